@@ -26,10 +26,10 @@ from isolation.shell import command
 from reports.text.rendering import Format
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from pandas import DataFrame
 
     from isolation.rules.limits import Limit
+    from reports.charts.chart import Chart
 
 
 @click.command("solve")
@@ -66,7 +66,7 @@ def solve_board(
 ) -> None:
     """Solve every pair of placements of a board, by so many jobs or on a cluster, and say what they come to."""
     from experiments.exact.board_solving import solve_all, summarise
-    from reports.plots.board_maps import draw_refutations
+    from reports.charts.board_maps import refutation_maps
     from reports.plots.style import check_plot
     from reports.studies.solutions import board_sections
     from reports.watch.run_progress import counting
@@ -79,7 +79,7 @@ def solve_board(
     summary = summarise(winners, size)
     print_sections(board_sections(summary, str(path)), output)
     if plot_path:
-        save_plot(draw_refutations(summary), plot_path)
+        save_plot(refutation_maps(summary), plot_path)
 
 
 @click.command("label")
@@ -139,14 +139,14 @@ def accuracy(
     """
     from experiments.exact.accuracy import BAND, accuracies, run_decisions
     from experiments.record.log import count_games
-    from reports.plots.accuracy import draw_accuracy_by_depth, draw_accuracy_by_ply
+    from reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
     from reports.plots.style import check_plot
     from reports.tables.accuracy import accuracy_sections
 
     if run is not None and heuristics is not None:
         raise ValueError("accuracy takes either a labelled RUN or --heuristics NAMES")
-    wanted = ((plot_by_ply, draw_accuracy_by_ply), (plot_by_depth, draw_accuracy_by_depth))
-    plots = [(path, draw) for path, draw in wanted if path]
+    wanted = ((plot_by_ply, accuracy_by_ply), (plot_by_depth, accuracy_by_depth))
+    plots = [(path, chart_of) for path, chart_of in wanted if path]
     for path, _ in plots:
         check_plot(path)
     if heuristics is not None:
@@ -158,8 +158,8 @@ def accuracy(
         notes = [f"{decisions['game_id'].nunique():,} of {count_games(labelled):,} games are labelled."]
     bands = accuracies(decisions, BAND) if by_ply else ()
     print_sections(accuracy_sections(accuracies(decisions), bands, notes), output, only)
-    for path, draw in plots:
-        save_plot(draw(decisions), path)
+    for path, chart_of in plots:
+        save_plot(chart_of(decisions), path, "No agent with enough labelled moves.")
 
 
 def fresh_decisions(
@@ -189,11 +189,12 @@ def refuse(companion: str, *names: str) -> None:
             raise ValueError(f"{parameter.opts[0]} goes with {companion}")
 
 
-def save_plot(figure: Figure, path: Path) -> None:
-    """Write a plot and say where."""
+def save_plot(chart: Chart | None, path: Path, missing: str = "") -> None:
+    """Draw a chart, or the reason why there is none, into a file, and print where."""
+    from reports.plots.draw_chart import draw_chart
     from reports.plots.style import save
 
-    save(figure, path)
+    save(draw_chart(chart, missing), path)
     click.echo(f"Wrote {path}", err=True)
 
 

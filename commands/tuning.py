@@ -292,9 +292,9 @@ def sweep_agent(
         )  # fmt: skip
     print_sections([sweep_section(axes, points, opponent or agent.name)], output)
     if plot:
-        from reports.plots.parameter_sweep import response_plot
+        from reports.charts.line_plots import response_chart
 
-        save_plot(response_plot(axes, points, opponent or agent.name), plot)
+        save_plot(response_chart(axes, points, opponent or agent.name), plot)
 
 
 @click.command("features")

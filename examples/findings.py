@@ -22,8 +22,9 @@ from experiments.published.published_claims import Claim, PublishedAnalysis, ana
 from experiments.record.run_directory import is_finished, is_run
 from experiments.statistics.agent_costs import relative_costs
 from reports import write_report
+from reports.charts.line_plots import limits_chart
+from reports.plots.draw_chart import draw_chart
 from reports.plots.style import save
-from reports.plots.win_rate_by_limit import draw_limits
 from reports.tables.costs import cost_cell
 from reports.text.cell_values import Points, Share, estimate_of, pluralise
 from reports.text.wording import claim_words, control_sentence, repetition_words
@@ -95,7 +96,7 @@ def main(quick: bool, home: Path | None, jobs: int) -> None:
     report, results, priced = play_all(scale, home, jobs)
     write_report(report, docs / "example-report.html")
     (docs / "images").mkdir(parents=True, exist_ok=True)
-    save(draw_limits([result.gauntlet for result in results]), docs / "images" / "win-rate-by-limit.svg")
+    save(draw_chart(limits_chart([result.gauntlet for result in results])), docs / "images" / "win-rate-by-limit.svg")
     (docs / "findings.md").write_text(findings_text(report, results, priced, analyse_file(None)), encoding="utf-8")
     click.echo(f"Wrote {docs / 'findings.md'} and {docs / 'example-report.html'}")
 

@@ -31,8 +31,9 @@ from isolation.exact.solved_tables import covered_sizes
 from isolation.exact.solver import is_mirrored
 from isolation.rules.geometry import MOST_COMPILED_CELLS, format_size, parse_size
 from isolation.rules.notation import cell_name
-from reports.plots.accuracy import draw_accuracy_by_depth, draw_accuracy_by_ply
-from reports.plots.board_maps import draw_refutations
+from reports.charts.board_maps import refutation_maps
+from reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
+from reports.plots.draw_chart import draw_chart
 from reports.plots.style import save
 from reports.text.cell_values import Mean, Share, estimate_of
 from reports.watch.run_progress import counting
@@ -84,10 +85,10 @@ def main(quick: bool, home: Path | None, jobs: int) -> None:
     rankings = [_ranking(home, scale, depth, fresh, jobs) for depth in scale.ranked]
     gauntlet = _labelled(home / f"gauntlet-{NODES}", scale, jobs)
     (docs / "images").mkdir(parents=True, exist_ok=True)
-    save(draw_refutations(summarise(shipped_pairs(SIZE), SIZE)), docs / "images" / "refutations.svg")
-    save(draw_accuracy_by_depth(fresh), docs / "images" / "accuracy-by-depth.svg")
+    save(draw_chart(refutation_maps(summarise(shipped_pairs(SIZE), SIZE))), docs / "images" / "refutations.svg")
+    save(draw_chart(accuracy_by_depth(fresh)), docs / "images" / "accuracy-by-depth.svg")
     middle = fresh[fresh["depth"] == scale.ranked[-1]]
-    save(draw_accuracy_by_ply(middle), docs / "images" / "accuracy-by-ply.svg")
+    save(draw_chart(accuracy_by_ply(middle)), docs / "images" / "accuracy-by-ply.svg")
     (docs / "perfect-play.md").write_text(page_text(scale, fresh, rankings, gauntlet), encoding="utf-8")
     click.echo(f"Wrote {docs / 'perfect-play.md'}")
 

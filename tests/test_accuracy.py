@@ -29,7 +29,8 @@ from experiments.record.log import read_games
 from experiments.roster import parse_agent
 from experiments.statistics.run_results import load_findings
 from isolation import Board, solve
-from reports.plots.accuracy import draw_accuracy_by_depth, draw_accuracy_by_ply
+from reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
+from reports.plots.draw_chart import draw_chart
 from reports.plots.style import to_svg
 from reports.tables.accuracy import accuracy_sections, theory_section
 from reports.tables.compare import compare_sections
@@ -414,17 +415,17 @@ def test_the_tables_hold_every_agent_best_first_and_its_bands(sparring):
     assert {row["agent"] for row in by_ply.rows} == {row["agent"] for row in overall.rows}
 
 
-@pytest.mark.parametrize("draw", [draw_accuracy_by_ply, draw_accuracy_by_depth])
-def test_accuracy_is_drawn_for_one_and_for_twenty_agents_of_long_names(sparring, draw):
+@pytest.mark.parametrize("chart_of", [accuracy_by_ply, accuracy_by_depth])
+def test_accuracy_is_drawn_for_one_and_for_twenty_agents_of_long_names(sparring, chart_of):
     for count in (1, 20):
         names = [f"AB_<b>&$x$_a_name_of_forty_characters_{number:02d}_" for number in range(count)]
         frames = [sparring.assign(agent=name, heuristic=name) for name in names]
-        assert "forty_characters_00_" in to_svg(draw(pd.concat(frames, ignore_index=True)))
+        assert "forty_characters_00_" in to_svg(draw_chart(chart_of(pd.concat(frames, ignore_index=True))))
 
 
-@pytest.mark.parametrize("draw", [draw_accuracy_by_ply, draw_accuracy_by_depth])
-def test_nothing_to_draw_is_said(draw):
-    assert "labelled moves" in to_svg(draw(decisions([])))
+@pytest.mark.parametrize("chart_of", [accuracy_by_ply, accuracy_by_depth])
+def test_without_labelled_moves_there_is_no_chart_of_accuracy(chart_of):
+    assert chart_of(decisions([])) is None
 
 
 def test_the_field_plays_what_the_registry_has():

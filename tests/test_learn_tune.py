@@ -24,7 +24,8 @@ from experiments.play.cluster import cluster_map
 from experiments.roster import parse_agent, parse_spec
 from isolation import Limit
 from isolation.games.match import play_games
-from reports.plots.parameter_sweep import response_plot
+from reports.charts.chart import Grid, Plot
+from reports.charts.line_plots import response_chart
 from reports.studies.tuning import judged_sentence, path_table
 
 FILE = """
@@ -376,11 +377,16 @@ def test_sweeps_are_drawn_as_curves_or_as_a_map() -> None:
             Point(values, Ends(0.5, 0.4, 0.6, 0.95), 9, 0) for values in itertools.product(*(a.values for a in axes))
         ]
 
-    curves = response_plot([few, limits], points([few, limits]), "it").axes
-    assert len(curves) == 1
-    assert [line.get_label() for line in curves[0].lines] == ["limit nodes=10", "limit nodes=100"]
-    assert curves[0].lines[0].get_xdata().tolist() == [0.0, 1.0, 2.0]  # type: ignore[union-attr]
-    assert len(response_plot([few, many], points([few, many]), "it").axes) == 2  # the map and its colours
+    curves = response_chart([few, limits], points([few, limits]), "it")
+    assert isinstance(curves, Plot)
+    (panel,) = curves.panels
+    assert [(line.name, line.x) for line in panel.series] == [
+        ("limit nodes=10", (0.0, 1.0, 2.0)),
+        ("limit nodes=100", (0.0, 1.0, 2.0)),
+    ]
+    table = response_chart([few, many], points([few, many]), "it")
+    assert isinstance(table, Grid)
+    assert (len(table.columns), len(table.rows)) == (3, len(many.values))
 
 
 def test_values_are_added_to_a_spec() -> None:

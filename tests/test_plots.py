@@ -13,9 +13,10 @@ from cli import main
 from experiments.statistics.calibration import Scores
 from experiments.statistics.grouped_counts import count_groups, merge_counts
 from experiments.statistics.run_results import load_findings
+from reports.charts.line_plots import limits_chart
 from reports.plots import KINDS, draw_kind, draw_plot
+from reports.plots.draw_chart import draw_chart
 from reports.plots.style import save, short, to_svg
-from reports.plots.win_rate_by_limit import draw_limits
 
 LONG = "ID_<b>&$x$_a_name_of_forty_characters_{:02d}"
 SHOWS_NAMES = {"forest", "heatmap", "ladder", "lengths", "depth", "nodes"}
@@ -102,11 +103,10 @@ def test_win_rate_by_limit_joins_agents_that_differ_in_their_limit_only(tmp_path
         for name, role in (("Base", "baseline"), ("Good", "contender")):
             run.agent(name, role, limit={"nodes": nodes})
         runs.append(load_findings([run.write(tmp_path / str(nodes))]))
-    figure = draw_limits(runs)
-    lines = {line.get_label(): line.get_xdata() for line in figure.axes[0].lines}
-    good = next(x for label, x in lines.items() if label.endswith("Good"))
-    assert list(good) == [500, 1000, 2000]
-    save(figure, tmp_path / "limits.svg")
+    chart = limits_chart(runs)
+    (good,) = (line for line in chart.panels[0].series if line.name == "Good")
+    assert good.x == (500, 1000, 2000)
+    save(draw_chart(chart), tmp_path / "limits.svg")
 
 
 def test_one_agent_s_calibration_is_drawn_by_score(tmp_path):

@@ -14,7 +14,7 @@ from experiments.statistics.run_results import load_findings
 from experiments.verdicts.contender_verdicts import judge
 from experiments.verdicts.pilot_run import plan_contenders
 from experiments.verdicts.sprt_tests import run_tests
-from reports.pages.chart_specs import differences, leads
+from reports.charts.coloured_tables import differences, leads
 from reports.tables.compare import compare_sections
 from reports.tables.headlines import compare_headline, summary_headline
 from reports.tables.summary import summarize

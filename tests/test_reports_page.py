@@ -1,6 +1,7 @@
 import base64
 import csv
 import io
+import math
 import re
 from hashlib import sha256
 from html.parser import HTMLParser
@@ -15,21 +16,17 @@ from experiments.exchange.find_games import read_game
 from experiments.statistics.agent_costs import relative_costs
 from experiments.statistics.first_placements import placements
 from experiments.statistics.run_results import load_findings
-from experiments.verdicts.contender_verdicts import judge
+from experiments.verdicts.contender_verdicts import judge, rate
 from experiments.verdicts.example_games import games_by_opponent, games_by_placement
 from isolation.rules.notation import format_moves
-from reports.pages.chart_specs import (
-    forest,
-    ladder,
-    leads,
-    place_label,
-    placement_maps,
-    round_ticks,
-    running,
-    strength_by_cost,
-)
-from reports.pages.line_chart_specs import limits_chart
+from reports.charts.board_maps import placement_maps
+from reports.charts.chart import Panel, Series, fit_axis, round_ticks
+from reports.charts.coloured_tables import leads
+from reports.charts.interval_rows import forest, ladder
+from reports.charts.line_plots import limits_chart, strength_by_cost
+from reports.charts.running_estimates import nearest_to_decision, running
 from reports.pages.report_page import headline, report_page, write_report
+from reports.plots.inline_svg import inline_svg
 from reports.tables.ratings import rating_sections
 from reports.text.rendering import show
 
@@ -78,7 +75,7 @@ def test_the_page_needs_nothing_from_anywhere(tmp_path):
     page = Page(text)
     assert all(target.startswith(("data:", "#")) for target in page.targets.values())
     assert "default-src 'none'" in text
-    assert not re.search(r"@import|url\(", text)
+    assert not re.search(r"@import|url\((?!#)", text)
 
 
 def test_every_table_can_be_had_as_csv(tmp_path):
@@ -146,15 +143,13 @@ def test_an_interval_without_bound_runs_out_of_the_chart_with_an_arrow(tmp_path)
     for opening in range(10):
         run.pair("A", "B", opening, 2).pair("A", "C", opening, 2).pair("B", "C", opening, 1)
     findings = load_findings([run.write(tmp_path / "run")])
-    ratings, _ = rating_sections(findings)
-    chart = ladder(ratings, None)
+    chart = ladder(rate(findings))
     assert chart is not None
     best, *others = chart.rows
-    assert (best.name, best.open_at, best.ends[1]) == ("A", (100,), 100)
-    assert 0 < best.ends[0] < best.at < 100
-    assert [other.open_at for other in others] == [(), ()]
-    assert all(0 < end < 100 for other in others for end in other.ends)
-    assert chart.axis.endswith("an arrow: nothing bounds the rating on that side")
+    assert (best.name, best.high) == ("A", math.inf)
+    assert chart.axis.low < best.low < best.value < chart.axis.high
+    assert all(chart.axis.low < end < chart.axis.high for other in others for end in (other.low, other.high))
+    assert chart.axis.label.endswith("an arrow: nothing bounds the rating on that side")
     assert report_page(findings).count('class="open"') == 1
 
 
@@ -251,10 +246,9 @@ def test_the_forest_draws_the_interval_that_the_verdict_is_about(tmp_path):
     kinds = {claim.contender: claim.verdict for claim in verdicts.claims}
     assert [row.name for row in chart.rows] == [name for name in findings.ranked if name in ("Good", "Fair")]
     for row in chart.rows:
-        assert row.wide is None
-        assert row.ends[0] < row.at < row.ends[1]
-        assert (row.ends[0] <= chart.zero <= row.ends[1]) == (kinds[row.name] == "no significant difference")
-        assert (row.at > chart.zero) == row.text.startswith("+")
+        assert row.low < row.value < row.high
+        assert (row.low <= 0 <= row.high) == (kinds[row.name] == "no significant difference")
+        assert (row.value > 0) == row.text.startswith("+")
 
 
 def test_first_placements_count_openings_and_fold_the_board(tmp_path):
@@ -267,24 +261,24 @@ def test_first_placements_count_openings_and_fold_the_board(tmp_path):
     assert (first.cell, first.cells, first.games, first.openings) == (0, (0, 6, 42, 48), 24, 12)
     assert (second.cell, second.placed_first, second.rate.estimate) == (24, False, 0.5)
     assert first.rate.low < first.rate.estimate < first.rate.high
-    corners = placement_maps(placements(findings), (7, 7), {})[0].rows
-    assert {corners[row][column].text for row in (0, 6) for column in (0, 6)} == {"50"}
-    assert corners[3][3].text == ""
+    rows = placement_maps(placements(findings), (7, 7), {}).boards[0].rows
+    assert {rows[row][1][column].text for row in (0, 6) for column in (0, 6)} == {"50"}
+    assert rows[3][1][3].text == ""
 
 
 def test_too_few_openings_leave_a_placement_blank(tmp_path):
     run = gauntlet(4)
-    assert not any(
-        cell.text for row in placement_maps(placements(findings_of(tmp_path, run)), (7, 7), {})[0].rows for cell in row
-    )
+    board = placement_maps(placements(findings_of(tmp_path, run)), (7, 7), {}).boards[0]
+    assert not any(cell.text for _, cells in board.rows for cell in cells)
 
 
 def test_running_estimates_are_shown_of_those_nearest_to_a_decision(tmp_path):
     rates = {"Base": 0.5} | {f"C{number}": 0.5 + 0.05 * number for number in range(9)}
     findings = findings_of(tmp_path, gauntlet(40, random_wins(rates), contenders=tuple(rates)[1:]))
-    shown = [panel.name for panel in running(findings, judge(findings))]
+    shown = [panel.title for panel in running(findings, nearest_to_decision(findings, judge(findings))).panels]
     assert len(shown) == 6
     assert "C8" not in shown
+    assert len(running(findings).panels) == 9
 
 
 def test_strength_by_cost_names_whom_nobody_beats_at_a_lower_price(tmp_path):
@@ -292,11 +286,12 @@ def test_strength_by_cost_names_whom_nobody_beats_at_a_lower_price(tmp_path):
     run = gauntlet(20, random_wins(rates), contenders=("Dear", "Poor"))
     run.costing(Base=1.0, Dear=3.0, Poor=3.0)
     findings = findings_of(tmp_path, run)
-    plot = strength_by_cost(findings, judge(findings), relative_costs(findings))
-    by_name = {dot.name: dot for dot in plot.dots}
-    assert by_name["Dear"].label
-    assert by_name["Dear"].y < plot.zero < by_name["Poor"].y
-    assert "3.00 × the processor time" in by_name["Dear"].text
+    (panel,) = strength_by_cost(findings, judge(findings), relative_costs(findings), {"Dear": "#game-0-1"}).panels
+    by_name = {series.name: series for series in panel.series}
+    assert (by_name["Dear"].is_named, by_name["Poor"].is_named) == (True, True)
+    assert by_name["Dear"].y[0] > panel.level > by_name["Poor"].y[0]
+    assert "3.00 × the processor time" in by_name["Dear"].tooltip
+    assert '<a href="#game-0-1" aria-label="Dear: ' in inline_svg(panel, "cost")
 
 
 def test_ticks_are_round_and_few():
@@ -358,28 +353,42 @@ def test_agents_that_differ_in_their_limit_only_are_lines_over_it(tmp_path):
         run.agent(f"Good@nodes={nodes}", "contender", heuristic="good", limit={"nodes": nodes})
         for opening in range(8):
             run.pair(f"Good@nodes={nodes}", "Base", opening, wins)
-    chart = limits_chart(findings_of(tmp_path, run))
-    good = next(line for line in chart.lines if line.name == "Good")
-    (x0, y0), (x1, y1), (x2, y2) = good.points
+    (panel,) = limits_chart([findings_of(tmp_path, run)]).panels
+    good = next(line for line in panel.series if line.name == "Good")
+    x0, x1, x2 = map(panel.x.percent, good.x)
     assert x1 - x0 == pytest.approx(x2 - x1, abs=0.2)  # doublings are as far apart
-    assert y0 > y1 > y2
-    assert [label for _, label in chart.x_ticks] == ["500", "1,000", "2,000"]
-    assert limits_chart(findings_of(tmp_path / "alike", gauntlet(4))) is None
+    assert good.y == (0, 50, 100)
+    assert [label for _, label in panel.x.ticks] == ["500", "1,000", "2,000"]
+    assert limits_chart([findings_of(tmp_path / "alike", gauntlet(4))]) is None
 
 
 def test_running_estimates_are_as_high_as_what_their_bands_came_to(tmp_path):
     findings = findings_of(tmp_path, gauntlet(200, random_wins({"Base": 0.5, "Good": 0.5})))
-    (panel,) = running(findings, judge(findings))
-    ends = [tuple(map(float, point.split(","))) for point in panel.band.split()]
-    assert {y for x, y in ends if x < 2} == {0, 100}  # the first openings are beyond the box
-    assert max(abs(y - 50) for x, y in ends if x == 100) == pytest.approx(50 / 1.1, abs=0.1)
+    (panel,) = running(findings).panels
+    (line,) = panel.series
+    assert (line.low[0] < panel.y.low, line.high[0] > panel.y.high) == (True, True)
+    assert max(abs(line.low[-1]), abs(line.high[-1])) == pytest.approx(panel.y.high / 1.1 / 1.06, rel=0.01)
 
 
-def test_names_in_the_scatter_plot_overlap_nothing():
-    taken = [(x - 5, 95, x + 5, 105) for x in (100, 150, 200)]
-    before = list(taken)
-    label = place_label("ID_A", 150, 100, taken)
-    assert label is not None
-    (box,) = taken[len(before) :]
-    assert not any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in before)
-    assert place_label("x" * 200, 150, 100, taken) is None
+def dots(*points):
+    series = tuple(Series(name, "better", (x,), (y,), form="points", is_named=True) for name, x, y in points)
+    return Panel("Dots", series, fit_axis("x", [0.0, 10.0]), fit_axis("y", [0.0, 10.0]), 0.0)
+
+
+def test_names_in_a_plot_are_left_out_where_there_is_no_room():
+    svg = inline_svg(dots(("ID_A", 5.0, 5.0), ("x" * 200, 5.0, 8.0)), "dots")
+    assert ">ID_A</text>" in svg
+    assert f">{'x' * 200}</text>" not in svg
+    crowd = inline_svg(dots(*((f"ID_{number}", 5.0, 5.0) for number in range(9))), "crowd")
+    assert 0 < crowd.count("</text>") - inline_svg(dots(("", 5.0, 5.0)), "none").count("</text>") < 5
+
+
+def test_a_plot_in_a_page_has_the_page_s_colours_and_no_ids_of_another_plot():
+    one, other = (inline_svg(dots((NASTY, 5.0, 5.0)), key) for key in ("one", "other"))
+    assert not re.search(r"#[0-9a-f]{6}", one)
+    assert "var(--good)" in one
+    assert "<style" not in one
+    assert NASTY not in one
+    ids = [set(re.findall(r'id="([^"]+)"', svg)) for svg in (one, other)]
+    assert ids[0]
+    assert not ids[0] & ids[1]

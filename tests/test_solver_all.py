@@ -22,7 +22,8 @@ from experiments.exact.board_solving import (
 from isolation.exact.solved_tables import FILE, covered_sizes, is_covered
 from isolation.rules.geometry import format_size, parse_size, symmetries
 from isolation.rules.limits import Limit
-from reports.plots.board_maps import draw_refutations
+from reports.charts.board_maps import refutation_maps
+from reports.plots.draw_chart import draw_chart
 from reports.plots.style import to_svg
 from reports.studies.solutions import board_sections
 from reports.text.sections import render_sections
@@ -191,7 +192,7 @@ def test_openings_that_are_alike_by_symmetry_have_one_winner_in_the_tables(size)
 def test_the_map_of_refutations_is_drawn_for_boards_of_any_shape(size):
     winners = shipped_pairs(size).copy()
     winners[0, 1] = 0
-    assert "Replies that refute" in to_svg(draw_refutations(summarise(winners, size)))
+    assert "Replies that refute" in to_svg(draw_chart(refutation_maps(summarise(winners, size))))
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from experiments.inference.contenders.permutation_tests import score_flip_test
 from experiments.statistics.run_results import load_findings
 from experiments.verdicts.contender_verdicts import judge
 from experiments.verdicts.frames import verdict_frame
-from reports.pages.chart_specs import forest
+from reports.charts.interval_rows import forest
 from reports.tables.compare import compare_sections
 from reports.tables.headlines import compare_headline, ratings_headline, summary_headline
 from reports.tables.ratings import rating_sections
@@ -325,7 +325,7 @@ def test_every_row_of_every_view_agrees_with_itself(tmp_path, seed):
     assert is_open.equals(frame["adjusted_p"] > 0.05)
     chart = forest(findings, judge(findings))
     for row in chart.rows:
-        assert (row.ends[0] < chart.zero < row.ends[1]) == (verdicts[row.name].verdict not in ("better", "worse"))
+        assert (row.low < 0 < row.high) == (verdicts[row.name].verdict not in ("better", "worse"))
 
 
 @pytest.mark.parametrize(

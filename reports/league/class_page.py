@@ -9,23 +9,22 @@ from typing import Any
 from experiments.league.entries import LeagueEntries
 from experiments.league.league_results import Results, forfeited
 from isolation.shell import command
+from reports.charts.chart import Cell, Grid, strength
+from reports.charts.interval_rows import ladder
 from reports.league.league_tables import checks_section, has_intervals, headline, ranking_section, skipped_section
 from reports.league.page_paths import page_of
-from reports.pages import chart_specs
 from reports.pages.templates import page_template, script_of
-from reports.tables.ratings import rating_sections
 from reports.text.sections import Section
 
 
 def class_page(run: Path, book: LeagueEntries, results: Results) -> str:
     """The page of the class: the ranking with intervals, forfeits, who did not play, and who beat whom."""
-    ratings, _ = rating_sections(results.findings)
     script, digest = script_of("report.js")
     return page_template("league.html").render(
         title=f"League: {run.name}",
         facts=_facts(results),
         headline=headline(book, results),
-        ladder=chart_specs.ladder(ratings, None) if has_intervals(results) else None,
+        ladder=ladder(results.ratings) if has_intervals(results) else None,
         ranking=ranking_section(results),
         links={rating.agent: page_of(rating.agent) for rating in results.ratings.ratings},
         forfeits=_reasons(results),
@@ -65,7 +64,7 @@ def _reasons(results: Results) -> Section:
     return Section("forfeits", "Forfeits by reason", tuple(rows), () if rows else (note,))
 
 
-def _meetings(results: Results) -> chart_specs.Grid:
+def _meetings(results: Results) -> Grid:
     """Who won how many games against whom, both in the order of the ranking."""
     names = [rating.agent for rating in results.ratings.ratings]
     won: Counter[tuple[str, str]] = Counter()
@@ -76,11 +75,10 @@ def _meetings(results: Results) -> chart_specs.Grid:
         met[winner, loser] += 1
         met[loser, winner] += 1
     rows = [(name, tuple(_met(won[name, other], met[name, other], name, other) for other in names)) for name in names]
-    return chart_specs.Grid(tuple(str(rank) for rank in range(1, len(names) + 1)), tuple(rows), "player")
+    return Grid("Games won", tuple(str(rank) for rank in range(1, len(names) + 1)), tuple(rows), "player")
 
 
-def _met(won: int, met: int, name: str, other: str) -> chart_specs.Cell:
+def _met(won: int, met: int, name: str, other: str) -> Cell:
     if not met:
-        return chart_specs.Cell("–", 0)
-    strength = round(100 * (2 * won / met - 1))
-    return chart_specs.Cell(str(won), strength, f"{name} won {won} of {met} against {other}")
+        return Cell("–", 0)
+    return Cell(str(won), strength(2 * won / met - 1, 1), f"{name} won {won} of {met} against {other}")

@@ -9,29 +9,32 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from markupsafe import Markup
 
 from experiments.exact.accuracy import accuracies, run_decisions
 from experiments.exact.labels import has_labels
+from experiments.inference.bradley_terry import Ratings
 from experiments.record.run_directory import CONFIG
 from experiments.statistics.agent_costs import relative_costs
 from experiments.statistics.effort import measure_effort
-from experiments.statistics.first_placements import commonest_size, placements, visits
-from experiments.statistics.move_statistics import game_lengths, searched
+from experiments.statistics.first_placements import commonest_size, placements
 from experiments.statistics.run_results import RunResults
 from experiments.verdicts.best_of import read_contest
-from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs
+from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
 from isolation.checks.search_cost import Cost
 from isolation.files.atomic_write import write_text
 from isolation.shell import command
-from reports.pages import chart_specs
+from reports.charts import board_maps, coloured_tables, interval_rows, line_plots
+from reports.charts.chart import Plot
+from reports.charts.running_estimates import nearest_to_decision, running
 from reports.pages.example_links import links_to_games
-from reports.pages.line_chart_specs import accuracy_chart, limits_chart
 from reports.pages.section_titles import titles_of
 from reports.pages.templates import data_url, page_template, script_of
 from reports.tables.accuracy import accuracy_sections, theory_section
 from reports.tables.best_of import contest_section, contest_sentence
 from reports.tables.compare import duels_section, each_section, effects_section, verdict_section
 from reports.tables.costs import equal_cost_sentences
+from reports.tables.placements import placement_section
 from reports.tables.ratings import rating_sections
 from reports.tables.summary import (
     forfeits_section,
@@ -48,9 +51,6 @@ from reports.text.wording import control_sentence, forfeit_sentences
 _MORE_COLUMNS = ["better against all", "heterogeneity p", "openings"]
 """Columns of the verdicts that stand in a table of their own: with them the first is wider than a page."""
 _FEW_LIMITS = 2
-_SPREAD = "thin: 90 % of them, thick: half of them, dot: median"
-_PLIES, _NODES = f"plies of the last full iteration; {_SPREAD}", f"nodes, for MCTS simulations; {_SPREAD}"
-_LENGTH = f"plies, the opening's included; {_SPREAD}"
 _CLOSED = (
     *("tests of the verdicts", "effects by opponent", "wins and losses by opponent", "ratings as a table"),
     *("who is likely to be stronger", "depths, nodes and lengths of games", "first placements", "telling games"),
@@ -72,6 +72,14 @@ class RunFacts:
     versions: str
 
 
+@dataclass(frozen=True)
+class DrawnPlot:
+    """A plot, and each of its panels as SVG."""
+
+    plot: Plot
+    svgs: tuple[Markup, ...]
+
+
 def write_report(findings: RunResults, out: str | Path) -> Path:
     """Write the page of a run into the file `out`, whole or not at all.
 
@@ -90,7 +98,8 @@ def report_page(findings: RunResults) -> str:
     verdicts = judge(findings) if findings.baseline is not None else None
     costs = relative_costs(findings)
     decisions = _decisions(findings)
-    ratings, superiority = rating_sections(findings)
+    rated = rate(findings)
+    ratings, superiority = rating_sections(findings, ratings=rated)
     script, script_hash = script_of("report.js")
     return page_template("report.html").render(
         title=_title(findings),
@@ -111,45 +120,52 @@ def report_page(findings: RunResults) -> str:
         search=search_section(findings, measure_effort(findings)),
         agents=agents_section(findings),
         accuracy=None if decisions is None else accuracy_sections(accuracies(decisions))[0],
-        accuracy_by_ply=None if decisions is None else accuracy_chart(decisions),
+        accuracy_by_ply=None if decisions is None else _drawn(line_plots.accuracy_by_ply(decisions), "accuracy"),
         runs=[_run_facts(findings, number) for number in range(len(findings.sources))],
         reproduce=command("report", *(source.info.path for source in findings.sources)),
         script=script,
         script_hash=script_hash,
         closed=_CLOSED,
-        **_charts(findings, verdicts, costs, ratings),
+        **_charts(findings, verdicts, costs, rated),
     )
 
 
 def _charts(
-    findings: RunResults, verdicts: Verdicts | None, costs: Mapping[str, Cost], ratings: Section
+    findings: RunResults, verdicts: Verdicts | None, costs: Mapping[str, Cost], ratings: Ratings
 ) -> dict[str, Any]:
-    """The plots that the template draws, by name; None, or nothing, where there is nothing to draw."""
+    """The charts that the template shows, by name; None, or nothing, where there is nothing to draw."""
     size, found = commonest_size(findings), placements(findings)
-    playing = findings.in_order(findings.pairs.agents)
-    leads = chart_specs.leads(findings, verdicts)
-    links = links_to_games(findings, {pair: one.lead for pair, one in leads.items()}, found)
-    return {
-        "has_baseline": findings.baseline is not None,
-        "forest": chart_specs.forest(findings, verdicts) if verdicts else None,
-        "scatter": chart_specs.strength_by_cost(findings, verdicts, costs) if verdicts else None,
-        "running": chart_specs.running(findings, verdicts),
-        "differences": chart_specs.differences(findings, leads, links.by_opponent),
-        "limits": limits_chart(findings),
-        "games": links.games,
-        "ladder": chart_specs.ladder(ratings, findings.baseline),
-        "calibration": chart_specs.calibration(findings),
-        "spreads": {
-            "Depth of search": chart_specs.spread(searched(findings, "depth", playing), playing, _PLIES),
-            "Nodes searched a move": chart_specs.spread(
-                searched(findings, "nodes", playing), playing, _NODES, is_log=True
-            ),
-            "Length of games": chart_specs.spread(game_lengths(findings, playing), playing, _LENGTH),
-        },
-        "maps": chart_specs.placement_maps(found, size, links.by_placement),
-        "placements": chart_specs.placement_section(found, size),
-        "visits": chart_specs.visit_map(visits(findings), size),
+    leads = coloured_tables.leads(findings, verdicts)
+    links = links_to_games(findings, {pair: lead.lead for pair, lead in leads.items()}, found)
+    best_games = {
+        pair[0]: links.by_opponent[pair] for pair in sorted(links.by_opponent, key=lambda pair: leads[pair].lead)
     }
+    scatter = line_plots.strength_by_cost(findings, verdicts, costs, best_games) if verdicts else None
+    return {
+        "forest": interval_rows.forest(findings, verdicts) if verdicts else None,
+        "scatter": _drawn(scatter, "cost"),
+        "running": _drawn(running(findings, nearest_to_decision(findings, verdicts)), "running"),
+        "differences": coloured_tables.differences(findings, leads, links.by_opponent),
+        "limits": _drawn(line_plots.limits_chart([findings]), "limits"),
+        "games": links.games,
+        "ladder": interval_rows.ladder(ratings),
+        "calibration": coloured_tables.calibration(findings),
+        "spreads": [spread(findings) for spread in (interval_rows.depths, interval_rows.nodes, interval_rows.lengths)],
+        "maps": board_maps.placement_maps(found, size, links.by_placement),
+        "placements": placement_section(found, size),
+        "visits": board_maps.visit_map(findings),
+    }
+
+
+def _drawn(plot: Plot | None, key: str) -> DrawnPlot | None:
+    """A plot with its panels as SVG; matplotlib is loaded only where there is something to draw."""
+    if plot is None:
+        return None
+    from reports.plots.inline_svg import inline_svg
+
+    is_small = len(plot.panels) > 1
+    svgs = (inline_svg(panel, f"{key}-{number}", is_small=is_small) for number, panel in enumerate(plot.panels))
+    return DrawnPlot(plot, tuple(svgs))
 
 
 def headline(findings: RunResults, verdicts: Verdicts | None) -> list[str]:

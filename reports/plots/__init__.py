@@ -1,8 +1,8 @@
-"""Plots of runs, by kind. Each module draws one kind or a small family of them as a matplotlib figure."""
+"""Plots of runs, by kind, drawn with matplotlib from the charts that the report shows as well."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,28 +11,31 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from experiments.statistics.run_results import RunResults
+    from reports.charts.chart import Chart
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What a kind of plot shows, in a sentence, and whether it can show one agent instead of all."""
+    """What a kind of plot shows, what is said without data, and whether it can show one agent instead of all."""
 
     caption: str
+    missing: str = "No complete pairs yet."
     takes_agent: bool = False
 
 
+_NO_GAMES, _NO_SEARCH, _NO_SCORES = "No games yet.", "No searches yet.", "No unproven scores in the log yet."
 KINDS = {
     "forest": Kind("Difference of each contender's win rate to the baseline's, with its interval."),
-    "heatmap": Kind("Win rate of each agent against each opponent."),
+    "heatmap": Kind("Win rate of each agent against each opponent, compared with the baseline's."),
     "ladder": Kind("Ratings of all agents, with their intervals."),
-    "limits": Kind("Win rate by limit."),
+    "limits": Kind("Win rate by limit.", "No finished pairs at several limits yet: give runs at several limits."),
     "running": Kind("How the estimates settled. The band holds at all moments together.", takes_agent=True),
-    "lengths": Kind("Lengths of games by agent."),
-    "depth": Kind("Depths of search by agent."),
-    "nodes": Kind("Nodes searched a move by agent."),
-    "placements": Kind("Games won by the cell of the first placement."),
-    "visits": Kind("How often each cell was visited."),
-    "calibration": Kind("How well scores tell who wins: 0.5 is a coin, 1 knows.", takes_agent=True),
+    "lengths": Kind("Lengths of games by agent.", _NO_GAMES),
+    "depth": Kind("Depths of search by agent.", _NO_SEARCH),
+    "nodes": Kind("Nodes searched a move by agent.", _NO_SEARCH),
+    "placements": Kind("Games won by the cell of the first placement.", _NO_GAMES),
+    "visits": Kind("How often each cell was visited.", _NO_GAMES),
+    "calibration": Kind("How well scores predict the winner: 0.5 is a coin, 1 knows.", _NO_SCORES, takes_agent=True),
 }
 OF_ONE_AGENT = tuple(name for name, kind in KINDS.items() if kind.takes_agent)
 
@@ -51,8 +54,9 @@ def draw_plot(
         ValueError: there is no such kind, run, agent or file type, or the runs cannot be pooled.
     """
     from experiments.statistics.run_results import load_findings
+    from reports.charts.line_plots import limits_chart
+    from reports.plots.draw_chart import draw_chart
     from reports.plots.style import save
-    from reports.plots.win_rate_by_limit import draw_limits
 
     out = Path(out)
     if kind not in KINDS:
@@ -62,7 +66,8 @@ def draw_plot(
     if not runs:
         raise ValueError(f"a run is missing: isolation plot RUN {kind}")
     if kind == "limits" and not mixed:
-        return save(draw_limits([load_findings([run], baseline) for run in runs]), out)
+        chart = limits_chart([load_findings([run], baseline) for run in runs])
+        return save(draw_chart(chart, KINDS[kind].missing), out)
     findings = load_findings(runs, baseline, mixed)
     if agent is not None:
         findings.pairs.code(agent)
@@ -75,31 +80,33 @@ def draw_kind(kind: str, findings: RunResults, agent: str | None = None) -> Figu
     Raises:
         ValueError: the findings have no baseline and the kind needs one.
     """
-    from experiments.verdicts.contender_verdicts import judge, rate
-    from reports.plots import (
-        board_maps,
-        calibration,
-        distributions,
-        forest,
-        heatmap,
-        running_estimate,
-        win_rate_by_limit,
-    )
+    from reports.plots.draw_chart import draw_chart
 
-    if kind == "forest":
-        return forest.draw_forest(judge(findings))
-    if kind == "ladder":
-        return forest.draw_ladder(rate(findings))
-    if kind == "limits":
-        return win_rate_by_limit.draw_limits([findings])
-    if kind in OF_ONE_AGENT:
-        return (running_estimate.draw_running if kind == "running" else calibration.draw_calibration)(findings, agent)
-    draw = {
-        "heatmap": heatmap.draw_heatmap,
-        "lengths": distributions.draw_lengths,
-        "depth": distributions.draw_depth,
-        "nodes": distributions.draw_nodes,
-        "placements": board_maps.draw_placements,
-        "visits": board_maps.draw_visits,
+    return draw_chart(_chart(kind, findings, agent), KINDS[kind].missing)
+
+
+def _chart(kind: str, findings: RunResults, agent: str | None) -> Chart | None:
+    from experiments.statistics.first_placements import commonest_size, placements
+    from experiments.verdicts.contender_verdicts import judge, rate
+    from reports.charts import board_maps, coloured_tables, interval_rows, line_plots, running_estimates
+
+    def heatmap() -> Chart | None:
+        verdicts = judge(findings) if findings.baseline is not None else None
+        return coloured_tables.differences(findings, coloured_tables.leads(findings, verdicts), {})
+
+    builders: dict[str, Callable[[], Chart | None]] = {
+        "forest": lambda: interval_rows.forest(findings, judge(findings)),
+        "heatmap": heatmap,
+        "ladder": lambda: interval_rows.ladder(rate(findings)),
+        "limits": lambda: line_plots.limits_chart([findings]),
+        "running": lambda: running_estimates.running(findings, agent and (agent,)),
+        "lengths": lambda: interval_rows.lengths(findings),
+        "depth": lambda: interval_rows.depths(findings),
+        "nodes": lambda: interval_rows.nodes(findings),
+        "placements": lambda: board_maps.placement_maps(placements(findings), commonest_size(findings), {}),
+        "visits": lambda: board_maps.visit_map(findings),
+        "calibration": lambda: (
+            line_plots.score_curves(findings, agent) if agent else coloured_tables.calibration(findings)
+        ),
     }
-    return draw[kind](findings)
+    return builders[kind]()

@@ -1,26 +1,26 @@
-"""How plots look: a colour-blind safe palette, plain axes, names as they are, and the same file every time."""
+"""How plots look: the report's colours, plain axes, names as they are, and the same file every time."""
 
 from __future__ import annotations
 
 import io
+import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, cast
 
 import matplotlib as mpl
-from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-# Okabe and Ito (2008): told apart by people of every colour vision, and in grey
-BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
-PURPLE, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#222222", "#767676"
-PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
-SEQUENTIAL = "cividis"
-DIVERGING = "PuOr"
+_CSS = (Path(__file__).parents[1] / "templates" / "report.css").read_text(encoding="utf-8")
+_LIGHT = re.findall(r"--([\w-]+): (#[0-9a-f]{3,6})", _CSS.partition("}")[0])
+COLOURS = {
+    name: colour if len(colour) == 7 else "#" + "".join(2 * digit for digit in colour[1:]) for name, colour in _LIGHT
+}
+"""The report's colours by day: those of Okabe and Ito (2008), distinct for every colour vision."""
 
 WIDTH = 7.5
 ROW = 0.27
@@ -31,16 +31,17 @@ _STYLE: dict[str, Any] = {
     "font.family": ["DejaVu Sans"],
     "axes.titlesize": 11,
     "axes.titlelocation": "left",
-    "axes.labelcolor": BLACK,
-    "axes.edgecolor": GREY,
+    "text.color": COLOURS["ink"],
+    "axes.labelcolor": COLOURS["ink"],
+    "axes.edgecolor": COLOURS["soft"],
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.axisbelow": True,
-    "grid.color": "#dddddd",
-    "xtick.color": GREY,
-    "ytick.color": GREY,
-    "xtick.labelcolor": BLACK,
-    "ytick.labelcolor": BLACK,
+    "grid.color": COLOURS["line"],
+    "xtick.color": COLOURS["soft"],
+    "ytick.color": COLOURS["soft"],
+    "xtick.labelcolor": COLOURS["ink"],
+    "ytick.labelcolor": COLOURS["ink"],
     "text.parse_math": False,
     "svg.fonttype": "none",
     "svg.hashsalt": "isolation",
@@ -50,9 +51,9 @@ P = ParamSpec("P")
 
 
 @contextmanager
-def style() -> Iterator[None]:
+def style(changes: Mapping[str, Any] | None = None) -> Iterator[None]:
     """The look of all plots; names are not read as formulas, and may hold letters the font lacks."""
-    with mpl.rc_context(cast(Any, _STYLE)), warnings.catch_warnings():
+    with mpl.rc_context(cast(Any, {**_STYLE, **(changes or {})})), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")
         yield
 
@@ -75,13 +76,10 @@ def new_figure(height: float, width: float = WIDTH) -> Figure:
     return figure
 
 
-def no_data(title: str, reason: str = "No complete pairs yet.") -> Figure:
+def no_data(reason: str) -> Figure:
     """What is drawn where there is nothing to draw."""
-    figure = new_figure(1.4)
-    axes = figure.add_subplot()
-    axes.set_axis_off()
-    axes.set_title(title)
-    axes.text(0, 0.5, reason, color=GREY, fontsize=10, transform=axes.transAxes)
+    figure = new_figure(0.6)
+    figure.text(0.02, 0.4, reason, fontsize=10)
     return figure
 
 
@@ -93,18 +91,11 @@ def short(name: str, longest: int = LONGEST_NAME) -> str:
     return f"{name[: head - 1]}…{name[-(longest - head) :]}"
 
 
-def label_rows(axes: Axes, names: Sequence[str]) -> None:
-    """Names at the left, the first on top."""
-    axes.set_yticks(range(len(names)), [short(name) for name in names])
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.tick_params(axis="y", length=0)
-
-
 def to_svg(figure: Figure) -> str:
     """The figure as SVG text, the same for the same data."""
     text = io.StringIO()
     with style():
-        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+        figure.savefig(text, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     return text.getvalue()
 
 

@@ -17,9 +17,11 @@ TABLES = ("ratings", "superiority")
 _NUMBERED = "Agents of equal rating, which share a rank, are numbered in their order here, so that each has a column."
 
 
-def rating_sections(findings: RunResults, zero: str | None = None) -> tuple[Section, ...]:
-    """The ratings, best first, and the matrix of likelihoods of superiority."""
-    ratings = rate(findings, zero)
+def rating_sections(
+    findings: RunResults, zero: str | None = None, ratings: Ratings | None = None
+) -> tuple[Section, ...]:
+    """The ratings, made here if they are not at hand, best first, and the matrix of likelihoods of superiority."""
+    ratings = ratings or rate(findings, zero)
     names = [rating.agent for rating in ratings.ratings]
     likelihood = Chance if ratings.is_exact else Resampled
     matrix = [

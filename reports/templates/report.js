@@ -88,7 +88,7 @@ if (viewer) {
   part("ply").addEventListener("input", () => draw(Number(part("ply").value)));
   part("close").addEventListener("click", () => viewer.close());
   document.addEventListener("click", (event) => {
-    const row = document.getElementById(event.target.closest?.("a[href^='#game-']")?.hash.slice(1) ?? "");
+    const row = document.getElementById(event.target.closest?.("a[href^='#game-']")?.getAttribute("href").slice(1) ?? "");
     if (!row) return;
     event.preventDefault();
     open(row);

@@ -1,0 +1,78 @@
+"""The board as a map: how good first placements are, where games go, and what refutes first placements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from experiments.exact.board_solving import BoardSummary
+from experiments.statistics.first_placements import FEWEST, Placement, commonest_size, visits
+from experiments.statistics.run_results import RunResults
+from isolation.rules.geometry import canonical_opening, parse_size
+from isolation.rules.notation import cell_name, column_name
+from reports.charts.chart import Boards, Cell, Grid, strength
+from reports.text.cell_values import estimate_of, pluralise
+
+
+def placement_maps(
+    placements: Sequence[Placement], size: tuple[int, int] | None, links: Mapping[tuple[int, bool], str]
+) -> Boards | None:
+    """For both players, games won by the first placement, linked with one of them.
+
+    Symmetric cells have the same number; cells of too few openings are blank.
+    """
+    if size is None:
+        return None
+    boards = []
+    for is_first, title in ((True, "by who placed first"), (False, "by who placed second")):
+        cells: dict[int, Cell] = {}
+        for placement in placements:
+            if placement.placed_first == is_first and placement.openings >= FEWEST:
+                rate, openings = estimate_of(placement.rate).shown, pluralise(placement.openings, "opening")
+                text, colour = f"{100 * placement.rate.estimate:.0f}", strength(placement.rate.estimate - 0.5, 0.5)
+                link = links.get((placement.cell, is_first), "")
+                for cell in placement.cells:
+                    tooltip = f"{cell_name(cell, size[1])}: {rate} of {placement.games:,} games, {openings}"
+                    cells[cell] = Cell(text, colour, tooltip, link)
+        boards.append(_board(title, size, cells))
+    note = f"Symmetric cells are counted together; blank: fewer than {FEWEST} openings."
+    return Boards("Games won by first placement, in per cent", tuple(boards), note)
+
+
+def visit_map(findings: RunResults) -> Boards | None:
+    """The share of games in which somebody stood on a cell."""
+    shares, size = visits(findings), commonest_size(findings)
+    if shares is None or size is None:
+        return None
+    cells = {cell: Cell(f"{100 * share:.0f}", -strength(share, 1.0)) for cell, share in enumerate(shares)}
+    return Boards("Where games go", (_board("games in which a cell was visited, in per cent", size, cells),))
+
+
+def refutation_maps(summary: BoardSummary) -> Boards:
+    """How many replies refute each first cell; and, for every first cell up to symmetry, which."""
+    rows, columns = size = parse_size(summary.size)
+    counts = np.array([len(cells) for cells in summary.refutations])
+    span = max(1, int(np.ptp(counts)))
+    overview = {cell: Cell(str(count), strength(count - counts.min(), span)) for cell, count in enumerate(counts)}
+    details = []
+    for first in range(rows * columns):
+        if canonical_opening([first], rows, columns) == (first,):
+            winners = summary.winners[first]
+            replies = {cell: Cell("", 100 if winner == 2 else -100) for cell, winner in enumerate(winners) if winner}
+            title = f"{cell_name(first, columns)}: {len(summary.refutations[first])}"
+            details.append(_board(title, size, replies | {first: Cell("●", 0)}))
+    return Boards(
+        f"Replies that refute a first placement, {summary.size}",
+        (_board("", size, overview),),
+        details=tuple(details),
+        legend="First placement (dot) and replies: player 2 wins (blue), player 1 wins (orange)",
+    )
+
+
+def _board(title: str, size: tuple[int, int], cells: Mapping[int, Cell]) -> Grid:
+    rows, columns = size
+    blank = Cell("", 0)
+    drawn = (tuple(cells.get(row * columns + column, blank) for column in range(columns)) for row in range(rows))
+    names = tuple(column_name(column) for column in range(columns))
+    return Grid(title, names, tuple((str(row), cells) for row, cells in enumerate(drawn)), "")

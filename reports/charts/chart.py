@@ -1,0 +1,186 @@
+"""Charts as plain values: rows over an axis, coloured tables, boards, and plots over two axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Form = Literal["line", "band", "points"]
+COLOURS = 6
+"""How many lines of a plot have colours of their own; the others are grey."""
+_TICKS = 6
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A scale from `low` to `high` with labelled ticks, and what it counts."""
+
+    label: str
+    low: float
+    high: float
+    ticks: tuple[tuple[float, str], ...]
+    is_log: bool = False
+
+    def percent(self, value: float) -> float:
+        """The position of a value in per cent of the axis; an infinite value is at an edge."""
+        if math.isinf(value):
+            return 0.0 if value < 0 else 100.0
+        low, high, at = (math.log(end) if self.is_log else end for end in (self.low, self.high, value))
+        return round(100 * (at - low) / (high - low), 1)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A value with its interval, infinite ends being open; `wide` is a fainter interval behind the other."""
+
+    name: str
+    role: str
+    value: float
+    low: float
+    high: float
+    text: str
+    wide: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class RowChart:
+    """Rows over one axis; `zero` is the value that matters."""
+
+    title: str
+    rows: tuple[Row, ...]
+    axis: Axis
+    zero: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A coloured cell: text, strength of its colour (−100 to 100), tooltip and link."""
+
+    text: str
+    strength: int
+    tooltip: str = ""
+    link: str = ""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A coloured table, or a board."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    corner: str = "agent"
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Boards:
+    """Boards side by side; `details` are small ones below them, explained by `legend`."""
+
+    title: str
+    boards: tuple[Grid, ...]
+    note: str = ""
+    details: tuple[Grid, ...] = ()
+    legend: str = ""
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points over two axes: a line with intervals, a line in a band, or points by themselves.
+
+    `role` gives the colour: a number, baseline, chance, other or a verdict. `is_named` asks for the name at the point.
+    """
+
+    name: str
+    role: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    form: Form = "line"
+    tooltip: str = ""
+    link: str = ""
+    is_named: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Series over the same axes; `level` is the height that matters."""
+
+    title: str
+    series: tuple[Series, ...]
+    x: Axis
+    y: Axis
+    level: float | None = None
+
+    @property
+    def legend(self) -> list[tuple[str, str]]:
+        """Role and name of every coloured line, and how many others there are."""
+        lines = [series for series in self.series if series.form != "points" and series.name]
+        named = [(line.role, line.name) for line in lines if line.role != "other"]
+        others = len(lines) - len(named)
+        return named + ([("other", f"{others} other{'s' if others > 1 else ''}")] if others else [])
+
+
+@dataclass(frozen=True)
+class Plot:
+    """One panel or several, with what their lines and bands mean."""
+
+    title: str
+    panels: tuple[Panel, ...]
+    note: str = ""
+
+
+Chart = RowChart | Grid | Boards | Plot
+
+
+def plain(value: float) -> str:
+    """A tick's label, such as 1,000 or 0.5."""
+    return f"{value:,g}".replace("-", "−")
+
+
+def signed(value: float) -> str:
+    """A tick's label with its sign, such as +5 or −5."""
+    return f"{value:+g}".replace("-", "−") if value else "0"
+
+
+def fit_axis(
+    label: str,
+    values: Iterable[float],
+    text: Callable[[float], str] = plain,
+    *,
+    is_log: bool = False,
+    is_whole: bool = False,
+    marks: Sequence[float] | None = None,
+) -> Axis:
+    """An axis around all finite values, with ticks at round, or whole, numbers or at the given marks."""
+    finite = [math.log10(value) if is_log else value for value in values if math.isfinite(value)]
+    margin = 0.03 * (max(finite) - min(finite)) or (0.1 if is_log else 1.0)
+    low, high = min(finite) - margin, max(finite) + margin
+    if marks is None and is_log:
+        marks = [10.0**power for power in range(math.ceil(low), math.floor(high) + 1)]
+    elif marks is None:
+        marks = [mark for mark in round_ticks(low, high) if not is_whole or mark == round(mark)]
+    ends = (10**low, 10**high) if is_log else (low, high)
+    return Axis(label, *ends, tuple((mark, text(mark)) for mark in marks if ends[0] <= mark <= ends[1]), is_log)
+
+
+def round_ticks(low: float, high: float) -> list[float]:
+    """At most six round numbers between two others.
+
+    >>> round_ticks(-7.2, 9.1)
+    [-5.0, 0.0, 5.0]
+    """
+    raw = (high - low) / _TICKS
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw)
+    first = math.ceil(low / step)
+    return [round(step * number, 10) for number in range(first, math.floor(high / step) + 1)]
+
+
+def strength(value: float, strongest: float) -> int:
+    """The strength of a cell's colour; `strongest` is the value from which on it no longer grows."""
+    return round(100 * max(-1.0, min(1.0, value / strongest)))

@@ -1,0 +1,94 @@
+"""Coloured tables: differences by opponent, and how well scores predict the winner."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from experiments.inference.standings import matchups
+from experiments.statistics.calibration import BANDS, FEWEST_SCORES, band_auc, scores_of
+from experiments.statistics.run_results import RunResults
+from experiments.verdicts.contender_verdicts import Verdicts
+from reports.charts.chart import Cell, Grid, strength
+from reports.text.cell_values import Points, Share
+
+_STRONGEST_LEAD = 0.12
+
+
+@dataclass(frozen=True)
+class Lead:
+    """A win rate against an opponent, and how far it is above the baseline's, or above one half without a baseline."""
+
+    rate: float
+    lead: float
+
+
+def leads(findings: RunResults, verdicts: Verdicts | None) -> dict[tuple[str, str], Lead]:
+    """Each measured agent's lead against each opponent it met, as compared where it was; the baseline's own is 0."""
+    agents = findings.in_order(findings.measured)
+    rates = {
+        name: {matchup.opponent: matchup.rate.estimate for matchup in matchups(findings.pairs, name)} for name in agents
+    }
+    if findings.baseline in rates:
+        pooled = matchups(findings.pooled_pairs, findings.baseline)
+        rates[findings.baseline] = {matchup.opponent: matchup.rate.estimate for matchup in pooled}
+    base = rates.get(findings.baseline or "", {})
+    compared = {
+        (comparison.contender, effect.opponent): effect.difference.estimate
+        for comparison in (verdicts.comparisons if verdicts else ())
+        for effect in comparison.effects
+    }
+    return {
+        (name, other): Lead(rate, compared.get((name, other), rate - (base.get(other, math.nan) if base else 0.5)))
+        for name, row in rates.items()
+        for other, rate in row.items()
+    }
+
+
+def differences(
+    findings: RunResults, leads: Mapping[tuple[str, str], Lead], links: Mapping[tuple[str, str], str]
+) -> Grid | None:
+    """Leads as a table of agents by opponents, each linked with a game; the baseline's row has its win rates."""
+    opponents = findings.in_order({other for _, other in leads})
+    if not opponents:
+        return None
+    rows = []
+    for name in findings.in_order(findings.measured):
+        is_baseline = name == findings.baseline
+        cells = (_lead_cell(findings, leads.get((name, other)), is_baseline, links.get((name, other), ""))
+                 for other in opponents)  # fmt: skip
+        rows.append((name, tuple(cells)))
+    note = "Win rates in percentage points above one half."
+    if findings.baseline is not None:
+        note = "Win rates compared with the baseline's, in percentage points; the baseline's own row: its win rate."
+    return Grid("Win rate by opponent", tuple(opponents), tuple(rows), note=note)
+
+
+def _lead_cell(findings: RunResults, lead: Lead | None, is_baseline: bool, link: str) -> Cell:
+    if lead is None or math.isnan(lead.rate):
+        return Cell("–", 0, "", link)
+    is_rate = is_baseline or math.isnan(lead.lead)
+    text = f"{100 * lead.rate:.1f}" if is_rate else Points(lead.lead).shown
+    colour = 0 if is_rate else strength(lead.lead, _STRONGEST_LEAD if findings.baseline else 0.5)
+    return Cell(text, colour, f"{Share(lead.rate).shown} won", link)
+
+
+def calibration(findings: RunResults) -> Grid | None:
+    """The AUC of every measured agent's scores, overall and by stage of the game; plies are counted from 1."""
+    scores = scores_of(findings, findings.measured)
+    names = [name for name in findings.in_order(findings.measured) if not math.isnan(scores[name].auc)]
+    bands = [band for band in BANDS if any(scores[name].between(*band).positions >= FEWEST_SCORES for name in names)]
+    if not names:
+        return None
+    rows = []
+    for name in names:
+        values = [scores[name].auc, *(band_auc(scores[name], band) for band in bands)]
+        cells = (Cell("–", 0) if math.isnan(auc) else Cell(f"{auc:.2f}", strength(auc - 0.5, 0.5)) for auc in values)
+        rows.append((name, tuple(cells)))
+    columns = ("all", *(f"{first + 1}–{last + 1}" for first, last in bands))
+    note = (
+        "AUC by ply, counted from 1: the chance that a position whose mover won has a higher score than one whose "
+        "mover lost; 0.5 is a coin, 1 knows. Proven scores are left out."
+    )
+    return Grid("How well scores predict the winner (AUC)", columns, tuple(rows), note=note)

@@ -1,0 +1,83 @@
+"""Rows with intervals: differences to the baseline, ratings, and distributions by agent."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from experiments.inference.bradley_terry import Ratings
+from experiments.inference.contenders.baseline_comparison import Comparison
+from experiments.inference.contenders.head_to_head import HeadToHead
+from experiments.statistics.move_statistics import Distribution, game_lengths, searched
+from experiments.statistics.run_results import RunResults
+from experiments.verdicts.contender_verdicts import Verdicts
+from reports.charts.chart import Row, RowChart, fit_axis, signed
+from reports.text.cell_values import Elo, Points
+
+_SPREAD = "Thin: 90 % of the values, thick: half of them, dot: median."
+
+
+def forest(findings: RunResults, verdicts: Verdicts) -> RowChart | None:
+    """Every contender's difference to the baseline, with the interval of all contenders together."""
+    all_claims: list[Comparison | HeadToHead] = [*verdicts.comparisons, *verdicts.duels]
+    claims = {claim.contender: claim for claim in all_claims if not claim.is_empty}
+    if not claims:
+        return None
+    rows = []
+    for name in findings.in_order(claims):
+        claim = claims[name]
+        role = "control" if name in verdicts.controls else claim.verdict
+        low, high = claim.lead
+        rows.append(Row(name, role, 100 * claim.estimate, 100 * low, 100 * high, Points(claim.estimate).shown))
+    ends = [end for row in rows for end in (row.low, row.value, row.high)]
+    return RowChart(
+        f"Win rate compared with {verdicts.baseline}",
+        tuple(rows),
+        fit_axis("difference to the baseline in percentage points", [0.0, *ends], signed),
+        0.0,
+        "95 % intervals for all contenders together, the control's by itself; better or worse: 0 is outside.",
+    )
+
+
+def ladder(ratings: Ratings) -> RowChart | None:
+    """Ratings with their intervals, best first; None without any finite one."""
+    rows = [
+        Row(rating.agent, "", rating.elo, rating.low, rating.high, Elo(rating.elo).shown) for rating in ratings.ratings
+    ]
+    ends = np.array([(row.low, row.value, row.high) for row in rows])
+    if not np.isfinite(ends).any():
+        return None
+    arrows = "" if np.isfinite(ends).all() else "; an arrow: nothing bounds the rating on that side"
+    zero = f"{ratings.zero} is 0" if ratings.zero else "the pool's mean is 0"
+    axis = fit_axis(f"Elo, with 95 % intervals{arrows}", [0.0, *ends.flat], signed)
+    return RowChart("Ratings", tuple(rows), axis, 0.0, f"Elo by Bradley and Terry's model; {zero}.")
+
+
+def lengths(findings: RunResults) -> RowChart | None:
+    """Plies of each agent's games."""
+    agents = findings.in_order(findings.pairs.agents)
+    return _spread("Length of games", game_lengths(findings, agents), "plies, the opening's included")
+
+
+def depths(findings: RunResults) -> RowChart | None:
+    """Plies searched at each agent's moves."""
+    agents = findings.in_order(findings.pairs.agents)
+    return _spread("Depth of search", searched(findings, "depth", agents), "plies of the last full iteration")
+
+
+def nodes(findings: RunResults) -> RowChart | None:
+    """Nodes searched at each agent's moves."""
+    agents = findings.in_order(findings.pairs.agents)
+    return _spread("Nodes searched a move", searched(findings, "nodes", agents), "nodes, for MCTS simulations", True)
+
+
+def _spread(title: str, values: Distribution, label: str, is_log: bool = False) -> RowChart | None:
+    """Of each agent the middle nine tenths, the middle half, and the median."""
+    rows = []
+    for name, quantiles in zip(values.names, values.quantiles((0.05, 0.25, 0.5, 0.75, 0.95)), strict=True):
+        if not np.isnan(quantiles).any():
+            least, lower, median, upper, most = quantiles.tolist()
+            rows.append(Row(name, "", median, lower, upper, f"{median:,.0f}", (least, most)))
+    if not rows:
+        return None
+    ends = [end for row in rows for end in row.wide or ()]
+    return RowChart(title, tuple(rows), fit_axis(label, ends, is_log=is_log, is_whole=True), None, _SPREAD)

@@ -1,0 +1,192 @@
+"""Plots over two axes: win rates by limit or parameter, accuracy, strength by cost, and games won by score."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from experiments.exact.accuracy import Accuracy, accuracies, accuracy_lines, chance_by
+from experiments.inference.proportions import Proportion, wilson
+from experiments.learn.parameter_sweep import Axis as SweepAxis
+from experiments.learn.parameter_sweep import Point
+from experiments.statistics.calibration import BANDS, FEWEST_SCORES, Scores, scores_of
+from experiments.statistics.run_results import RunResults
+from experiments.statistics.win_rate_by_limit import UNITS, by_limit
+from experiments.verdicts.contender_verdicts import Verdicts
+from isolation.checks.search_cost import Cost
+from isolation.rules.limits import Limit
+from reports.charts.chart import COLOURS, Axis, Cell, Form, Grid, Panel, Plot, Series, fit_axis, plain, signed, strength
+from reports.text.cell_values import HasEnds, Points, Ratio
+
+_MAX_LIMIT_TICKS = 8
+_BINS = 8
+_WITH_INTERVALS = "with 95 % intervals"
+
+
+def limits_chart(runs: Sequence[RunResults]) -> Plot | None:
+    """Win rate of measured agents by limit, runs one by one; None unless there are several limits."""
+    lines = by_limit(runs)
+    limits = sorted({point.limit for line in lines for point in line})
+    if len(limits) < 2:
+        return None
+    best = [line for line in lines if not line[-1].is_baseline][:COLOURS]
+    series = []
+    for line in lines:
+        role = "baseline" if line[-1].is_baseline else str(best.index(line)) if line in best else "other"
+        limits_of_line = tuple(point.limit for point in line)
+        series.append(_rates(line[-1].name, role, limits_of_line, [point.rate for point in line]))
+    unit = lines[0][0].unit
+    marks = limits[:: math.ceil(len(limits) / _MAX_LIMIT_TICKS)]
+    x = fit_axis(UNITS[unit], limits, is_log=unit != "depth", marks=marks)
+    note = f"Lines join agents that differ in nothing but their limit, {_WITH_INTERVALS}."
+    return _lines("Win rate by limit", series, x, "games won, per cent", note)
+
+
+def accuracy_by_ply(decisions: pd.DataFrame) -> Plot | None:
+    """Moves that kept the win by bands of four plies, the surely most accurate agents in colour; None without any."""
+    x_of = lambda accuracy: (accuracy.first + accuracy.last) / 2 + 1  # noqa: E731
+    note = (
+        "Moves that kept the win, of those that could have thrown it away, by ply, 1 being the first placement; "
+        f"{_WITH_INTERVALS}."
+    )
+    return _accuracy("ply", accuracy_lines(decisions), x_of, note)
+
+
+def accuracy_by_depth(decisions: pd.DataFrame) -> Plot | None:
+    """For each heuristic, the moves that kept the win by depth of the search; None without any."""
+    fixed = [accuracy for accuracy in accuracies(decisions) if accuracy.depth is not None and accuracy.eligible]
+    lines: dict[str, list[Accuracy]] = {}
+    for accuracy in sorted(fixed, key=lambda accuracy: accuracy.depth or 0):
+        lines.setdefault(accuracy.heuristic, []).append(accuracy)
+    ranked = dict(sorted(lines.items(), key=lambda line: -line[1][-1].kept.low))
+    note = f"Moves that kept the win, of those that could have thrown it away, {_WITH_INTERVALS}."
+    return _accuracy("depth in plies", ranked, lambda accuracy: float(accuracy.depth or 0), note)
+
+
+def _accuracy(
+    label: str, lines: Mapping[str, Sequence[Accuracy]], x_of: Callable[[Accuracy], float], note: str
+) -> Plot | None:
+    if not lines:
+        return None
+    series = [
+        _rates(name, str(rank) if rank < COLOURS else "other", tuple(map(x_of, line)), [one.kept for one in line])
+        for rank, (name, line) in enumerate(lines.items())
+    ]
+    chance = chance_by(lines.values(), x_of)
+    series.append(Series("a random choice", "chance", tuple(chance), tuple(100 * share for share in chance.values())))
+    x = fit_axis(label, chance, is_whole=True)
+    return _lines(
+        f"Moves that kept the win by {label.partition(' ')[0]}", series, x, "moves that kept the win, per cent", note
+    )
+
+
+def _rates(name: str, role: str, x: Sequence[float], rates: Sequence[HasEnds], form: Form = "line") -> Series:
+    """Rates in per cent with their intervals, of which grey lines have none."""
+    y, low, high = (tuple(100 * getattr(rate, end) for rate in rates) for end in ("estimate", "low", "high"))
+    return (
+        Series(name, role, tuple(x), y, form=form)
+        if role == "other"
+        else Series(name, role, tuple(x), y, low, high, form)
+    )
+
+
+def _lines(title: str, series: Sequence[Series], x: Axis, label: str, note: str) -> Plot:
+    """One panel, as high as its series need; grey lines behind the others."""
+    y = fit_axis(label, [end for line in series for end in (*line.y, *line.low, *line.high)])
+    ordered = tuple(sorted(series, key=lambda line: line.role != "other"))
+    return Plot(title, (Panel(title, ordered, x, y),), note)
+
+
+def strength_by_cost(
+    findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], links: Mapping[str, str]
+) -> Plot | None:
+    """Each contender's difference to the baseline by what a node costs it; on the cost–strength frontier with names."""
+    compared = [
+        (comparison, costs[comparison.contender].times, 100 * comparison.difference.estimate)
+        for comparison in verdicts.comparisons
+        if comparison.contender in costs and not comparison.is_empty and comparison.contender not in verdicts.controls
+    ]
+    if len(compared) < 2:
+        return None
+    series = []
+    for comparison, cost, lead in sorted(compared, key=lambda row: -row[2]):
+        name = comparison.contender
+        is_beaten = any(other_cost < cost and other_lead > lead for _, other_cost, other_lead in compared)
+        tooltip = f"{name}: {Points(lead / 100).shown} points, {Ratio(cost).shown} the processor time"
+        link = links.get(name, "")
+        dot = Series(name, comparison.verdict, (cost,), (lead,), (), (), "points", tooltip, link, not is_beaten)
+        series.append(dot)
+    ratios = [1.0, *(cost for _, cost, _ in compared)]
+    marks = [2.0**power for power in range(math.floor(math.log2(min(ratios))), math.ceil(math.log2(max(ratios))) + 1)]
+    x = fit_axis("time per node compared with the baseline's", ratios, "{:.2g} ×".format, is_log=True, marks=marks)
+    y = fit_axis("difference in percentage points", [0.0, *(lead for *_, lead in compared)], signed)
+    note = (
+        "The higher the stronger at this limit, the further right the higher the cost per node. Named, where there is "
+        "room: contenders on the cost–strength frontier."
+    )
+    return Plot("Strength and cost", (Panel("Strength and cost", tuple(series), x, y, 0.0),), note)
+
+
+def score_curves(findings: RunResults, agent: str) -> Plot | None:
+    """The share of games that an agent won by its score, one panel a stage of the game; None without enough scores."""
+    scores = scores_of(findings, (agent,))[agent]
+    y = Axis("games won by the mover, per cent", 0, 100, tuple((mark, plain(mark)) for mark in range(0, 101, 25)))
+    panels = []
+    for band in BANDS:
+        stage = scores.between(*band)
+        if stage.positions >= FEWEST_SCORES:
+            means, shares = _won_by_score(stage)
+            title = f"plies {band[0] + 1}–{band[1] + 1}, AUC {stage.auc:.2f}"
+            x = fit_axis("score, in the mover's view", means)
+            panels.append(Panel(title, (_rates("", "0", means, shares, "points"),), x, y, 50.0))
+    note = f"Scores in {_BINS} groups, {_WITH_INTERVALS}."
+    return Plot(f"{agent}: games won by score", tuple(panels), note) if panels else None
+
+
+def _won_by_score(scores: Scores) -> tuple[list[float], list[Proportion]]:
+    """Mean score and share of games won in bins of about as many positions."""
+    times = scores.won + scores.lost
+    edges = np.unique(np.quantile(np.repeat(scores.score, times), np.linspace(0, 1, _BINS + 1)))
+    bins = np.clip(np.searchsorted(edges, scores.score, side="right") - 1, 0, max(edges.size - 2, 0))
+    masks = [bins == number for number in np.unique(bins)]
+    means = [float(np.average(scores.score[mask], weights=times[mask])) for mask in masks]
+    return means, [wilson(int(scores.won[mask].sum()), int(times[mask].sum())) for mask in masks]
+
+
+def response_chart(axes: Sequence[SweepAxis], points: Sequence[Point], opponent: str) -> Plot | Grid:
+    """A curve over the first axis for each combination of the others, with 95 % bands.
+
+    Two axes with more values than there are colours for make a coloured table.
+    """
+    first, *others = axes
+    title = f"Games won against {opponent}, per cent"
+    combinations = list(itertools.product(*(axis.values for axis in others)))
+    if len(others) == 1 and len(combinations) > COLOURS:
+        rows = [
+            (_text(value), tuple(_share_cell(point) for point in points[number :: len(combinations)]))
+            for number, value in enumerate(others[0].values)
+        ]
+        columns = tuple(map(_text, first.values))
+        return Grid(title, columns, tuple(reversed(rows)), note=f"Across: {first.name}. Upwards: {others[0].name}.")
+    is_limit = isinstance(first.values[0], Limit)
+    x = tuple(float(at if is_limit else value) for at, value in enumerate(first.values))  # type: ignore[arg-type]
+    series = []
+    for number, values in enumerate(combinations):
+        label = ", ".join(f"{axis.name} {_text(value)}" for axis, value in zip(others, values, strict=True))
+        rates = [point.rate for point in points[number :: len(combinations)]]
+        series.append(_rates(label, str(number % COLOURS), x, rates, "band"))
+    ticks = {at: _text(value) for at, value in enumerate(first.values)}
+    x_axis = fit_axis(first.name, x, lambda at: ticks[int(at)], marks=x) if is_limit else fit_axis(first.name, x)
+    return _lines(title, series, x_axis, "games won, per cent", "Bands: 95 % intervals.")
+
+
+def _share_cell(point: Point) -> Cell:
+    return Cell(f"{100 * point.rate.estimate:.0f}", strength(point.rate.estimate - 0.5, 0.5))
+
+
+def _text(value: Limit | float) -> str:
+    return str(value) if isinstance(value, Limit) else f"{value:.4g}"

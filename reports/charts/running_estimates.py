@@ -1,0 +1,93 @@
+"""How estimates settled while a run went on, with the band that holds at all moments together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from experiments.inference.argument_checks import Floats
+from experiments.inference.contenders.baseline_comparison import Comparison
+from experiments.inference.contenders.head_to_head import HeadToHead
+from experiments.inference.game_pairs import record_of
+from experiments.inference.sequential.confidence_sequence import ConfidenceSequence, confidence_sequence
+from experiments.statistics.run_results import RunResults
+from experiments.verdicts.contender_verdicts import Verdicts
+from experiments.verdicts.sprt_tests import run_tests
+from reports.charts.chart import Axis, Panel, Plot, Series, fit_axis, signed
+
+_MAX_POINTS = 100
+_NEAREST = 6
+
+
+def nearest_to_decision(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
+    """The agents whose joint interval is nearest to just excluding no difference; without a baseline the first."""
+    if verdicts is None or not findings.contenders:
+        return list(findings.measured[:_NEAREST])
+    claims: list[Comparison | HeadToHead] = [*verdicts.claims, *verdicts.duels]
+    return [claim.contender for claim in sorted(claims, key=_distance_from_decision)[:_NEAREST]]
+
+
+def _distance_from_decision(claim: Comparison | HeadToHead) -> float:
+    """How far the joint interval is from just excluding no difference, in its own half-widths."""
+    low, high = claim.lead
+    half = (high - low) / 2
+    return abs(abs((low + high) / 2) / half - 1) if half else math.inf
+
+
+def running(findings: RunResults, agents: Sequence[str] | None = None) -> Plot | None:
+    """The running estimate of these agents, or of all, after each pair or opening, with its 95 % band."""
+    if findings.baseline is not None and findings.contenders:
+        tests = [test for test in run_tests(findings, 0, 10) if agents is None or test.contender in agents]
+        sequences = {test.contender: test.live for test in tests}
+        is_difference = bool(tests) and not tests[0].is_duel
+        unit = "openings" if is_difference else "pairs"
+    else:
+        sequences = {
+            name: _by_opening(findings, name) for name in findings.measured if agents is None or name in agents
+        }
+        is_difference, unit = False, "openings"
+    sequences = {name: sequences[name] for name in findings.in_order(sequences) if sequences[name].values.size}
+    if not sequences:
+        return None
+    y = _height(list(sequences.values()), is_difference)
+    x = fit_axis(f"{unit} played", [1, *(sequence.values.size for sequence in sequences.values())], is_whole=True)
+    panels = tuple(
+        Panel(name, (_series(name, sequence, is_difference),), x, y, 0.0 if is_difference else 50.0)
+        for name, sequence in sequences.items()
+    )
+    note = "The estimate from the first opening to the last, and the 95 % band that holds at all moments together."
+    return Plot("Running estimates", panels, note)
+
+
+def _series(name: str, sequence: ConfidenceSequence, is_difference: bool) -> Series:
+    size = sequence.values.size
+    at = np.unique(np.linspace(0, size - 1, _MAX_POINTS).astype(np.int64))
+    mean, low, high = (
+        tuple(_percent(values[at], is_difference).tolist()) for values in (sequence.mean, sequence.low, sequence.high)
+    )
+    return Series(name, "0", tuple((at + 1.0).tolist()), mean, low, high, "band")
+
+
+def _height(sequences: Sequence[ConfidenceSequence], is_difference: bool) -> Axis:
+    """The shared axis of all panels: high enough for what the bands came to, not for where they began."""
+    centre, most = (0.0, 100.0) if is_difference else (50.0, 50.0)
+    ends = np.concatenate([_percent(np.array(sequence.last), is_difference) for sequence in sequences])
+    reach = min(most, max(1.1 * float(np.abs(ends - centre).max()), 2.0))
+    if is_difference:
+        return fit_axis("difference, points", (-reach, reach), signed)
+    return fit_axis("games won, per cent", (centre - reach, centre + reach))
+
+
+def _percent(shares: Floats, is_difference: bool) -> Floats:
+    """Shares in per cent; those that stand for differences in points."""
+    return 100 * (2 * shares - 1) if is_difference else 100 * shares
+
+
+def _by_opening(findings: RunResults, name: str) -> ConfidenceSequence:
+    """The share of games won from each opening, in the order in which openings came up."""
+    record = record_of(findings.pairs, name)
+    _, first, unit = np.unique(record.opening, return_index=True, return_inverse=True)
+    shares = np.bincount(unit, record.wins) / np.maximum(2 * np.bincount(unit), 1)
+    return confidence_sequence(shares[np.argsort(first)])

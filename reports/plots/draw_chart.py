@@ -1,0 +1,241 @@
+"""Draws charts with matplotlib."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.lines import Line2D
+
+from reports.charts.chart import Axis, Boards, Chart, Grid, Panel, Plot, RowChart, Series
+from reports.plots.style import COLOURS, ROW, WIDTH, new_figure, no_data, short, styled
+
+_CELL = 0.62
+_MAX_WIDTH = 20.0
+_DETAILS = 5
+"""How many small boards stand side by side."""
+_LABEL_PLACES = (((7, 0), "left", "center"), ((-7, 0), "right", "center"),
+                 ((0, 6), "center", "bottom"), ((0, -6), "center", "top"))  # fmt: skip
+_MARKERS = {"better": "^", "worse": "v", "equal": "s", "control": "D"}
+
+
+@styled
+def draw_chart(chart: Chart | None, missing: str = "No complete pairs yet.") -> Figure:
+    """A chart as a figure; without a chart, the reason."""
+    if chart is None:
+        return no_data(missing)
+    if isinstance(chart, RowChart):
+        figure = _draw_rows(chart)
+    elif isinstance(chart, Grid):
+        figure = _draw_grid(chart)
+    elif isinstance(chart, Boards):
+        figure = _draw_boards(chart)
+    else:
+        figure = _draw_plot(chart)
+    figure.suptitle(short(chart.title, 80), fontsize=11, x=0.01, ha="left")
+    note = textwrap.fill(chart.note, int(15 * figure.get_figwidth()))
+    if figure.legends:  # below the axes there is room for one of the two
+        figure.axes[0].set_xlabel(f"{figure.axes[0].get_xlabel()}\n{note}")
+    else:
+        figure.supxlabel(note, fontsize=8, color=COLOURS["soft"], x=0.01, ha="left")
+    return figure
+
+
+def draw_panel(axes: Axes, panel: Panel) -> None:
+    """Series over two axes. Each series is a group whose id is its number, so that a page can find it."""
+    _scale(axes, panel)
+    if panel.level is not None:
+        axes.axhline(panel.level, color=COLOURS["soft"], linewidth=0.8)
+    for number, series in enumerate(panel.series):
+        _draw_series(axes, series).set_gid(f"series-{number}")
+    _name_points(axes, panel.series)
+
+
+def colour_of(role: str) -> str:
+    """The name of a role's colour."""
+    roles = {"better": "good", "worse": "bad", "baseline": "ink", "control": "ink"}
+    return f"line-{role}" if role.isdecimal() else roles.get(role, "soft")
+
+
+def _draw_rows(chart: RowChart) -> Figure:
+    figure = new_figure(1.4 + ROW * len(chart.rows))
+    axes = figure.add_subplot()
+    _scale_x(axes, chart.axis)
+    axes.grid(axis="x")
+    if chart.zero is not None:
+        axes.axvline(chart.zero, color=COLOURS["soft"], linewidth=1)
+    for y, row in enumerate(chart.rows):
+        colour = COLOURS[colour_of(row.role)]
+        low, high = np.clip((row.low, row.high), chart.axis.low, chart.axis.high)
+        if row.wide:
+            axes.plot(row.wide, (y, y), color=colour, linewidth=1)
+        axes.plot((low, high), (y, y), color=colour, linewidth=3, solid_capstyle="butt")
+        for end, edge, marker in ((row.low, low, "<"), (row.high, high, ">")):
+            if np.isinf(end):
+                axes.plot(edge, y, marker, color=colour, markersize=7)
+        axes.plot(row.value, y, _MARKERS.get(row.role, "o"), color=COLOURS["ink"], markersize=5)
+        text = f"{row.text}  {row.role}" if row.role else row.text
+        axes.annotate(text, (1.01, y), xycoords=("axes fraction", "data"), va="center", fontsize=8.5, color=colour)
+    _name_rows(axes, [row.name for row in chart.rows])
+    axes.spines["left"].set_visible(False)
+    return figure
+
+
+def _draw_grid(grid: Grid) -> Figure:
+    width = min(max(5.5, 3.6 + _CELL * len(grid.columns)), _MAX_WIDTH)
+    longest = max(len(short(name)) for name in grid.columns)
+    figure = new_figure(1.7 + 0.3 * len(grid.rows) + (0.06 * longest if longest > 7 else 0), width)
+    axes = figure.add_subplot()
+    _draw_cells(axes, grid, "auto", min(8.0, 72 * (width - 3) / len(grid.columns) / 3))
+    _name_rows(axes, [name for name, _ in grid.rows])
+    names = [short(name) for name in grid.columns]
+    if longest > 7:
+        axes.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor")
+    else:
+        axes.set_xticks(range(len(names)), names)
+    axes.tick_params(length=0)
+    return figure
+
+
+def _draw_boards(chart: Boards) -> Figure:
+    columns, rows = len(chart.boards), -(-len(chart.details) // _DETAILS)
+    ratio = min(len(chart.boards[0].rows) / len(chart.boards[0].columns), 1.6)
+    heights = 0.9 + (3.4 if columns > 1 else 4.2) * ratio, 0.4 + 1.6 * rows * ratio
+    figure = new_figure(sum(heights) if rows else heights[0], WIDTH if columns > 1 or rows else 5.2)
+    top: Figure | SubFigure = figure
+    if rows:
+        parts = figure.subfigures(2, 1, height_ratios=heights, squeeze=False)
+        top = parts[0, 0]
+        _draw_details(parts[1, 0], chart, rows)
+    for axes, grid in zip(top.subplots(1, columns, squeeze=False).flat, chart.boards, strict=True):
+        _draw_cells(axes, grid, "equal", 9 if len(grid.columns) <= 9 else 6.5)
+        axes.set_title(grid.title, fontsize=9)
+        axes.set_xticks(range(len(grid.columns)), grid.columns)
+        axes.set_yticks(range(len(grid.rows)), [name for name, _ in grid.rows])
+        axes.tick_params(length=0)
+    return figure
+
+
+def _draw_details(part: SubFigure, chart: Boards, rows: int) -> None:
+    part.suptitle(chart.legend, fontsize=9, x=0.01, ha="left")
+    grid_of_axes = part.subplots(rows, _DETAILS, squeeze=False)
+    for axes, grid in zip(grid_of_axes.flat, chart.details, strict=False):
+        _draw_cells(axes, grid, "equal", 7)
+        axes.set_title(grid.title, fontsize=8)
+    for axes in grid_of_axes.flat:
+        axes.set_xticks([])
+        axes.set_yticks([])
+        axes.spines[:].set_visible(False)
+
+
+def _draw_cells(axes: Axes, grid: Grid, aspect: Literal["equal", "auto"], size: float) -> None:
+    """The cells in the page's colours, with their texts."""
+    paper, plus, minus = (np.array(to_rgb(COLOURS[name])) for name in ("paper", "plus", "minus"))
+    share = np.array([[[0.006 * cell.strength] for cell in cells] for _, cells in grid.rows])
+    axes.imshow(paper + np.abs(share) * (np.where(share > 0, plus, minus) - paper), aspect=aspect)
+    axes.hlines(np.arange(-0.5, share.shape[0]), -0.5, share.shape[1] - 0.5, COLOURS["line"], linewidth=0.6)
+    axes.vlines(np.arange(-0.5, share.shape[1]), -0.5, share.shape[0] - 0.5, COLOURS["line"], linewidth=0.6)
+    for y, (_, cells) in enumerate(grid.rows):
+        for x, cell in enumerate(cells):
+            if cell.text:
+                axes.text(x, y, cell.text, ha="center", va="center", fontsize=size)
+    axes.spines[:].set_visible(False)
+
+
+def _draw_plot(plot: Plot) -> Figure:
+    columns = min(3, len(plot.panels))
+    rows = -(-len(plot.panels) // columns)
+    figure = new_figure(4.6 if len(plot.panels) == 1 else 1.2 + 1.8 * rows)
+    grid = figure.subplots(rows, columns, sharey=True, squeeze=False)
+    for number, axes in enumerate(grid.flat):
+        if number >= len(plot.panels):
+            axes.set_axis_off()
+            continue
+        panel = plot.panels[number]
+        draw_panel(axes, panel)
+        axes.set_title("" if panel.title == plot.title else short(panel.title, 26), fontsize=8)
+        axes.label_outer(remove_inner_ticks=False) if columns > 1 else None
+    legend = plot.panels[0].legend
+    if len(legend) > 1:
+        # an invisible first letter: names that begin with _ would be left out
+        lines = [Line2D([], [], color=COLOURS[colour_of(role)], marker="o", markersize=4) for role, _ in legend]
+        names = [f"\u200b{short(name)}" for _, name in legend]
+        figure.legend(
+            lines,
+            names,
+            loc="outside right upper" if len(legend) > 9 else "outside lower left",
+            ncols=1 if len(legend) > 9 else 2,
+            fontsize=8,
+            frameon=False,
+        )
+    return figure
+
+
+def _draw_series(axes: Axes, series: Series) -> Line2D:
+    colour, is_faint = COLOURS[colour_of(series.role)], series.role == "other"
+    if series.form == "band":
+        axes.fill_between(series.x, series.low, series.high, color=colour, alpha=0.25, linewidth=0)
+    elif series.low:
+        axes.vlines(series.x, series.low, series.high, color=colour, linewidth=0.9, alpha=0.6)
+    (line,) = axes.plot(
+        series.x,
+        series.y,
+        linestyle="none" if series.form == "points" else ":" if series.role == "chance" else "-",
+        marker="" if is_faint or (series.form == "band" and len(series.x) > 30) else "o",
+        markersize=6 if series.form == "points" else 4,
+        color=colour,
+        linewidth=1 if is_faint else 1.6,
+        alpha=0.5 if is_faint else 1,
+        url=series.link or None,
+    )
+    return line
+
+
+def _name_points(axes: Axes, all_series: Sequence[Series]) -> None:
+    """Names at the points that ask for them, where they overlap neither points nor each other."""
+    if not any(series.is_named for series in all_series):
+        return
+    axes.figure.draw_without_rendering()  # type: ignore[union-attr]
+    points = axes.transData.transform([(series.x[0], series.y[0]) for series in all_series])
+    taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in points]
+    left, bottom, right, top = axes.bbox.extents
+    for series in (series for series in all_series if series.is_named):
+        for offset, ha, va in _LABEL_PLACES:
+            label = axes.annotate(
+                series.name, (series.x[0], series.y[0]), offset, textcoords="offset points", ha=ha, va=va
+            )
+            x0, y0, x1, y1 = label.get_window_extent().extents
+            is_inside = left < x0 and bottom < y0 and x1 < right and y1 < top
+            if is_inside and not any(x0 < box[2] and box[0] < x1 and y0 < box[3] and box[1] < y1 for box in taken):
+                taken.append((x0, y0, x1, y1))
+                break
+            label.remove()
+
+
+def _scale(axes: Axes, panel: Panel) -> None:
+    _scale_x(axes, panel.x)
+    axes.set_ylim(panel.y.low, panel.y.high)
+    axes.set_yticks([at for at, _ in panel.y.ticks], [text for _, text in panel.y.ticks])
+    axes.set_ylabel(panel.y.label)
+    axes.grid()
+
+
+def _scale_x(axes: Axes, axis: Axis) -> None:
+    if axis.is_log:
+        axes.set_xscale("log")
+    axes.set_xlim(axis.low, axis.high)
+    axes.set_xticks([at for at, _ in axis.ticks], [text for _, text in axis.ticks])
+    axes.minorticks_off()
+    axes.set_xlabel(axis.label)
+
+
+def _name_rows(axes: Axes, names: Sequence[str]) -> None:
+    """Names at the left, the first on top."""
+    axes.set_yticks(range(len(names)), [short(name) for name in names])
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)

@@ -1,0 +1,32 @@
+"""First placements in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from experiments.statistics.first_placements import FEWEST, Placement
+from isolation.rules.notation import cell_name
+from reports.text.cell_values import estimate_of
+from reports.text.sections import Section
+
+
+def placement_section(placements: Sequence[Placement], size: tuple[int, int] | None) -> Section:
+    """First placements up to symmetry, best of each player first."""
+    width = size[1] if size else 1
+    rows = tuple(
+        {
+            "cell": cell_name(placement.cell, width),
+            "placed": "first" if placement.placed_first else "second",
+            "alike": len(placement.cells),
+            "openings": placement.openings,
+            "games": placement.games,
+            "won": estimate_of(placement.rate),
+        }
+        for placement in sorted(placements, key=lambda one: (not one.placed_first, -one.rate.estimate))
+    )
+    notes = (
+        "Cells that rotation or reflection turns into each other are one. Openings alike by symmetry are one; games of "
+        "one opening hang together, and the 95 % intervals, each by itself, are over openings. Who plays whom differs "
+        f"from cell to cell by luck. Cells of fewer than {FEWEST} openings are blank on the map.",
+    )
+    return Section("placements", "First placements", rows, notes if rows else ())
