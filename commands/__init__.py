@@ -1,1 +1,1 @@
-"""The commands, a module a subject: each reads options, calls one function, prints."""
+"""The command line, one module per subject: each command reads options, calls one function and prints."""

@@ -1,4 +1,4 @@
-"""Findings for people: tables, plots, pages, replays.
+"""Tables, plots, pages and replays of results.
 
 The public names are loaded on first use, so that importing this stays quick; `docs/python.md` shows them at work.
 """

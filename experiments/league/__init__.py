@@ -1,1 +1,1 @@
-"""A class of submissions: found, checked, played against each other, and judged."""
+"""Leagues of submissions: find, check, play and judge them."""

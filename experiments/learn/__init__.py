@@ -1,1 +1,1 @@
-"""Better parameters for heuristics: fitted to proven results, tuned by games, swept over."""
+"""Better parameters for heuristics: fit to proven results, tune by games, sweep."""

@@ -1,1 +1,1 @@
-"""Playing a plan: workers, batches, what is done when one of them dies, and the ledger of results."""
+"""Play a plan: the runner, its stop rules, and the recorder of finished games."""

@@ -1,1 +1,1 @@
-"""Results that others have published, parsed and analysed again."""
+"""Published results: parse and reanalyse them."""

@@ -1,4 +1,4 @@
-"""Telling positions with proven answers: who made them, how they are kept, and what agents do in them.
+"""Suites of solved positions: build, read, and screen agents with them.
 
 A *telling* position is won for the side to move, and some legal move loses. A *troubled* one is lost, whatever is
 played, and the moves differ in how often a reference field throws the win away after them. Keeping wins is one half of

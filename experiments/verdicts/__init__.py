@@ -1,1 +1,1 @@
-"""What runs say: their games read as one, effort, comparisons with the baseline, sequential tests."""
+"""Verdicts on runs: comparisons with the baseline, sequential tests, ratings, frames."""

@@ -1,4 +1,4 @@
-"""From a plain Python function to compiled code, or to the reason why not."""
+"""Compile a plain Python function, or report why it does not compile."""
 
 FUNCTIONS_REMEMBERED = 1024
 """How many results a cache keeps that holds users' functions, or what was made of them.

@@ -1,1 +1,1 @@
-"""What code written for the classic course engines needs: their private state, their players, their game loop."""
+"""Compatibility with the classic course engines: private state, players, game loop."""

@@ -1,1 +1,1 @@
-"""Processes that play: lines of text to and from them by a deadline, and what is said in those lines."""
+"""Engines: protocols, sessions, and serving our agents over UGI and UCI."""

@@ -1,1 +1,1 @@
-"""Agents: whatever chooses moves."""
+"""Agents and the players they open."""

@@ -1,1 +1,1 @@
-"""The analysis board: a page on this machine's own address, and what answers it."""
+"""The analysis board: a local web page and its server."""

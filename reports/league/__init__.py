@@ -1,1 +1,1 @@
-"""A class for people: the ranking, a page for all, a page for each."""
+"""Pages of a league: the ranking, a page for all, a page for each player."""

@@ -1,1 +1,1 @@
-"""The page of a run that is being played: how it stands, told anew whenever its log has grown."""
+"""The live page of a run, updated whenever its log has grown."""

@@ -1,1 +1,1 @@
-"""What code written for the third edition needs: its states, how its players are asked, its game loop."""
+"""Compatibility with the third edition: its states, players and game loop."""
