@@ -314,6 +314,7 @@ def sums(which: int, values: Any) -> float:
     return runtime_library.norm(values)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_sums_of_fractions_are_numpys_whatever_their_length() -> None:
     offer_loops()
@@ -329,6 +330,7 @@ def test_sums_of_fractions_are_numpys_whatever_their_length() -> None:
 MATRICES = [(1, 1), (9, 1), (500, 1), (1, 9), (3, 20), (20, 3), (17, 40), (40, 2), (0, 2)]
 
 
+@pytest.mark.slow
 def test_sums_along_an_axis_are_numpys_whatever_their_length() -> None:
     offer_loops()
     compiled = njit(
@@ -355,6 +357,7 @@ def test_norms_of_an_order_are_numpys() -> None:
     assert isinstance(outcome(compiled, np.ones(2), 3.0), type)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_powers_of_arrays_are_numpys() -> None:
     offer_loops()
@@ -380,6 +383,7 @@ def test_powers_of_arrays_are_numpys() -> None:
         assert np.array_equal(cube(numbers), numbers**3)
 
 
+@pytest.mark.slow
 def test_distances_are_scipys_or_whole_numbers_are_too_large() -> None:
     offer_loops()
     names = ("cityblock", "chebyshev", "sqeuclidean")

@@ -15,6 +15,7 @@ from benchmarks.attacks.targets import SEEDS, TARGETS, refused
 ROOT = Path(__file__).parent.parent
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "share"), [("writes", 0.001), ("files", 0.001), ("places", 0.06), ("arithmetic", 0.002)]
 )

@@ -48,6 +48,7 @@ FIELDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rates", "kind"), FIELDS)
 def test_the_best_drops_out_no_more_often_than_alpha_where_all_are_as_good(rates, kind):
     assert drop_rate(rates, 200, 300, lambda shares: out(shares, alpha=0.2), **kind) < 0.2

@@ -80,6 +80,7 @@ def test_the_enumeration_finds_the_hole_in_the_profile_likelihood():
     assert covered == pytest.approx(0.84, abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 5, 12, 25])
 def test_the_guaranteed_interval_never_covers_less_than_it_says(n):
     def ends(outcomes):

@@ -121,6 +121,7 @@ def test_nothing_bounds_the_rating_of_an_agent_that_never_lost():
     assert all(math.isfinite(end) for end in (found["b"].low, found["b"].high))
 
 
+@pytest.mark.slow
 def test_intervals_over_few_openings_cover_ratings_far_from_the_zero():
     rng = np.random.default_rng(9)
     covered = 0
@@ -134,6 +135,7 @@ def test_intervals_over_few_openings_cover_ratings_far_from_the_zero():
     assert covered >= 0.87 * 60
 
 
+@pytest.mark.slow
 def test_few_openings_are_not_as_sure_as_their_resamples():
     ratings = rate_agents(pairs_in(games_of({("a", "b"): np.ones((7, 2))})), "b", draws=4000)
     best = ratings.ratings[0]

@@ -119,6 +119,7 @@ def test_in_normalized_elo_as_well(split):
     assert covered > 0.89
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 2), min_size=1, max_size=80))
 def test_the_opponents_estimate_is_the_mirror_image(outcomes):
     ours = stopped_estimate(sprt_path(outcomes, Sprt(-10, 60)))

@@ -570,6 +570,7 @@ def long_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run
 
 
+@pytest.mark.slow
 def test_killed_again_and_again_a_run_ends_with_the_same_games(long_run: Path, tmp_path: Path) -> None:
     disturb(tmp_path / "run", 2, seed=1, **LONG)
     play_tournament(config_of(tmp_path / "run", **LONG), resume=True)

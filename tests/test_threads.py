@@ -253,6 +253,7 @@ def score(game, player):
 """
 
 
+@pytest.mark.slow
 def test_first_use_with_nothing_compiled_yet(tmp_path: Path) -> None:
     user = tmp_path / "user.py"
     user.write_text(SLOW_TO_LOAD)

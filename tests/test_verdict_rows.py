@@ -83,6 +83,7 @@ def played(draw):
     return games, contenders, pool, chance, bool(further)
 
 
+@pytest.mark.slow
 @given(played())
 @settings(max_examples=60, deadline=None)
 def test_a_verdict_its_p_value_and_its_interval_say_the_same(drawn):
