@@ -91,9 +91,9 @@ def to_one_line(said: object, longest: int = LONGEST) -> str:
     return _one_line(said, str, longest)
 
 
-def safe_repr(value: object, longest: int = LONGEST) -> str:
+def safe_repr(value: object) -> str:
     """A value as code would write it; see `to_one_line`."""
-    return _one_line(value, repr, longest)
+    return _one_line(value, repr, LONGEST)
 
 
 def _one_line(value: object, tell: Callable[[object], str], longest: int) -> str:

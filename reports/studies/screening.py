@@ -35,7 +35,6 @@ _NOTES = (
 def screening_sections(
     screening: Screening,
     history: Sequence[Agreement] = (),
-    more_notes: Sequence[str] = (),
     costs: Mapping[str, Cost] | None = None,
     failing: Mapping[str, tuple[str, Board]] | None = None,
 ) -> tuple[Section, ...]:
@@ -51,7 +50,6 @@ def screening_sections(
     ]
     rows.append(_row(base, "the baseline", None, None))
     notes = [
-        *more_notes,
         *_failures([base, *(score for score, _ in ranked)], screening.suite.size, failing or {}),
         *_NOTES,
         described(screening),
@@ -111,14 +109,14 @@ def mistakes_section(name: str, mistakes: Sequence[Mistake], size: str) -> Secti
     return Section("mistakes", title, rows, (note,) if rows else ())
 
 
-def mistake_texts(mistakes: Sequence[Mistake], size: str, ascii_only: bool = False) -> str:
+def mistake_texts(mistakes: Sequence[Mistake], size: str) -> str:
     """The mistakes as pictures of text, each with the command that shows its position."""
-    return "\n\n".join(_text(mistake, Board.from_moves(mistake.moves, size), ascii_only) for mistake in mistakes)
+    return "\n\n".join(_text(mistake, Board.from_moves(mistake.moves, size)) for mistake in mistakes)
 
 
-def _text(mistake: Mistake, board: Board, ascii_only: bool) -> str:
+def _text(mistake: Mistake, board: Board) -> str:
     told = wrapped(_described(mistake, board.width), terminal_width())
-    return f"{to_text(board, ascii_only)}\n{told}\n{command('show', '--fen', short_fen(board))}"
+    return f"{to_text(board)}\n{told}\n{command('show', '--fen', short_fen(board))}"
 
 
 def short_fen(board: Board) -> str:
