@@ -15,7 +15,20 @@ ROOT = Path(__file__).parent.parent
 READ = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 NAMED_ALONE = {
     f"isolation {name}"
-    for name in ("compare", "fit", "games", "league", "match", "new", "replay", "screen", "test-agent", "try", "tune")
+    for name in (
+        "compare",
+        "fit",
+        "games",
+        "league",
+        "match",
+        "new",
+        "replay",
+        "screen",
+        "sprt",
+        "test-agent",
+        "try",
+        "tune",
+    )
 }
 """Commands that sentences speak of without what they need."""
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").glob("*.md.jinja"))]
