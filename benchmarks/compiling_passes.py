@@ -34,8 +34,6 @@ from isolation.search.result import SearchOptions
 
 PASSES: dict[str, tuple[Any, str, Any]] = {
     "cell_sums": (source_rewriter, "tabulate_cell_sums", lambda module: None),
-    "territory_fill": (source_rewriter, "fuse_territory_loops", lambda module: None),
-    "flood_fill": (source_rewriter, "fuse_flood_fills", lambda module: None),
     "integer_ranks": (integer_ranks, "_in_whole_numbers", lambda text: None),
 }
 """Of each pass: where it is called, its name there, and what leaves it out."""
