@@ -119,3 +119,15 @@ def test_pages_about_the_code_name_files_that_there_are():
     pages = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "architecture.md", *(ROOT / "docs" / "decisions").glob("*.md")]
     named = {path.name: re.findall(r"`(?:[\w-]+/)*(\w+\.py)`", path.read_text(encoding="utf-8")) for path in pages}
     assert {page: set(names) - files for page, names in named.items() if set(names) - files} == {}
+
+
+def test_the_picture_of_the_rooms_shows_the_layers_that_the_linter_checks():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    layers = {one["containers"][0]: one["layers"] for one in settings["contracts"] if "containers" in one}
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    head, _, *lines = page.partition("```\nisolation ")[2].partition("```")[0].splitlines()
+    starts = [0, head.index("experiments") + len("isolation "), head.index("reports") + len("isolation "), None]
+    for package, start, end in zip(layers, starts, starts[1:], strict=False):
+        drawn = [set(line[start:end].split()) for line in lines if line[start:end].strip()]
+        rooms = [{room for room in layer.split(" | ") if (ROOT / package / room).is_dir()} for layer in layers[package]]
+        assert all(room <= shown for room, shown in zip(rooms, drawn, strict=True)), package
