@@ -143,7 +143,7 @@ def score_curves(findings: RunResults, agent: str) -> Plot | None:
             title = f"plies {band[0] + 1}–{band[1] + 1}, AUC {stage.auc:.2f}"
             x = fit_axis("score, in the mover's view", means)
             panels.append(Panel(title, (_rates("", "0", means, shares, "points"),), x, y, 50.0))
-    note = f"Scores in {_BINS} groups, {_WITH_INTERVALS}."
+    note = f"Scores in up to {_BINS} groups, {_WITH_INTERVALS}."
     return Plot(f"{agent}: games won by score", tuple(panels), note) if panels else None
 
 

@@ -99,7 +99,7 @@ def renamed(book: LeagueEntries) -> list[str]:
 
 
 def leading(results: Results) -> str:
-    """Who leads, and from whom that cannot be told apart: those whom it is above with a chance of less than 97.5 %."""
+    """Who leads, and who is indistinguishable from that: those whom it is above with a chance of less than 97.5 %."""
     if not has_intervals(results):
         played = pluralise(results.ratings.openings, "opening")
         are = "is" if results.ratings.openings == 1 else "are"

@@ -38,7 +38,7 @@ def draw_chart(chart: Chart | None, missing: str = "No complete pairs yet.") -> 
     else:
         figure = _draw_plot(chart)
     figure.suptitle(short(chart.title, 80), fontsize=11, x=0.01, ha="left")
-    note = textwrap.fill(chart.note, int(15 * figure.get_figwidth()))
+    note = textwrap.fill(chart.note, int((12 if figure.legends else 15) * figure.get_figwidth()))
     if figure.legends:  # below the axes there is room for one of the two
         figure.axes[0].set_xlabel(f"{figure.axes[0].get_xlabel()}\n{note}")
     else:
@@ -151,15 +151,20 @@ def _draw_plot(plot: Plot) -> Figure:
     columns = min(3, len(plot.panels))
     rows = -(-len(plot.panels) // columns)
     figure = new_figure(4.6 if len(plot.panels) == 1 else 1.2 + 1.8 * rows)
-    grid = figure.subplots(rows, columns, sharey=True, squeeze=False)
-    for number, axes in enumerate(grid.flat):
+    has_one_x = len({panel.x for panel in plot.panels}) == 1
+    for number, axes in enumerate(figure.subplots(rows, columns, sharey=True, squeeze=False).flat):
         if number >= len(plot.panels):
             axes.set_axis_off()
             continue
         panel = plot.panels[number]
         draw_panel(axes, panel)
         axes.set_title("" if panel.title == plot.title else short(panel.title, 26), fontsize=8)
-        axes.label_outer(remove_inner_ticks=False) if columns > 1 else None
+        if rows * columns > 1:
+            axes.set_ylabel("")
+            figure.supylabel(panel.y.label, fontsize=9)
+        if has_one_x and number + columns < len(plot.panels):
+            axes.set_xlabel("")
+            axes.tick_params(labelbottom=False)
     legend = plot.panels[0].legend
     if len(legend) > 1:
         # an invisible first letter: names that begin with _ would be left out
@@ -191,6 +196,7 @@ def _draw_series(axes: Axes, series: Series) -> Line2D:
         color=colour,
         linewidth=1 if is_faint else 1.6,
         alpha=0.5 if is_faint else 1,
+        clip_on=series.form == "band",
         url=series.link or None,
     )
     return line

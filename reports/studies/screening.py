@@ -76,7 +76,7 @@ def screening_sections(
 
 
 def parts_section(name: str, baseline: str, parts: Sequence[SuiteSlice]) -> Section:
-    """Where a contender keeps its wins, beside the baseline."""
+    """Where a contender keeps its wins, compared with the baseline."""
     rows = tuple(
         {
             "where": part.name,
@@ -87,7 +87,7 @@ def parts_section(name: str, baseline: str, parts: Sequence[SuiteSlice]) -> Sect
         }
         for part in parts
     )
-    return Section("where", f"Where {name} keeps its wins, beside {baseline}", rows)
+    return Section("where", f"Where {name} keeps its wins, compared with {baseline}", rows)
 
 
 def mistakes_section(name: str, mistakes: Sequence[Mistake], size: str) -> Section:

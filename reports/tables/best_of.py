@@ -57,4 +57,4 @@ def contest_sentence(contest: BestOfResult) -> str:
     if len(left) == 1:
         return f"Best: {left[0]}; all others have dropped out."
     why = ", and all openings of the run are played" if contest.exhausted else ""
-    return f"Left of {len(contest.contestants)}: {', '.join(left)}. Which of them is best cannot be told{why}."
+    return f"Left of {len(contest.contestants)}: {', '.join(left)}. No significant difference between them{why}."

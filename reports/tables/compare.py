@@ -87,7 +87,9 @@ def verdict_section(
             "openings": one.openings,
         }
         rows.append(row)
-    title = f"Beside {verdicts.baseline}, which won {rates[verdicts.baseline].shown}" if rates else "No games yet"
+    title = (
+        f"Compared with {verdicts.baseline}, which won {rates[verdicts.baseline].shown}" if rates else "No games yet"
+    )
     return Section("verdicts", title, tuple(rows), verdict_notes(findings, verdicts, costs, worth))
 
 
@@ -271,7 +273,9 @@ def left_out(comparisons: Sequence[Comparison]) -> list[str]:
         if comparison.unshared:
             text = f"{pluralise(comparison.unshared, 'opening')} that only one of the two has finished"
             whom.setdefault(text, []).append(comparison.contender)
-    return [f"Left out beside the baseline: {what} ({', '.join(names)})." for what, names in whom.items()]
+    return [
+        f"Left out of the comparison with the baseline: {what} ({', '.join(names)})." for what, names in whom.items()
+    ]
 
 
 def price_sentence(findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost]) -> str:
