@@ -159,7 +159,7 @@ def test_forfeits_head_the_page_and_what_they_do_to_the_rest_is_said(tmp_path):
         run.pair("A", "Base", opening, 0, reason="error")
     told = headline(findings := load_findings([run.write(tmp_path / "run")]), judge(findings))
     assert told[0] == "20 of 20 games (100.0 %) were forfeits: A lost 20 games by error."
-    assert told[1].startswith("What follows counts them as losses")
+    assert told[1].startswith("They count as losses")
     assert told[2].startswith("Worse than Base: A")
 
 
@@ -170,7 +170,7 @@ def test_a_single_forfeit_is_told_without_a_warning(tmp_path):
     run.pair("A", "Base", 20, 0, reason="timeout")
     told = headline(findings := load_findings([run.write(tmp_path / "run")]), judge(findings))
     assert told[0].startswith("2 of 42 games (4.8 %) were forfeits: A lost 2 games by timeout.")
-    assert not any("counts them as losses" in sentence for sentence in told)
+    assert not any("count as losses" in sentence for sentence in told)
 
 
 def test_the_page_is_written_whole_and_the_same_each_time(tmp_path):
