@@ -16,7 +16,8 @@ from experiments.roster import parse_agent
 from isolation import Board, Limit, play
 from isolation.games.match import play_games
 from isolation.loading.load_user_code import load_player
-from isolation.players.agents import ClassicAgent, ForfeitError, GreedyAgent, RandomAgent, SearchAgent
+from isolation.players.agents import ForfeitError, GreedyAgent, RandomAgent, SearchAgent
+from isolation.players.classic_agent import ClassicAgent
 from isolation.processes.agent_pickling import AgentPicklingError, dump_agent, load_agent
 from isolation.processes.subprocess_child import NEW_GAME, Failure, PlayerSetup, SetupError, decode, encode
 from isolation.processes.subprocess_player import (
@@ -456,7 +457,8 @@ def test_threads_guard_players_at_the_same_time():
 HANGING_SCRIPT = """
 import sys
 from isolation import Limit, play
-from isolation.players.agents import ClassicAgent, GreedyAgent
+from isolation.players.agents import GreedyAgent
+from isolation.players.classic_agent import ClassicAgent
 
 class Hanging:
     where = sys.argv[1]

@@ -15,7 +15,8 @@ from isolation.checks.speed import random_openings
 from isolation.games.match import play_games, play_many
 from isolation.native.layout import ANSWER, CELLS, HIGH, LOW, SLOT, WHO
 from isolation.native.move_cache import MoveCache
-from isolation.players.agents import ClassicAgent, GreedyAgent, RandomAgent, SearchAgent
+from isolation.players.agents import GreedyAgent, RandomAgent, SearchAgent
+from isolation.players.classic_agent import ClassicAgent
 from isolation.rules.outcome import Reason
 from isolation.rules.parameters import bind_parameters
 from isolation.search import SearchOptions

@@ -16,7 +16,6 @@ from isolation.games.match import play_games
 from isolation.players.agents import (
     PLACING_NODES,
     AgentDefaults,
-    ClassicAgent,
     ForfeitError,
     GreedyAgent,
     RandomAgent,
@@ -24,6 +23,7 @@ from isolation.players.agents import (
     choose_once,
     opened_player,
 )
+from isolation.players.classic_agent import ClassicAgent
 from isolation.players.perfect_agent import PerfectAgent
 from isolation.rules.outcome import REASON_WORDS, Outcome, Reason
 from isolation.search import SearchResult

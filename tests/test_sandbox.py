@@ -19,7 +19,8 @@ from isolation.games.game_batch import GameBatch
 from isolation.games.match import play_many
 from isolation.loading.integrity import ChangedError, unchanged
 from isolation.loading.load_user_code import LoadError, load_heuristic
-from isolation.players.agents import Agent, ForfeitError, Given
+from isolation.players.agents import Agent, ForfeitError
+from isolation.players.classic_agent import Given
 from isolation.processes.player_process import PlayerProcess
 from isolation.processes.subprocess_player import SLACK_MS, Spent, judge_given
 from isolation.rules.limits import Limit

@@ -29,7 +29,8 @@ from experiments.suite.screening import screen, where_it_errs, worst_mistakes
 from isolation import Board, solve
 from isolation.boards.render import to_text
 from isolation.games.batch_moves import NO_ANSWER, Positions, batches, choose_moves
-from isolation.players.agents import ClassicAgent, SearchAgent
+from isolation.players.agents import SearchAgent
+from isolation.players.classic_agent import ClassicAgent
 from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason
 from reports.studies.quick_trial import describe_trial

@@ -26,7 +26,8 @@ from isolation.editions.third.sample_players import BasePlayer, GreedyPlayer, Mi
 from isolation.games.match import play_games
 from isolation.isolation import _ACTIONSET, _BLANK_BOARD, _HEIGHT, _SIZE, _WIDTH, Action, E, N, S, W
 from isolation.loading.load_user_code import LoadError, content_hash, load, load_player
-from isolation.players.agents import ClassicAgent, RandomAgent
+from isolation.players.agents import RandomAgent
+from isolation.players.classic_agent import ClassicAgent
 from isolation.rules.geometry import parse_size
 from isolation.rules.limits import Limit
 

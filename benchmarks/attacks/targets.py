@@ -21,7 +21,8 @@ from experiments.roster import parse_limit, parse_spec
 from experiments.roster.spec_parser import complete, make_agent
 from isolation.games.match import play_games
 from isolation.games.transcript import board_after
-from isolation.players.agents import Given, RandomAgent
+from isolation.players.agents import RandomAgent
+from isolation.players.classic_agent import Given
 from isolation.processes.subprocess_child import Failure, PlayerSetup, encode
 from isolation.processes.subprocess_player import SubprocessPlayer, judge_given, judge_of
 from isolation.processes.transport import TransportClosed

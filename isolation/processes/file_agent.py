@@ -13,7 +13,8 @@ from typing import Any
 from isolation.editions.edition import THIRD
 from isolation.editions.third.conversion import unsupported_size_reason
 from isolation.loading.load_user_code import content_hash, load_player
-from isolation.players.agents import Agent, ClassicAgent, ForfeitError, UncompiledAgent
+from isolation.players.agents import Agent, ForfeitError, UncompiledAgent
+from isolation.players.classic_agent import ClassicAgent
 from isolation.processes.agent_pickling import recipe
 from isolation.processes.player_process import PlayerProcess
 from isolation.processes.subprocess_child import PlayerSetup

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from isolation.players.agents import ClassicPlayer, Given, SearchAgent, forfeit_from
+from isolation.players.agents import SearchAgent, forfeit_from
+from isolation.players.classic_agent import ClassicPlayer, Given
 from isolation.search.result import SearchResult
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from isolation.players.agents import ClassicAgent, ForfeitError, Given, SearchAgent, judged
+from isolation.players.agents import ForfeitError, SearchAgent
+from isolation.players.classic_agent import ClassicAgent, Given, judged
 from isolation.processes.agent_pickling import AgentPicklingError, dump_agent, recipe
 from isolation.processes.player_process import PlayerProcess
 from isolation.processes.subprocess_child import NEW_GAME, Failure, PlayerSetup, SetupError, decode_answer, encode
@@ -224,7 +225,7 @@ def judge_of(agent: Agent) -> Judge:
 
 
 def judge_given(limit: Limit, *, overruns: bool) -> Judge:
-    """What judges the moves that a player object gives; see `agents.judged`."""
+    """What judges the moves that a player object gives; see `classic_agent.judged`."""
 
     def judge(answer: Any, spent: Spent, is_timed: bool) -> SearchResult:
         if not (isinstance(answer, Given) and _is_well_formed(answer)):
