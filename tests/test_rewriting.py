@@ -20,8 +20,8 @@ import heuristics
 from heuristics import Composite
 from isolation import Board
 from isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
-from isolation.compiling.rewrites import comprehensions
 from isolation.compiling.rewrites.cleanup import CleanUp
+from isolation.compiling.rewrites.loops import comprehensions
 from isolation.compiling.source_rewriter import CompileError, rewrite
 from isolation.compiling.specialise import own_code
 from isolation.loading.load_user_code import load_module

@@ -25,11 +25,11 @@ from isolation.compiling.rewrites.aliases import ResolveAliases
 from isolation.compiling.rewrites.arithmetic import check
 from isolation.compiling.rewrites.classic_api import LowerClassicApi
 from isolation.compiling.rewrites.cleanup import CleanUp
-from isolation.compiling.rewrites.comprehensions import LowerComprehensions
 from isolation.compiling.rewrites.constant_folding import Fold, Prune
 from isolation.compiling.rewrites.containers import LowerContainers
 from isolation.compiling.rewrites.element_types import PromoteInts, TypeEmptyContainers
 from isolation.compiling.rewrites.loops.cell_sums import tabulate_cell_sums
+from isolation.compiling.rewrites.loops.comprehensions import LowerComprehensions
 from isolation.compiling.rewrites.loops.unrolling import Unroll
 from isolation.compiling.rewrites.name_resolution import ResolveNames
 from isolation.compiling.rewrites.none_checks import LowerNoneChecks

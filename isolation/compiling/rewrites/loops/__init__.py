@@ -1,1 +1,1 @@
-"""Rewrites of loops: tables in place of sums, loops over functions written out."""
+"""Rewrites of loops: comprehensions as loops, unrolling, sums over cells as table lookups."""
