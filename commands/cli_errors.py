@@ -1,4 +1,4 @@
-"""How commands end that go wrong: in one line, with an exit code that says whose fault it was."""
+"""Errors of the command line: one line and an exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that make a cluster of machines: the scheduler they meet at, and the machines that play."""
+"""Commands of a cluster: `scheduler` and `worker`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Completion in the shell: of commands and options, heuristics, runs, and the parts of specs."""
+"""Shell completion of commands, options, heuristics, runs and specs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands about engines: ours, its speed and its compiled code, and those in other languages."""
+"""Commands about engines: ours, external ones, their speed and compiled code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands to see games and positions, and to play."""
+"""Commands to show, replay, select, play, export and import games."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands about heuristics and players: write, try, list and check them."""
+"""Commands about heuristics and players: write, try, list, check."""
 
 from __future__ import annotations
 

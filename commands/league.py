@@ -1,4 +1,4 @@
-"""The command that plays a class of submissions against each other."""
+"""The `league` command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options that several subjects have, and how what they say is read."""
+"""Shared options and how they are parsed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands print and write."""
+"""Print tables and write files."""
 
 from __future__ import annotations
 

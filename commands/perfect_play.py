@@ -1,4 +1,4 @@
-"""Commands about perfect play: who wins, and who plays how near to it."""
+"""Commands about perfect play: `solve`, `label`, `accuracy`."""
 
 from __future__ import annotations
 

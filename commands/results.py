@@ -1,4 +1,4 @@
-"""Commands that say what runs found: tables, plots, and one page with everything."""
+"""Commands that show results: tables, plots, the report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands about suites of telling positions: screen agents by one, and build them."""
+"""Commands about suites: `screen` and `suite build`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that play runs, and list them."""
+"""Commands that play runs and list them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that look for better parameters of a heuristic: features, fit, tune, sweep."""
+"""Commands that improve heuristics: `features`, `fit`, `tune`, `sweep`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine's speed on this machine: what `isolation bench` prints."""
+"""Measurements of `isolation bench`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `isolation new` writes."""
+"""Template that `isolation new` writes."""
 
 TEMPLATE = '''"""A heuristic for knight's Isolation."""
 

@@ -1,4 +1,4 @@
-"""A quick trial of a heuristic: does it compile, what does it cost, is it sound, and how does it do in a quick test?"""
+"""Quick trial of a heuristic: compilation, cost, return values, quick match."""
 
 from __future__ import annotations
 

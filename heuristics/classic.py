@@ -1,4 +1,4 @@
-"""The scores that came with the classic sample players."""
+"""Scores of the classic sample players."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weighted sums of evaluation functions, in phases of the game."""
+"""Composites: weighted sums of heuristics, in phases of the game."""
 
 from __future__ import annotations
 

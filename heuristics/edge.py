@@ -1,4 +1,4 @@
-"""Scores of how far from the edges the moves lead, own moves minus the opponent's.
+"""Scores by distance from the edges, own moves minus the opponent's.
 
 Each move counts by its nearness to the middle rows and columns, with h = height / 2 and w = width / 2.
 """

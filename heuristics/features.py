@@ -1,4 +1,4 @@
-"""Features: small scores to put together, by weights in a composite, or by a fit.
+"""Features: small scores to weight in composites and fits.
 
 Each is an evaluation function of its own, usable by name like any other: what the player has minus what the opponent
 has. What favours whoever is to move counts for the player to move and against the other. *Nearer* cells are those a

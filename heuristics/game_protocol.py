@@ -1,4 +1,4 @@
-"""What an evaluation function may ask of a game: the part of the classic API that also exists in compiled code."""
+"""Typed protocol of `game`: the API that exists both interpreted and compiled."""
 
 from __future__ import annotations
 

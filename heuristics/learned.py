@@ -1,4 +1,4 @@
-"""The best heuristic there is so far: its form found by features that rank solved moves, checked by games."""
+"""The best heuristic so far: features selected on solved moves, tuned and confirmed by games."""
 
 from __future__ import annotations
 

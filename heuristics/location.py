@@ -1,4 +1,4 @@
-"""Scores of where the players stand."""
+"""Scores by where the players stand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluation functions by name."""
+"""Registry of heuristics by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of what each player can still get to."""
+"""Scores by the cells each player can still reach."""
 
 from __future__ import annotations
 

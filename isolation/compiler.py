@@ -1,4 +1,4 @@
-"""Compiling a heuristic: what scripts need of `isolation.compiling`."""
+"""Compile heuristics from scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the later editions of the classic engine define in ``isolation.isolation``, which scripts and pickles name.
+"""``isolation.isolation`` as the classic editions define it, for old scripts and pickles.
 
 The second edition has its board and its time limit there, the third its states, moves and sizes.
 """

@@ -1,4 +1,4 @@
-"""Packages whose public names are loaded on first use, so that importing the package stays quick."""
+"""Packages whose public names are imported on first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sample players and score functions that code written for the classic engines imports from ``sample_players``.
+"""The classic ``sample_players``: players and score functions that old scripts import.
 
 All players work with both editions' engines: ``get_move`` takes the game, then what the edition adds, the time left
 last. `MinimaxPlayer` and `AlphaBetaPlayer` follow the second edition, `CustomPlayer` the first; they are short, exact

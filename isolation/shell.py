@@ -1,4 +1,4 @@
-"""Commands that messages tell people to type."""
+"""Shell commands quoted in messages."""
 
 from __future__ import annotations
 

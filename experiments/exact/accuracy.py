@@ -1,4 +1,4 @@
-"""How near a player is to perfect play: what share of its moves kept a won position won.
+"""Accuracy: the share of a player's moves that kept a won position won.
 
 A *decision* is a move of an agent in a position whose exact value is known. It is *eligible* if the position was won
 and at least one legal move would have thrown the win away: only there can anything be told about the player.

@@ -1,4 +1,4 @@
-"""Accuracy without a tournament: heuristics at fixed depths play against a fixed field, and their moves are judged.
+"""Measure accuracy in games against a fixed field of opponents.
 
 Every player meets the same opponents from the same random openings, on both sides, and its decisions in the middle of
 the games, where most wins are thrown away (plies 15 to 29 of 7x7), are labelled until enough of them were eligible; see

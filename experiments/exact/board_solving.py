@@ -1,4 +1,4 @@
-"""Solving every placement pair of a board: in parallel, resumable, into one Parquet file; and what it all says.
+"""Solve every placement pair of a board: parallel, resumable, into one Parquet file.
 
 The file has a row a pair: `opening`, the two cells; `winner`, 1 or 2, or 0 where the limit left it unknown; `nodes`,
 what it took. Openings that a symmetry of the board takes into one another (an *orbit*) are solved once.

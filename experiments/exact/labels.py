@@ -1,4 +1,4 @@
-"""Exact values for the moves of a log: `RUN/labels.parquet`, a row a game, its lists aligned with the log's `moves`.
+"""Exact values of logged moves: `RUN/labels.parquet`, one row per game, aligned with the log's `moves`.
 
 | column | type | meaning |
 |---|---|---|

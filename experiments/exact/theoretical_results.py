@@ -1,4 +1,4 @@
-"""Results split by who would win the opening with perfect play: won openings converted, lost openings saved."""
+"""Results split by the theoretical winner of the opening: wins converted, losses saved."""
 
 from __future__ import annotations
 

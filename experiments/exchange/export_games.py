@@ -1,4 +1,4 @@
-"""The games of a run for other programs: PGN, CSV, and JSON a line."""
+"""Export games of a run: PGN, CSV, JSON lines."""
 
 from __future__ import annotations
 

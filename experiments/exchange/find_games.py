@@ -1,4 +1,4 @@
-"""Finding games of a run to look at, and reading one of them."""
+"""Select games of a run by a condition, and read one of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Games that were played elsewhere, as a run to analyse: from PGN into a log."""
+"""Import PGN games as a run."""
 
 from __future__ import annotations
 

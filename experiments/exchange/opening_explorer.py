@@ -1,4 +1,4 @@
-"""What was played from a position in the games of a run, and what came of it; positions alike by symmetry are one."""
+"""Opening explorer: continuations from a position in the games of a run, symmetric positions merged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Single games that people play: saved to a file, loaded again, and appended to a log of their own."""
+"""Single games as JSON: save, load, and append to a log."""
 
 from __future__ import annotations
 

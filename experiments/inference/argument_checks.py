@@ -1,4 +1,4 @@
-"""Checks of arguments: each returns the value it was given or raises ValueError naming it."""
+"""Argument checks: return the value, or raise a ValueError that names it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bradley–Terry ratings: one number per agent that explains who beats whom, on the Elo scale.
+"""Bradley–Terry ratings on the Elo scale.
 
 Where a gauntlet only says how a contender does against its opponents, ratings use every game of the pool. They are
 differences: the zero is a choice, and they hold for this pool of agents, under these limits, from these openings.

@@ -1,4 +1,4 @@
-"""Intervals for means over openings, when everything played from one opening moves together.
+"""Cluster-robust intervals for means over openings.
 
 The unit is the opening (or a class of openings alike by symmetry): whatever is played from it is summed first, and only
 openings are taken as independent. Each opening enters as one number, chosen so that their mean is the estimate.

@@ -1,4 +1,4 @@
-"""Elo: what a score means on the chess scale, logistic and normalized.
+"""Convert scores to Elo, logistic and normalized.
 
 Elo belongs to one player against one other. A score averaged over several opponents has no Elo; compare it in
 percentage points, or fit ratings.

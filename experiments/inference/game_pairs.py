@@ -1,4 +1,4 @@
-"""From one row per game to one row per pair: the form every comparison starts from."""
+"""Turn games, one row each, into pairs, one row each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The multinomial likelihood over equally spaced outcomes when its mean, or its mean in deviations, is given.
+"""Multinomial likelihood over equally spaced outcomes with a given mean.
 
 Both the sequential test and the profile-likelihood interval rest on one fact: under a linear constraint
 Σ pᵢ·aᵢ = 0 the likeliest shares are pᵢ = p̂ᵢ / (1 + x·aᵢ), where x solves Σ p̂ᵢ·aᵢ / (1 + x·aᵢ) = 0. Everything here

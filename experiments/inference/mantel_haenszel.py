@@ -1,4 +1,4 @@
-"""Two players' wins and losses against several opponents, when nothing but the counts is known.
+"""Stratified exact test of two players' results against several opponents, from counts alone.
 
 Each opponent is a stratum of its own, so that a player is compared with the other against the same opponent and a
 different mix of opponents cannot fake a difference.

@@ -1,4 +1,4 @@
-"""Pairs: one opening played twice with sides swapped, and what a number of them says.
+"""Pairs (one opening, both sides): counts and intervals.
 
 A pair is lost twice, split, or won twice. The opening decides many games, so the two games of a pair depend on each
 other, and the pair is the unit: its score is 0, ½ or 1. The variance per pair is p2 + p1/4 − s², which is far below

@@ -1,4 +1,4 @@
-"""Intervals for the share of independent games won.
+"""Intervals for the share of independent games won: Wilson, Clopper–Pearson.
 
 Independent means: no opening played twice, no game sharing anything with another. For games played in pairs, use
 `pairs`: swapping sides makes the two games of an opening depend on each other.

@@ -1,4 +1,4 @@
-"""Who won how much: overall, against whom, and by side and colour of the opening."""
+"""Win rates: overall, by opponent, by side, and by colour of the opening."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a class beside its games: who submitted what, what was checked, who does not play and why."""
+"""Entries of a league: submissions, code hashes, checks; `league.json`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a class to a tournament: who meets whom on which board, and what late submissions add."""
+"""Tournament of a league, and what late submissions add to it."""
 
 from __future__ import annotations
 

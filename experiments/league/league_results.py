@@ -1,4 +1,4 @@
-"""What the games of a class say: who is how strong, who forfeited why, and who gave which wins away."""
+"""Results of a league: ranking, forfeits, blunders."""
 
 from __future__ import annotations
 

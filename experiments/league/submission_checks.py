@@ -1,4 +1,4 @@
-"""Checks of submissions, like those of `test-agent`: each in a confined process of its own, whose word is only read."""
+"""Check submissions, each in a sandboxed process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which players lie in the folders of a class, told from their sources alone: nothing of them is run."""
+"""Find submissions by static inspection; nothing of them is run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New defaults for a function in a user's file, as a patch: the file itself is never touched."""
+"""Write new defaults of a user's function as a patch; the file itself is not touched."""
 
 from __future__ import annotations
 

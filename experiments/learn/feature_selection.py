@@ -1,4 +1,4 @@
-"""Features one after another: each time the one that helps most for what it costs.
+"""Forward feature selection by gain and cost.
 
 What a feature helps is by how much the loss a decision falls on openings that its weights were not fitted to; the loss
 is that of `fitting`: of two moves of one position, the one that keeps the win should look better. What it costs are the

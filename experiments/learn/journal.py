@@ -1,4 +1,4 @@
-"""What has been played of a tuning or a sweep, as lines of JSON: the question first, then a batch a line.
+"""Journal of a tuning or a sweep: JSON lines, the question first, then one line per batch.
 
 The file is the only state. A run goes on where its file ends; a last line that a crash has cut short is left out.
 """

@@ -1,4 +1,4 @@
-"""Moves of one position beside each other: those that keep the win, and those that throw it away."""
+"""Pairs of moves from one position: one that keeps the win, one that loses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parameters tuned by games where they span no space of numbers: vectors that Optuna asks for, and finals of the best.
+"""Tune parameters with Optuna, then play finals between the best values.
 
 The sampler is TPE, the tree-structured Parzen estimator (Bergstra et al. 2011). What it has seen of a vector is few
 games, so that the best of many looks better than it is: the best meet once more, on openings of their own, and what is

@@ -1,4 +1,4 @@
-"""Parameters fitted to proven results: of two moves of one position, the one that keeps the win should look better.
+"""Fit parameters to exact results by pairwise logistic regression.
 
 The loss of a pair is log(1 + exp(-s d)), d by how much the move that keeps is worth more to the heuristic, s a common
 scale: a pairwise logistic model (Bradley & Terry 1952; as a loss for rankings Burges et al. 2005). Each decision weighs

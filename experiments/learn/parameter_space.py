@@ -1,4 +1,4 @@
-"""What is fitted or tuned: a heuristic with parameters, as a file and a name or as an agent's spec gives it."""
+"""Parameters to fit or tune, from a file and a name or from an agent's spec."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Response curves and maps: an agent under every combination of values, against one opponent on shared openings."""
+"""Parameter sweeps: every combination of values against one opponent on shared openings."""
 
 from __future__ import annotations
 

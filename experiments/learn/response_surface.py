@@ -1,4 +1,4 @@
-"""How winning depends on parameters: a quadratic of strength, fitted to all games of a run by logistic regression.
+"""Quadratic response surface of strength, fitted to all games by logistic regression.
 
 The chance of one end to beat another is the logistic of the difference of their strengths, and strength is quadratic in
 the parameters (Coulom 2011, CLOP: local quadratic logistic regression). Two games of an opening with sides swapped say

@@ -1,4 +1,4 @@
-"""Simultaneous perturbation stochastic approximation (Spall 1992, 1998): pure arithmetic, no games.
+"""Simultaneous perturbation stochastic approximation (Spall 1992, 1998): arithmetic only.
 
 All parameters are scaled to [0, 1]. In round k every parameter is moved up or down at random by c_k, games between the
 two ends say which end is better, and all parameters move that way. c_k = c / k^0.101, and the gain falls as

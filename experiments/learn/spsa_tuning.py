@@ -1,4 +1,4 @@
-"""Parameters tuned by games: ends of random directions meet on shared openings, and all games say where the top is.
+"""Tune parameters with SPSA and a response surface; finals; evaluation on held-out openings.
 
 The path is that of SPSA (`spsa`), the answer that of a quadratic fitted to all games (`response`), within what was
 played; parameters that nothing speaks for stay where they are. A quadratic knows little of strengths that are none, so

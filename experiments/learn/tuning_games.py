@@ -1,4 +1,4 @@
-"""Pairs of games between agents that differ in parameters, on shared openings: some to learn from, others to judge."""
+"""Paired games between parameter values: openings to learn from and openings held out."""
 
 from __future__ import annotations
 

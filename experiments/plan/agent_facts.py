@@ -1,4 +1,4 @@
-"""Facts about an agent, read from what it has written of itself: its settings in the log, and `run.json`.
+"""Facts about agents, read from their logged settings and `run.json`.
 
 Nothing else reads those settings. They are JSON: `kind`, and where they apply `method`, `heuristic` (a name), `code`
 (its hash), `parameters` (values by name), `limit` (one unit and its value), `options` (a list), `player` and

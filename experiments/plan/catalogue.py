@@ -1,4 +1,4 @@
-"""Heuristics and players by name: those of the registry and those in users' files, and what they say."""
+"""List heuristics and players of the registry and of user files, and evaluate positions with them."""
 
 from __future__ import annotations
 

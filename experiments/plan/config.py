@@ -1,4 +1,4 @@
-"""What a tournament is: a validated model, read from TOML and written back as TOML.
+"""Tournament configuration: a validated model, read from and written as TOML.
 
 `Config()` is the classic evaluation. Every value is checked on the way in; what an agent spec means is the business of
 `experiments.roster`, and what the whole comes to on a given board that of `experiments.plan.schedule`.

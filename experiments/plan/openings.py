@@ -1,4 +1,4 @@
-"""Opening sets: random plies, every placement pair, or a file; positions at most once, and never a finished game.
+"""Opening sets: random plies, all placement pairs, or a file; distinct positions, none finished.
 
 An *opening* is the sequence of cells a game starts with; players 1 and 2 alternate, so its first two cells are their
 placements. An opening after which the side to move has no move is a finished game, not an opening: it is ignored

@@ -1,4 +1,4 @@
-"""The games to play, as columns made when they are asked for: each with its id and its seed, before anything runs.
+"""Schedule: all games with ids and seeds, as columns, before anything is played.
 
 A *match* is two agents; it plays its openings one after the other, each twice with the sides swapped: a *pair*. The
 schedule goes round by round: the first pair of every match, then the second pair of every match, and so on, so that at

@@ -1,4 +1,4 @@
-"""About how long a plan takes to play, told before anything is compiled or measured."""
+"""Estimate how long a plan takes to play."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a configuration to a plan: which agents, which matches, which openings, and what is to be said about them."""
+"""Build a tournament plan from a configuration."""
 
 from __future__ import annotations
 

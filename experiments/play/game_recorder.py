@@ -1,4 +1,4 @@
-"""What is known of a run's games while it runs, and the log they go to."""
+"""Record games: results in memory, log parts on disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many calls at once, on this machine or on those of a cluster; the results as they come."""
+"""Map calls over local processes or a cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A finished run with further contenders: a new run that begins with the games of the old one and plays what is new.
+"""Add contenders to a finished run: a new run that starts with the old games.
 
 Agents meet from the same openings, by the same seeds, as they did in the old run; a game is the same game if it has the
 same two agents on the same sides, the same opening and the same seed. The old run is read and stays as it is: the ids

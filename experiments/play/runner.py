@@ -1,4 +1,4 @@
-"""Runs a tournament: plays what the schedule has and the log has not, and survives what may happen meanwhile."""
+"""Run a tournament: play the schedule minus the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stop rules: a contender of whom is known what was asked plays no further."""
+"""Stop rules: contenders whose question is decided play no further."""
 
 from __future__ import annotations
 

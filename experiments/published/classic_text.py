@@ -1,4 +1,4 @@
-"""What the classic tournament scripts print, as people keep it in their notes.
+"""Parse the output of the classic tournament scripts.
 
 Two forms exist. The first edition prints a block per agent:
 

@@ -1,4 +1,4 @@
-"""Do published claims stand? Re-analysis of win/loss tables against the baseline of the same source.
+"""Re-analyse published win and loss tables against the baseline of the same source.
 
 Such tables give no openings, so nothing is known about pairing: every game is taken as independent. Where openings
 decide games and were swapped, the true uncertainty is smaller, and these tests err on the side of caution.

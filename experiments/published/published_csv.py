@@ -1,4 +1,4 @@
-"""Published results: one agent's wins and losses against one opponent, and the CSV they come in."""
+"""Published results as CSV: one agent's wins and losses against one opponent."""
 
 from __future__ import annotations
 

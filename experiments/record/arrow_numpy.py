@@ -1,4 +1,4 @@
-"""NumPy's arrays of Arrow's, and back, without pandas, which pyarrow would import for either."""
+"""Arrow/NumPy conversion without pandas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON files in which no flipped bit goes unnoticed, and that appear whole or not at all.
+"""Checksummed JSON files, written atomically.
 
 An object's first key says that it is sealed, its last holds the CRC-32 of all others. Files with neither, from before
 there was a seal or written by others, are read as they are.

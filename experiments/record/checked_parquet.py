@@ -1,4 +1,4 @@
-"""Parquet files in which no flipped bit goes unnoticed, and that appear whole or not at all.
+"""Checksummed Parquet files, written atomically.
 
 The format has checksums of pages, which we write for other readers, and none for what says where and what the pages
 are. So a seal of ours stands between the pages and the footer, where other readers do not look: `SEAL`, the CRC-32 of

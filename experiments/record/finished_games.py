@@ -1,4 +1,4 @@
-"""Finished games of a schedule, on their way from a worker to the log."""
+"""Finished games on their way from a worker to the log."""
 
 from __future__ import annotations
 

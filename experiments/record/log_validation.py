@@ -1,4 +1,4 @@
-"""Whether the rows of a log belong to the run they lie in: what was scheduled, and a result there can be.
+"""Validate that the rows of a log belong to its run.
 
 A part of another run, put into the folder of this one, looks like any other; so does a row in which somebody has
 changed a number. Going on with a run compares each row with the schedule; reading a run, where there is none at hand,

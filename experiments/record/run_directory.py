@@ -1,4 +1,4 @@
-"""The directory of a run.
+"""Run directories: create, list, lock and resume.
 
 `config.toml` is the configuration, every agent spelt out; `run.json` what the run was planned to be; `games/` the log;
 `finished.json` appears when the run has come to its end; `lock` keeps a second writer out; `engines/` has what engines

@@ -1,4 +1,4 @@
-"""The kinds of agents, a row each: how a spec names one, which limits it takes, how it is made, who may start it."""
+"""Table of agent kinds: spec syntax, allowed limits, construction."""
 
 from __future__ import annotations
 

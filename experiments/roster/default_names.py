@@ -1,4 +1,4 @@
-"""Which function or class is meant where a user's file is named alone."""
+"""Choose the function or class when a spec names only a file."""
 
 from __future__ import annotations
 

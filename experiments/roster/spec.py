@@ -1,4 +1,4 @@
-"""What an agent's spec says, and how it is refused: with the wrong part underlined."""
+"""`Spec` and `SpecError`, which underlines the wrong part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads specs by the table of kinds, and completes them."""
+"""Parse and complete specs, and expand file patterns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which player a file holds and of which edition it is, told from its source alone: nothing of it is run."""
+"""Find the player of a file and its edition from the source alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a node of each agent's search costs, as runs measured it when they began."""
+"""Costs per node of a run's agents, as measured when it began."""
 
 from __future__ import annotations
 

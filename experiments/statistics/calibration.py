@@ -1,4 +1,4 @@
-"""What a heuristic's score says about who wins.
+"""Calibration: how well scores predict the winner.
 
 AUC is the chance that a position from which the mover won has a higher score than one from which it lost, ply for ply:
 0.5 is a coin, 1 knows. Proven scores are left out: they are the search's knowledge, not the heuristic's.

@@ -1,5 +1,4 @@
-"""How far searches went, and how long moves took by the clock on the wall, by agent. Read some games at a time: a run
-has tens of millions of plies."""
+"""Depth, nodes and time per agent, read a chunk of games at a time."""
 
 from __future__ import annotations
 

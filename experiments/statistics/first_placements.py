@@ -1,4 +1,4 @@
-"""Where games begin and go: first placements, cells alike by symmetry as one and openings counted; and visits."""
+"""Results by first placement, symmetric cells merged; visits by cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Games lost by anything but having no move left."""
+"""Forfeits by agent and reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts by keys, added up piece by piece: they grow with what there is to tell apart, not with the games."""
+"""Grouped counts that can be merged chunk by chunk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The players' own moves, ply by ply and some games at a time: a large run has too many to hold them all."""
+"""Statistics over the moves of a run, read a chunk of games at a time."""
 
 from __future__ import annotations
 

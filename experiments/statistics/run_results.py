@@ -1,4 +1,4 @@
-"""Runs read for analysis: their games as pairs, who was there for what, and whether they may be taken together.
+"""Load runs for analysis: games as pairs, roles, and whether runs can be pooled.
 
 Several runs are pooled only if they ask the same question: same board, kind of openings and limit, and every name
 meaning the same player. A deterministic player repeats its games; a game that several runs share counts once.

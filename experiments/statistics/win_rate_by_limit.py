@@ -1,4 +1,4 @@
-"""Agents at several limits: those that differ in nothing else, as one line of win rates."""
+"""Win rates of an agent over its limits."""
 
 from __future__ import annotations
 

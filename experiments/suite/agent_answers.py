@@ -1,4 +1,4 @@
-"""What agents play in the positions of a suite.
+"""Agents' moves in the positions of a suite.
 
 Whoever leaves nothing to chance is asked once; others are asked several times, and what they do on average counts.
 """

@@ -1,4 +1,4 @@
-"""Makes suites: games of many sources from every opening, and the exact results of positions in them.
+"""Build suites: positions from games of many sources, with exact results.
 
 Openings that are alike by symmetry, an orbit, are one unit of work: from each come as many positions, of every source
 and at every stage of the game, so that the suite is balanced by ply and by who stands to win the opening. What a unit

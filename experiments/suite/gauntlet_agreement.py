@@ -1,4 +1,4 @@
-"""How far the order in which a suite puts agents is that of a gauntlet they have played.
+"""Rank correlation of suites with gauntlets.
 
 `python -m experiments.suite.gauntlet_agreement RUN...` writes the table of what was found so far, which ships with the
 project, from gauntlets that have been played.

@@ -1,4 +1,4 @@
-"""Whose games the positions of a suite come from, and the field whose errors measure trouble.
+"""Agents whose games supply a suite's positions, and the field that measures trouble.
 
 Agents that are judged by a suite should not have chosen its positions. So these come from agents of many kinds, of any
 strength, that also play at random now and then; and which source a position comes from is kept with it.

@@ -1,4 +1,4 @@
-"""What answers to a suite say of agents: wins kept, trouble made, and the difference to a baseline.
+"""Score agents on a suite: wins kept, trouble, and the difference to a baseline.
 
 An agent's *kept* is the share of telling positions in which its move keeps the win. Its *trouble* is by how much more
 often the reference field errs after its moves in lost positions than after the average legal move there. *Both* is

@@ -1,4 +1,4 @@
-"""Suites as files: Parquet, a row a position, ordered by the orbit of its opening.
+"""Read and write suites: Parquet, one row per position.
 
 | column | type | meaning |
 |---|---|---|

@@ -1,4 +1,4 @@
-"""Who is left of a best-of's contenders, and who dropped out when: its log read as its stop rule read the games."""
+"""State of a best-of run: remaining contenders, and when the others were eliminated."""
 
 from __future__ import annotations
 

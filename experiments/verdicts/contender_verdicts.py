@@ -1,4 +1,4 @@
-"""Is each contender of a run better than the baseline, by how much, and how sure is that?"""
+"""Verdict on each contender of a run: difference to the baseline, interval, significance."""
 
 from __future__ import annotations
 

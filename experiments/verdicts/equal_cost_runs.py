@@ -1,4 +1,4 @@
-"""What is known of contenders at equal cost: the verdicts of a run that lies beside, and that charged for time."""
+"""Verdicts at equal cost, from a sibling run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Games behind numbers: of each opponent and each first placement, one that shows what the number counts."""
+"""Example games for the numbers of a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts, standings and ratings as pandas frames, for notebooks and scripts.
+"""Verdicts, standings and ratings as pandas frames.
 
 Shares lie between 0 and 1, differences of shares between -1 and 1 (0.03 is three percentage points), ratings are in
 Elo. Nothing is rounded, and what is not known is NaN. `low` and `high` are the ends of a 95 % interval.

@@ -1,4 +1,4 @@
-"""How agents stand while a run is being played."""
+"""Standings of a run in progress."""
 
 from __future__ import annotations
 

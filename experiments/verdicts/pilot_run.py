@@ -1,4 +1,4 @@
-"""What a run says, as a pilot, is still to be played to find an effect."""
+"""Games still needed after a pilot run."""
 
 from __future__ import annotations
 

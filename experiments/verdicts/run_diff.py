@@ -1,4 +1,4 @@
-"""What changed between two runs: their designs, their agents, and the games that both have."""
+"""Differences of two runs: designs, agents, shared games."""
 
 from __future__ import annotations
 

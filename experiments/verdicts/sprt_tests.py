@@ -1,4 +1,4 @@
-"""Sequential tests of a run's contenders, read from its log in the order in which it was played."""
+"""SPRTs of a run's contenders, from its log in playing order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A position as a picture made of simple shapes, which `render` writes as SVG and other programs paint."""
+"""Draw a position as simple shapes, which `render` writes as SVG and other modules paint."""
 
 from __future__ import annotations
 

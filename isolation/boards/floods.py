@@ -1,4 +1,4 @@
-"""Cells that players get to by knight's moves over blank cells, on the masks of a board."""
+"""Flood fills by knight moves over blank cells: territory and distances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moves as programs that play Joust write them: ranks count from 1 at the bottom, and the cell left behind is closed.
+"""Joust notation: ranks count from 1 at the bottom, and the cell left behind is closed.
 
 A jump is `d4c2` in most places and `d4c2,c2d4` in Fairy-Stockfish's, a placement `N@d4`. On boards with so many rows
 the rank of a row is what is left of them: on 7x7 our `d3` is their `d4`, and our `a2` their `a5`.

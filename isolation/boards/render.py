@@ -1,4 +1,4 @@
-"""A position as text and as SVG."""
+"""Render a position as text and as SVG."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of a user's code: what may be wrong with a heuristic or a classic player, in plain words."""
+"""Checks behind `test-agent` and `try`: what may be wrong with a heuristic or a classic player."""
 
 from __future__ import annotations
 

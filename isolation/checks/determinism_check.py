@@ -1,4 +1,4 @@
-"""A second look at a user's heuristic: asked for the same positions twice, does it choose alike?"""
+"""Check that a heuristic gives the same answer twice."""
 
 from __future__ import annotations
 

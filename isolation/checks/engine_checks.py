@@ -1,4 +1,4 @@
-"""Does an engine speak its protocol? Named steps, each one assertion with what was sent, expected and seen."""
+"""Checks behind `test-engine`: named steps, each with what was sent, expected and received."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search costs: processor time a node, measured of several agents in turn.
+"""Search cost: CPU time per node, measured of several agents in turn.
 
 Wall time says how busy the machine is. Processor time hardly does, but processors are slowed, too: by what shares a
 core and its caches. So agents take turns of some milliseconds, and are compared turn by turn: what slows one of them

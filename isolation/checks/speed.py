@@ -1,4 +1,4 @@
-"""How fast whole games are played, and openings to measure with."""
+"""Speed: games per second, and openings to measure with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folder where compiled code is kept between runs."""
+"""On-disk cache of compiled code."""
 
 from __future__ import annotations
 

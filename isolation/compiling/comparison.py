@@ -1,4 +1,4 @@
-"""Compiled code compared with the Python function it came from."""
+"""Compare compiled code with the Python function it was made from."""
 
 from __future__ import annotations
 

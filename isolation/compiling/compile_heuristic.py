@@ -1,4 +1,4 @@
-"""Native code from a plain Python heuristic, checked against the function it came from before it is trusted."""
+"""Compile a plain Python heuristic, and compare it with the function before it is used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Failures of the compiler itself, which say nothing of the heuristic that it was given."""
+"""Faults of the compiler itself, which are no verdict on the heuristic."""
 
 from __future__ import annotations
 

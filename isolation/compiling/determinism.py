@@ -1,4 +1,4 @@
-"""Whether a heuristic says the same of a position whenever it is asked, as far as its code tells."""
+"""Detect nondeterministic code in a heuristic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What searches compare in place of a heuristic's values: their ranks, whole numbers in the same order.
+"""Integer ranks that replace float scores in comparisons.
 
 Most branches of a search wait for a comparison, and whole numbers are compared at once where float64s are first made of
 counts and then compared. So where the heuristic's code, which LLVM has made as simple as it can, shows that all its

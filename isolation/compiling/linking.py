@@ -1,4 +1,4 @@
-"""Kernels compiled once a board size, heuristics compiled alone, and the two linked into machine code.
+"""Link kernels, compiled once per board size, with heuristics compiled by themselves.
 
 Numba spends most of its time on what all heuristics share. So a kernel is compiled with a heuristic that is missing,
 and kept as LLVM's intermediate code; the heuristic is compiled by itself; LLVM puts one into the other, optimises them

@@ -1,4 +1,4 @@
-"""What numba makes of a function and of all that it calls, gathered as LLVM's intermediate code.
+"""Collect the LLVM IR of a function and its callees.
 
 Numba optimises each function with what it calls and makes machine code of it before it goes on to the next, over and
 over again for what is called often, though nobody runs any of it. Here functions are put together once, at the end.

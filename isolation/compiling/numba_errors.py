@@ -1,4 +1,4 @@
-"""What numba says, in plain words."""
+"""Explain numba's errors in plain words."""
 
 from __future__ import annotations
 

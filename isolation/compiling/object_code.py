@@ -1,4 +1,4 @@
-"""Machine code: modules of LLVM optimised and turned into objects, and objects loaded, without numba."""
+"""Object code: optimise LLVM modules, emit objects, and load them without numba."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Positions to try heuristics on: chosen from whole games so that few of them show much."""
+"""Positions for comparing heuristics: few, chosen from whole games for coverage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a heuristic, a plain Python function, to the source of a module that numba compiles.
+"""Rewrite a heuristic into the source of a module that numba compiles.
 
 The module holds everything the function refers to: helpers, constants, the functions inside it; see `rewrites` for what
 is rewritten. The rewrites look at the source only: nothing runs, nothing is compiled.

@@ -1,4 +1,4 @@
-"""From the search templates to compiled players: one module for every heuristic, method, board size and options.
+"""Instantiate the search templates for a heuristic, method, board size and options.
 
 A call through a pointer would keep LLVM from inlining a heuristic, and numba takes constants from the module that a
 function stands in. So the templates of `isolation.native.kernels` are copied into a generated module, with the board's

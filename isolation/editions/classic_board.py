@@ -1,4 +1,4 @@
-"""The board that classic players know: its private state and game loop, on top of the plain board."""
+"""`isolation.Board`: the plain board with the classic engines' private state and game loop."""
 
 from __future__ import annotations
 

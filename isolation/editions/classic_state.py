@@ -1,4 +1,4 @@
-"""The private state of both classic editions.
+"""Private attributes of the classic engines' boards, as views of a plain board.
 
 Those engines kept a position in private attributes, which unit tests and players read, write and assign;
 `ClassicState` is a board that shows its position through those names.

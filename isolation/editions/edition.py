@@ -1,4 +1,4 @@
-"""Players of the classic editions: which one a player was written for, how it is made, asked, judged and recorded."""
+"""The classic editions: how their players are recognised, made, asked, judged and recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Engines as agents: somebody else's programs, each in a process of its own that is kept from game to game."""
+"""External engines as agents, each in a process that is kept from game to game."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A search that `go` asks for: under all its limits at once, told of while it lasts, and ended when it is to end."""
+"""Run the search for one `go` command: limits, info lines, stop."""
 
 from __future__ import annotations
 

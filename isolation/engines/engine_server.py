@@ -1,4 +1,4 @@
-"""Our agents as an engine: UGI, and UCI as Fairy-Stockfish speaks it of Joust, in lines of text.
+"""Run one of our agents as a UGI or UCI engine.
 
 A search runs beside the dialogue, so that `isready`, `stop` and `quit` are answered while it lasts.
 """

@@ -1,4 +1,4 @@
-"""What `go` asks of an engine: how long it may think, read from the words behind it."""
+"""Parse the `go` command into search limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an engine is: somebody else's program that plays, the language it speaks, and the options it is given."""
+"""External engines: command, protocol and options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two languages of engines, in text: what is said to them, and what their answers mean.
+"""UGI and UCI messages: format commands, parse answers.
 
 UGI is the Universal Game Interface (kz04px/ugi). UCI is spoken in the dialect of Fairy-Stockfish, which calls the game
 `joust` and has the placements and boards other than 8x8 told by a file of variants.

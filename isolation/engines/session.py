@@ -1,4 +1,4 @@
-"""A dialogue with an engine, its states, and how long each of them may last.
+"""Dialogue with a running engine: its states and their timeouts.
 
 An engine is started and greeted, told of every game, asked for moves, and ended once it does not do as it should: after
 a crash, a stall or a line without end it is not asked again. After an illegal or late move, or a move that means

@@ -1,4 +1,4 @@
-"""Perft: how many move sequences a position has, the count by which chess engines compare move generators."""
+"""Perft: count the move sequences of a position."""
 
 from __future__ import annotations
 

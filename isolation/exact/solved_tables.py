@@ -1,4 +1,4 @@
-"""The shipped tables: who wins from every placement pair of the boards that are solved.
+"""Shipped tables: the winner of every placement pair of the solved boards.
 
 `data/solved.json` maps a size ROWSxCOLUMNS, rows not above columns, to a hexadecimal number. Its bit
 `cell_1 * cells + cell_2` is set if player 1, on `cell_1` and to move after both placements, wins against player 2 on

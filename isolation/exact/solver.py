@@ -1,4 +1,4 @@
-"""Exact values: who wins with perfect play, by which moves, along which line, and how long the game can last.
+"""Solver: winner, winning moves, best line and game length.
 
 A position is searched to the end of the game, without a heuristic. Positions with both players placed are searched in
 compiled code; before that, every placement that differs under the symmetries of the board is tried. Placement pairs of

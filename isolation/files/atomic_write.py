@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and that a power cut does not take back."""
+"""Atomic, durable file writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables that ship with the project: verified against the checksums beside them whenever they are read.
+"""Shipped data files, verified against their checksums when read.
 
 Every folder `data` has a file `SHA256SUMS`, in the format that `sha256sum` writes and checks, and a README with the
 version of its tables and what makes them again.

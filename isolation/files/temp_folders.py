@@ -1,4 +1,4 @@
-"""Temporary folders that do not outlast their makers: those of processes that were killed are removed by later ones."""
+"""Temporary folders; those of killed processes are removed later."""
 
 from __future__ import annotations
 

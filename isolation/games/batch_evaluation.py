@@ -1,4 +1,4 @@
-"""A compiled heuristic's values of many positions at once, and what searches expect, under any parameters."""
+"""Evaluate many positions with a compiled heuristic, and find principal variations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One move of an agent in each of many positions: a batch, in compiled code where the agent is."""
+"""One agent's moves in many positions, compiled where possible."""
 
 from __future__ import annotations
 

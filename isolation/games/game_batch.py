@@ -1,4 +1,4 @@
-"""Finished games as columns: a batch of them, several batches as one, and some of a batch."""
+"""Batches of finished games as columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A person plays against an agent, by lines of text."""
+"""Play against an agent in the terminal."""
 
 from __future__ import annotations
 

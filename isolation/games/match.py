@@ -1,4 +1,4 @@
-"""Games between agents: one, or a batch, from given openings."""
+"""Play one game or a batch of games between agents from given openings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Games in PGN, as collections of games have them: tags, moves as in `Nc2,d4`, comments, a result.
+"""Parse and write PGN.
 
 A game begins from its FEN, mostly after both placements, as its variant does (Joust's: 8x8, knights on d4 and e5), or
 from an empty board. Boards of any size, and placements as moves, `N@d4`, are ours; the rest is the common form

@@ -1,4 +1,4 @@
-"""Games in writing: the position after moves as people write them, and a game as the classic engines print it."""
+"""Games as text: the board after a list of moves, and a game as the classic engines print it."""
 
 from __future__ import annotations
 

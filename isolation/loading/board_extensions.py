@@ -1,4 +1,4 @@
-"""Boards that students have extended, in a file beside their players, where the classic engines had theirs."""
+"""Methods that students added to `Board` in files beside their players."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clues in a source to the edition of the classic engine that it was written for, and to what it has added to one."""
+"""Detect the classic edition that a source file was written for, and what it adds to `Board`."""
 
 from __future__ import annotations
 

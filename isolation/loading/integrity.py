@@ -1,4 +1,4 @@
-"""Did user code change Python, NumPy, or this toolkit? What it changed in this process is named and put back.
+"""Detect and undo changes that user code makes to Python, NumPy, or this toolkit.
 
 Looked at are the names of modules and classes, and the code of functions: what code changes by assigning or deleting
 names. What native code writes into memory, and what is changed inside lists and dictionaries, is not seen.

@@ -1,4 +1,4 @@
-"""Users' files: load ``path.py:name`` with the imports it expects, each file in a namespace of its own.
+"""Load `path.py:name` from user files, each file in a namespace of its own.
 
 A file finds its siblings under their plain names, and they theirs, whether the import runs at load or later inside a
 function; two files that share names, folders of siblings and all, live side by side in one process. This works

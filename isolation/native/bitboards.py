@@ -1,4 +1,4 @@
-"""Bitboards inside compiled code: a set of cells as one integer of 64 or 128 bits, passed by value.
+"""Bitboards in compiled code: a set of cells as one integer of 64 or 128 bits, passed by value.
 
 Bit `cell` stands for the cell with that row-major number. Everything here is an LLVM intrinsic, so that a set costs
 what an integer costs, on boards of up to 128 cells.

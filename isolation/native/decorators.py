@@ -1,4 +1,4 @@
-"""The decorator of functions that nothing but compiled code calls.
+"""Decorators for functions that only compiled code calls.
 
 Numba makes ways into a function from Python and from C unless told not to. Nobody takes them here, and without them a
 heuristic compiles in three quarters of the time.

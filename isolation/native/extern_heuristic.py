@@ -1,4 +1,4 @@
-"""The heuristic as compiled kernels call it: a function that is linked in later."""
+"""The heuristic as kernels call it: an external function, linked later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`territory` and `distances` of a position in compiled code: the floods of both players as one.
+"""Territory and distances in compiled code: both players' flood fills in one pass.
 
 A knight's move changes the colour of the cell it stands on. So the cells that one player reaches next and those that
 the other does, if their colours differ, stay apart in one bitboard, whatever it is shifted by, and a step of one flood

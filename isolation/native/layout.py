@@ -1,4 +1,4 @@
-"""What compiled code and its callers have agreed on: what lies where on a desk, numbers, the name of the heuristic."""
+"""Memory layout and symbol names shared by kernels and their callers."""
 
 from __future__ import annotations
 

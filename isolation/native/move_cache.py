@@ -1,4 +1,4 @@
-"""Memories: what deterministic compiled players have answered, kept from call to call; see `kernels.memory`."""
+"""Caches of the moves of deterministic compiled players, kept from call to call."""
 
 from __future__ import annotations
 

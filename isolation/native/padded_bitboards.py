@@ -1,4 +1,4 @@
-"""Padded bitboards: two columns between rows stay empty, so that shifting by a knight's move needs no masks.
+"""Padded bitboards: spare columns make knight shifts need no masks.
 
 What a shift takes over the edge lies between the rows, or beyond them, and is gone as soon as only blank cells are
 kept. Where a bitboard has no room for such columns, on 8x8 for example, rows lie close together as they do everywhere

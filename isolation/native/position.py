@@ -1,4 +1,4 @@
-"""A position inside compiled code: an immutable value with the reading API of `Board`.
+"""Numba type of a position: an immutable value with the reading API of `Board`.
 
 `PositionType` is a numba type. The board's size belongs to the type, so that widths, masks and move tables are
 constants of the compiled code; a position itself is the set of blank cells, two locations and the side to move, all

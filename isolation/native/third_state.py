@@ -1,4 +1,4 @@
-"""A position inside compiled code as the third edition's states show it: players' cells and moves as its numbers.
+"""The third edition's states in compiled code.
 
 `StateType` wraps a position; what is asked of it is answered in the numbers of `isolation.editions.third.state`.
 Liberties and actions (`StepsType`) are sets that never allocate: they have `len`, truth, `in`, iteration and indexing,

@@ -1,4 +1,4 @@
-"""What tree searches compute with, compiled or not: plain Python, which compiled code takes as it is."""
+"""UCT formula and child selection of tree searches, in plain Python that numba compiles as it is."""
 
 from __future__ import annotations
 

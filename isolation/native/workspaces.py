@@ -1,4 +1,4 @@
-"""Working memory for compiled code, lent to one call at a time: "desks"; see `kernels.desk` for what lies on them.
+"""Scratch workspaces for compiled code, one per call.
 
 Compiled code runs without Python's global lock, so calls in two threads run at the same time and must not share a desk.
 One desk for each thread would not do either. A signal's handler or a finaliser may search between the end of a compiled

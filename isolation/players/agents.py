@@ -1,4 +1,4 @@
-"""Players of a match: at random, greedy, by search, classic player objects.
+"""Agents: random, greedy and search players, and the protocol that all agents follow.
 
 An agent is plain data: what plays, how, and under which limit. `Agent.open` gives what chooses its moves, for a game or
 for many; for compiled agents `Agent.compiled` also gives the native player that plays whole batches of games.

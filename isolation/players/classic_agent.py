@@ -1,4 +1,4 @@
-"""Player objects of the classic scripts as agents: asked for moves, timed, and judged as their edition does."""
+"""Classic player objects as agents: asked, timed and judged as their edition does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The perfect player: what it can solve it plays perfectly, and anything else as a heuristic search would."""
+"""The perfect player: solves what it can, and searches otherwise."""
 
 from __future__ import annotations
 

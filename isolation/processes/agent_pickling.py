@@ -1,4 +1,4 @@
-"""Agents as bytes, for another process on the same machine.
+"""Serialize agents for another process on the same machine.
 
 What an agent holds of a user's file goes as the file and the name in it, and is loaded again. Functions and classes
 of a script, lambdas and what is defined inside a function go as code; those of importable modules as their names.

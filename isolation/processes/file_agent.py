@@ -1,4 +1,4 @@
-"""Players from files: loaded and played in processes of their own, never here."""
+"""Players from files, loaded and run in child processes only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processes that user code plays in: a new Python program below a keeper, waited for as long as it may take."""
+"""Child processes for user code: started under a supervisor, awaited without a timeout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a process may use, and what it may do to the machine, once somebody's code is a guest in it.
+"""Sandbox for untrusted code: resource limits, Landlock, audit hook.
 
 Limits of the system hold whatever the code is written in, and so does Linux's own refusal to change files and to signal
 others, where it knows Landlock. The rest is seen by Python alone: it stops what Python code does, by accident or ill

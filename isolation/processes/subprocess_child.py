@@ -1,4 +1,4 @@
-"""The other side of `isolation.processes.subprocess_player`: a process in which user code plays.
+"""Child side of `subprocess_player`: the loop in which user code plays.
 
 Lines hold pickled objects in base 64. First comes an `PlayerSetup`; the answer is None, or a `SetupError`. Then come
 `NEW_GAME`, answered by None, and (board, seed), answered by what the player gave: a `SearchResult`, or the `Given` of a

@@ -1,4 +1,4 @@
-"""User code that plays in a process of its own, is given up if it does not answer, and judged from outside."""
+"""Players in child processes: timed out, killed and judged from outside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program that starts an engine and ends it with its process group, once the engine or whoever asked for it is gone.
+"""Supervise a child process: kill its process group when it or its parent has gone.
 
 It stands between the two because a process killed by SIGKILL cannot end anything itself. It has no part in their
 dialogue: the engine reads and writes the pipes that the keeper was given. Its arguments are the descriptor of a socket,

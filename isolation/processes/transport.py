@@ -1,4 +1,4 @@
-"""Lines to and from a process of its own: sent and received by a deadline, and the end of its process group."""
+"""Line transport to child processes with deadlines; a cache of idle processes."""
 
 from __future__ import annotations
 

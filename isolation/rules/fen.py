@@ -1,4 +1,4 @@
-"""Positions in FEN, as programs that play Joust exchange them: `7/7/7/3N3/7/n6/7 w - - 0 1`.
+"""Parse and write FEN, as in `7/7/7/3N3/7/n6/7 w - - 0 1`.
 
 Rows stand from the top down, parted by slashes; a number counts open cells, `*` is a visited one, `N` is where player 1
 stands and `n` where player 2 does. Then comes who is to move, `w` or `b`. A knight that is still to be placed is in

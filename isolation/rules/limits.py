@@ -1,4 +1,4 @@
-"""How much a player may think: a depth, a number of nodes, or time."""
+"""`Limit`: a depth, a number of nodes, wall time or CPU time."""
 
 from __future__ import annotations
 

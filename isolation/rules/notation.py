@@ -1,4 +1,4 @@
-"""How people write cells: columns by letters from the left, rows by numbers from the top, both as on every picture.
+"""Cell names such as d3: columns by letters from the left, rows by numbers from the top.
 
 Rows count from 0, as in the classic (row, column) tuples, so that the row of a tuple and of a name are the same
 number: on 7x7 `d3` is (3, 3), and `c4` is (4, 2). Columns after z go on with aa, ab, …, as in a spreadsheet.

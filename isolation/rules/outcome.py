@@ -1,4 +1,4 @@
-"""How a game ends: who won, and why."""
+"""Outcome of a game: winner and reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parameters of heuristics: the numbers a function takes beside a position, their ranges, and functions that have them.
+"""Tunable parameters of heuristics: declaration, ranges, binding.
 
 A parameter is a keyword-only argument whose default is a number: `def score(game, player, *, reach=0.5)`. A range is
 given as `reach: Annotated[float, Interval(ge=0, le=2)] = 0.5`, by the constraints of `annotated_types`; otherwise tools

@@ -1,4 +1,4 @@
-"""Reproducible randomness: the splitmix64 generator, the same in Python, over NumPy arrays and in compiled code.
+"""Reproducible randomness: splitmix64, the same in Python, NumPy and compiled code.
 
 Steele, Lea & Flood, *Fast splittable pseudorandom number generators*, OOPSLA 2014.
 """

@@ -1,4 +1,4 @@
-"""Compiled search from Python: a position and a limit in, a SearchResult out."""
+"""Call compiled searches from Python: a board and a limit in, a `SearchResult` out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of a search beside its limit, and what it answers."""
+"""`SearchResult`, `SearchOptions` and the search methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Users' code, called so that it cannot end our process unheard, and so that what it prints is not taken for ours."""
+"""Capture user code's output and keep it from ending the process."""
 
 from __future__ import annotations
 

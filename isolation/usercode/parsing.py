@@ -1,4 +1,4 @@
-"""Users' source, read without Python's own warnings on the terminal; whoever wants them asks for them."""
+"""Parse user source without printing Python's warnings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processes and how they end: with those that started them, and never without a word."""
+"""Process lifetime: children end with their parent and report why."""
 
 from __future__ import annotations
 

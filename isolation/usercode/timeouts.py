@@ -1,4 +1,4 @@
-"""An end to waiting for a user's function."""
+"""Timeouts for user code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people's code raises: told in one clean line, and kept apart from the Ctrl-C of whoever runs it."""
+"""Format user exceptions in one line, and tell them from the user's Ctrl-C."""
 
 from __future__ import annotations
 

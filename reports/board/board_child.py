@@ -1,4 +1,4 @@
-"""Child process of `reports.board.board_processes`: answers the page's questions one at a time.
+"""Child process of the analysis board: answers requests one at a time.
 
 Lines hold pickled objects in base 64, as in `isolation.processes.subprocess_child`. First comes an `BoardSetup`; the
 answer is None. Then come questions, each answered by an `BoardAnswer`.

@@ -1,4 +1,4 @@
-"""Questions answered in processes of their own: side by side, within limits, and ended when nobody waits any more.
+"""Child processes of the analysis board, with limits.
 
 A search in compiled code cannot be interrupted, but its process can be ended. Every question may take a short while;
 those that need longer share a few places, and are told so if there is none. So short questions are answered soon,

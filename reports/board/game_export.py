@@ -1,4 +1,4 @@
-"""A line of play, or its last position, in the forms that others read: what `reading` takes, and pictures."""
+"""Export a line of play or its last position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Games and positions from a text that somebody gives the board: moves, FEN, JSON, CSV or PGN."""
+"""Import games and positions from pasted text: moves, FEN, JSON, CSV or PGN."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page is answered: values of moves, a score graph, an agent's move, the exact result."""
+"""Request handlers: move values, score graph, an agent's move, exact result, opening explorer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may ask: only the page this server serves, opened on this machine.
+"""Reject requests that do not come from the board's own page.
 
 Any page in a browser can send requests to this machine's own address. So a request must name the host that was
 printed, which a page that has rebound its own name to 127.0.0.1 does not, and must not come from another origin.

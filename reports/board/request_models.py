@@ -1,4 +1,4 @@
-"""What the page may ask, checked before anything is done about it."""
+"""Validated requests of the analysis board."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page can choose from: runs, heuristics and agents; and what is listed and read of the runs."""
+"""Runs, heuristics and agents that the analysis board offers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Serves the analysis board on the loopback address."""
+"""HTTP server of the analysis board, on the loopback address."""
 
 from __future__ import annotations
 

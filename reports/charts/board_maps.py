@@ -1,4 +1,4 @@
-"""The board as a map: how good first placements are, where games go, and what refutes first placements."""
+"""Board maps: results by first placement, visits, refutations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charts as plain values: rows over an axis, coloured tables, boards, and plots over two axes."""
+"""Chart specifications: rows over an axis, coloured tables, boards, plots over two axes."""
 
 from __future__ import annotations
 

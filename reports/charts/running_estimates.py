@@ -1,4 +1,4 @@
-"""How estimates settled while a run went on, with the band that holds at all moments together."""
+"""Running estimates over a run, with an anytime-valid band."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a class: the ranking with intervals, who beat whom, forfeits by reason, and who does not play."""
+"""Page of a league: ranking, crosstable, forfeits, excluded submissions."""
 
 from __future__ import annotations
 

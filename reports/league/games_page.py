@@ -1,4 +1,4 @@
-"""A page on which each game of a player can be stepped through."""
+"""Page of a player's games, to step through."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A class in tables: the ranking, forfeits, checks, and what does not play."""
+"""Tables of a league: ranking, forfeits, checks, excluded submissions."""
 
 from __future__ import annotations
 

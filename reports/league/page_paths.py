@@ -1,4 +1,4 @@
-"""What the pages of a class are called: a folder of its run, a page for all, two for each player."""
+"""File names of a league's pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a player: where it stands, what it lost games by, its worst mistakes, and all of its games."""
+"""Page of a player: rank, forfeits, worst mistakes, games."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes the pages of a class beside its games; none of them asks any network."""
+"""Write all pages of a league; they load nothing from the network."""
 
 from __future__ import annotations
 

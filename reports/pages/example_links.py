@@ -1,4 +1,4 @@
-"""Games behind the numbers of the report: each number's link, and the list of games they lead to."""
+"""Links from the numbers of the report to example games."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report: one HTML page that holds everything, opens from the disk and asks no network."""
+"""The report: one self-contained HTML page."""
 
 from __future__ import annotations
 

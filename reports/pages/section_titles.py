@@ -1,4 +1,4 @@
-"""Findings as the titles of a page's parts: what a part says, in a line, where it says anything."""
+"""Section titles that state the finding."""
 
 from __future__ import annotations
 

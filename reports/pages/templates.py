@@ -1,4 +1,4 @@
-"""What pages are made from: the templates, and what all of them know."""
+"""Jinja environment, shared template values and page security."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draws charts with matplotlib."""
+"""Draw charts with matplotlib."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Panels as SVG inside a page: in the page's colours and font, with tooltips and links."""
+"""Charts as inline SVG in the page's colours and font, with tooltips and links."""
 
 from __future__ import annotations
 

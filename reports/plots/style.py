@@ -1,4 +1,4 @@
-"""How plots look: the report's colours, plain axes, names as they are, and the same file every time."""
+"""Plot style: the report's colours, plain axes, reproducible files."""
 
 from __future__ import annotations
 

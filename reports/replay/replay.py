@@ -1,4 +1,4 @@
-"""A game to look at, from a log or from a list of moves, and what there is to say about each of its plies."""
+"""Replays: a game from a log or from moves, with facts about each ply."""
 
 from __future__ import annotations
 

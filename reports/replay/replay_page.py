@@ -1,4 +1,4 @@
-"""A game as one HTML page that needs nothing else: it opens from the disk and asks no network."""
+"""A game as one self-contained HTML page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stepping through a game in the terminal."""
+"""Step through a game in the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tournament would play, and about how long that takes."""
+"""Output of `--dry-run`: what would be played, and the estimated time."""
 
 from __future__ import annotations
 

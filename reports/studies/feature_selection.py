@@ -1,4 +1,4 @@
-"""What features are worth, in tables and sentences."""
+"""Tables of `features`."""
 
 from __future__ import annotations
 

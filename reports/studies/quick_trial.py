@@ -1,4 +1,4 @@
-"""A trial of a heuristic in words."""
+"""Output of `try`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many pairs, openings and minutes an answer costs."""
+"""Tables of `plan`: pairs, openings and minutes needed."""
 
 from __future__ import annotations
 

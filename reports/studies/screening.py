@@ -1,4 +1,4 @@
-"""What a screening says, in tables, sentences and pictures."""
+"""Tables, sentences and page of `screen`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exact results in rows."""
+"""Rows of `solve`."""
 
 from __future__ import annotations
 

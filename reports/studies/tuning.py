@@ -1,4 +1,4 @@
-"""What was learned of a heuristic's parameters, in tables and sentences."""
+"""Tables of `fit`, `tune` and `sweep`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How near players come to perfect play, in tables."""
+"""Tables of accuracy."""
 
 from __future__ import annotations
 

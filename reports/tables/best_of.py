@@ -1,4 +1,4 @@
-"""A best-of in a table and in words: who is left, who dropped out when, and how far behind the leader they are."""
+"""Table and sentences of a best-of."""
 
 from __future__ import annotations
 

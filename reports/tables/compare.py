@@ -1,4 +1,4 @@
-"""The tables that say whether each contender is better than the baseline, by how much, and how sure that is."""
+"""Verdict tables of `compare`."""
 
 from __future__ import annotations
 

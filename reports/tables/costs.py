@@ -1,4 +1,4 @@
-"""What searching costs, in words and cells."""
+"""Costs in cells and sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands say first of a run: the finding in a sentence, then a line for each agent; all the rest on demand."""
+"""First lines a command prints about a run: the finding, then one line per agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""First placements in a table."""
+"""Table of first placements."""
 
 from __future__ import annotations
 

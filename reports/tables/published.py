@@ -1,4 +1,4 @@
-"""Published win and loss tables, analysed anew: what stands, and what luck alone explains."""
+"""Tables of re-analysed published results."""
 
 from __future__ import annotations
 

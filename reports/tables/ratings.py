@@ -1,4 +1,4 @@
-"""One scale for all agents of a pool, and how likely each is above each."""
+"""Tables of ratings and probabilities of superiority."""
 
 from __future__ import annotations
 

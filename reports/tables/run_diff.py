@@ -1,4 +1,4 @@
-"""What changed between two runs, in tables."""
+"""Tables of the differences of two runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of a sequential test: what was decided, and the way there."""
+"""Tables of sequential tests."""
 
 from __future__ import annotations
 

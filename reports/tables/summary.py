@@ -1,4 +1,4 @@
-"""What a run shows at first sight: standings, opponents, sides, forfeits, lengths, search."""
+"""Tables of `summary`: standings, opponents, sides, forfeits, lengths, search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that know how people read them: shares, percentage points, p-values, estimates with their intervals.
+"""Cell values with display formats: shares, percentage points, p-values, estimates.
 
 Each is the bare number to a program; `shown` is its text in a table.
 """

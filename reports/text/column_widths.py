@@ -1,4 +1,4 @@
-"""Tables as wide as there is room: names shortened in the middle, prose folded, and the last columns left out."""
+"""Fit tables to the terminal: shorten names, wrap text, hide the last columns."""
 
 from __future__ import annotations
 

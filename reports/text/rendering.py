@@ -1,4 +1,4 @@
-"""Tables for people and programs: the same rows as a terminal table, JSON, CSV or Markdown."""
+"""Render rows as a terminal table, JSON, CSV or Markdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several titled tables and what is to be said about them, in any of the formats of `tables`."""
+"""Titled tables with notes, in any output format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words for a contender compared with a baseline, the same for games, solved positions and quick tests."""
+"""Words for comparisons with a baseline: games, solved positions, quick tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What results are called: verdicts, decisions, controls and published claims in words, each rule once.
+"""Results in words: verdicts, decisions, controls, published claims.
 
 Results themselves hold facts only; tables, pages and examples all speak through here.
 """

@@ -1,4 +1,4 @@
-"""What a running tournament shows: games, games a second, time left, standings; and the table it ends with."""
+"""Live terminal display of a run, and its final table."""
 
 from __future__ import annotations
 

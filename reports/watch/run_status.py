@@ -1,4 +1,4 @@
-"""How a run stands, read from its log alone: whoever plays it, and wherever, need not know that it is watched."""
+"""Status of a run, read from its log alone."""
 
 from __future__ import annotations
 

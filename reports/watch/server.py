@@ -1,4 +1,4 @@
-"""Serves the page of a run on the loopback address, by the rules of the board; news come as server-sent events."""
+"""HTTP server of a live run, with server-sent events."""
 
 from __future__ import annotations
 

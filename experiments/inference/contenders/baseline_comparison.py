@@ -1,4 +1,4 @@
-"""Is the contender better than the baseline? Both meet the same opponents, from the same openings.
+"""Compare a contender with the baseline on shared opponents and openings.
 
 Games that share an opening depend on each other, whoever plays them, so openings are the unit throughout: the
 difference is summed over opponents and sides within each opening before anything is tested, resampled or averaged.

@@ -1,4 +1,4 @@
-"""All contenders of one report beside the baseline: several claims, and the chance that any of them is false."""
+"""Comparisons of all contenders with the baseline, with joint intervals and adjusted p-values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A contender head to head with the baseline: pairs of the two, and no opponents in common."""
+"""Compare a contender with the baseline head to head."""
 
 from __future__ import annotations
 

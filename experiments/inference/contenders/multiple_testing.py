@@ -1,4 +1,4 @@
-"""Several claims in one report: the chance that any of them is false.
+"""Multiple testing: step-down adjusted p-values and joint intervals.
 
 One step-down procedure gives adjusted p-values and intervals, which therefore agree. Claims are ordered by how large
 they are beside their errors; each is compared with the largest of all that come after it, under flips of whole openings

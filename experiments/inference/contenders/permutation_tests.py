@@ -1,4 +1,4 @@
-"""Permutation tests over openings.
+"""Sign-flip permutation tests over openings.
 
 Games that share an opening depend on each other, so a test that shuffles games, or cells of a table, is wrong: two
 equal players that each suit some openings would often look different. Whole openings are exchanged instead.

@@ -1,4 +1,4 @@
-"""How many pairs an answer costs, before any are played."""
+"""Sample size, power and detectable effect."""
 
 from __future__ import annotations
 

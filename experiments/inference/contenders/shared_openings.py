@@ -1,4 +1,4 @@
-"""What two agents won, opening by opening and opponent by opponent, and the errors of what is made of it.
+"""Results by opening and opponent, and the errors of estimates made from them.
 
 A baseline may have played more openings than a contender. What it won from those says how lucky the shared ones were
 for it, and, as far as the contender's results go with its own, for the contender: the regression estimator of a sample

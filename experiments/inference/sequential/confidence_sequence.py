@@ -1,4 +1,4 @@
-"""Intervals that stay valid while one watches: the betting confidence sequence for means of values in [0, 1].
+"""Confidence sequences: intervals that are valid at any time, by betting, for means in [0, 1].
 
 For every candidate mean m a gambler bets that the next value lies above m, another that it lies below. If m is right
 neither can expect to win, so a mean at which one of them has multiplied the stake by 2/alpha is ruled out, at any

@@ -1,4 +1,4 @@
-"""The sequential test of a contender: what it reads of the contender's games and the baseline's, and which it is.
+"""SPRT of a contender, live and from a log.
 
 The stop rule of a running tournament and the report on its log both ask here, so that they cannot come to different
 decisions.

@@ -1,4 +1,4 @@
-"""Which of many contenders is best: each drops out as soon as another is shown to be better.
+"""Best-of elimination: drop each contender once another is significantly better.
 
 All contenders meet the same opponents from the same openings, and every opening gives each a share of the points. Of
 two contenders a gambler bets, opening after opening, that one has the larger share: if it has not, on average, the

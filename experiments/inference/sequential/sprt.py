@@ -1,4 +1,4 @@
-"""The sequential probability ratio test: stop a match as soon as it is decided.
+"""Sequential probability ratio test (generalised SPRT).
 
 The generalized SPRT over k equally spaced outcomes: 2 for single games, 3 for pairs of games without draws, 5 for
 pairs of games that can be drawn. Nothing but the mean is assumed of the outcomes, so it does not matter how often the

@@ -1,4 +1,4 @@
-"""What people name a cluster by: an address, a scheduler file, or the environment; and what is to be said about it."""
+"""Cluster addresses: parse and check an address, a scheduler file or the environment."""
 
 from __future__ import annotations
 

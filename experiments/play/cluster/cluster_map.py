@@ -1,4 +1,4 @@
-"""Many calls on the machines of a cluster, in worker processes there; the results as they come."""
+"""Map calls over the worker processes of a cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two ends of a cluster: a scheduler that everybody meets at, and a machine that plays for whoever asks there."""
+"""Loops of the commands `scheduler` and `worker`."""
 
 from __future__ import annotations
 

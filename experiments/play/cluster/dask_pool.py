@@ -1,4 +1,4 @@
-"""The pool of several machines: batches of many seconds, each played on one machine by all its processes.
+"""Cluster pool: large batches, each played on one machine by all its processes.
 
 A machine sees to its own dead workers, and blames whom it must; so no death is told here, and nobody is suspect.
 """

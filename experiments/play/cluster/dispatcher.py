@@ -1,4 +1,4 @@
-"""The parent's side of a cluster: which machines there are, and errands that each of them does, two out at a time.
+"""Dispatch tasks to the machines of a cluster (client side), two at a time each.
 
 A thread of its own talks to dask. Machines that come are greeted, and refused if their log would not be the same; what
 a machine was at when it went is done by another. Where the connection is lost, it is made anew, and all that was out is

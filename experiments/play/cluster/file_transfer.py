@@ -1,4 +1,4 @@
-"""Users' files, on their way to other machines: bytes, named by their hash.
+"""Send user files to other machines, named by their hash.
 
 What travels is a file and the siblings that its import statements reach: what `content_hash` covers. Where the very
 same file lies at the same place, as on a shared disk, that one is used, with whatever else lies beside it.

@@ -1,4 +1,4 @@
-"""On a machine of the cluster: what its dask worker is asked to do, done in worker processes of its own.
+"""Functions that run on a cluster machine, in its own worker processes.
 
 The process keeps them, and the code they have loaded, from one errand to the next. Errands are done one at a time; the
 other functions here answer at once, whatever is being played.

@@ -1,4 +1,4 @@
-"""Which games to send to a worker next: those still missing, in the order of the schedule, about a second's worth."""
+"""Choose the next games for a worker: missing ones, in schedule order, about a second's worth."""
 
 from __future__ import annotations
 

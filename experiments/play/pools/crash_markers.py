@@ -1,4 +1,4 @@
-"""Whose fault it is that a worker died: markers in shared memory of which game, and which mover, each batch is at.
+"""Shared-memory markers that name the suspects of a crash; detection of stalled batches.
 
 A dead worker takes a whole pool of processes with it, and the batches of the others as well. The markers lie in a file
 that parent and workers map, so that they outlive any of them.

@@ -1,4 +1,4 @@
-"""The costs of a plan's agents, and node limits by which every contender costs as much time as the baseline."""
+"""Node limits at which every contender costs as much time as the baseline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ctrl-C, heard once and never lost.
+"""Deferred Ctrl-C.
 
 A KeyboardInterrupt may come while a file is being written, and Python drops whatever is raised while it deletes an
 object, as happens thousands of times while code is compiled. So while there is something to lose, Ctrl-C is noted, and

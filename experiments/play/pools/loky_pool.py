@@ -1,4 +1,4 @@
-"""A pool of processes on this machine: the loky executor, with a marker of what each batch is at.
+"""Local pool of loky worker processes.
 
 Loky gives up all workers when one has died. The markers say which games were on, and a look at which processes still
 exist, before loky ends the others, says whose fault it was.

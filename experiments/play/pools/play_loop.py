@@ -1,4 +1,4 @@
-"""Plays what is missing in a pool, and does what is to be done about workers that die."""
+"""Play the missing games in a pool, and act on its events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the runner asks of whatever plays: an interface of a few verbs, and what comes back as plain data.
+"""Interface of pools: verbs in, events out.
 
 `loky_pool` is the implementation for the processors of one machine, `cluster.dask_pool` that for several machines.
 """

@@ -1,4 +1,4 @@
-"""Compiles a plan's agents, and measures their costs, in the workers that will play."""
+"""Compile a plan's agents and measure their costs in the workers that will play."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many calls in worker processes that end with their parent; the results as they come."""
+"""Map calls over local worker processes that end with their parent."""
 
 from __future__ import annotations
 

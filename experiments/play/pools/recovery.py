@@ -1,4 +1,4 @@
-"""What is to be done when workers die: events in, instructions out. It starts nothing and waits for nothing.
+"""Decide what to do when workers die: events in, instructions out.
 
 A game that was on when its worker died is played again alone, and interpreted, as compiled code may be what died: if
 that goes well, or its worker was merely ended from outside, nothing has happened. A game that goes on killing is lost

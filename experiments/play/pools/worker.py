@@ -1,4 +1,4 @@
-"""What plays games of a schedule, wherever it lives: in a process of a pool, on another machine, or in a test."""
+"""Worker: plays batches of a schedule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other names for methods and functions: `moves = game.get_legal_moves`, then `moves(player)`."""
+"""Resolve aliases of methods and functions: `moves = game.get_legal_moves`, then `moves(player)`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arithmetic as Python's: what numba computes otherwise is written as calls of functions of ours, in a whole module."""
+"""Replace arithmetic that numba computes differently by calls of functions that compute as Python does."""
 
 from __future__ import annotations
 

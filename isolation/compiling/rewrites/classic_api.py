@@ -1,6 +1,5 @@
 # ruff: noqa: N802 -- visit_Name and the like are named by ast
-"""The classic game object: its private names, moves made on a copy, who is to move; and the board of the third
-edition's states."""
+"""Lower the classic game API: private names, moves made on copies, the third edition's states."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # ruff: noqa: N802 -- visit_Name and the like are named by ast
-"""Leave out what has no part in the value, such as docstrings and prints; take note of imports and functions."""
+"""Drop what has no part in the value, such as docstrings and prints; collect imports and functions."""
 
 from __future__ import annotations
 

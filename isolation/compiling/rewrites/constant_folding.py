@@ -1,5 +1,5 @@
 # ruff: noqa: N802 -- visit_Name and the like are named by ast
-"""Decide tests whose outcome is known before the function runs: defaults that are None, switches, modes."""
+"""Fold tests whose outcome is known before the function runs, and drop unreachable code."""
 
 from __future__ import annotations
 

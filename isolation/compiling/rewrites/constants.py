@@ -1,4 +1,4 @@
-"""Values known before a heuristic runs, written into its module."""
+"""Write values known before a heuristic runs into its module."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # ruff: noqa: N802 -- visit_Name and the like are named by ast
-"""Containers and their tools that numba lacks or cannot type: queues, chains, and dictionaries that count."""
+"""Lower containers that numba lacks or cannot type: deques, chains, counting dictionaries."""
 
 from __future__ import annotations
 

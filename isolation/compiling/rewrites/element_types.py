@@ -1,5 +1,5 @@
 # ruff: noqa: N802 -- visit_Name and the like are named by ast
-"""Lists and sets that are empty at first and filled elsewhere: numba is told what they will hold."""
+"""Give containers that are empty at first an element type, and promote integers to floats where needed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # ruff: noqa: N802 -- visit_Name and the like are named by ast
-"""The last rewrite: every name that is not a variable becomes a constant, a helper, or something numba knows."""
+"""Last pass: resolve every name that is not a variable to a constant, a helper, or a numba function."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # ruff: noqa: N802 -- visit_Name and the like are named by ast
-"""None: helpers that would do something else for it are not given it, and what may be None is no truth to numba."""
+"""Rewrite `is None` tests on parameters of helpers."""
 
 from __future__ import annotations
 

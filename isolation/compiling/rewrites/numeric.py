@@ -1,5 +1,5 @@
 # ruff: noqa: N802 -- visit_Name and the like are named by ast
-"""Numbers: powers as Python rounds them, NumPy and SciPy on tuples and lists."""
+"""Lower powers, and NumPy and SciPy calls on tuples and lists."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # ruff: noqa: N802 -- visit_Name and the like are named by ast
-"""Sets of texts: their order is another one each time Python starts, so only what asks for no order may use them."""
+"""Refuse or sort sets of strings, whose order differs from process to process."""
 
 from __future__ import annotations
 

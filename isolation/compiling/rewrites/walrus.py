@@ -1,4 +1,4 @@
-"""Assignments inside expressions become statements of their own: numba types what `:=` assigns wrongly."""
+"""Hoist `:=` into statements, since numba mistypes what it assigns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a heuristic cannot be compiled."""
+"""`CompileError`: why a heuristic cannot be compiled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a Python function to the syntax tree of its definition, and what the rest of its file does to its globals."""
+"""Syntax tree of a Python function, and what the rest of its file does to its globals."""
 
 from __future__ import annotations
 

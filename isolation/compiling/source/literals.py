@@ -1,5 +1,5 @@
 # ruff: noqa: N802 -- visit_Name and the like are named by ast
-"""Lists that never change: those written out are constants or tuples, which cost nothing at run time."""
+"""Turn lists that never change into constants or tuples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rewrites share: looking values up, and building nodes."""
+"""Base class of the rewrites: looking up values, building nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known, before it runs, about the names of a function."""
+"""What is known about a function's names before it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a heuristic computes whole numbers that compiled code does not hold."""
+"""Find integer expressions that exceed 64 bits."""
 
 from __future__ import annotations
 

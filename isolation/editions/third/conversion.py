@@ -1,4 +1,4 @@
-"""Between a `Board` and a state of the third edition, which knows one size: smaller boards lie in its middle.
+"""Convert a `Board` to a state of the third edition and back.
 
 On a board of 9 rows and 11 columns every cell has its counterpart. A smaller one is the third edition's board whose
 outer cells were visited before the game began; larger ones, and 11 rows of 9, it cannot hold.

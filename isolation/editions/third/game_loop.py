@@ -1,4 +1,4 @@
-"""The third edition's game loop, as its scripts call it."""
+"""The third edition's game loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What code of the third edition imports from ``sample_players``: two players to build on, three to play against."""
+"""The third edition's ``sample_players``: two base classes and three opponents."""
 
 from __future__ import annotations
 

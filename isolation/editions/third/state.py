@@ -1,4 +1,4 @@
-"""The third edition's game: an immutable state on 9 rows of 11 cells, one integer for the board.
+"""The third edition's game: an immutable state on 9 rows of 11 cells.
 
 A cell is ``y * 13 + x``: cell 0 is the bottom right one, x grows to the left and y upwards. Bit `cell` of the board is
 set while the cell is open. Two bits that are never set follow each row of eleven, so that no knight's move wraps.

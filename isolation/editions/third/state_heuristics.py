@@ -1,4 +1,4 @@
-"""Heuristics of the third edition, which are asked about states, as the heuristics of (game, player) they are not.
+"""Adapt heuristics of (state, player_id) to heuristics of (game, player).
 
 They are methods, such as ``score(self, state)`` of a player's class, and functions of (state, player_id).
 """

@@ -1,4 +1,4 @@
-"""A turn of a third-edition player: it puts actions on a queue until it is stopped, and the last one counts.
+"""Run a third-edition player's turn in a thread; the last action on its queue counts.
 
 Upstream gave each turn a fresh process, so that nothing but `context` lasted from one turn to the next, and ended it
 when the time was up. Here a turn runs in a thread of its own, on a copy of the player, and is stopped by an exception.

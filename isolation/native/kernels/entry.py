@@ -1,4 +1,4 @@
-"""The entry into a compiled player: one C function of numbers and a pointer, whatever the heuristic and the method."""
+"""C entry point of a compiled player."""
 
 from __future__ import annotations
 

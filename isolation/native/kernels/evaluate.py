@@ -1,4 +1,4 @@
-"""A compiled heuristic on one position."""
+"""Evaluate one position with a compiled heuristic."""
 
 from __future__ import annotations
 

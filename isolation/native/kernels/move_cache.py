@@ -1,4 +1,4 @@
-"""Searches remembered: what a deterministic player has answered is not searched again while it is in the memory.
+"""Cached moves of deterministic players: look up a move, or search for it.
 
 The memory is a table of fixed size. A question has one slot, by a hash, and all of it is compared: an answer is that of
 another question never, lost to a later one at worst.

@@ -1,4 +1,4 @@
-"""What a copy of a search template is specialised on. These stand-ins make the templates importable as they are."""
+"""Placeholders that `specialise` replaces; they make the templates importable as they are."""
 
 from __future__ import annotations
 

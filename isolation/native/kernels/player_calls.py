@@ -1,4 +1,4 @@
-"""The call of a compiled player, known by its address alone, from compiled code; and columns known by theirs."""
+"""Call a compiled player by its address, and read columns by theirs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A player that moves at random."""
+"""The random player."""
 
 from __future__ import annotations
 

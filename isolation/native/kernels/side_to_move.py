@@ -1,4 +1,4 @@
-"""Moves seen from the side to move, so that compiled code need not ask whose turn it is."""
+"""Positions seen from the side to move."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is counted, timed and written down on a desk, which compiled code is passed as a pointer."""
+"""Workspace of a call: node counts, clock, principal variation, random bits, growable arrays."""
 
 from __future__ import annotations
 

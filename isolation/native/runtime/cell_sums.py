@@ -1,4 +1,4 @@
-"""Sums over sets of cells, in compiled code, of what depends on the cell alone.
+"""Sums over cells by lookup table, in compiled code.
 
 `term(game, cell)`, plain Python, is asked for every cell of the board when such a sum is compiled. Whole numbers, and
 halves and the like, are summed by counting the cells of a few masks, a mask for each bit of the numbers. Others are

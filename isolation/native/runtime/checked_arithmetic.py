@@ -1,4 +1,4 @@
-"""Python's arithmetic in compiled code: what would not be Python's result is an exception.
+"""Checked arithmetic in compiled code: Python's results, or an exception.
 
 Whole numbers have 64 bits here and no end in Python. Where a result might not fit, compiled code fails, and whoever
 asked computes in Python instead. LLVM knows that a set has at most 128 cells, that counts are small, and their sums and

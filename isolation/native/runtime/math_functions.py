@@ -1,4 +1,4 @@
-"""The functions of `math` in compiled code: Python's values to the last bit, and an exception where Python raises one.
+"""The functions of `math` in compiled code: Python's values to the last bit, and its exceptions.
 
 Python's own call the C library and raise where a finite argument has no finite value; so do these. LLVM takes such
 calls for its own otherwise, and computes `pow(x, 0.5)` as a root, which differs in the last bit.

@@ -1,4 +1,4 @@
-"""The functions of NumPy in compiled code: its own inner loops, called where they lie.
+"""NumPy functions in compiled code, by NumPy's own inner loops.
 
 NumPy's logarithms, exponentials and the like differ from those of the C library in the last digit, and from processor
 to processor; its sums are made in pairs. So compiled code calls the very loops that NumPy has chosen for this

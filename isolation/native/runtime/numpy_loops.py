@@ -1,4 +1,4 @@
-"""NumPy's inner loops: where they lie in this process."""
+"""Addresses of NumPy's inner loops in this process."""
 
 from __future__ import annotations
 

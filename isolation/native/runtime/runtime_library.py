@@ -1,4 +1,4 @@
-"""What generated modules import: a decorator, and functions that give Python's answers in compiled code.
+"""Runtime library that generated modules import.
 
 Each function works on what a heuristic may hold: tuples, lists, arrays, and the sets of cells of a position, which
 stay sets of cells as long as nothing else is asked of them.

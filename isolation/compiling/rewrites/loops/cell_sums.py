@@ -1,4 +1,4 @@
-"""Sums over cells of what depends on the cell alone: told by tables instead of loops, in a whole module.
+"""Replace loops that sum over cells by lookup tables.
 
     for row, column in game.get_legal_moves(player):
         total += weight * (h - abs(h - row))

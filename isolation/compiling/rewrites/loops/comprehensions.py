@@ -1,5 +1,5 @@
 # ruff: noqa: N802 -- visit_Name and the like are named by ast
-"""Comprehensions, generators, and the builtins that consume them become loops in functions of their own.
+"""Lower comprehensions, generators and the builtins that consume them to loops.
 
 `sum(f(m) for m in moves if g(m))` becomes a call of
 

@@ -1,5 +1,5 @@
 # ruff: noqa: N802 -- visit_Name and the like are named by ast
-"""Loops over functions: `for feature, weight in PARTS` is written out, once for each of them."""
+"""Unroll loops over functions: `for feature, weight in PARTS`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A compiled heuristic on many positions, in one call."""
+"""Evaluate many positions with a compiled heuristic in one call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines that a search expects from many positions, in one call."""
+"""Principal variations of many positions in one call."""
 
 from __future__ import annotations
 

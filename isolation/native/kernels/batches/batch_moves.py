@@ -1,4 +1,4 @@
-"""One move of a compiled player in each of many positions, in one call."""
+"""One compiled player's moves in many positions in one call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole games between compiled players, many in one call."""
+"""Play many games between compiled players in one call."""
 
 from __future__ import annotations
 

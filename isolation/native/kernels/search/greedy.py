@@ -1,4 +1,4 @@
-"""A player that looks one ply ahead."""
+"""The greedy one-ply player."""
 
 from __future__ import annotations
 

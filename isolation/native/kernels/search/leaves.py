@@ -1,4 +1,4 @@
-"""What a position at the search horizon is worth to the side to move there."""
+"""Values of positions at the search horizon."""
 
 from __future__ import annotations
 

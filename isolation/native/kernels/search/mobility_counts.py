@@ -1,4 +1,4 @@
-"""The mobility of all cells at once: how many blank cells lie a knight's move from each.
+"""Mobility of all cells at once: blank cells a knight's move from each.
 
 Each count is a binary number whose digits lie in sets of cells, one set a digit, so that eight sets of cells are added
 up in some thirty operations, and the best of a set of cells is found in three, without a branch.

@@ -1,4 +1,4 @@
-"""Counting move sequences."""
+"""Perft: count move sequences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recursion at the price of a plain function call.
+"""Recursion without numba's wrappers, at the price of a plain call.
 
 Numba returns a status in place of a value, which it stores through a pointer, and clears the memory for both at every
 call. So a function calls itself here by a private way in, into which LLVM puts its code, and which returns the value

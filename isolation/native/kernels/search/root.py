@@ -1,4 +1,4 @@
-"""The root of minimax and alpha-beta: one fixed depth, or ever deeper until the limit."""
+"""Root of minimax and alpha-beta: a fixed depth, or iterative deepening."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who wins: boolean alpha-beta to the end of the game, or to a given ply.
+"""Solver: boolean alpha-beta to the end of the game, or to a given ply.
 
 Replies after which the opponent can end the game at once are dropped, the others tried by own minus opponent mobility,
 of which `mobility` knows that of all cells without a loop over them: one and a half times as fast as sorting replies.
