@@ -74,7 +74,7 @@ def one_line_errors() -> Iterator[None]:
         click.ClickException: with that line, broken between words where a terminal ends.
     """
     try:
-        with _told(), interruptible():
+        with _errors_reported(), interruptible():
             yield
     except click.ClickException as error:
         if not sys.stderr.isatty() or isinstance(error, click.UsageError | Interrupted):
@@ -85,7 +85,7 @@ def one_line_errors() -> Iterator[None]:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _errors_reported() -> Iterator[None]:
     try:
         yield
     except click.UsageError as error:

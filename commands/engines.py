@@ -126,7 +126,7 @@ def test_engine(
     for finding in check_engine(program):
         findings.append(finding)
         if output == "table":
-            click.echo(_told(finding))
+            click.echo(_format_step(finding))
     failed = [finding for finding in findings if not finding.passed]
     if output == "table":
         click.echo(f"{len(findings) - len(failed)} of {len(findings)} steps passed.")
@@ -150,7 +150,7 @@ def _named(text: str) -> tuple[str, str]:
     return name.strip(), value
 
 
-def _told(finding: EngineCheckResult) -> str:
+def _format_step(finding: EngineCheckResult) -> str:
     """A step in a line, and one that failed with what it was about."""
     if finding.passed or not finding.sent:
         return f"{'ok     ' if finding.passed else 'untried'} {finding.step}"

@@ -59,7 +59,7 @@ def _begun(submissions: Path, given: Mapping[str, Any]) -> tuple[LeagueEntries, 
     _refuse_league(submissions, given["out"])
     keys = league_keys({key: value for key, value in given.items() if key != "format"})
     book = _looked_through(submissions, given["jobs"])
-    return book, _played(league_config(book, given.get("format", "round-robin"), keys), book)
+    return book, _play(league_config(book, given.get("format", "round-robin"), keys), book)
 
 
 def _refuse_league(submissions: Path, out: str | None) -> None:
@@ -94,12 +94,12 @@ def _resumed(submissions: Path, run: Path, jobs: int, out: str | None) -> tuple[
     late = newcomers(run, book)
     if out and not late:
         raise ValueError(f"--out: nobody is new to {run}, so that nothing is written to another directory")
-    outcome = _played(requested_config(info, jobs), book, resume=True)
+    outcome = _play(requested_config(info, jobs), book, resume=True)
     if late and is_finished(run):
         extended = extension_of(run, book, {"jobs": jobs, "out": out or str(folder_beside(named))})
         assert extended.out is not None
         write_book(run, replace(book, goes_on_in=os.path.relpath(expand_path(extended.out), run)))
-        outcome = _played(extended, book, extends=run)
+        outcome = _play(extended, book, extends=run)
     return book, outcome
 
 
@@ -123,7 +123,7 @@ def _looked_through(
     return book
 
 
-def _played(config: Config, book: LeagueEntries, **how: Any) -> RunOutcome:
+def _play(config: Config, book: LeagueEntries, **how: Any) -> RunOutcome:
     from experiments.league.entries import write_book
     from reports.watch.run_progress import play_shown
 

@@ -26,7 +26,7 @@ from reports.tables.ratings import rating_sections
 from reports.tables.sprt import sprt_sections
 from reports.tables.summary import summarize
 from reports.text.cell_values import Estimate, Points, PValue, Ratio, Share, WordedCell
-from reports.text.cell_values import shown as show
+from reports.text.cell_values import cell_text as show
 from tests.test_inference_comparison import games_of, tournament
 
 HEADLINES = (compare_headline, ratings_headline, summary_headline)

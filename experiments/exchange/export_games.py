@@ -35,7 +35,7 @@ def exported(run: str | Path, kind: Kind) -> Iterator[str]:
         yield csv_head()
     for file in live_files(games_folder(path)):
         for row in read_part(file).sort_by("game_id").to_pylist():
-            yield told(row, kind, path.resolve().name)
+            yield export_row(row, kind, path.resolve().name)
 
 
 def csv_head() -> str:
@@ -43,7 +43,7 @@ def csv_head() -> str:
     return _csv_line(SCHEMA.names)
 
 
-def told(row: Mapping[str, Any], kind: Kind, event: str) -> str:
+def export_row(row: Mapping[str, Any], kind: Kind, event: str) -> str:
     """A row of the log in one of the forms; of CSV its line, without a head."""
     if kind == "pgn":
         return _as_pgn(row, event)

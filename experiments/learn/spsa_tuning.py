@@ -308,7 +308,7 @@ def _described(space: Space) -> dict[str, object]:
 def _play_round(study: Study, both: tuple[Vector, Vector], round_: int) -> list[_Contest]:
     """The contests of a round."""
     question, space, count = study.question, study.space, study.question.plan.openings
-    uppers, lowers = (np.array([_played(space, point) for point in points]) for points in both)
+    uppers, lowers = (np.array([_nearest_playable(space, point) for point in points]) for points in both)
     due: list[Batch] = []
     for place, points in enumerate(zip(uppers, lowers, strict=True)):
         contest = (round_ - 1) * len(uppers) + place
@@ -413,7 +413,7 @@ def _unscaled(space: Space, points: Floats) -> Floats:
     return found
 
 
-def _played(space: Space, point: Vector) -> Vector:
+def _nearest_playable(space: Space, point: Vector) -> Vector:
     """The nearest point that can be played: whole numbers are whole."""
     vector = _unscaled(space, point)
     return _scaled(space, np.where(space.is_whole, np.round(vector), vector))

@@ -105,7 +105,7 @@ def make_entrants(config: Config) -> tuple[tuple[Entrant, ...], list[str]]:
     Raises:
         ValueError: a spec is wrong (the message says which key), or two agents share a name or play alike.
     """
-    baseline = [_one(config.baseline, "baseline", config)] if config.baseline else []
+    baseline = [_single_agent(config.baseline, "baseline", config)] if config.baseline else []
     contenders, notes = _group(config, "contender", baseline)
     opponents, more_notes = _group(config, "opponent", [])
     control = [_control_of(baseline[0])] if config.control else []
@@ -182,7 +182,7 @@ def _control_share(config: Config, contenders: int) -> float:
     return 1.0 if config.sprt else max(math.sqrt(contenders) - 1, 1.0)
 
 
-def _one(text: str, key: str, config: Config) -> Entrant:
+def _single_agent(text: str, key: str, config: Config) -> Entrant:
     found, _ = _entrants(text, "baseline", key, config)
     if len(found) != 1:
         raise ValueError(f"{key}: exactly one agent is needed, not {text}")

@@ -20,7 +20,7 @@ from experiments.play.cluster.cluster_address import chosen
 from experiments.play.game_recorder import GameRecorder, MovedRunError, UnwritableLogError
 from experiments.play.pools.batch_feed import BatchFeed, Stop
 from experiments.play.pools.equal_cost_limits import Costs, Measure, at_equal_cost, check_scalable, measured, to_measure
-from experiments.play.pools.interrupts import Interrupted, asked, single_interrupt, until_interrupted
+from experiments.play.pools.interrupts import Interrupted, deferred_interrupts, single_interrupt, until_interrupted
 from experiments.play.pools.loky_pool import LokyPool
 from experiments.play.pools.play_loop import play_missing
 from experiments.play.pools.pool import Fleet, Machine, MakePool, Pool, UnreachableError
@@ -210,7 +210,7 @@ def _at_equal_cost(
     if measure:
         scaled, costs = at_equal_cost(plan, measure)
     else:
-        with asked() as interrupted, pools(jobs) as pool:
+        with deferred_interrupts() as interrupted, pools(jobs) as pool:
             pool.assign(task_of(plan))
             if pool.fleet is None:
                 prepare(pool, _kit_of(plan), jobs, interrupted, lambda names, found: tell(plan, "preparing", names))
@@ -239,7 +239,7 @@ def _run(
     notes = list(plan.notes)
     started = time.monotonic()
     try:
-        with asked() as interrupted:
+        with deferred_interrupts() as interrupted:
             ledger = GameRecorder(path, plan)
             if ledger.duplicates:
                 notes.append(f"removed {ledger.duplicates:,} duplicate games from the log")

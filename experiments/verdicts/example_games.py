@@ -66,7 +66,7 @@ def games_by_opponent(
 
     If possible, it is one that ended the other way for the baseline in the agent's place.
     """
-    played = _played(findings)
+    played = _load_games(findings)
     chosen: dict[tuple[str, str], tuple[int, int | None]] = {}
     for (agent, opponent), lead in leads.items():
         won = lead >= 0
@@ -75,7 +75,7 @@ def games_by_opponent(
             twins = _by_start(played, findings.baseline, opponent, not won)[_starts(played, found, agent)]
             best = np.lexsort((found, played.plies[found], twins < 0))[0]
             chosen[agent, opponent] = int(found[best]), int(twins[best]) if twins[best] >= 0 else None
-    return _told(findings, chosen)
+    return _example_games(findings, chosen)
 
 
 def games_by_placement(findings: RunResults, found: Iterable[Placement]) -> dict[tuple[int, bool], ExampleGame]:
@@ -84,7 +84,7 @@ def games_by_placement(findings: RunResults, found: Iterable[Placement]) -> dict
     if size is None:
         return {}
     rank = {name: place for place, name in enumerate(findings.ranked)}
-    played = _played(findings)
+    played = _load_games(findings)
     of_names = np.array([rank.get(name, len(rank)) for name in played.names])
     ranks = of_names[played.sides[0]] + of_names[played.sides[1]]
     places_of = [_places_of(findings, run) for run in range(len(findings.sources))]
@@ -102,7 +102,7 @@ def games_by_placement(findings: RunResults, found: Iterable[Placement]) -> dict
         return kept
 
     least = _least(over_first_placements(findings, size, best, _least))
-    return _told(findings, {key: (least[key][-1], None) for key in wanted if key in least})
+    return _example_games(findings, {key: (least[key][-1], None) for key in wanted if key in least})
 
 
 def _least(parts: Iterable[dict[Key, tuple[int, ...]]]) -> dict[Key, tuple[int, ...]]:
@@ -129,7 +129,7 @@ def _places_of(findings: RunResults, run: int) -> Callable[[Ints], Ints]:
     return places
 
 
-def _played(findings: RunResults) -> _Played:
+def _load_games(findings: RunResults) -> _Played:
     games = findings.games
     names = tuple(games["agent_1"].cat.categories)
     return _Played(
@@ -163,7 +163,7 @@ def _by_start(played: _Played, agent: str | None, opponent: str, won: bool) -> I
     return games
 
 
-def _told(findings: RunResults, chosen: Mapping[Key, tuple[int, int | None]]) -> dict[Key, ExampleGame]:
+def _example_games(findings: RunResults, chosen: Mapping[Key, tuple[int, int | None]]) -> dict[Key, ExampleGame]:
     """The games at these places of the frame, each with the one that ended the other way, if there is one."""
     own_ids, runs = (findings.games[column].to_numpy() for column in ("own_id", "run"))
     moves = _moves(findings, [place for place, _ in chosen.values()])

@@ -51,7 +51,7 @@ def design_changes(before: RunInfo, after: RunInfo) -> tuple[DesignChange, ...]:
     """
     imported = is_imported(before) or is_imported(after)
     keys = _KNOWN_OF_IMPORTED if imported else dict.fromkeys((*before.requested, *after.requested))
-    found = [DesignChange(key, _asked(before, key), _asked(after, key)) for key in keys]
+    found = [DesignChange(key, _requested_value(before, key), _requested_value(after, key)) for key in keys]
     names = dict.fromkeys((*before.agents, *after.agents))
     settings = [[info.agents.get(name, {}).get("settings") for name in names] for info in (before, after)]
     agents = map(DesignChange, names, *settings)
@@ -63,7 +63,7 @@ def design_changes(before: RunInfo, after: RunInfo) -> tuple[DesignChange, ...]:
     return tuple(change for change in found if change.before != change.after)
 
 
-def _asked(info: RunInfo, key: str) -> Any:
+def _requested_value(info: RunInfo, key: str) -> Any:
     """What a run was asked for by a key, agents by their completed specs where any were asked for."""
     asked = info.requested.get(key)
     if key not in _ROLES or not asked:

@@ -182,7 +182,9 @@ def _check_moves(player: Any, factory: Callable[[], Any], edition: Edition) -> l
             return [CheckResult("moves", False, f"{_explain(error)} at {board!r}")]
         made.append(_Move(1e3 * (time.process_time() - started), 1e3 * (time.perf_counter() - wall_started), board))
         if not isinstance(move, tuple) or move not in legal_moves:
-            return [CheckResult("moves", False, f"{_played(move)} at {board!r}, where {legal_moves} are legal")]
+            return [
+                CheckResult("moves", False, f"{_describe_answer(move)} at {board!r}, where {legal_moves} are legal")
+            ]
     moves = CheckResult("moves", True, f"legal on {len(made)} positions")
     return [moves, _UNTIMED if edition is THIRD else _check_times(made, limit)]
 
@@ -211,7 +213,7 @@ def _check_times(made: list[_Move], limit: float) -> CheckResult:
     return CheckResult("time", not late, seen, is_note=late == 1)
 
 
-def _played(answer: object) -> str:
+def _describe_answer(answer: object) -> str:
     """What a player did that answered with something else than a legal move."""
     if answer is None:
         return "returns None, as a method does that is still to be written,"
@@ -267,7 +269,7 @@ def _wrong_answer(player: Any, method: str, board: Board, depth: int) -> str:
         move = answer[1] if is_value_and_move else answer
         legal_moves = board.get_legal_moves()
         if not isinstance(move, tuple) or move not in legal_moves:
-            return f"{_played(move)} {where}, where {legal_moves} are legal"
+            return f"{_describe_answer(move)} {where}, where {legal_moves} are legal"
         best = search(board, player.score, Limit(depth=depth), interpreted=True)
         worth = value_of_move(board, player.score, move[0] * board.width + move[1], depth)
     if worth == best.score:
@@ -295,7 +297,7 @@ def _wrong_action(player: Any, method: str, board: Board, depth: int) -> str:
         raise _NotComparable(f"not compared: it answers {answer:g}, a value and no action")
     actions = state.actions()
     if answer not in actions:
-        return f"{_played(answer)} {where}, where {[int(action) for action in actions]} are the actions"
+        return f"{_describe_answer(answer)} {where}, where {[int(action) for action in actions]} are the actions"
     with wall_timeout(LONGEST_MOVE), prevent_exit():
         worth = {action: minimax_value(player, state.result(action), depth - 1) for action in actions}
     best = max(actions, key=worth.__getitem__)

@@ -225,18 +225,18 @@ def _steps(spoken: Protocol) -> Iterator[Step]:
 def _moving(spoken: Protocol) -> Iterator[Step]:
     placed = Board.from_moves([24, 14])
     for limit in ("depth 1", "depth 3", "nodes 1", "nodes 500"):
-        yield _asked(f"moves by {limit}", placed, spoken, f"go {limit}")
-    yield _asked("tells of its search", placed, spoken, "go depth 2", check=partial(_informs, placed))
+        yield _move_step(f"moves by {limit}", placed, spoken, f"go {limit}")
+    yield _move_step("tells of its search", placed, spoken, "go depth 2", check=partial(_informs, placed))
     if spoken is UGI:
         moves = Board.from_moves([24, 14, 9])
         sent = ("position startpos moves N@d4 N@a5 d4c6", "isready", "go depth 1")
         check = partial(_is_legal, moves)
         yield Step("replays moves", ((sent, "bestmove"),), "a legal move", check, OTHERS_SECONDS, is_needed=False)
     for plies in (0, 1):
-        yield _asked(f"places knight {plies + 1}", Board.from_moves([24, 14][:plies]), spoken, "go nodes 100")
+        yield _move_step(f"places knight {plies + 1}", Board.from_moves([24, 14][:plies]), spoken, "go nodes 100")
     for size in _SIZES:
         for board in _game(size):
-            yield _asked(f"moves on {size}, ply {board.move_count + 1}", board, spoken, "go nodes 50")
+            yield _move_step(f"moves on {size}, ply {board.move_count + 1}", board, spoken, "go nodes 50")
 
 
 def _timing(spoken: Protocol) -> Iterator[Step]:
@@ -244,10 +244,10 @@ def _timing(spoken: Protocol) -> Iterator[Step]:
     clocks = ("p1time", "p2time", "p1inc", "p2inc") if spoken is UGI else ("wtime", "btime", "winc", "binc")
     late = (MOVETIME + LATE_MS) / 1e3
     name = f"moves within {MOVETIME} ms"
-    yield _asked(name, board, spoken, f"go movetime {MOVETIME}", seconds=late)
-    yield _asked("moves by the clock", board, spoken, f"go {clocks[0]} 2000 {clocks[1]} 2000", seconds=2.0)
+    yield _move_step(name, board, spoken, f"go movetime {MOVETIME}", seconds=late)
+    yield _move_step("moves by the clock", board, spoken, f"go {clocks[0]} 2000 {clocks[1]} 2000", seconds=2.0)
     increments = f"go {clocks[0]} 500 {clocks[1]} 500 {clocks[2]} 100 {clocks[3]} 100"
-    yield _asked("moves by the clock with increments", board, spoken, increments, seconds=(500 + LATE_MS) / 1e3)
+    yield _move_step("moves by the clock with increments", board, spoken, increments, seconds=(500 + LATE_MS) / 1e3)
     searching = ((*_position(board, spoken), "go infinite", "isready"), "readyok")
     yield Step(
         "searches until it is stopped, and is ready meanwhile",
@@ -267,7 +267,7 @@ def _querying() -> Iterator[Step]:
         yield Step(f"says {what}", ((sent, "readyok"),), said, partial(_is_said, said), is_needed=False)
 
 
-def _asked(
+def _move_step(
     name: str, board: Board, spoken: Protocol, go: str, check: Check | None = None, seconds: float | None = None
 ) -> Step:
     """A step in which a move is asked for, once the engine is ready."""

@@ -32,7 +32,7 @@ def _chosen(size: tuple[int, int], count: int, seed: int) -> tuple[Board, ...]:
     rows, columns = size
     corners = dict.fromkeys((rows * columns - 1, (rows - 1) * columns, columns - 1, 0))
     games = positions_of_games(size, _CANDIDATES * count, generator, list(permutations(corners, 2)))
-    candidates = [(board, _shown(board)) for board in games]
+    candidates = [(board, _features(board)) for board in games]
     frequencies = Counter(one for _, shown in candidates for one in shown)
     chosen, others, seen = [], [], set[Hashable]()
     for board, shown in candidates:
@@ -46,7 +46,7 @@ def _chosen(size: tuple[int, int], count: int, seed: int) -> tuple[Board, ...]:
     return tuple([*chosen, *(board for _, board in others)][:count])
 
 
-def _shown(board: Board) -> set[Hashable]:
+def _features(board: Board) -> set[Hashable]:
     """What a position has that others may not have."""
     moves = tuple(board.moves_mask(index).bit_count() for index in (0, 1))
     cells = ((index, board.locations[index], moves[index] == 8) for index in (0, 1))

@@ -229,7 +229,9 @@ def _turn_of_agent(game: _Game) -> GameRecord | None:
         loss = forfeit_from(error)
         reason, detail = loss.reason.word, loss.detail
     else:
-        seat.say(f"{seat.opponent.name} {'places' if board.move_count < 2 else 'plays'} {_told(result, board)}.")
+        seat.say(
+            f"{seat.opponent.name} {'places' if board.move_count < 2 else 'plays'} {_format_result(result, board)}."
+        )
         _play(game, result)
         return None
     seat.say(f"{seat.opponent.name} has lost by {reason.replace('_', ' ')} ({detail}). You have won.")
@@ -267,10 +269,10 @@ def _hint(game: _Game) -> str:
     adviser, board = game.seat.adviser, game.board
     chooser = adviser.placing() if None in board.locations else adviser
     result = choose_once(chooser, board, move_seed(game.seat.seed, board.move_count))
-    return f"Hint: {adviser.name} would play {_told(result, board)}."
+    return f"Hint: {adviser.name} would play {_format_result(result, board)}."
 
 
-def _told(result: SearchResult, board: Board) -> str:
+def _format_result(result: SearchResult, board: Board) -> str:
     name = cell_name(result.move, board.width)
     return f"{name} (score {format_value(result.score)}, {result.depth} plies deep)" if result.depth else name
 

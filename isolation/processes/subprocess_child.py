@@ -162,7 +162,7 @@ def _answer(player: Player, question: Any, folder: str) -> object:
         if question == NEW_GAME:
             player.new_game()
             return None
-        return _asked(player)(*question)
+        return _ask_of(player)(*question)
     except BaseException as error:
         detail = forfeit_from(error).detail
         if not folder:
@@ -172,7 +172,7 @@ def _answer(player: Player, question: Any, folder: str) -> object:
         return Failure(detail, user_traceback(error, folder))
 
 
-def _asked(player: Player) -> Callable[..., object]:
+def _ask_of(player: Player) -> Callable[..., object]:
     """How a player is asked for a move that others judge."""
     if isinstance(player, ClassicPlayer):
         return player.give

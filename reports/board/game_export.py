@@ -9,7 +9,7 @@ from dataclasses import fields
 from io import BytesIO
 from typing import Any
 
-from experiments.exchange.export_games import csv_head, told
+from experiments.exchange.export_games import csv_head, export_row
 from experiments.exchange.find_games import read_game
 from experiments.exchange.saved_games import facts_of, row_of
 from isolation.editions.classic_board import Board
@@ -64,12 +64,12 @@ def _csv(question: ExportQuestion, shelf: Resources) -> str:
     row = _row(question, shelf)
     if not row["winner"]:
         raise ValueError("a log row needs a finished game, and this one is not: use JSON or PGN")
-    return csv_head() + told(row, "csv", "")
+    return csv_head() + export_row(row, "csv", "")
 
 
 def _pgn(question: ExportQuestion, shelf: Resources) -> str:
     run = run_of(shelf, question.run).resolve().name if question.run else "Analysis board"
-    return told(_row(question, shelf), "pgn", run)
+    return export_row(_row(question, shelf), "pgn", run)
 
 
 def _png(question: ExportQuestion, shelf: Resources) -> bytes:

@@ -220,7 +220,7 @@ def explored(question: ExploreQuestion, shelf: Resources) -> dict[str, Any]:
     """
     run, board = run_of(shelf, question.run), board_of(question.position)
     written = tuple(file.name for file in live_files(games_folder(run)))
-    found = explore(_played(run, board.size, written), board)
+    found = explore(_cached_games(run, board.size, written), board)
     return {
         "games": found.games,
         "drawn": found.drawn,
@@ -230,5 +230,5 @@ def explored(question: ExploreQuestion, shelf: Resources) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=_RUNS_REMEMBERED)
-def _played(run: Path, size: str, written: tuple[str, ...]) -> PlayedGames:
+def _cached_games(run: Path, size: str, written: tuple[str, ...]) -> PlayedGames:
     return read_played(run, size)

@@ -22,7 +22,9 @@ def page_template(name: str) -> Template:
     templates = Environment(loader=FileSystemLoader(_HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     templates.filters["breakable"] = breakable
     style = Markup((_HERE / "report.css").read_text(encoding="utf-8"))
-    templates.globals.update(shown=_shown, worded=worded_rows, is_number=_is_number, csv_url=csv_url, style=style)
+    templates.globals.update(
+        shown=_texts_by_column, worded=worded_rows, is_number=_is_number, csv_url=csv_url, style=style
+    )
     return templates.get_template(name)
 
 
@@ -52,7 +54,7 @@ def data_url(kind: str, text: str) -> str:
     return f"data:{kind};base64,{base64.b64encode(text.encode()).decode()}"
 
 
-def _shown(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+def _texts_by_column(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     """The texts of a table by column, from the top."""
     return {name: shown_column([row[name] for row in rows]) for name in rows[0]}
 

@@ -146,7 +146,7 @@ def _tuned(tuning: Tuning) -> Section:
         f"{tuning.games:,} games in {pluralise(rounds, 'round')} and finals. Best: where 95 % of the "
         "best values lie that the games allow, within what was played. The p-value says how likely such games are if "
         "moving a parameter changes nothing, Holm-adjusted for the number of parameters; above 0.05 it stays.",
-        *_told(tuning.parameters),
+        *_remarks_on_edges(tuning.parameters),
         *_forfeits(tuning.forfeits),
     ]
     return Section("parameters", "The parameters, tuned", rows, tuple(notes))
@@ -233,7 +233,7 @@ def _estimate(interval: Interval | None, is_difference: bool) -> object:
     return None if interval is None else estimate_of(interval, Points if is_difference else Share)
 
 
-def _told(parameters: Sequence[TunedParameter]) -> list[str]:
+def _remarks_on_edges(parameters: Sequence[TunedParameter]) -> list[str]:
     found = [
         f"Nothing speaks for another value of {parameter.name}, as far as these games tell."
         for parameter in parameters

@@ -23,7 +23,10 @@ def change_sections(before: RunResults, after: RunResults) -> tuple[Section, ...
 def _design_section(before: RunResults, after: RunResults, shared: SharedGames) -> Section:
     one, other = before.sources[0].info, after.sources[0].info
     changes = design_changes(one, other)
-    rows = tuple({"what": change.what, "before": _told(change, 0), "after": _told(change, 1)} for change in changes)
+    rows = tuple(
+        {"what": change.what, "before": _describe_side(change, 0), "after": _describe_side(change, 1)}
+        for change in changes
+    )
     note = "The runs have no game in common."
     if shared.games:
         note = (
@@ -37,7 +40,7 @@ def _design_section(before: RunResults, after: RunResults, shared: SharedGames) 
     return Section("design", title, rows, (note,))
 
 
-def _told(change: DesignChange, place: int) -> str:
+def _describe_side(change: DesignChange, place: int) -> str:
     """One side of a change; of settings, which are long, that they are there and which they are."""
     value = (change.before, change.after)[place]
     other = (change.before, change.after)[1 - place]

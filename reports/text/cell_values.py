@@ -139,8 +139,8 @@ class Estimate:
         if isinstance(self.value, float) and math.isnan(self.value):
             return "–"
         if self.low == self.high:
-            return shown(self.value) if isinstance(self.value, Elo) else f"{shown(self.value)} exactly"
-        return f"{shown(self.value)} ({' to '.join(end_text(end) for end in (self.low, self.high))})"
+            return cell_text(self.value) if isinstance(self.value, Elo) else f"{cell_text(self.value)} exactly"
+        return f"{cell_text(self.value)} ({' to '.join(end_text(end) for end in (self.low, self.high))})"
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ def join_names(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
-def shown(value: Any) -> str:
+def cell_text(value: Any) -> str:
     """The text of a cell of this module, or of a plain number."""
     return str(value.shown) if hasattr(value, "shown") else f"{value:.4g}"
 
@@ -204,10 +204,10 @@ def end_text(value: Any) -> str:
     ('+3.1', 'above 0', 'below 50')
     """
     null = 0.5 if isinstance(value, Share) else 0.0
-    is_rounded = isinstance(value, (Share, Points, Elo)) and shown(value) == shown(type(value)(null))
+    is_rounded = isinstance(value, (Share, Points, Elo)) and cell_text(value) == cell_text(type(value)(null))
     if is_rounded and abs(value - null) > _NOISE:
         return f"{'above' if value > null else 'below'} {'50' if null else '0'}"
-    return shown(value).removesuffix(" %").removesuffix(" ×")
+    return cell_text(value).removesuffix(" %").removesuffix(" ×")
 
 
 def _signed(value: float) -> str:

@@ -85,7 +85,7 @@ class RunServer(uvicorn.Server):
                 now = await asyncio.to_thread(_seen, self._run)
                 if now.run is None and self._state["total"]:
                     raise ValueError(f"{self._run} has been moved or deleted; this is how it stood last")
-                state = self._state if now == seen else await asyncio.to_thread(_told, self._run)
+                state = self._state if now == seen else await asyncio.to_thread(_status, self._run)
                 seen = now
             except (ValueError, OSError) as error:
                 seen, state = None, {**self._state, "finished": False, "problem": str(error).partition("\n")[0]}
@@ -175,7 +175,7 @@ def _seen(run: Path) -> _Seen:
     return _Seen((facts.st_ino, facts.st_mtime_ns) if facts else None, count_games(run), is_finished(run))
 
 
-def _told(run: Path) -> dict[str, Any]:
+def _status(run: Path) -> dict[str, Any]:
     return _lined(run_state(run))
 
 

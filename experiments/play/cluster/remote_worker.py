@@ -175,7 +175,7 @@ def play(key: str, ids: Ids) -> Answer:
 
     The part is made while the processes are at the next errand already, where dask has a second thread for it.
     """
-    answer = _do(key, lambda session: _played(session, ids))
+    answer = _do(key, lambda session: _play_batch(session, ids))
     try:
         return _packed(answer) if isinstance(answer, _Batch) else answer
     except Exception as error:
@@ -366,7 +366,7 @@ class _Tray:
         return agent in self._users
 
 
-def _played(session: _Session, ids: Ids) -> _Batch | Cancelled:
+def _play_batch(session: _Session, ids: Ids) -> _Batch | Cancelled:
     schedule = session.task.schedule
     # As if all other games had been played.
     points = np.zeros((schedule.rounds, len(schedule.matches), 2), np.int8)

@@ -115,7 +115,7 @@ def single_interrupt() -> Iterator[None]:
 
 
 @contextmanager
-def asked() -> Iterator[Interrupted]:
+def deferred_interrupts() -> Iterator[Interrupted]:
     """Raise nothing: gives a function that says whether Ctrl-C was pressed."""
     with single_interrupt():
         ear = _ear if threading.current_thread() is threading.main_thread() else None

@@ -125,7 +125,7 @@ class _Told(ast.NodeTransformer):
         return ast.Call(called, [self.visit(argument) for argument in node.args], [])  # type: ignore[arg-type,misc]
 
 
-def _told(one: _Written, node: ast.expr) -> ast.expr | None:
+def _fact_of(one: _Written, node: ast.expr) -> ast.expr | None:
     """What an expression in a function tells, if it is a fact."""
     try:
         told = _Told(one).visit(copy.deepcopy(node))
@@ -145,7 +145,7 @@ def _learn_from_calls(one: _Written, calls: list[tuple[_Written, ast.Call]]) -> 
         if all(isinstance(value, ast.Name) and value.id == caller.game for caller, value in given):
             one.game = one.game or parameter
             continue
-        told = [_told(caller, value) for caller, value in given]
+        told = [_fact_of(caller, value) for caller, value in given]
         if told[0] is not None and len({value and ast.dump(value) for value in told}) == 1:
             one.facts[parameter] = told[0]
 
@@ -157,7 +157,7 @@ def _learn_from_assignments(one: _Written) -> None:
         one.game = None
     for statement in one.node.body:
         for place, value in _assigned(statement):
-            told = _told(one, value) if bound[place] == 1 else None
+            told = _fact_of(one, value) if bound[place] == 1 else None
             if told is not None:
                 one.facts[place] = told
 
@@ -316,7 +316,7 @@ def _starts(one: _Written, total: str) -> list[float] | None:
     for inner in ast.walk(one.node):
         if not isinstance(inner, ast.Assign) or total not in bound_names(inner):
             continue
-        values = [told for place, value in _assigned(inner) if place == total and (told := _told(one, value))]
+        values = [told for place, value in _assigned(inner) if place == total and (told := _fact_of(one, value))]
         if len(values) != 1 or not isinstance(values[0], ast.Constant):
             return None
         start = values[0].value
