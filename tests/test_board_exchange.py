@@ -202,7 +202,7 @@ def test_a_saved_game_is_what_the_command_line_shows(tmp_path):
 def test_a_row_of_a_log_is_of_a_finished_game():
     (given,) = read(export("csv", Position(size="2x3", moves=[0, 5]))["text"])
     assert given["game"]["winner"] == 2
-    with pytest.raises(ValueError, match="a row of a log tells a finished game"):
+    with pytest.raises(ValueError, match="a log row needs a finished game"):
         export("csv", Position(size="2x3", moves=[0]))
 
 

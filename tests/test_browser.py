@@ -725,7 +725,7 @@ def test_what_cannot_be_exported_or_read_is_said_where_it_was_asked_for(visit, a
     page.locator("#form").select_option("csv")
     for button in ("Save", "Copy"):
         page.locator("#exchange-part").get_by_role("button", name=button, exact=True).click()
-        expect(page.locator("#export-state")).to_contain_text("a row of a log tells a finished game")
+        expect(page.locator("#export-state")).to_contain_text("a log row needs a finished game")
         page.locator("#forward").click()
         expect(page.locator("#export-state")).to_have_text("")
     for text, told, heading in (("d3,a2", "", "Imported moves."), ("hello", "'hello' is no move", "")):

@@ -144,8 +144,8 @@ def test_elo_is_400_for_ten_to_one(score: float, elo: float) -> None:
 
 
 def test_holm_multiplies_by_how_many_are_left_and_never_falls() -> None:
-    assert holm([0.01, 0.04, 0.03]).adjusted == pytest.approx((0.03, 0.06, 0.06))
-    assert holm([0.5, 0.9]).adjusted == pytest.approx((1.0, 1.0))
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx((0.03, 0.06, 0.06))
+    assert holm([0.5, 0.9]) == pytest.approx((1.0, 1.0))
 
 
 @pytest.mark.parametrize("estimate", [-0.1, 0.0, 0.1])

@@ -125,7 +125,7 @@ def fills_the_board(game, player):
 
 
 def two_meanings(game, player):
-    def weight(count):  # refused: weight is given more than one meaning
+    def weight(count):  # refused: weight is assigned more than once
         return count
 
     if game.move_count > 10:
