@@ -122,8 +122,8 @@ def deferred_interrupts() -> Iterator[Interrupted]:
         if ear is None:
             yield lambda: False
             return
-        ear.is_asked = True
+        was_asked, ear.is_asked = ear.is_asked, True
         try:
             yield lambda: bool(ear.pressed)
         finally:
-            ear.is_asked = False
+            ear.is_asked = was_asked

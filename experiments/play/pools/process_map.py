@@ -18,6 +18,7 @@ from joblib.externals.loky import reusable_executor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from experiments.plan.config import check_jobs
+from experiments.play.pools.interrupts import deferred_interrupts
 from isolation.usercode.output_capture import CapturedOutput, capture_output
 from isolation.usercode.process_lifetime import die_with_parent
 
@@ -42,8 +43,11 @@ def map_unordered(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], 
     _end_workers_in_the_end()
     tasks = (joblib.delayed(run)(os.getpid(), function, call) for call in calls)
     try:
-        with starting_silently():
+        # Interrupted while it starts its threads, joblib fails to join them instead of ending.
+        with starting_silently(), deferred_interrupts() as interrupted:
             results = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)
+        if interrupted():
+            raise KeyboardInterrupt
         yield from values_of(results)
     except TerminatedWorkerError as death:
         how = re.search(r"\{(.+?)\}", str(death))
