@@ -2,6 +2,8 @@
 
 import builtins
 import os
+import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -148,6 +150,21 @@ def test_who_does_harm_in_a_move_harms_itself_alone_and_the_reason_agrees_with_t
 def essence_of(usual: dict[tuple[int, int], object], honest: list[Agent]) -> object:
     """The usual game of the first and the last of the honest."""
     return usual[len(honest) - 1, 0]
+
+
+def test_a_group_whose_leader_has_gone_is_not_signalled(tmp_path: Path) -> None:
+    asked = ["sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $$ $!"]
+    done = subprocess.run(asked, stdout=subprocess.PIPE, text=True, start_new_session=True, check=True)
+    group, member = map(int, done.stdout.split())
+    try:
+        source = HOSTILE.format(at_import="", in_move=f"os.killpg({group}, signal.SIGTERM)")
+        (hostile,) = file_agents(tmp_path, source, "Hostile")
+        record = play(hostile, parse_agent("greedy"), (7, 17), "5x5")
+        assert (record.reason, record.winner) == ("error", 2)
+        assert "may not signal other processes" in record.detail
+        assert psutil.Process(member).status() != psutil.STATUS_ZOMBIE
+    finally:
+        os.kill(member, signal.SIGKILL)
 
 
 def test_a_player_that_patches_the_board_for_itself_may(tmp_path: Path) -> None:
