@@ -47,7 +47,7 @@ GROUPS = {
     "Write a heuristic": ("new", "try", "eval", "heuristics", "test-agent", "screen", "suite"),
     "Improve it": ("features", "fit", "tune", "sweep"),
     "Play": ("tournament", "match", "league", "watch", "plan", "play", "scheduler", "worker"),
-    "See what was found": ("compare", "summary", "ratings", "sprt", "diff", "plot", "report", "runs", "published"),
+    "Analyse results": ("compare", "summary", "ratings", "sprt", "diff", "plot", "report", "runs", "published"),
     "Look at games": ("games", "replay", "board", "show", "export", "import"),
     "Players in any language": ("engine", "test-engine"),
     "Perfect play": ("solve", "label", "accuracy"),

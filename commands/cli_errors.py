@@ -35,9 +35,9 @@ class Interrupted(click.ClickException):
     def __init__(self, kept: str, goes_on: str) -> None:
         """Say what was kept, if anything, and which command goes on from there."""
         if kept:
-            super().__init__(f"Interrupted: {kept}. Go on with: {goes_on}")
+            super().__init__(f"Interrupted: {kept}. Continue with: {goes_on}")
         else:
-            super().__init__(f"Interrupted: nothing was kept. Start again with: {goes_on}")
+            super().__init__(f"Interrupted: nothing was saved. Restart with: {goes_on}")
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Print the message: it is no error."""

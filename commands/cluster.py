@@ -21,7 +21,7 @@ def tls_options(command: Callable[..., None]) -> Callable[..., None]:
     """The files that TLS needs, by dask's names."""
     options = [
         click.option("--tls-ca-file", type=_PEM, help="TLS: CA certificate (PEM)."),
-        click.option("--tls-cert", type=_PEM, help="TLS: certificate of this end (PEM)."),
+        click.option("--tls-cert", type=_PEM, help="TLS: certificate of this machine (PEM)."),
         click.option("--tls-key", type=_PEM, help="TLS: private key (PEM)."),
     ]
     for option in reversed(options):
@@ -30,9 +30,13 @@ def tls_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.command("scheduler")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address at which others reach this machine.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8786, show_default=True, help="0 is any free one.")
-@click.option("--scheduler-file", type=click.Path(path_type=Path), help="Write the address there, for the others.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address that other machines connect to.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8786, show_default=True, help="Port to listen on; 0: any free one."
+)
+@click.option(
+    "--scheduler-file", type=click.Path(path_type=Path), help="Write the address to this file for the other machines."
+)
 @tls_options
 def scheduler(
     host: str, port: int, scheduler_file: Path | None, tls_ca_file: Path | None, tls_cert: Path | None,
@@ -65,7 +69,7 @@ def certificates(authority: Path | None, own: Path | None, key: Path | None) -> 
     if authority and own and key:
         return Certificates(authority, own, key)
     if authority or own or key:
-        raise ValueError("tls needs all three: --tls-ca-file, --tls-cert and --tls-key")
+        raise ValueError("TLS needs --tls-ca-file, --tls-cert and --tls-key together")
     return None
 
 

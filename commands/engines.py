@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command("perft")
 @board_option
-@click.option("--depth", type=click.IntRange(min=1), default=5, show_default=True, help="Count up to so many plies.")
+@click.option("--depth", type=click.IntRange(min=1), default=5, show_default=True, help="Depth in plies.")
 @moves_option
 @format_option
 def count_moves(size: str, depth: int, moves: str, output: Format) -> None:
@@ -72,7 +72,7 @@ def _print_variants(context: click.Context, parameter: click.Parameter, sizes: s
     is_eager=True,
     expose_value=False,
     callback=_print_variants,
-    help="Print the file of variants that tells Fairy-Stockfish of boards such as 7x7,9x11, and end.",
+    help="Print a Fairy-Stockfish variants file for boards such as 7x7,9x11, and exit.",
 )
 def serve_engine(spec: str, size: str) -> None:
     """Run as a UGI or UCI engine on standard input and output (UCI as Fairy-Stockfish speaks it).
@@ -131,7 +131,7 @@ def test_engine(
     if output == "table":
         click.echo(f"{len(findings) - len(failed)} of {len(findings)} steps passed.")
         if failed and not any(one.is_needed for one in failed):
-            click.echo("It can play here: what it lacks is for other runners.")
+            click.echo("It can play here; the failed steps matter only to other programs.")
     else:
         print_rows([asdict(finding) for finding in findings], output)
     if any(one.is_needed for one in failed):
@@ -146,7 +146,7 @@ def _named(text: str) -> tuple[str, str]:
     """
     name, equals, value = text.partition("=")
     if not (name.strip() and equals):
-        raise click.BadParameter(f"{text!r} is not NAME=VALUE, such as Hash=16")
+        raise click.BadParameter(f"{text!r}: expected NAME=VALUE, such as Hash=16")
     return name.strip(), value
 
 

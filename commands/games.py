@@ -36,7 +36,7 @@ def speaks_ascii_only() -> bool:
 @ascii_option
 @click.option(
     "--fen", is_flag=False, flag_value=ITS_FEN, metavar="[FEN]",
-    help="Show the position of a FEN instead; alone, print the FEN of the position.",
+    help="Show this FEN instead; without a value, print the FEN of the position.",
 )  # fmt: skip
 @click.option("--svg", type=click.Path(path_type=Path), help="Write the position as SVG.")
 @click.option("--png", type=click.Path(path_type=Path), help="Write the position as PNG.")
@@ -66,7 +66,7 @@ def show_position(size: str, moves: str, ascii_only: bool, fen: str | None, svg:
 @moves_option
 @ascii_option
 @click.option("--gif", type=click.Path(path_type=Path), help="Write the game as an animated GIF.")
-@click.option("--pace", type=click.FloatRange(0.05, 60), default=1.0, show_default=True, help="GIF: seconds a ply.")
+@click.option("--pace", type=click.FloatRange(0.05, 60), default=1.0, show_default=True, help="GIF: seconds per ply.")
 @click.option("--html", type=click.Path(path_type=Path), help="Write the game as one self-contained page.")
 @format_option
 def replay_game(
@@ -113,7 +113,7 @@ def show_screen(text: str) -> None:
 @click.option("--where", default="", help="A condition, as in \"won_by == 'Random' and plies > 30\".")
 @click.option(
     "--show", "kind", type=click.Choice(["all", "longest", "shortest", "upsets", "forfeits"]), default="all",
-    show_default=True, help="Which games, the most remarkable first.",
+    show_default=True, help="Kind of games; the most remarkable first.",
 )  # fmt: skip
 @click.option(
     "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Show at most this many games."
@@ -136,17 +136,17 @@ def list_games(run: Path | None, where: str, kind: Any, limit: int, output: Form
         click.echo(wrapped(f"Game {row['game_id']}: {row['detail']}", terminal_width()))
     click.echo(f"{len(rows):,} of {total:,} games." if total else "No matching games.")
     if rows and "mistakes" not in rows[0]:
-        told = f"Who threw a won game away, and how often, is known after {command('label', path)}."
+        told = f"To see mistakes in won games, run {command('label', path)}."
         click.echo(wrapped(told, terminal_width()))
 
 
 @click.command("board")
 @click.argument("run_paths", metavar="[RUN]...", nargs=-1, type=click.Path(path_type=Path), shell_complete=complete_run)
 @click.option("--agent", "agents", multiple=True, metavar="SPEC", shell_complete=complete_spec,
-              help="Offer this agent; it may come from a file. May be repeated.")  # fmt: skip
+              help="Add this agent, also from a file; may be repeated.")  # fmt: skip
 @click.option("--file", "references", multiple=True, metavar="FILE[:FUNCTION]",
-              help="Offer a heuristic of your own; may be repeated.")  # fmt: skip
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to serve on; any free one by default.")
+              help="Add a heuristic of your own; may be repeated.")  # fmt: skip
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to serve on; any free one by default.")
 @click.option("--no-open", is_flag=True, help="Do not open a browser.")
 def analysis_board(
     run_paths: tuple[Path, ...], agents: tuple[str, ...], references: tuple[str, ...], port: int, no_open: bool
@@ -168,7 +168,7 @@ def analysis_board(
         serve(
             Resources(tuple(found), own, offered),
             port,
-            lambda address: click.echo(f"The board is at {address} (Ctrl-C ends it)."),
+            lambda address: click.echo(f"Board: {address} (Ctrl-C to stop)"),
             open_browser=not no_open,
         )
 
@@ -208,8 +208,8 @@ def ask_line(prompt: str) -> str:
 
 @click.command("export")
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--to", "kind", type=click.Choice(["pgn", "csv", "jsonl"]), required=True, help="What to write.")
-@click.option("--out", type=click.Path(path_type=Path), help="The file to write; it must not exist yet.")
+@click.option("--to", "kind", type=click.Choice(["pgn", "csv", "jsonl"]), required=True, help="Output format.")
+@click.option("--out", type=click.Path(path_type=Path), help="Output file; must not exist yet.")
 def export_games(run: Path, kind: Any, out: Path | None) -> None:
     """Export the games of a run: PGN, CSV or JSON lines."""
     from experiments.exchange.export_games import exported
@@ -225,7 +225,7 @@ def export_games(run: Path, kind: Any, out: Path | None) -> None:
 
 @click.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="The directory of the run.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Directory of the run.")
 def import_games(file: Path, out: Path) -> None:
     """Import games played elsewhere as a run; FILE is PGN."""
     from experiments.exchange.import_games import import_pgn

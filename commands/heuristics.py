@@ -27,9 +27,9 @@ def new_heuristic(file: Path) -> None:
     from experiments.heuristic_template import TEMPLATE
 
     if file.suffix != ".py":
-        raise ValueError(f"a heuristic lives in a Python file, such as {file.with_suffix('.py')}, not in {file}")
+        raise ValueError(f"{file} is not a Python file: use a name such as {file.with_suffix('.py')}")
     write_new(file, TEMPLATE)
-    click.echo(f"Wrote {file}. Try it out with: {command('try', file)}")
+    click.echo(f"Wrote {file}. Next: {command('try', file)}")
 
 
 @click.command("try")
@@ -92,7 +92,8 @@ def list_heuristics(file: Path | None, output: Format) -> None:
         listings = file_catalogue(file, show) if file else registry_catalogue(show)
     if file and not listings and output == "table":
         click.echo(
-            f"{file} has no heuristic: no function of (game, player), or of (state, player_id), that gives a number"
+            f"{file} has no heuristic: expected a function of (game, player), or of (state, player_id), that returns "
+            f"a number"
         )
         return
     if output != "table":

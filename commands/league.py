@@ -29,10 +29,10 @@ _OF_THE_RUN = ("pairs", "limit", "hard_cap", "format")
 @click.option(
     "--pairs", type=click.IntRange(min=1), help="Openings per pairing, each played with sides swapped (default 10)."
 )
-@click.option("--limit", help="Time of a move: cpu_ms=150 if not given; ms=N is by the wall clock. Near 10 ms, players "
-              "that keep 10 ms in reserve forfeit.")  # fmt: skip
+@click.option("--limit", help="Limit per move (default cpu_ms=150); ms=N is wall time. Near 10 ms, players that keep "
+"10 ms in reserve forfeit.")  # fmt: skip
 @click.option("--hard-cap", type=float, help="Seconds per move before a player forfeits (default 2).")
-@click.option("--format", "format_", type=click.Choice(FORMATS), help="classic: the seven classic agents play too.")
+@click.option("--format", "format_", type=click.Choice(FORMATS), help="classic: the seven classic agents also play.")
 @jobs_option
 @click.option("--out", help="Directory of the run.")
 @click.option("--resume", metavar="RUN", shell_complete=complete_run,
@@ -44,8 +44,8 @@ def league(submissions: Path, resume: str | None, jobs: int, out: str | None, **
     """
     given = {{"format_": "format"}.get(key, key): value for key, value in options.items() if value is not None}
     if resume and (unfit := [key for key in _OF_THE_RUN if key in given]):
-        raise ValueError(f"--resume plays by the settings of {resume}: leave --{unfit[0].replace('_', '-')} out")
-    with interruptible(f"{resume} is as it was" if resume else ""):
+        raise ValueError(f"--resume keeps the settings of {resume}: omit --{unfit[0].replace('_', '-')}")
+    with interruptible(f"{resume} is unchanged" if resume else ""):
         book, outcome = _resumed(submissions, Path(resume), jobs, out) if resume else _begun(
             submissions, {**given, "jobs": jobs, "out": out}
         )  # fmt: skip
@@ -93,7 +93,7 @@ def _resumed(submissions: Path, run: Path, jobs: int, out: str | None) -> tuple[
     book = _looked_through(submissions, jobs, read_book(run), names_in(run))
     late = newcomers(run, book)
     if out and not late:
-        raise ValueError(f"--out: nobody is new to {run}, so that nothing is written to another directory")
+        raise ValueError(f"--out: {run} has no new submissions, so there is nothing to write to another directory")
     outcome = _play(requested_config(info, jobs), book, resume=True)
     if late and is_finished(run):
         extended = extension_of(run, book, {"jobs": jobs, "out": out or str(folder_beside(named))})

@@ -19,7 +19,7 @@ board_option = click.option("--board", "size", default="7x7", show_default=True,
 moves_option = click.option(
     "--moves", default="", help="Moves so far, as in d3,a2 or as cells 24,14 (row * columns + column)."
 )
-fen_option = click.option("--fen", metavar="FEN", help="The position of a FEN instead of --moves, quoted.")
+fen_option = click.option("--fen", metavar="FEN", help="Position as a quoted FEN, instead of --moves.")
 cluster_option = click.option(
     "--cluster",
     metavar="ADDRESS|FILE",
@@ -42,7 +42,7 @@ def position_asked_for(moves: str, size: str, fen: str | None) -> Board:
     if fen is None:
         return board_after(moves, size)
     if moves:
-        raise ValueError("a position is given by --moves or by --fen, not by both")
+        raise ValueError("--moves and --fen exclude each other: use one of them")
     if click.get_current_context().get_parameter_source("size") == click.core.ParameterSource.COMMANDLINE:
         raise ValueError("a FEN contains its board: omit --board")
     return Board.from_fen(fen)
@@ -59,14 +59,14 @@ def run_or_latest(run: Path | None) -> Path:
     from experiments.record.run_directory import latest_run
 
     found = latest_run()
-    click.echo(f"No run was named: this is the latest, {found}.", err=True)
+    click.echo(f"No run named: using the latest, {found}.", err=True)
     return found
 
 
 def whole_number(option: str, text: str, alternative: str = "") -> int:
     """A positive whole number given as text."""
     if not text.isdecimal() or not int(text):
-        raise ValueError(f"{option} is a positive whole number {alternative}".rstrip() + f", not {text!r}")
+        raise ValueError(f"{option} must be a positive whole number {alternative}".rstrip() + f", not {text!r}")
     return int(text)
 
 
@@ -75,4 +75,4 @@ def number(option: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"{option} is made of numbers, and {text!r} is none") from None
+        raise ValueError(f"{option}: {text!r} is not a number") from None

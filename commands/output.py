@@ -32,7 +32,7 @@ def print_sections(sections: Sequence[Section], output: Format, only: str | None
 def check_tables(only: str | None, keys: Sequence[str]) -> None:
     """Refuse the name of a table that a command does not print, before it computes."""
     if only is not None and only not in keys:
-        raise ValueError(f"--table: no table is called {only!r}; there are {', '.join(keys)}")
+        raise ValueError(f"--table: no table {only!r}; choose one of {', '.join(keys)}")
 
 
 def print_headline(headline: Headline) -> None:
@@ -65,7 +65,7 @@ def write_new(path: Path, text: str) -> None:
         with path.open("x", encoding="utf-8") as new:
             new.write(text)
     except FileExistsError:
-        raise ValueError(f"{path} exists already: choose another name, or remove it first") from None
+        raise ValueError(f"{path} already exists: choose another name, or remove it") from None
 
 
 def write_pieces(path: Path, pieces: Iterator[str]) -> None:
@@ -76,4 +76,4 @@ def write_pieces(path: Path, pieces: Iterator[str]) -> None:
             new.write(first)
             new.writelines(pieces)
     except FileExistsError:
-        raise ValueError(f"{path} exists already: choose another name, or remove it first") from None
+        raise ValueError(f"{path} already exists: choose another name, or remove it") from None

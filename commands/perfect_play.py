@@ -38,11 +38,17 @@ if TYPE_CHECKING:
 @fen_option
 @click.option("--length", "with_length", is_flag=True, help="Also report the game length with best play.")
 @click.option("--limit", help="Give up after nodes=N, ms=N or cpu_ms=N (with --all: for each pair).")
-@click.option("--all", "everything", is_flag=True, help="Solve every pair of placements, to Parquet; can be resumed.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Solve every pair of placements and write a Parquet file; can be resumed."
+)
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="With --all: worker processes; 0: one per core.")
 @cluster_option
-@click.option("--out", type=click.Path(path_type=Path), help="With --all: the file; solved_BOARD.parquet by default.")
-@click.option("--plot", "plot_path", type=click.Path(path_type=Path), help="With --all: draw who wins, .svg or .png.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="With --all: output file; solved_BOARD.parquet by default."
+)
+@click.option(
+    "--plot", "plot_path", type=click.Path(path_type=Path), help="With --all: draw the winners as .svg or .png."
+)
 @format_option
 def solve_position(
     size: str, moves: str, fen: str | None, with_length: bool, limit: str | None, everything: bool, jobs: int,
@@ -54,7 +60,7 @@ def solve_position(
 
     bound = parse_limit(limit) if limit else None
     if everything:
-        refuse("a position, not with --all", "moves", "fen", "with_length")
+        refuse("a position instead of --all", "moves", "fen", "with_length")
         solve_board(size, bound, (jobs, cluster), out or Path(f"solved_{size}.parquet"), plot_path, output)
     else:
         refuse("--all", "jobs", "cluster", "out", "plot_path")
@@ -85,7 +91,7 @@ def solve_board(
 @click.command("label")
 @click.argument("run", required=False, type=click.Path(path_type=Path), shell_complete=complete_run)
 @click.option("--sample", type=click.IntRange(min=1), help="Use a random sample of this many games.")
-@click.option("--first-ply", type=click.IntRange(min=1), default=1, help="Skip the plies before this one.")
+@click.option("--first-ply", type=click.IntRange(min=1), default=1, help="Start at this ply.")
 @click.option("--limit", help="Limit per position: nodes=N, ms=N or cpu_ms=N.")
 @jobs_option
 @cluster_option
@@ -113,11 +119,11 @@ def label(
     "--heuristics",
     metavar="NAMES",
     shell_complete=complete_heuristics,
-    help="Judge these instead, as in improved,mine.py:score; '*' is all.",
+    help="Test these heuristics instead, as in improved,mine.py:score; '*': all.",
 )
-@click.option("--depths", default="3", show_default=True, help="With --heuristics: depths of search, as in 1,3,5.")
+@click.option("--depths", default="3", show_default=True, help="With --heuristics: search depths, as in 1,3,5.")
 @click.option("--positions", type=click.IntRange(min=1), default=500, show_default=True,
-              help="With --heuristics: how many telling positions each of them is judged in.")  # fmt: skip
+              help="With --heuristics: number of test positions for each of them.")  # fmt: skip
 @board_option
 @click.option(
     "--jobs", type=click.IntRange(min=0), default=0, help="With --heuristics: worker processes; 0: one per core."
@@ -144,7 +150,7 @@ def accuracy(
     from reports.tables.accuracy import accuracy_sections
 
     if run is not None and heuristics is not None:
-        raise ValueError("accuracy takes either a labelled RUN or --heuristics NAMES")
+        raise ValueError("name either a labelled RUN or --heuristics NAMES")
     wanted = ((plot_by_ply, accuracy_by_ply), (plot_by_depth, accuracy_by_depth))
     plots = [(path, chart_of) for path, chart_of in wanted if path]
     for path, _ in plots:
@@ -186,7 +192,7 @@ def refuse(companion: str, *names: str) -> None:
     for parameter in context.command.params:
         is_given = context.get_parameter_source(str(parameter.name)) is click.core.ParameterSource.COMMANDLINE
         if parameter.name in names and is_given:
-            raise ValueError(f"{parameter.opts[0]} goes with {companion}")
+            raise ValueError(f"{parameter.opts[0]} requires {companion}")
 
 
 def save_plot(chart: Chart | None, path: Path, missing: str = "") -> None:

@@ -167,7 +167,7 @@ def plan(
 
 @click.command("published")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--baseline", metavar="AGENT", help="The baseline's name there; ID_Improved by default.")
+@click.option("--baseline", metavar="AGENT", help="Name of the baseline in the file; ID_Improved by default.")
 @table_option
 @format_option
 def published(file: Path | None, baseline: str | None, only: str | None, output: Format) -> None:
@@ -180,7 +180,7 @@ def published(file: Path | None, baseline: str | None, only: str | None, output:
 
 @click.command("plot", help=f"Draw a plot: {', '.join(KINDS)}.")
 @click.argument("arguments", metavar="[RUN]... KIND", nargs=-1, required=True, shell_complete=complete_plot)
-@click.option("--out", type=click.Path(path_type=Path), help="The file, .svg or .png; KIND.svg by default.")
+@click.option("--out", type=click.Path(path_type=Path), help="Output file, .svg or .png; KIND.svg by default.")
 @click.option("--baseline", metavar="AGENT", help="Compare with this agent instead of the run's own baseline.")
 @click.option("--mixed", is_flag=True, help="Pool runs even if limits, boards or openings differ.")
 @click.option("--agent", metavar="AGENT", help=f"Show only this agent ({' and '.join(OF_ONE_AGENT)}).")
@@ -193,8 +193,8 @@ def plot(arguments: tuple[str, ...], out: Path | None, baseline: str | None, mix
 
 @click.command("report")
 @findings_options
-@click.option("--out", type=click.Path(path_type=Path), help="The file; RUN/report.html by default.")
-@click.option("--open", "is_opened", is_flag=True, help="Open it in the browser.")
+@click.option("--out", type=click.Path(path_type=Path), help="Output file; RUN/report.html by default.")
+@click.option("--open", "is_opened", is_flag=True, help="Open the page in the browser.")
 def report(runs: tuple[Path, ...], baseline: str | None, mixed: bool, out: Path | None, is_opened: bool) -> None:
     """Write a report of runs: one self-contained page, every table also as CSV."""
     from reports.pages.report_page import write_report

@@ -24,12 +24,12 @@ MISTAKES = 5
 )
 @click.option("--limit", default="nodes=1000", show_default=True, help="Default limit for agents without one.")
 @click.option("--split", type=click.Choice(["screen", "fit", "all"]), default="screen", show_default=True,
-              help="Which openings; fit is what heuristics are fitted on.")  # fmt: skip
+              help="Openings to use; heuristics are fitted on those of fit.")  # fmt: skip
 @click.option("--sample", type=click.IntRange(min=2), help="Use a random sample of this many positions.")
 @click.option("--repeats", type=click.IntRange(min=1), default=4, show_default=True,
-              help="How often nondeterministic agents are asked in each position.")  # fmt: skip
+              help="Answers per position of nondeterministic agents.")  # fmt: skip
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed of the sample and of agents."
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed of the sample and the agents."
 )
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="Threads and worker processes; 0: one per core.")
 @cluster_option
@@ -43,7 +43,7 @@ def screen_agents(
     """Score agents on positions with proven answers: a verdict in seconds.
 
     A SPEC names an agent, as in ID:territory or ID:mine.py:score; 'ID:*' is all shipped heuristics. With one contender,
-    it also says where it errs, and shows its most telling mistakes.
+    it also reports where the contender errs and shows its clearest mistakes.
     """
     from experiments.roster import parse_limit
     from experiments.suite import read_suite
@@ -68,7 +68,7 @@ def screen_agents(
             jobs=jobs, cluster=cluster, show=show,
         )  # fmt: skip
     if not others:
-        raise ValueError(f"{own.name} is the baseline itself: name a contender, or another --baseline")
+        raise ValueError(f"{own.name} is the baseline itself: name another contender or another --baseline")
     costs = costs_over_first([own.spec, *(other.spec for other in others)], suite.size)
     failing = failing_positions([own, *others], suite.positions)
     found = screen(suite, own, others)
@@ -92,18 +92,20 @@ def suite_commands() -> None:
 
 @suite_commands.command("build")
 @board_option
-@click.option("--field", "specs", multiple=True, metavar="SPEC", help="Play and judge by these agents, not the usual.")
+@click.option("--field", "specs", multiple=True, metavar="SPEC", help="Use these agents as the reference field.")
 @click.option("--first-ply", type=click.IntRange(min=3),
-              help="No earlier moves to choose; ply 1 is the first placement; 11 on 7x7 by default.")  # fmt: skip
+              help="First ply to include; ply 1 is the first placement; 11 on 7x7 by default.")  # fmt: skip
 @click.option("--last-ply", type=click.IntRange(min=3),
-              help="No later moves to choose; 32 on 7x7 by default.")  # fmt: skip
-@click.option("--openings", type=click.IntRange(min=1), help="At most so many openings, up to symmetry.")
+              help="Last ply to include; 32 on 7x7 by default.")  # fmt: skip
+@click.option("--openings", type=click.IntRange(min=1), help="Maximum number of openings, up to symmetry.")
 @click.option("--limit", "nodes", type=click.IntRange(min=1), default=20_000_000, show_default=True,
-              help="Nodes for the results of a position; those left unknown are left out.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of games and choices.")
+              help="Node limit per solved position; unsolved positions are excluded.")  # fmt: skip
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed of games and choices."
+)
 @jobs_option
 @cluster_option
-@click.option("--out", type=click.Path(path_type=Path), help="The file; suite_BOARD.parquet by default.")
+@click.option("--out", type=click.Path(path_type=Path), help="Output file; suite_BOARD.parquet by default.")
 def build(
     size: str, specs: tuple[str, ...], first_ply: int | None, last_ply: int | None, openings: int | None, nodes: int,
     seed: int, jobs: int, cluster: str | None, out: Path | None,

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 def run_options(command: Callable[..., None]) -> Callable[..., None]:
     """The options that tournaments and matches share; each replaces a key of the configuration."""
     options = [
-        click.option("--pairs", help="Openings a match, each played with sides swapped; or 'all'."),
-        click.option("--openings", help="random:PLIES, placements or file:PATH, with ,same or ,other behind it."),
+        click.option("--pairs", help="Openings per match, each played with sides swapped; or 'all'."),
+        click.option(
+            "--openings", help="random:PLIES, placements or file:PATH, optionally with ,same or ,other appended."
+        ),
         click.option("--limit", help="Default limit for agents without one: nodes=N, depth=N, ms=N or cpu_ms=N."),
         click.option("--board", help="Board size, ROWSxCOLUMNS."),
         click.option("--seed", type=int, help="Random seed of the openings and of every game."),
@@ -44,7 +46,7 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
             "--dry-run",
             is_flag=True,
             default=None,
-            help="Print what would be played and the estimated time; play nothing.",
+            help="Print the planned games and the estimated time without playing.",
         ),
         click.option(
             "--retry-forfeits",
@@ -118,7 +120,7 @@ def errors_by_option_name(words: Mapping[str, str]) -> Iterator[None]:
 
 @click.command("watch")
 @click.argument("run", required=False, type=click.Path(path_type=Path), shell_complete=complete_run)
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to serve on; any free one by default.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to serve on; any free one by default.")
 @click.option("--no-open", is_flag=True, help="Do not open a browser.")
 def watch_run(run: Path | None, port: int, no_open: bool) -> None:
     """Serve a live page of a run in progress: standings, forfeits, finished games."""
@@ -127,9 +129,7 @@ def watch_run(run: Path | None, port: int, no_open: bool) -> None:
 
     path = load_run(run_or_latest(run)).path
     with until_interrupted():
-        server.watch(
-            path, port, lambda address: click.echo(f"The run is shown at {address} (Ctrl-C ends it)."), not no_open
-        )
+        server.watch(path, port, lambda address: click.echo(f"Live page: {address} (Ctrl-C to stop)"), not no_open)
 
 
 @click.command("runs")
@@ -154,11 +154,11 @@ def play_run(file: Path | None, options: dict[str, Any], resume: str | None, ext
     is_dry, is_watched = options.pop("dry_run", None), options.pop("watch", None)
     retry = bool(options.pop("retry_forfeits", None))
     if retry and not resume:
-        raise ValueError("--retry-forfeits resumes a run: name it with --resume")
+        raise ValueError("--retry-forfeits needs --resume RUN")
     if resume and extend:
-        raise ValueError("--resume continues a run, --extend starts another from one: choose one")
+        raise ValueError("--resume and --extend exclude each other: use one of them")
     if file and extend:
-        raise ValueError(f"--extend plays by the settings of {extend}: leave {file} out")
+        raise ValueError(f"--extend keeps the settings of {extend}: omit {file}")
     wanted = RunRequest(file, run_keys(options), resume, extend, retry)
     if is_dry:
         print_dry_run(wanted)
@@ -192,9 +192,9 @@ def play_with_page(wanted: RunRequest) -> None:
     from reports.watch.server import serve_in_background
 
     path = Path(wanted.resume) if wanted.resume else new_directory(wanted.config())
-    with serve_in_background(path, lambda address: click.echo(f"The page of the run is at {address}.")) as stay:
+    with serve_in_background(path, lambda address: click.echo(f"Live page: {address}")) as stay:
         play_in_terminal(wanted if wanted.resume else replace(wanted, keys={**wanted.keys, "out": str(path)}))
-        click.echo("The page stays until Ctrl-C.")
+        click.echo("Press Ctrl-C to close the page.")
         with until_interrupted():
             stay()
 
@@ -203,7 +203,7 @@ def play_in_terminal(wanted: RunRequest) -> None:
     """Play, shown on the terminal, and say how it ended."""
     from reports.watch.run_progress import next_step_message, play_shown, print_outcome, what_is_kept
 
-    with interruptible(f"{wanted.resume} is as it was" if wanted.resume else ""):
+    with interruptible(f"{wanted.resume} is unchanged" if wanted.resume else ""):
         config, extends = wanted.config(), Path(wanted.extend) if wanted.extend else None
         resume, retry = wanted.resume is not None, wanted.retry
         outcome = play_shown(config, resume=resume, retry_forfeits=retry, extends=extends)

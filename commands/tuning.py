@@ -48,8 +48,8 @@ def fit_heuristic(
 ) -> None:  # fmt: skip
     """Fit a heuristic's parameters to proven results; screen it before and after on held-out positions.
 
-    The fit uses the openings of the suite's split fit: of two moves of one position, the one that keeps the win should
-    get the higher value. The split screen evaluates it.
+    The fit uses the openings of the suite's split fit: of two moves in a position, the one that keeps the win should
+    get the higher value. The result is evaluated on the split screen.
     """
     continue_in_child(reference)
     from experiments.learn.pairwise_fit import fit, screened
@@ -64,7 +64,7 @@ def fit_heuristic(
     check_tables(only, ("parameters", "profiles", "screen"))
     at_limit, screen_limit = parse_limit(at), parse_limit(limit)
     if not at_limit.is_reproducible:
-        raise ValueError(f"--at: a fit looks at depth=N or nodes=N, not at {at}")
+        raise ValueError(f"--at must be depth=N or nodes=N, not {at}")
     with capture_user_output(reference):
         path, function = heuristic_named(reference)
         heuristic = load_heuristic(path, function).value
@@ -89,7 +89,7 @@ def fit_heuristic(
         write_patch(patch, path, function, found.values, verdict(screening.contenders[0][1]) == "better")
 
 
-_KEEP = "The positions held out do not speak for the new values: keep the old ones."
+_KEEP = "No significant improvement on held-out positions: keep the old values."
 
 
 def say_how_to_go_on(spec: str, values: Mapping[str, float]) -> None:
@@ -104,8 +104,8 @@ def tell_of_choices(space: Space, wanted: Sequence[str]) -> None:
     """Say which choices stay as they are though nobody asked for that."""
     for one in () if wanted else space.choices:
         click.echo(
-            f"Note: {one.name} is a choice ({one.allowed}) and stays {one.default}: isolation tune --sampler optuna "
-            "looks through choices.",
+            f"Note: {one.name} is categorical ({one.allowed}) and keeps its default {one.default}; to tune it, use "
+            f"isolation tune --sampler optuna.",
             err=True,
         )
 
@@ -117,11 +117,11 @@ def check_place(patch: Path, path: str) -> None:
         ValueError: the heuristic is none of a file, or there is no folder for the patch.
     """
     if not path.endswith(".py"):
-        raise ValueError("--patch: there is no file of yours to patch; only FILE.py:FUNCTION has one")
+        raise ValueError("--patch needs a heuristic from your own file, FILE.py:FUNCTION")
     if patch.is_dir():
         raise ValueError(f"--patch: {patch} is a directory; name a file")
     if not patch.parent.is_dir():
-        raise ValueError(f"--patch: there is no directory {patch.parent} to write {patch} to")
+        raise ValueError(f"--patch: {patch.parent}: no such directory")
 
 
 def check_defaults(path: str, function: str, names: Sequence[str]) -> None:
@@ -145,14 +145,14 @@ def write_patch(patch: Path, path: str, function: str, values: Mapping[str, floa
     from isolation.files.atomic_write import write_text
 
     if not is_better:
-        why = "the new values are not significantly better" if values else "the values stay"
-        click.echo(f"{patch} was not written, as {why}.", err=True)
+        why = "the new values are not significantly better" if values else "no value changed"
+        click.echo(f"Did not write {patch}: {why}.", err=True)
         return
     try:
         write_text(patch, patch_of_defaults(Path(path), function, values))
     except OSError as error:
         raise ValueError(f"--patch: {patch} cannot be written: {error.strerror}") from None
-    click.echo(f"Wrote {patch}. {path} is as it was; to take the new defaults over: patch {path} {patch}", err=True)
+    click.echo(f"Wrote {patch}; {path} is unchanged. To apply the new defaults: patch {path} {patch}", err=True)
 
 
 def sampler_named(name: str) -> tuple[Callable[[int, int], Any], Callable[..., Any]]:
@@ -174,11 +174,11 @@ def sampler_named(name: str) -> tuple[Callable[[int, int], Any], Callable[..., A
 
 @click.command("tune")
 @click.argument("spec", metavar="SPEC", shell_complete=complete_spec)
-@click.option("--opponent", metavar="SPEC", help="Opponent; by default itself with other values.")
+@click.option("--opponent", metavar="SPEC", help="Opponent; by default the agent itself with other values.")
 @click.option("--limit", default="nodes=1000", show_default=True, help="Default limit for agents without one.")
 @click.option("--games", type=click.IntRange(min=160), default=20_000, show_default=True,
-              help="About how many to learn from, in whole rounds: spsa adds finals, a tenth as many; of optuna's a "
-                   "quarter are finals.")  # fmt: skip
+              help="Approximate number of games; spsa adds a tenth for finals, optuna uses a quarter for "
+              "finals.")  # fmt: skip
 @click.option("--pairs", type=click.IntRange(min=10), default=1000, show_default=True,
               help="Held-out openings, each played twice, to evaluate the result.")  # fmt: skip
 @click.option("--parameter", "wanted", multiple=True, metavar="NAME", help="Tune only this parameter; may be repeated.")
@@ -202,9 +202,9 @@ def tune_agent(
 ) -> None:  # fmt: skip
     """Tune the parameters of an agent's heuristic by playing games; evaluate the result on held-out openings.
 
-    SPSA plays both ends of random directions on shared openings, and a quadratic fitted to all games says where the top
-    is, between which values it lies, and for which parameters games speak at all. Optuna asks for values, which meet
-    those of now, and the best of them meet these once more.
+    SPSA plays both ends of random directions on shared openings. A quadratic fitted to all games gives the best values,
+    their intervals, and a test for each parameter. Optuna suggests values that play against the present ones; the best
+    of them play finals.
     """
     continue_in_child(spec)
     from experiments.learn.spsa_tuning import OPENINGS, Question, judge, tunable
@@ -239,7 +239,7 @@ def tune_agent(
     if found.values or only != "judged":
         print_sections(sections, output, only)
     if not found.values:
-        click.echo("\nThese games favour no other values: the defaults stay.",
+        click.echo("\nNo significant improvement in these games: keep the defaults.",
                    err=output != "table" or only is not None)  # fmt: skip
     elif output == "table" and only is None and told_lead(judgement) > 0:
         say_how_to_go_on(spec, found.values)
@@ -262,7 +262,7 @@ def tune_agent(
 @jobs_option
 @cluster_option
 @out_option
-@click.option("--plot", type=click.Path(path_type=Path), help="Write curves, or a map, as .svg or .png.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Write curves or a heatmap as .svg or .png.")
 @format_option
 def sweep_agent(
     spec: str, over: tuple[str, ...], opponent: str | None, limit: str, pairs: int, size: str, plies: int, seed: int,
@@ -313,8 +313,8 @@ def rank_features(
 ) -> None:
     """Rank features by gain and cost, and select a subset greedily.
 
-    A FEATURE is one of those in docs/features.md, or any shipped heuristic; all features if none is named. Weights are
-    fitted and features chosen on a suite's split fit; how they rank moves is judged on its split screen.
+    A FEATURE is one of those in docs/features.md, or any shipped heuristic; all features by default. Weights are fitted
+    and features selected on a suite's split fit; the ranking of moves is evaluated on its split screen.
     """
     import heuristics
     from experiments.learn.feature_selection import select_features
@@ -326,7 +326,7 @@ def rank_features(
     check_tables(only, ("alone", "chosen"))
     limit = parse_limit(at)
     if not limit.is_reproducible:
-        raise ValueError(f"--at: features are asked at depth=N or nodes=N, not at {at}")
+        raise ValueError(f"--at must be depth=N or nodes=N, not {at}")
     chosen = list(dict.fromkeys(map(heuristics.canonical_name, names))) or list(heuristics.FEATURES)
     leader = heuristics.canonical_name(guide)
     with counting("features") as show:

@@ -93,7 +93,7 @@ def _refuse_shadow() -> None:
     """Say so where a user's file stands in the place of the package `heuristics`."""
     spec, home = find_spec("heuristics"), Path(__file__).resolve().parents[1]
     if spec is not None and spec.origin and Path(spec.origin).resolve().parents[1] != home:
-        raise ImportError(f"{spec.origin} hides the toolkit's own package of that name: rename it")
+        raise ImportError(f"{spec.origin} shadows the toolkit's package of that name: rename it")
 
 
 _refuse_shadow()

@@ -86,7 +86,7 @@ def try_heuristic(heuristic: Heuristic, pairs: int = PAIRS, python_pairs: int = 
     if problem and _is_slow(python_cost):
         return Trial(problem, line, cost, python_cost, findings, None, None, is_difference)
     if isinstance(why := python_cost if problem else cost, str):
-        findings.append(CheckResult("cost", False, f"fails while its cost is measured: {why}"))
+        findings.append(CheckResult("cost", False, f"fails during the cost measurement: {why}"))
     match = _quick_match(heuristic, python_pairs if problem else pairs, seed)
     screening = _screening(heuristic, problem is not None, seed)
     findings += _failures_in_play(heuristic, match, screening)

@@ -55,7 +55,7 @@ class Composite:
     def __post_init__(self) -> None:
         shares = [until for until, _ in self.phases]
         if any(later <= earlier for earlier, later in zip([0.0, *shares], shares, strict=False)):
-            raise ValueError(f"the shares of the phases must rise from above 0 to 1, not {shares}")
+            raise ValueError(f"the shares of the phases must increase from above 0 to 1, not {shares}")
         if not shares or shares[-1] != 1:
             raise ValueError(f"phases must end with share 1, not {shares[-1] if shares else 'without any'}")
         for until, parts in self.phases:

@@ -65,8 +65,8 @@ def canonical_name(name: str) -> str:
     bare = _PUBLISHED.get(bare, bare)
     if bare not in _FUNCTIONS and bare not in FEATURES:
         near = [_PUBLISHED.get(hit, hit) for hit in get_close_matches(bare, [*_FUNCTIONS, *_PUBLISHED, *FEATURES])]
-        hint = f"did you mean {' or '.join(dict.fromkeys(near))}?" if near else f"there are {', '.join(_FUNCTIONS)}"
-        raise ValueError(f"no heuristic is called {name!r}; {hint}")
+        hint = f"did you mean {' or '.join(dict.fromkeys(near))}?" if near else f"choose one of {', '.join(_FUNCTIONS)}"
+        raise ValueError(f"no heuristic {name!r}; {hint}")
     return bare
 
 

@@ -72,10 +72,10 @@ def put(run: Path, change: Callable[[dict[str, Any]], None]) -> None:
 @pytest.mark.parametrize(
     ("keys", "why"),
     [
-        ({"seed": 5}, r"opening is not what was scheduled|seed is not what was scheduled"),
-        ({"contenders": ["Same=greedy"]}, "agent_[12] is not what was scheduled"),
-        ({"contenders": ["Greedy=ID:open@nodes=50"]}, "settings_[12] is not what was scheduled"),
-        ({"board": "5x5"}, "rows is not what was scheduled"),
+        ({"seed": 5}, r"opening is not the scheduled one|seed is not the scheduled one"),
+        ({"contenders": ["Same=greedy"]}, "agent_[12] is not the scheduled one"),
+        ({"contenders": ["Greedy=ID:open@nodes=50"]}, "settings_[12] is not the scheduled one"),
+        ({"board": "5x5"}, "rows is not the scheduled one"),
         ({"pairs": 6}, "no such game is scheduled"),
     ],
 )
@@ -196,7 +196,7 @@ def test_games_of_another_run_are_neither_listed_nor_shown(run: Path) -> None:
 
 def test_a_damaged_run_is_left_out_of_the_list_with_a_word(run: Path) -> None:
     (run / run_directory.FACTS).write_text("{")
-    with pytest.warns(UserWarning, match=r"run is left out: .*run\.json: cannot be read"):
+    with pytest.warns(UserWarning, match=r"run skipped: .*run\.json: cannot be read"):
         assert run_directory.list_runs(run.parent) == []
 
 

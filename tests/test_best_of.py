@@ -110,14 +110,14 @@ def test_compare_report_and_summary_say_who_is_left(run: Path, tmp_path: Path) -
     assert headline.tables[0] == "best_of"
     assert headline.section.title.endswith(note)
     told = render_sections(summarize(findings), "table")
-    assert "`isolation compare` has those that are" in " ".join(told.split())
+    assert "`isolation compare` accounts for the stopping" in " ".join(told.split())
 
 
 def test_a_best_of_that_has_just_begun_is_read(tmp_path: Path) -> None:
     config = load_config(None, {**KEYS, "out": str(tmp_path / "run")})
     run_directory.create(tmp_path / "run", make_plan(config), config)
     (section, *_) = compare_sections(load_findings([tmp_path / "run"]))
-    assert "No opening has been played against all opponents yet." in section.notes
+    assert "No opening has been completed against all opponents yet." in section.notes
 
 
 def test_with_a_baseline_named_it_is_compared_like_a_gauntlet(run: Path) -> None:
@@ -127,7 +127,10 @@ def test_with_a_baseline_named_it_is_compared_like_a_gauntlet(run: Path) -> None
 
 def test_two_best_ofs_are_not_read_as_one(run: Path, tmp_path: Path) -> None:
     assert play(tmp_path / "other", seed=2, pairs=8).finished
-    with pytest.raises(ValueError, match="is a best-of, whose contenders stop by what all others do: read it alone"):
+    with pytest.raises(
+        ValueError,
+        match="is a best-of, whose eliminations depend on all contenders, and cannot be pooled: analyse it alone",
+    ):
         compare_sections(load_findings([run, tmp_path / "other"]))
 
 
@@ -138,8 +141,8 @@ def test_two_best_ofs_are_not_read_as_one(run: Path, tmp_path: Path) -> None:
             {"contenders": ["greedy"], "opponents": ["random"]},
             "contenders: a best-of needs at least two to choose from",
         ),
-        ({"contenders": ["greedy", "random"]}, "contenders: Greedy is an opponent too, and does not meet itself"),
-        ({"baseline": "ID:improved"}, "a best-of has no baseline; remove it, or use format = "),
+        ({"contenders": ["greedy", "random"]}, "contenders: Greedy is also an opponent"),
+        ({"baseline": "ID:improved"}, "baseline does not apply to a best-of; remove it, or use format = "),
         ({"sprt": [0, 2]}, "sprt needs a baseline to test against: a best-of has none"),
         ({"opponents": []}, "opponents is empty: a best-of needs at least one"),
     ],
@@ -156,5 +159,8 @@ def test_a_best_of_has_a_thousand_openings_and_the_classic_opponents_unless_told
 
 
 def test_a_best_of_is_not_extended(run: Path) -> None:
-    with pytest.raises(ValueError, match="is a best-of, whose contenders stop by what all others do: play a new run"):
+    with pytest.raises(
+        ValueError,
+        match="is a best-of, whose eliminations depend on all contenders, and cannot be extended: play a new run",
+    ):
         extended_config(run, {"contenders": ("ID:null",)})

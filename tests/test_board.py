@@ -300,10 +300,10 @@ def test_a_stranger_has_neither_won_nor_lost():
     [
         ([24, 24], "ply 2 on 7x7: cell 24 is already visited"),
         ([24, 14, 20], "ply 3 on 7x7: cell 20 is not a knight's move from cell 24"),
-        ([24, 49], "ply 2 on 7x7: cell 49 is not on the board, whose cells are 0 to 48"),
+        ([24, 49], "ply 2 on 7x7: cell 49 is not on the board (cells 0 to 48)"),
         ([-1], "ply 1 on 7x7: cell -1 is not on the board"),
-        ([2.0], "ply 1 on 7x7: 2.0 is not a cell, a number from 0 to 48"),
-        (["c4"], "ply 1 on 7x7: 'c4' is not a cell, a number from 0 to 48"),
+        ([2.0], "ply 1 on 7x7: 2.0 is not a cell: expected a number from 0 to 48"),
+        (["c4"], "ply 1 on 7x7: 'c4' is not a cell: expected a number from 0 to 48"),
     ],
 )
 def test_an_illegal_cell_is_refused_with_its_ply_and_why(cells, message):

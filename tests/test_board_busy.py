@@ -125,7 +125,10 @@ def told_busy(port):
 
 
 def is_busy(answer):
-    return answer[0] == 503 and "busy with other long questions" in answer[1]["error"]
+    return (
+        answer[0] == 503
+        and "the board is busy with other long requests: try again later, or request less" in answer[1]["error"]
+    )
 
 
 def until(is_so):
@@ -151,22 +154,22 @@ def test_a_newer_question_of_a_page_takes_the_place_of_its_older_one(port):
         assert ask(port, "move", move("long"), "a")[0] == 200
         status, answer = older.result()
     assert status == 409
-    assert "another question took the place" in answer["error"]
+    assert "replaced by another request, or the board was closed" in answer["error"]
 
 
 def test_a_question_that_takes_too_long_is_ended():
     with serving(Resources(agents=AGENTS), ServerLimits(short=0.2, longest=1.0)) as port:
         status, answer = ask(port, "move", move("computing"))
-    assert (status, answer["error"]) == (503, "no answer within 1 s: ask for less, or less at once")
+    assert (status, answer["error"]) == (503, "no answer within 1 s: request less")
 
 
 def test_nobody_waits_in_a_line_without_end():
     with serving(Resources(agents=AGENTS), ServerLimits(short_places=1, waiting=0)) as port:
-        assert ask(port, "values", SHORT) == (503, {"error": "the board is busy: ask again in a while"})
+        assert ask(port, "values", SHORT) == (503, {"error": "the board is busy: try again later"})
 
 
 def test_an_agent_that_ends_its_process_ends_no_other_question(port):
-    assert ask(port, "move", move("ending")) == (500, {"error": "the process that was to answer has died"})
+    assert ask(port, "move", move("ending")) == (500, {"error": "the process for this request has died"})
     assert ask(port, "values", SHORT)[0] == 200
 
 
@@ -181,14 +184,14 @@ def test_a_file_that_has_changed_fails_its_own_questions_only(port, file):
     file.write_text("def score(game, player):\n    return 2.0\n")
     status, answer = ask(port, "values", {**SHORT, "heuristics": ["mine"]})
     assert status == 400
-    assert re.fullmatch(r"mine: \S+mine.py has changed since it was loaded; start the board again to use it",
+    assert re.fullmatch(r"mine: \S+mine.py has changed since it was loaded; restart the board to use it",
                         answer["error"])  # fmt: skip
     assert ask(port, "values", SHORT)[0] == 200
 
 
 def test_what_belongs_to_this_process_cannot_be_offered():
     lock = threading.Lock()
-    with pytest.raises(ValueError, match=r"^locked cannot be used by the board, which asks it in another process: "):
+    with pytest.raises(ValueError, match=r"^the board cannot use locked, because it cannot run in another process: "):
         packed(Resources(heuristics={"locked": lambda game, player: float(lock.locked())}))
 
 

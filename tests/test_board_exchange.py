@@ -101,34 +101,34 @@ def test_a_row_without_its_head_and_a_saved_game_are_read(run, tmp_path):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "there is nothing to read: give moves like d3,a2"),
-        ("% only a remark", "there is nothing to read: give moves like d3,a2"),
-        ("hello", "'hello' is no move, nor part of anything else that the board takes: "),
+        ("", "empty text: expected moves like d3,a2"),
+        ("% only a remark", "empty text: expected moves like d3,a2"),
+        ("hello", "cannot read 'hello': expected "),
         ("x9", "x9 is not on the 7x7 board"),
-        ("d3," * 5000, "5,000 moves are too many: a board here has at most 128 cells"),
-        ('{"moves": [true, false]}', "moves: true and false are no numbers"),
-        ('{"moves": [], "winner": true}', "winner: true and false are no numbers"),
+        ("d3," * 5000, "too many moves (5,000): boards here have at most 128"),
+        ('{"moves": [true, false]}', "moves: true and false are not numbers"),
+        ('{"moves": [], "winner": true}', "winner: true and false are not numbers"),
         ('{"rows": 1000000000, "moves": []}', "size: "),
-        ('{"moves": []}\n' * 5001, "more than 5,000 games: paste fewer games"),
+        ('{"moves": []}\n' * 5001, "more than 5,000 games: paste fewer"),
         ("d3,d3", "illegal move 2 (d3): cell 24 is already visited"),
-        ("[1, 2", "the text begins like JSON and is none"),
-        ("[" * 100_000, "the text is JSON of no game"),
+        ("[1, 2", "invalid JSON:"),
+        ("[" * 100_000, "the JSON does not contain a game"),
         ('{"a": 1}', "moves: Field required"),
         ('{"moves": [24, 24]}', "illegal move 2 (d3)"),
         ('{"moves": [24], "depth": [1, 2]}', "depth: 2 values for 1 moves"),
         ('{"moves": "d3"}', "moves.0: "),
-        ('{"size": "40x40", "moves": []}', "at most 128 cells"),
+        ('{"size": "40x40", "moves": []}', "at most 128"),
         ('{"size": "7x7", "knights": [1, 1]}', "both knights stand on b0"),
         ('{"size": "7x7", "turn": 3}', "turn: "),
         ('{"size": "7x7", "turn": 1, "path": "/etc/passwd"}', "path: "),
         ('{"moves": [], "settings_1": "3"}', "an agent's settings are an object of JSON"),
         ('{"moves": [], "settings_1": "{"}', "Expecting property name"),
-        ("40/40/40/40 w", "at most 128 cells"),
-        ("7/7/7/3NN2/7/7/7 w", "each player has one knight"),
+        ("40/40/40/40 w", "at most 128"),
+        ("7/7/7/3NN2/7/7/7 w", "each player must have one knight"),
         ("% of the club\nN@d4 N@d4", "the text:2: move 1 of Black: "),
         ('[White "x"]\n1. Nc9', "the text:2: move 1 of White: square c9 is not on the 7x7 board"),
-        ('{"moves": []', "the text begins like JSON"),
-        ("a,moves\n", "is no move"),
+        ('{"moves": []', "invalid JSON:"),
+        ("a,moves\n", "cannot read"),
     ],
 )
 def test_what_cannot_be_read_is_said_in_one_line(text, complaint):
@@ -175,7 +175,7 @@ def test_a_position_that_was_set_up_is_given_out_and_taken_in_again(kind):
 
 @pytest.mark.parametrize("kind", ["moves", "csv", "pgn", "gif", "html"])
 def test_a_game_whose_beginning_is_not_known_is_refused_by_forms_that_tell_it(kind):
-    with pytest.raises(ValueError, match=r"begins from a position that was set up: FEN, JSON and PNG hold it"):
+    with pytest.raises(ValueError, match=r"this game starts from a set-up position: export it as FEN, JSON or PNG"):
         export(kind, SET_UP)
 
 
@@ -188,7 +188,7 @@ def test_knights_that_were_only_placed_are_the_first_moves(knights, turn, known)
     if known:
         assert export("moves", position)["text"] == ("d3,a2" if None not in knights else "d3")
         return
-    with pytest.raises(ValueError, match="was set up"):
+    with pytest.raises(ValueError, match="a set-up position"):
         export("moves", position)
 
 

@@ -183,7 +183,7 @@ def test_clicks_play_a_game(board):
 def test_an_illegal_click_is_explained_and_changes_nothing(board):
     play(board, "d3", "a2")
     cell(board, "g6").click(force=True)  # to a screen reader the cell says that it is disabled
-    expect(board.locator("#problem")).to_have_text("g6 is no legal move for player 1.")
+    expect(board.locator("#problem")).to_have_text("g6 is not a legal move for player 1.")
     assert len(move_list(board)) == 2
 
 
@@ -283,7 +283,7 @@ def test_a_link_that_leads_nowhere_is_explained(visit, address):
     ):
         page.goto("about:blank")
         page.goto(f"{address}#{fragment}")
-        expect(page.locator("#problem"), fragment).to_contain_text("The link does not lead to a position.")
+        expect(page.locator("#problem"), fragment).to_contain_text("The link does not contain a valid position.")
         expect(page.locator("#board button"), fragment).to_have_count(49)
 
 
@@ -314,7 +314,7 @@ def test_a_size_that_is_none_is_explained(board):
     board.get_by_text("Set up a position").click()
     board.locator("#size").fill("seven")
     board.locator("#clear").click()
-    expect(board.locator("#problem")).to_contain_text("A board size is written ROWSxCOLUMNS, like 7x7")
+    expect(board.locator("#problem")).to_contain_text("expected ROWSxCOLUMNS, such as 7x7")
 
 
 # Values and agents
@@ -466,7 +466,7 @@ def test_a_link_past_the_end_of_a_game_leads_to_its_last_ply_and_says_so(visit, 
     expect(page.locator("#standing")).to_contain_text(f"Ply {last}: ")
     expect(page.locator("#title")).to_contain_text("played, game 0: ID_Improved – Random.")
     expect(page.locator("#problem")).to_have_text(
-        f"The link leads to ply {last + 10}, and the game ends at ply {last}."
+        f"The link refers to ply {last + 10}, but the game ends at ply {last}."
     )
 
 
@@ -475,7 +475,7 @@ def test_games_of_an_agent_are_listed(board):
     expect(board.locator("#games tbody tr")).to_have_count(5)
     board.locator("#of-agent").select_option(NAMES[2])
     expect(board.locator("#games-state")).to_have_text("2 of 2 games.")
-    expect(board.locator("#games-advice")).to_contain_text("is known after isolation label ")
+    expect(board.locator("#games-advice")).to_contain_text("To see mistakes in won games, run isolation label ")
 
 
 def test_names_in_a_log_are_shown_and_never_run(board):
@@ -540,16 +540,16 @@ def test_a_game_is_reviewed_and_a_mistake_tried_again(visit, address):
     names = [cell_name(move, 5) for move in moves]
     page = visit(f"{address}#board=5x5&moves={','.join(names)}")
     page.get_by_role("button", name="Review this game").click()
-    mistake = page.locator("#mistakes button").filter(has_text=f"{ply}. {names[ply - 1]} lost a won game; ")
+    mistake = page.locator("#mistakes button").filter(has_text=f"{ply}. {names[ply - 1]} lost a winning position; ")
     assert 0 < len(kept) < 5
     expect(mistake).to_contain_text(" or ".join(cell_name(one, 5) for one in kept))
     expect(page.locator("#review-state")).to_contain_text(f"in {len(moves)} moves.")
     mistake.click()
     expect(page.locator("#standing")).to_contain_text(f"Ply {ply}: {names[ply - 1]}.")
     page.get_by_role("button", name="Try again").click()
-    expect(page.locator("#review-state")).to_contain_text("has a won game: which move keeps it?")
+    expect(page.locator("#review-state")).to_contain_text("has a winning position: which move keeps the win?")
     cell(page, cell_name(lost[1], 5)).click()
-    expect(page.locator("#review-state")).to_have_text(f"{cell_name(lost[1], 5)} loses it as well; try another.")
+    expect(page.locator("#review-state")).to_have_text(f"{cell_name(lost[1], 5)} also loses; try another move.")
     cell(page, cell_name(kept[0], 5)).click()
     expect(page.locator("#review-state")).to_have_text(f"{cell_name(kept[0], 5)} keeps the win.")
     expect(page.locator("#standing")).to_contain_text(f"Ply {ply}: {cell_name(kept[0], 5)}.")
@@ -559,7 +559,7 @@ def test_a_game_that_a_new_one_took_the_place_of_is_brought_back(board):
     play(board, "d3", "a2")
     board.get_by_role("button", name="New game").click()
     expect(board.locator("#moves .move")).to_have_count(0)
-    board.get_by_role("button", name="Game before").click()
+    board.get_by_role("button", name="Previous game").click()
     expect(board.locator("#standing")).to_have_text("Ply 2: a2. Player 1 to move.")
 
 
@@ -585,11 +585,13 @@ def test_the_explorer_shows_what_the_run_played_and_plays_it_when_clicked(visit,
     expect(row).to_contain_text("100 % (1)" if game.winner == 2 else "0 % (0)")
     kept = solve(Board.from_moves(game.moves[:3], "5x5")).moves
     expect(row.locator("td").last).to_have_text("✓ win" if game.moves[3] in kept else "✗ loss")
-    expect(page.locator("#explorer-state")).to_contain_text("1 game of the run went on from here")
+    expect(page.locator("#explorer-state")).to_contain_text("1 game of the run continued from here")
     row.get_by_role("button").first.click()
     expect(page.locator("#standing")).to_contain_text(f"Ply 4: {names[3]}.")
     page.locator("#new").click()
-    expect(page.locator("#explorer-state")).to_contain_text("nobody chose them")
+    expect(page.locator("#explorer-state")).to_contain_text(
+        "These moves were drawn at random for openings, not chosen by an agent."
+    )
 
 
 def test_variations_are_kept_promoted_deleted_and_in_the_link(board, visit):
@@ -669,7 +671,7 @@ def test_knights_are_dragged_to_cells_and_from_their_seats(board):
     drag(board, cell(board, "a2"), cell(board, "a2"))
     expect(board.locator("#problem")).to_have_text("")
     drag(board, cell(board, "a2"), cell(board, "a3"))
-    expect(board.locator("#problem")).to_have_text("a3 is no legal move for player 2.")
+    expect(board.locator("#problem")).to_have_text("a3 is not a legal move for player 2.")
     assert len(move_list(board)) == 3
 
 

@@ -45,8 +45,10 @@ def test_a_dry_run_says_between_which_times_it_takes():
     assert between(40) == "16 seconds to 1.7 minutes"
     assert between(600) == "4 to 25 minutes"
     told = said("tournament", "--jobs", 2, "--dry-run")
-    assert re.search(r"It takes \d+ (seconds )?to [\d.]+ (seconds|minutes) on 2 cores, compiling aside\.", told)
-    assert ", less where it is decided sooner" in said("tournament", "--sprt", "0,2", "--dry-run")
+    assert re.search(
+        r"Estimated time: \d+ (seconds )?to [\d.]+ (seconds|minutes) on 2 cores, without compilation\.", told
+    )
+    assert ", less if a test stops early" in said("tournament", "--sprt", "0,2", "--dry-run")
 
 
 def test_a_dry_run_names_the_classic_player_whose_whole_limit_it_counts(tmp_path, monkeypatch):
@@ -54,8 +56,8 @@ def test_a_dry_run_names_the_classic_player_whose_whole_limit_it_counts(tmp_path
     Path("player.py").write_text("class CustomPlayer:\n    def get_move(self, game, time_left): return (-1, -1)\n")
     told = " ".join(said("tournament", "--contender", "player.py:CustomPlayer", "--jobs", 2, "--dry-run").split())
     assert re.search(
-        r"at most [\d.]+ (minutes|hours) \(if player\.CustomPlayer uses its whole 150 ms a move\) on 2 cores, "
-        r"compiling aside\. (?!Code of yours)",
+        r"at most [\d.]+ (minutes|hours) \(if player\.CustomPlayer uses its full 150 ms per move\) "
+        r"on 2 cores, without compilation\. (?!User code)",
         told,
     )
 
@@ -66,8 +68,8 @@ def test_a_forecast_has_an_engine_s_time_where_its_limit_tells_it_and_says_so_wh
     assert forecast(opponents=[engine]) < 1.1 * forecast(opponents=["random"])
     words = ["tournament", "--contender", "ID:open", "--opponent", engine, "--pairs", 2, "--dry-run"]
     told = said(*words, "--limit", "nodes=100")
-    assert "How long python3 would take is not known, and not in it." in " ".join(told.split())
-    assert "How long" not in said(*words, "--limit", "ms=5")
+    assert "The time of python3 is unknown and not included." in " ".join(told.split())
+    assert "is unknown" not in said(*words, "--limit", "ms=5")
 
 
 def test_the_configuration_that_lies_in_a_run_makes_a_run_of_its_own(tmp_path, monkeypatch):
@@ -86,7 +88,9 @@ def test_the_configuration_that_lies_in_a_run_makes_a_run_of_its_own(tmp_path, m
 def test_a_dry_run_of_a_run_begun_counts_what_is_missing(tmp_path):
     run = tmp_path / "run"
     said("match", "random", "greedy", "--pairs", 5, "--jobs", 1, "--out", run)
-    assert "0 games would be played beside 10 that are" in said("tournament", "--resume", run, "--dry-run")
+    assert "0 games would be played in addition to 10 already played" in said(
+        "tournament", "--resume", run, "--dry-run"
+    )
 
 
 def test_the_forecast_grows_with_games_limits_and_depth_as_play_does():
@@ -108,7 +112,7 @@ def test_a_run_is_no_different_from_itself(tmp_path):
     assert {row["change"] for row in told["results"]} == {0.0}
     assert all(row["change_low"] == 0 == row["change_high"] for row in told["results"])
     assert told["notes"][1].startswith("0 of 1 verdict changed.")
-    assert "0.0 exactly:" in told["notes"][-1]
+    assert "Exactly 0.0:" in told["notes"][-1]
 
 
 def test_agents_written_otherwise_are_no_change_and_values_are_said_as_in_a_configuration(tmp_path):
@@ -152,7 +156,10 @@ def test_a_dry_run_refuses_equal_cost_where_the_run_would_and_says_when_limits_a
     assert result.exit_code == 2
     assert "equal_cost needs a baseline" in result.output
     told = said("tournament", "--equal-cost", "--contender", "ID:open", "--pairs", 5, "--dry-run")
-    assert "limits are measured when the run starts" in " ".join(told.split())
+    assert (
+        "Equal cost: the run measures costs when it starts and then replaces the contenders' limits shown here."
+        in " ".join(told.split())
+    )
 
 
 def test_what_changed_is_named_design_agents_games_and_verdicts(tmp_path):
@@ -166,7 +173,7 @@ def test_what_changed_is_named_design_agents_games_and_verdicts(tmp_path):
     assert changes["limit"] == ("nodes=10000", "nodes=50")
     assert changes["New"] == ("–", "plays")
     assert "nodes" in changes["Good"][1]
-    assert "14 have another winner" in told["notes"][0]
+    assert "14 have a different winner" in told["notes"][0]
     (good,) = [row for row in told["results"] if row["agent"] == "Good"]
     assert good["change"] == 0.5
     assert good["change_low"] > 0

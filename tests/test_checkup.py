@@ -94,10 +94,10 @@ def _unwritten(self, game, depth):
 @pytest.mark.parametrize(
     ("minimax", "told"),
     [
-        (lambda self, game, depth: None, "returns None, as a method does that is still to be written, at depth 1"),
+        (lambda self, game, depth: None, "returns None (is the method still to be written?) at depth 1"),
         (lambda self, game, depth: [], "plays [] at depth 1"),
         (lambda self, game, depth: (0.0, None), "plays (0.0, None) at depth 1"),
-        (_unwritten, "raises NotImplementedError, as what is still to be written does, at depth 1"),
+        (_unwritten, "raises NotImplementedError (still to be written) at depth 1"),
     ],
 )
 def test_methods_that_answer_no_move_are_told(minimax, told):
@@ -113,7 +113,7 @@ def test_a_template_is_named_on_the_command_line(tmp_path):
     )
     result = CliRunner().invoke(main, ["test-agent", str(tmp_path / "game_agent.py")])
     assert result.exit_code == 1
-    assert "FAIL  moves: returns None, as a method does that is still to be written, at Board" in result.output
+    assert "FAIL  moves: returns None (is the method still to be written?) at Board" in result.output
 
 
 def test_a_score_that_raises_only_in_the_reference_is_told():
@@ -162,9 +162,9 @@ def busy_for(milliseconds, *times):
 @pytest.mark.parametrize(
     ("player", "ok", "is_note", "told"),
     [
-        (busy_for(170, 0, 1), True, False, "of 200 ms"),
-        (busy_for(210, 3), False, True, "no other was late"),
-        (busy_for(210, 3, 5), False, False, "2 were late"),
+        (busy_for(170, 0, 1), True, False, "limit 200 ms"),
+        (busy_for(210, 3), False, True, "no other exceeded it"),
+        (busy_for(210, 3, 5), False, False, "2 exceeded it"),
     ],
 )
 def test_one_slow_move_among_many_is_a_note_by_the_limit_of_the_edition(player, ok, is_note, told):
@@ -182,7 +182,7 @@ def test_time_that_others_take_is_not_the_players():
 
     finding = seen_of(Sleeper, "time")
     assert finding.ok
-    assert "20 lasted longer by the wall clock, which only a limit in ms would hold against it" in finding.seen
+    assert "20 exceeded the limit in wall time, which matters only for limits in ms" in finding.seen
 
 
 # The third edition
@@ -227,8 +227,8 @@ def third(what):
         ("", True, "in 480 comparisons"),
         ("the end", False, "is worth inf"),
         ("the wrong side", False, "is worth"),
-        ("unwritten", False, "returns None, as a method does that is still to be written,"),
-        ("a value", True, "not compared: it answers 1.5, a value and no action"),
+        ("unwritten", False, "returns None (is the method still to be written?)"),
+        ("a value", True, "not compared: it returns 1.5, a value and not an action"),
     ],
 )
 def test_searches_of_states_are_compared_as_well(wrong, ok, told):
@@ -248,9 +248,9 @@ class Placing(BasePlayer):
 @pytest.mark.parametrize(
     ("player", "told"),
     [
-        (Placing, 'puts no action on its queue within 150 ms of processor time at Board.from_moves([], size="9x11")'),
+        (Placing, 'puts no action on its queue within 150 ms of CPU time at Board.from_moves([], size="9x11")'),
         (type("Bad", (BasePlayer,), {"get_action": lambda self, state: self.queue.put(11)}), "plays action 11 at"),
-        (BasePlayer, "raises NotImplementedError, as what is still to be written does,"),
+        (BasePlayer, "raises NotImplementedError (still to be written)"),
     ],
 )
 def test_moves_of_the_third_edition_are_asked_for_from_the_empty_board_on(player, told):
@@ -271,4 +271,4 @@ def test_players_of_the_third_edition_are_named_so_and_know_both_sides():
     assert seen_of(Sided, "moves").seen == "legal on 22 positions"
     assert sides == {0, 1}
     time_finding = seen_of(Sided, "time")
-    assert (time_finding.ok, time_finding.seen) == (True, "not asked; the last action on the queue counts")
+    assert (time_finding.ok, time_finding.seen) == (True, "not checked; the last action on the queue counts")

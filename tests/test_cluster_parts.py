@@ -50,10 +50,10 @@ def test_a_cluster_is_named_by_an_address_or_by_a_scheduler_file(tmp_path: Path)
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("ucx://lab:8786", "cluster ucx://lab:8786: a scheduler's address is written tcp://HOST:PORT"),
-        ("nothing.json", "neither an address, as tcp://HOST:8786, nor a scheduler file that is there"),
-        ("list.json", "is not a scheduler file"),
-        ("text.json", "is not a scheduler file"),
+        ("ucx://lab:8786", "cluster ucx://lab:8786: expected an address like tcp://HOST:PORT or tls://HOST:PORT"),
+        ("nothing.json", "neither an address such as tcp://HOST:8786 nor an existing scheduler file"),
+        ("list.json", "not a scheduler file"),
+        ("text.json", "not a scheduler file"),
     ],
 )
 def test_what_names_no_cluster_is_refused(
@@ -125,7 +125,10 @@ def test_a_scheduler_that_is_not_there_is_told_in_a_line_and_nothing_is_written(
 
 
 def test_jobs_and_a_cluster_do_not_go_together() -> None:
-    with pytest.raises(ValueError, match="jobs and cluster do not go together"):
+    with pytest.raises(
+        ValueError,
+        match="jobs and cluster exclude each other: set the jobs of each cluster machine with isolation worker --jobs",
+    ):
         load_config(None, {"jobs": 2, "cluster": "lab:8786"})
 
 
@@ -134,7 +137,7 @@ def test_some_but_not_all_files_of_tls_are_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["worker", "lab:8786", "--tls-key", str(tmp_path / "key.pem")])
     assert (result.exit_code, result.output) == (
         2,
-        "Error: tls needs all three: --tls-ca-file, --tls-cert and --tls-key\n",
+        "Error: TLS needs --tls-ca-file, --tls-cert and --tls-key together\n",
     )
 
 
@@ -192,9 +195,11 @@ def test_machines_whose_log_might_differ_are_refused_in_a_line() -> None:
     ours = remote_worker.versions()
     assert dispatcher._refusal(hello()) == ""
     for name in ("knights-isolation", "python", "numba", "llvmlite", "numpy", "distributed", "sources"):
-        assert f"it has {name} other, not {ours[name]}, and" in dispatcher._refusal(hello(**{name: "other"}))
+        assert f"it has {name} other, not {ours[name]}, so its games would differ" in dispatcher._refusal(
+            hello(**{name: "other"})
+        )
     assert dispatcher._refusal(ModuleNotFoundError("No module named 'experiments'")) == (
-        "it has another toolkit, or none (No module named 'experiments'): install the same knights-isolation there"
+        "it has another version of knights-isolation, or none (No module named 'experiments'): install the same"
     )
     assert dispatcher._refusal(replace(hello(), why_not="it may not")) == "it may not"
 
@@ -227,7 +232,7 @@ def test_a_machine_that_fails_while_it_makes_a_part_of_the_log_is_unfit_and_says
     assert remote_worker.play("task", ids) == remote_worker.MachineUnsuitable(
         "OSError: [Errno 28] No space left on device"
     )
-    assert said == ["This machine plays no further in this run: OSError: [Errno 28] No space left on device"]
+    assert said == ["This machine stops playing in this run: OSError: [Errno 28] No space left on device"]
 
 
 def test_a_machine_that_cannot_play_is_named_and_its_work_goes_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,7 +255,7 @@ def test_a_machine_that_cannot_play_is_named_and_its_work_goes_to_another(monkey
         assert made._waiting.get_nowait() is errand
         assert made.received(0) == []
         assert f"lab2 (tcp://lab2:1) does not play: {full.why}" in made.notes()
-        with pytest.raises(UnreachableError, match=r"may play; lab2 \(tcp://lab2:1\): OSError: .* No space left"):
+        with pytest.raises(UnreachableError, match=r"can play; lab2 \(tcp://lab2:1\): OSError: .* No space left"):
             made.check()
 
 
@@ -382,7 +387,7 @@ def test_a_machine_that_sends_other_games_than_it_was_asked_for_is_named_and_oth
     for wrong in ([4, 5, 6], [4], [4, 6], [4, 4]):
         scripted.refused.clear()
         assert send(*wrong) == []
-        assert scripted.refused == {"tcp://other:1": "it sent games that it was not asked for, which were discarded"}
+        assert scripted.refused == {"tcp://other:1": "it sent games that were not requested, which were discarded"}
         assert scripted.errands[-1].arguments[1].tolist() == [4, 5]
     (finished,) = send(5, 4)
     assert isinstance(finished, Finished)

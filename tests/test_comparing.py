@@ -250,7 +250,7 @@ def test_a_fault_of_ours_is_no_verdict_and_is_not_kept(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(code_cache, "folder", lambda: tmp_path)
     fault = (
-        r"the compiler fails, by a fault of ours; please report: AttributeError: .*initialize.* "
+        r"the compiler fails \(a bug in this toolkit; please report\): AttributeError: .*initialize.* "
         r"at isolation/compiling/llvm_ir\.py:\d+, Python 3\.[\d.]+, numba [\d.]+, llvmlite [\d.]+"
     )
     with monkeypatch.context() as broken:
@@ -298,7 +298,7 @@ def test_only_refusals_of_numbas_are_verdicts(
     with pytest.raises(CompileError) as refused:
         compile_heuristic(counts)
     assert bool(list(tmp_path.rglob("problem_*.json"))) == is_kept
-    assert ("fault of ours" in refused.value.reason) == (not is_kept and "RecursionError" not in error)
+    assert ("a bug in this toolkit" in refused.value.reason) == (not is_kept and "RecursionError" not in error)
 
 
 def test_a_command_that_the_compiler_fails_ends_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -309,5 +309,5 @@ def test_a_command_that_the_compiler_fails_ends_in_one_line(monkeypatch: pytest.
     specialise.native_function.cache_clear()
     result = CliRunner().invoke(main, ["solve", "--moves", "0,1", "--board", "4x6"])
     assert result.exit_code == 1
-    assert result.output.startswith("Error: the compiler fails, by a fault of ours; please report: AttributeError")
+    assert result.output.startswith("Error: the compiler fails (a bug in this toolkit; please report): AttributeError")
     assert result.output.count("\n") == 1

@@ -137,7 +137,7 @@ def test_without_a_run_the_latest_is_meant_and_said() -> None:
     for words in (["summary"], ["compare"], ["ratings"], ["games"], ["replay", "1"]):
         result = CliRunner().invoke(main, words)
         assert result.exit_code == 0, result.output
-        assert result.stderr == f"No run was named: this is the latest, {Path('runs/2025-b')}.\n"
+        assert result.stderr == f"No run named: using the latest, {Path('runs/2025-b')}.\n"
 
 
 @pytest.mark.usefixtures("folder")

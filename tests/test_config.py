@@ -94,7 +94,7 @@ def test_engines_are_programs_by_name(tmp_path: Path) -> None:
     [
         ('name = "a"', "engines[0].command is missing"),
         ('name = "a"\ncomand = ["a"]', "unknown key engines[0].comand; did you mean command?"),
-        ('name = "a"\ncommand = ["a"]\noptions = {Hash = 1, hash = 2}', "the option Hash is there twice"),
+        ('name = "a"\ncommand = ["a"]\noptions = {Hash = 1, hash = 2}', "duplicate option Hash"),
         ('name = "a"\ncommand = []', "engines[0].command = []"),
         ('name = "a"\ncommand = "a"', 'engines[0].command = "a"'),
         ('name = "a b"\ncommand = ["a"]', 'engines[0].name = "a b"'),
@@ -102,7 +102,7 @@ def test_engines_are_programs_by_name(tmp_path: Path) -> None:
         ('name = "a"\ncommand = ["a"]\n[[engines]]\nname = "a"\ncommand = ["a"]', "two engines are called a"),
         ('name = "a"\ncommand = ["a"]\ndir = "b"', "unknown key engines[0].dir"),
         ('name = "a"\ncommand = ["a"]\nx = "b"', "keys are name, command, protocol, options, directory"),
-        ('name = "a"\ncommand = ["a"]\noptions = {Board = "3x3\\nquit"}', "option stand on one line"),
+        ('name = "a"\ncommand = ["a"]\noptions = {Board = "3x3\\nquit"}', "option must be single lines"),
     ],
 )
 def test_engines_that_cannot_be_are_refused_in_one_line(tmp_path: Path, lines: str, told: str) -> None:
@@ -133,18 +133,18 @@ def test_formats_have_the_agents_they_need(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("pairs = 0", 'pairs = 0: pairs are a whole number from 1 up, or "all"'),
+        ("pairs = 0", 'pairs = 0: pairs must be a whole number of at least 1, or "all"'),
         ('pairs = "all"', "pairs = 'all' needs openings that can be listed: openings = \"placements\" or a file"),
         ("contendors = []", "unknown key contendors; did you mean contenders?"),
         ("contenders = []", "contenders = []: at least one contender is needed"),
         ('contenders = "ID:open"', 'contenders = "ID:open": input should be a valid list'),
         ('opponents = ["random", 3]', "opponents[1] = 3: input should be a valid string"),
         ("opponents = []", "opponents is empty: a gauntlet needs at least one"),
-        ('board = "7"', "board = \"7\": a board size is written ROWSxCOLUMNS, like 7x7, not '7'"),
+        ('board = "7"', "board = \"7\": a board size must be ROWSxCOLUMNS, such as 7x7, not '7'"),
         ('board = "200x200"', 'board = "200x200": too large: a board has at most 32,767 cells'),
         ('limit = "nodes=0"', 'limit = "nodes=0": nodes must be a positive whole number, not 0'),
-        ('limit = "7"', "limit = \"7\": a limit is written depth=N, nodes=N, ms=N or cpu_ms=N, not '7'"),
-        ('openings = "rndom"', 'openings = "rndom": openings are random:PLIES, placements or file:PATH'),
+        ('limit = "7"', "limit = \"7\": a limit must be written depth=N, nodes=N, ms=N or cpu_ms=N, not '7'"),
+        ('openings = "rndom"', 'openings = "rndom": openings must be random:PLIES, placements or file:PATH'),
         (
             'openings = "placements,blue"',
             "openings = \"placements,blue\": after the comma must be same or other, not 'blue'",
@@ -155,14 +155,14 @@ def test_formats_have_the_agents_they_need(tmp_path: Path) -> None:
         ),
         ("seed = -1", "seed = -1: input should be greater than or equal to 0"),
         ("hard_cap = -1", "hard_cap = -1: input should be greater than or equal to 0"),
-        ("sprt = [3]", "sprt = [3]: two rising differences are needed, like [0, 20]"),
+        ("sprt = [3]", "sprt = [3]: two increasing differences required, such as [0, 20]"),
         (
             'elo_model = "normalized"',
-            "elo_model goes with the sprt of a head-to-head; a gauntlet's is of percentage points",
+            "elo_model needs the sprt of a head-to-head; that of a gauntlet uses percentage points",
         ),
         (
             'format = "round-robin"\nbaseline = "random"',
-            'a round-robin has no baseline; remove it, or use format = "gauntlet" or "head-to-head"',
+            'baseline does not apply to a round-robin; remove it, or use format = "gauntlet" or "head-to-head"',
         ),
     ],
 )
@@ -187,7 +187,7 @@ def test_opening_specs() -> None:
 def test_more_processes_than_a_machine_can_be_asked_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("joblib.cpu_count", lambda: 2)
     assert load_config(None, {"jobs": 16}).jobs == 16
-    with pytest.raises(ValueError, match="jobs = 17: too many: 16 processes are the most on 2 cores"):
+    with pytest.raises(ValueError, match="jobs = 17: too many: at most 16 processes on 2"):
         load_config(None, {"jobs": 17})
     with pytest.raises(ValueError, match="1000000 jobs: too many"):
         next(map_unordered(abs, [(1,)], 1_000_000))

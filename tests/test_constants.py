@@ -115,7 +115,7 @@ def test_openings_played_and_missing_together_are_compared_with_those_on_the_boa
     claims = [SimpleNamespace(is_empty=False, is_census=False, openings=100)]
     said = " ".join(wording.reach_sentences(claims, 0.02, population))  # type: ignore[arg-type]
     assert ("about 50 openings more than the 100 played" in said) == is_enough
-    assert (f"more than the {population:,} openings of this kind on the board" in said) != is_enough
+    assert (f"more openings than the {population:,} of this kind on the board" in said) != is_enough
 
 
 def test_one_game_too_few_in_the_log_of_a_finished_run_is_missing(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def findings_of(protocol="", change=lambda line: line):
 @pytest.mark.parametrize("protocol", ["ugi", "uci"])
 def test_our_engine_passes_every_step(protocol):
     findings = findings_of(protocol)
-    assert [finding for finding in findings if not finding.passed and finding.step != "tells of its search"] == []
+    assert [finding for finding in findings if not finding.passed and finding.step != "reports its search"] == []
     assert len(findings) > 40
 
 
@@ -79,8 +79,8 @@ def named(line, start, other):
     [
         (lambda line: named(line, "bestmove", "bestmove a1a1"), "moves by depth 1", "legal are d4c6 d4e6"),
         (lambda line: named(line, "bestmove", "bestmove"), "moves by nodes 1", "'' is not a move"),
-        (lambda line: named(line, "id name", "id nom x"), "answers to its greeting in UGI", "no line id name"),
-        (lambda line: named(line, "info", "info depth 2"), "tells of its search", "no nodes, pv, score in its info"),
+        (lambda line: named(line, "id name", "id nom x"), "completes the UGI handshake", "no line id name"),
+        (lambda line: named(line, "info", "info depth 2"), "reports its search", "no nodes, pv, score in its info"),
         (lambda line: named(line, "response t", "response maybe"), "says gameover", "not response true"),
         (lambda line: named(line, "readyok", "ready"), "is ready", "nothing more within 0.2 s"),
     ],
@@ -102,8 +102,8 @@ def test_the_command_says_what_failed_and_ends_with_code_1(tmp_path: Path, monke
     lines = result.output.splitlines()
     failed = [line.removeprefix("FAILED  ") for line in lines if line.startswith("FAILED")]
     assert "moves on 5x6, ply 3" in [line.removeprefix("ok      ") for line in lines]
-    assert lines[0] == "ok      answers to its greeting in UGI"
-    assert failed == ["searches until it is stopped, and is ready meanwhile"]
+    assert lines[0] == "ok      completes the UGI handshake"
+    assert failed == ["searches until stopped, and answers isready meanwhile"]
     lacking = [line.removeprefix("lacking ") for line in lines if line.startswith("lacking")]
     assert lacking == ["replays moves", "says p1turn", "says gameover", "says result"]
     assert any(line.startswith("        sent      position startpos moves N@d4 N@a5 d4c6") for line in lines)
@@ -117,7 +117,9 @@ def test_an_engine_that_lacks_only_what_is_not_needed_to_play_here_is_sound(monk
     monkeypatch.setattr(engine_checks, "check_engine", lambda program: iter(findings))
     result = CliRunner().invoke(main, ["test-engine", sys.executable])
     assert result.exit_code == 0
-    assert result.output.endswith("1 of 2 steps passed.\nIt can play here: what it lacks is for other runners.\n")
+    assert result.output.endswith(
+        "1 of 2 steps passed.\nIt can play here; the failed steps matter only to other programs.\n"
+    )
 
 
 def test_whoever_knows_no_queries_is_not_waited_for(monkeypatch):
@@ -129,7 +131,7 @@ def test_whoever_knows_no_queries_is_not_waited_for(monkeypatch):
 def test_a_program_beside_us_is_found(tmp_path: Path, monkeypatch):
     monkeypatch.chdir(engine(tmp_path / "mine").parent)
     assert Program(("./mine",)).find() == (str(tmp_path / "mine"),)
-    with pytest.raises(ValueError, match=r"mine is no program; did you mean \./mine\?"):
+    with pytest.raises(ValueError, match=r"mine is not a program; did you mean \./mine\?"):
         Program(("mine",)).find()
 
 
@@ -138,7 +140,7 @@ def test_the_command_takes_arguments_of_the_engine_and_refuses_what_is_none():
     assert result.exit_code == 1
     assert "it ended with exit code 0" in result.output
     missing = CliRunner().invoke(main, ["test-engine", "./no_such"])
-    assert (missing.output, missing.exit_code) == ("Error: ./no_such is no program\n", 2)
+    assert (missing.output, missing.exit_code) == ("Error: ./no_such is not a program\n", 2)
 
 
 def step_of(name, monkeypatch, *changes, protocol="ugi", start=None):
@@ -155,7 +157,7 @@ def test_a_second_move_is_found_in_its_own_step(monkeypatch):
         "moves by depth 1", monkeypatch, lambda line: f"{line}\nbestmove a1b3" if "bestmove" in line else line
     )
     assert not found.passed
-    assert "a second one came: bestmove a1b3" in found.seen
+    assert "a second one: bestmove a1b3" in found.seen
 
 
 class Hasty(Here):
@@ -168,10 +170,10 @@ class Hasty(Here):
 
 
 def test_an_endless_search_must_not_answer_unasked(monkeypatch):
-    name = "searches until it is stopped, and is ready meanwhile"
+    name = "searches until stopped, and answers isready meanwhile"
     found = step_of(name, monkeypatch, start=lambda program, errors: Hasty(lambda line: line))
     assert not found.passed
-    assert "a move that nobody has asked for" in found.seen
+    assert "an unrequested move" in found.seen
 
 
 def test_a_clock_with_increments_is_what_stands_on_it_now():
@@ -188,10 +190,8 @@ def test_what_an_engine_writes_to_standard_error_is_shown_when_it_ends(tmp_path:
     findings = check_engine(Program((str(path),), "ugi"))
     found = next(finding for finding in findings if not finding.passed)
     findings.close()
-    assert found.step == "begins a game"
-    assert found.seen.endswith(
-        "it ended with exit code 2; at last it wrote to standard error: one | two: no such weights"
-    )
+    assert found.step == "starts a game"
+    assert found.seen.endswith("it ended with exit code 2; last line on standard error: one | two: no such weights")
 
 
 def test_steps_that_were_not_tried_are_counted_too(tmp_path: Path):
@@ -211,8 +211,8 @@ def test_options_are_told_and_whoever_cannot_read_a_file_says_so(tmp_path: Path)
     findings = check_engine(Program((str(path),), "uci", (("VariantPath", "/no=where"), ("Hash", "3"))))
     found = next(finding for finding in findings if not finding.passed)
     findings.close()
-    assert found.step == "takes its options"
+    assert found.step == "accepts its own options"
     assert "setoption name VariantPath value /no=where | setoption name Hash value 3" in found.sent
-    assert "it says 'Unable to open file /no=where'" in found.seen
+    assert "it wrote 'Unable to open file /no=where'" in found.seen
     result = CliRunner().invoke(main, command)
-    assert "it says 'Unable to open file /no=where'" in result.output
+    assert "it wrote 'Unable to open file /no=where'" in result.output

@@ -210,7 +210,7 @@ def test_a_limit_becomes_go(clock, limit, line):
 
 
 def test_processor_time_is_no_limit_for_an_engine():
-    with pytest.raises(ValueError, match="limited by depth, nodes or ms, not by cpu_ms=5"):
+    with pytest.raises(ValueError, match="an engine needs a limit of depth, nodes or ms, not cpu_ms=5"):
         agent_of(Limit(cpu_ms=5))
 
 
@@ -376,7 +376,7 @@ def test_what_was_asked_is_told_however_much_was_answered(clock):
 
 def test_a_program_that_cannot_be_started_has_crashed():
     agent = EngineAgent("Mine", Program(("/no/such/program",)), Limit(nodes=1))
-    with pytest.raises(ForfeitError, match="could not be started: /no/such/program is no program") as loss:
+    with pytest.raises(ForfeitError, match="could not be started: /no/such/program is not a program") as loss:
         agent.open().new_game()
     assert loss.value.reason is Reason.CRASH
 
@@ -442,5 +442,5 @@ def test_settings_follow_the_files_of_the_command_and_not_where_they_lie(tmp_pat
 def test_nobody_promises_that_an_engine_repeats_itself():
     agent = agent_of()
     assert not agent.is_deterministic
-    assert agent.why_unrepeatable == "engines are not known to be deterministic"
+    assert agent.why_unrepeatable == "engines may be nondeterministic"
     assert agent.compiled((7, 7)) is None

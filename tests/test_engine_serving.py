@@ -187,12 +187,12 @@ def test_without_a_limit_the_agent_has_its_own_and_of_one_it_cannot_have_it_says
     engine.ask("isready", "readyok")
     assert " nodes 64 " in engine.ask("go", "bestmove")[0]
     why, found, _ = engine.ask("go depth 3", "bestmove")
-    assert why == "info string MCTS has no depth: limit it by nodes, ms or cpu_ms; its own limit counts"
+    assert why == "info string MCTS has no depth limit: use nodes, ms or cpu_ms; its own limit counts"
     assert " nodes 64 " in found
     why, found, _ = engine.ask("go depth 3 nodes 32", "bestmove")
-    assert why == "info string MCTS has no depth: limit it by nodes, ms or cpu_ms; the other arguments of go apply"
+    assert why == "info string MCTS has no depth limit: use nodes, ms or cpu_ms; the other arguments of go apply"
     assert " nodes 32 " in found
-    assert engine.ask("go nodes 0", "bestmove")[0] == "info string go nodes 0 is taken for go nodes 1"
+    assert engine.ask("go nodes 0", "bestmove")[0] == "info string go nodes 0 is treated as go nodes 1"
     assert " nodes 100 " in engine.ask("go nodes 100", "bestmove")[0]
     assert talk("random").ask("go nodes 5", "bestmove")
 
@@ -334,10 +334,10 @@ def test_questions_about_the_position_are_answered(talk):
     [
         ("position fen 7/7", "error: not a FEN"),
         ("position startpos moves z9", "error: square z9 is not on the 7x7 board"),
-        ("position", "error: position is followed by startpos or fen"),
-        ("setoption name Hash value 3", "error: there is no option Hash"),
-        ("setoption name Board value 7", "error: a board size is written ROWSxCOLUMNS"),
-        ("query weather", "error: query is followed by p1turn, gameover or result"),
+        ("position", "error: position expects startpos or fen"),
+        ("setoption name Hash value 3", "error: no option Hash"),
+        ("setoption name Board value 7", "error: a board size must be ROWSxCOLUMNS, such as 7x7, not"),
+        ("query weather", "error: query expects p1turn, gameover or result, not"),
         ("xyzzy", "unknown command: xyzzy"),
     ],
 )
@@ -350,7 +350,7 @@ def test_what_cannot_be_done_is_said_and_the_engine_goes_on(talk, line, told):
 
 @pytest.mark.parametrize("line", ["position fen 7/7", "position startpos moves a1 c3 a1a7"])
 def test_after_a_position_that_cannot_be_read_no_move_of_another_is_played(talk, line):
-    engine, error = talk("random"), "info string error: there is no position: the last one could not be read"
+    engine, error = talk("random"), "info string error: no position: the last one was invalid"
     engine.ask("position startpos moves a1")
     engine.ask(line, "info string")
     assert engine.ask("isready", "readyok") == ["readyok"]
@@ -387,10 +387,10 @@ def test_a_number_that_is_none_is_left_out_and_a_move_comes_nevertheless(talk):
     engine = talk("MCTS@nodes=64")
     engine.ask(f"position fen {Board.from_moves([24, 14]).fen}")
     engine.ask("isready", "readyok")
-    for line, number in (("go nodes", "nodes is followed by a whole number, not by ''"), ("go depth x", "depth")):
+    for line, number in (("go nodes", "nodes expects a whole number, not ''"), ("go depth x", "depth")):
         said = engine.ask(line, "bestmove")
         assert said[0].startswith(f"info string go {number}")
-        assert said[0].endswith(": it is ignored")
+        assert said[0].endswith("; ignored")
         assert " nodes 64 " in said[1]
     assert " nodes 32 " in engine.ask("go nodes 32 movetime soon", "bestmove")[1]
 
@@ -409,7 +409,7 @@ def test_startpos_is_that_of_the_variant_as_our_file_of_variants_has_it(talk):
     engine = talk("random")
     engine.ask("uci", "uciok")
     (said,) = engine.ask("setoption name UCI_Variant value chess", "info string")
-    assert said.startswith("info string error: there is no variant chess; there are joust")
+    assert said.startswith("info string error: no variant chess")
     for variant, moves, answer in (("joust3x3", "moves a3c2", "bestmove c1a2,a2c1"), ("placing1x2", "", "bestmove N@")):
         engine.ask(f"setoption name UCI_Variant value {variant}")
         engine.ask(f"position startpos {moves}")

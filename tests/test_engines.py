@@ -211,7 +211,7 @@ def test_who_does_not_answer_or_dies_is_ended_and_replaced_for_the_next_game(ans
         (
             SetupError("no module called x"),
             AgentPicklingError,
-            "it cannot play in a process of its own.*: no module called x",
+            "it cannot play in its own process.*: no module called x",
         ),
     ],
 )
@@ -400,7 +400,7 @@ def test_what_belongs_to_this_process_cannot_cross_and_says_so_in_a_line():
     class Locked(First):
         held = lock
 
-    with pytest.raises(ValueError, match=r"^it cannot play in a process of its own, as a hard cap needs: .*lock") as it:
+    with pytest.raises(ValueError, match=r"^it cannot play in its own process, which a hard cap needs: .*lock") as it:
         against_greedy(classic(Locked))
     assert "\n" not in str(it.value)
 

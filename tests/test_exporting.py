@@ -77,22 +77,22 @@ def test_common_forms_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "games.pgn: the file holds no game"),
+        ("", "games.pgn: no games in this file"),
         ("1. Nz9 *", "games.pgn:1: move 1 of White: square z9 is not on the 7x7 board"),
         ("\n\n1. Nd4 Nd4 *", "games.pgn:3: move 1 of Black: Nd4 is not legal in"),
         ('d4 a5\nc6 b7 *\n[White "x"]\nd4 a5\nc6\nc6 *', "games.pgn:6: move 2 of Black: c6 is not legal in"),
         ("1. Nb3,d4 *", "; without FEN and Variant the game starts on an empty board of 7x7"),
         ('[FEN "7/7/7/3N3/7/7/7 b"]\n1... Nz9 *', "games.pgn:2: move 1 of Black: square z9 is not on the 7x7 board"),
-        ("1. Nd4 ) *", "games.pgn:1: ')' has no meaning here"),
+        ("1. Nd4 ) *", "games.pgn:1: unexpected ')'"),
         ('[FEN "8/8"]\n*', "games.pgn:1: not a FEN"),
         ('[FEN "7/7/n6/3N3/7/7/*6 w"]\n*', "has blocked cells without the moves that blocked them"),
-        ('[FEN "7/7/n6/3N3/7/7/7 b"]\n*', "has player 2 to move before anybody has moved; player 1 moves first"),
-        ('[FEN "7/7/n6/*6/7/7/7 b"]\n*', "player 1, N, places first"),
-        ('[Variant "chess"]\n1. e4 e5 1-0', "games.pgn:1: there is no variant chess; there are joust"),
+        ('[FEN "7/7/n6/3N3/7/7/7 b"]\n*', "has player 2 to move at the start; player 1 moves first"),
+        ('[FEN "7/7/n6/*6/7/7/7 b"]\n*', "player 1 (N) places first"),
+        ('[Variant "chess"]\n1. e4 e5 1-0', "games.pgn:1: no variant chess"),
         ('[Result "1-0"] 1. d4 a5 0-1', "Result tag 1-0 contradicts the result after the moves, 0-1"),
-        ('[Board "7x8"] [FEN "7/7/n6/3N3/7/7/7 w"]\n*', "it is on 7x8, and its FEN on 7x7"),
-        ("game_id,rows,columns\n0,7,7\n", "games.pgn is not PGN"),
-        ("[White nobody] *", "'[' has no meaning here"),
+        ('[Board "7x8"] [FEN "7/7/n6/3N3/7/7/7 w"]\n*', "the game is on 7x8, but its FEN on 7x7"),
+        ("game_id,rows,columns\n0,7,7\n", "games.pgn looks like a table, not PGN"),
+        ("[White nobody] *", "unexpected '['"),
     ],
 )
 def test_what_is_no_game_is_refused_by_file_and_line(tmp_path, text, told):
@@ -160,7 +160,7 @@ def test_games_from_one_start_are_all_kept_and_what_repeats_another_is_not(tmp_p
     (tmp_path / "x.pgn").write_text("\n".join(head.format(*two) + f"1. {move} 1-0\n" for *two, move in played))
     imported = import_pgn(tmp_path / "x.pgn", tmp_path / "run")
     assert imported.games == 4
-    assert imported.notes[1:] == ("games skipped: 1; they repeat others move for move",)
+    assert imported.notes[1:] == ("games skipped: 1; duplicates of other games",)
     frame = read_games(tmp_path / "run")
     assert [moves[2] for moves in frame["moves"]] == [41, 45, 50, 41]
     assert frame["pair_id"].tolist() == [0, 0, 1, 1]
@@ -190,8 +190,8 @@ def test_games_that_ended_early_keep_their_reasons_and_others_are_left_out(tmp_p
     path.write_text("\n".join(GAME.format(*game) for game in games))
     imported = import_pgn(path, tmp_path / "run")
     assert imported.notes[1:] == (
-        "games skipped: 2; they have no result",
-        "games skipped: 1; they repeat others move for move",
+        "games skipped: 2; no result",
+        "games skipped: 1; duplicates of other games",
     )
     frame = read_games(tmp_path / "run")
     assert frame["reason"].tolist() == ["timeout", "hang", "error"]
@@ -210,18 +210,18 @@ def test_games_whose_told_result_is_not_that_of_their_last_position_are_counted_
     said = ("",) * board.move_count
     (tmp_path / "x.pgn").write_text("\n".join(write_pgn(who, "3x4", board.history, said, won) for who, won in games))
     imported = import_pgn(tmp_path / "x.pgn", tmp_path / "run")
-    told = "games whose result is not that of their last position: 1; they count as the file says"
+    told = "games whose result contradicts their last position: 1; the result of the file counts"
     assert imported.notes[1:] == (told,)
-    assert read_games(tmp_path / "run")["detail"].tolist() == ["", "the result is not that of its last position"]
+    assert read_games(tmp_path / "run")["detail"].tolist() == ["", "the result contradicts its last position"]
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("1. Nd4 *", "no game of it has a result"),
-        ("1. Nd4 1-0", "x.pgn:1: a game has two players"),
-        ('[White "a"] [Black "a"] 1-0', "x.pgn:1: a game has two players"),
-        (GAME.format("a", "b", "", "1-0") + '[Board "5x5"] 1. Na1 1-0', "its games are on 5x5 and 7x7"),
+        ("1. Nd4 *", "none of its games has a result"),
+        ("1. Nd4 1-0", "x.pgn:1: a game needs two different players, White and Black"),
+        ('[White "a"] [Black "a"] 1-0', "x.pgn:1: a game needs two different players, White and Black"),
+        (GAME.format("a", "b", "", "1-0") + '[Board "5x5"] 1. Na1 1-0', "games on several boards (5x5 and 7x7"),
     ],
 )
 def test_what_makes_no_run_is_refused_and_nothing_is_written(tmp_path, text, told):
@@ -252,7 +252,7 @@ def test_openings_come_from_pgn(run, tmp_path):
     path.write_text("".join(exported(run, "pgn")))
     found = file_openings(path, "4x5")
     assert {found[place] for place in range(len(found))} == {tuple(cells) for cells in read_games(run)["opening"]}
-    with pytest.raises(ValueError, match=r"openings\.pgn:1: it is on 4x5, not on 7x7"):
+    with pytest.raises(ValueError, match=r"openings\.pgn:1: the game is on 4x5, not on 7x7"):
         file_openings(path, "7x7")
     path.write_text("1. d4 a5 2. d4c6 *\n1. d4 a5 *")
     openings = file_openings(path, "7x7")
@@ -265,7 +265,7 @@ def test_the_commands_write_files_that_are_not_there_yet(run, tmp_path, monkeypa
     first = CliRunner().invoke(main, ["export", str(run), "--to", "pgn", "--out", "x.pgn"])
     assert (first.output, first.exit_code) == ("Wrote x.pgn\n", 0)
     again = CliRunner().invoke(main, ["export", str(run), "--to", "pgn", "--out", "x.pgn"])
-    assert "x.pgn exists already" in again.output
+    assert "x.pgn already exists" in again.output
     assert CliRunner().invoke(main, ["export", str(run), "--to", "pgn"]).output == Path("x.pgn").read_text()
     assert "18 games in back" in CliRunner().invoke(main, ["import", "x.pgn", "--out", "back"]).output
     assert "already holds a run" in CliRunner().invoke(main, ["import", "x.pgn", "--out", "back"]).output

@@ -87,7 +87,7 @@ def test_only_what_is_new_is_played_and_the_note_says_how_much_is_not(run: Path,
     taken_over = new[new.started_at <= old.started_at.max()]
     assert len(taken_over) == len(old)
     assert "ID_Open_30nodes" not in set(taken_over.agent_1) | set(taken_over.agent_2)
-    assert any(note == f"{len(old):,} games were played for {run}, which this run extends" for note in outcome.notes)
+    assert any(note == f"{len(old):,} games come from {run}, which this run extends" for note in outcome.notes)
 
 
 def test_an_extended_run_is_extended_again_by_the_rules_of_the_first(run: Path, tmp_path: Path) -> None:
@@ -154,15 +154,18 @@ def other_nodes(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("harm", "message"),
     [
-        (run_directory.reopen, "is not finished: resume with isolation tournament --resume"),
-        (lambda run: change_facts(run, versions={"knights-isolation": "0.0.1"}), "was played by version 0.0.1 of the"),
-        (lambda run: change_games(run, foreign_seed), "its seed is not of the run's"),
+        (run_directory.reopen, "is unfinished: resume with isolation tournament --resume"),
+        (
+            lambda run: change_facts(run, versions={"knights-isolation": "0.0.1"}),
+            "was played with engine version 0.0.1",
+        ),
+        (lambda run: change_games(run, foreign_seed), "its seed is not one of the run's"),
         (lambda run: change_games(run, other_nodes), "replays differently with this engine version"),
         (
             lambda run: change_facts(
                 run, requested={**read_json(run / run_directory.FACTS)["requested"], "equal_cost": True}
             ),
-            "was played at equal cost, measured when it began: play a new run",
+            "was played at equal cost measured at its start and cannot be extended: play a new run",
         ),
     ],
 )
@@ -181,7 +184,7 @@ def test_what_must_not_mix_is_refused_and_nothing_is_written(
     [
         ({"contenders": ()}, "--extend needs a new --contender"),
         ({"contenders": ("Same=ID:center",)}, "Same plays exactly like ID_Center"),
-        ({"contenders": ("ID:zentrum",)}, "no heuristic is called .zentrum."),
+        ({"contenders": ("ID:zentrum",)}, "no heuristic .zentrum."),
         ({"pairs": 9}, "--extend plays by the settings of .*: leave --pairs out"),
         ({"opponents": ("greedy",)}, "leave --opponent out"),
         ({"hard_cap": 2.0}, "leave --hard-cap out"),
@@ -205,4 +208,4 @@ def test_changed_code_is_refused(tmp_path: Path) -> None:
 def test_a_dry_run_says_how_many_games_are_played_already(run: Path) -> None:
     told = CliRunner().invoke(main, ["tournament", "--extend", str(run), "--contender", NEW, "--dry-run"])
     assert told.exit_code == 0
-    assert f"20 games would be played beside {len(games(run))} that are" in " ".join(told.output.split())
+    assert f"20 games would be played in addition to {len(games(run))} already played" in " ".join(told.output.split())

@@ -167,7 +167,7 @@ def test_links_of_a_list_compile_too() -> None:
 def test_features_are_named_like_heuristics_but_are_not_among_them() -> None:
     assert not set(FEATURES) & set(heuristics.names())
     assert all(5 <= len(heuristics.meaning(name)) < 110 for name in FEATURES)
-    with pytest.raises(ValueError, match=r"no heuristic is called 'linkz'.*links"):
+    with pytest.raises(ValueError, match=r"no heuristic 'linkz'.*links"):
         heuristics.get("linkz")
 
 
@@ -211,5 +211,5 @@ def test_openings_that_judge_have_no_part_in_the_choice(halves: tuple[Suite, Sui
 def test_the_command_prints_both_tables() -> None:
     result = CliRunner().invoke(main, ["features", "links", "mobility", "--suite", "8x8", "--most", "1"])
     assert result.exit_code == 0, result.output
-    assert "Features alone" in result.output
-    assert "Features chosen one after another" in result.output
+    assert "Single features" in result.output
+    assert "Forward selection of features" in result.output

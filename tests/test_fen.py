@@ -59,16 +59,16 @@ def positions_of_games():
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "one is written like 7/7/7/3N3/7/n6/7 w"),
-        ("7/7 x", "one is written like"),
-        ("7/6 w", "rows are not all of one length"),
-        ("7//7 w", "a row without cells"),
+        ("", "expected one like 7/7/7/3N3/7/n6/7 w"),
+        ("7/7 x", "expected one like"),
+        ("7/6 w", "rows of different lengths"),
+        ("7//7 w", "a row has no cells"),
         ("7/3K3 w", "'K' in it is neither"),
-        ("NN5/n6 w", "each player has one knight"),
-        ("7/7 b", "player 1, N, places first"),
-        ("N6/7 w", "player 1, N, places first"),
-        ("n6/7 b", "player 1, N, places first"),
-        ("7/2N4/n6[Nn] b", "in hand are knights that are not on the board, here none"),
+        ("NN5/n6 w", "each player must have one knight"),
+        ("7/7 b", "player 1 (N) places first"),
+        ("N6/7 w", "player 1 (N) places first"),
+        ("n6/7 b", "player 1 (N) places first"),
+        ("7/2N4/n6[Nn] b", "knights in hand must be those not on the board, here none"),
         ("7/2N4/7[N] b", "here n"),
         ("7/7[nn] w", "here Nn"),
         ("99999999/7 w", "more than any board has"),
@@ -110,7 +110,7 @@ def test_squares_are_counted_from_the_bottom_on_boards_with_unequal_sides():
         ("(none)", "is not a move"),
         ("d4d5", "is not legal in 7/7/n6/3N3/7/7/7 w"),
         ("c4c2", "leaves c4, but the knight stands on d4"),
-        ("N@c2", "the knight stands on d4 already"),
+        ("N@c2", "the knight is already on d4"),
         ("d4h9", "not on the 7x7 board"),
         ("d4c2,a1b1", "closes a1b1; a move closes what it leaves, here ,c2d4"),
         ("d4c2,d4", "closes d4; a move closes what it leaves, here ,c2d4"),
@@ -130,7 +130,7 @@ def test_what_is_no_move_is_refused_and_why(text, told):
 def test_nobody_leaves_a_square_before_its_placement():
     with pytest.raises(ValueError, match="leaves d4, but the knight is not placed yet"):
         read_move(Board(1, 2), "d4c2")
-    with pytest.raises(ValueError, match="a placement closes none but its own"):
+    with pytest.raises(ValueError, match="closes a cell; a placement closes only its own"):
         read_move(Board(1, 2), "N@d4,d4")
 
 
@@ -194,7 +194,7 @@ def test_show_reads_a_fen_and_writes_one():
     assert shown == CliRunner().invoke(main, ["show", "--moves", "d3,a2"]).output
     assert CliRunner().invoke(main, ["show", "--moves", "d3,a2", "--fen"]).output == "7/7/n6/3N3/7/7/7 w - - 0 1\n"
     both = CliRunner().invoke(main, ["show", "--moves", "d3", "--fen", "7/7 w"])
-    assert (both.output, both.exit_code) == ("Error: a position is given by --moves or by --fen, not by both\n", 2)
+    assert (both.output, both.exit_code) == ("Error: --moves and --fen exclude each other: use one of them\n", 2)
 
 
 def test_rules_variants_and_moves_in_writing_are_those_of_fairy_stockfish():

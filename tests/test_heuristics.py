@@ -238,7 +238,7 @@ def test_published_names_lead_to_the_same_function(published: str, name: str) ->
 
 
 def test_an_unknown_name_is_answered_with_the_nearest_ones() -> None:
-    with pytest.raises(ValueError, match=r"no heuristic is called 'improve'.*improved"):
+    with pytest.raises(ValueError, match=r"no heuristic 'improve'.*improved"):
         heuristics.get("improve")
 
 
@@ -269,7 +269,7 @@ def test_a_composite_judges_the_end_before_any_weight() -> None:
     [
         ((), "phases must end with share 1"),
         (((0.5, ((1.0, constant(1)),)),), "phases must end with share 1, not 0.5"),
-        (((0.9, ((1.0, constant(1)),)), (0.5, ((1.0, constant(1)),))), "must rise"),
+        (((0.9, ((1.0, constant(1)),)), (0.5, ((1.0, constant(1)),))), "must increase"),
         (((1.0, ()),), "no functions"),
         (((1.0, ((inf, constant(1)),)),), "a finite weight"),
         (((1.0, ((1.0, "improved"),)),), "a function"),

@@ -99,17 +99,17 @@ def test_whatever_is_typed_no_illegal_move_comes_of_it_and_no_other_error(text, 
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "nothing was typed"),
-        ("   ", "nothing was typed"),
-        ("zz", "'zz' is not a cell: write a column and a row like d3"),
-        ("d9", "d9 is not on the 7x7 board, whose cells are a0 to g6"),
+        ("", "empty input; a move looks like d3"),
+        ("   ", "empty input; a move looks like d3"),
+        ("zz", "'zz' is not a cell: expected a column and a row like d3, or row,column like 3,3"),
+        ("d9", "d9 is not on the 7x7 board (cells a0 to g6)"),
         ("a0", "a0 is not a knight's move from d3; from there you reach c1"),
-        ("a2", "a knight stands on a2"),
-        ("e1", "e1 has been visited already"),
-        ("0", "numbered 1 to 7, so there is no 0"),
-        ("8", "numbered 1 to 7, so there is no 8"),
-        ("save", "save needs the name of a file"),
-        ("undo it", "undo stands alone"),
+        ("a2", "a2 is occupied by a knight"),
+        ("e1", "e1 was already visited"),
+        ("0", "no move 0: the listed moves are numbered 1 to 7"),
+        ("8", "no move 8: the listed moves are numbered 1 to 7"),
+        ("save", "save needs a file name, such as save game.json"),
+        ("undo it", "undo takes no arguments"),
     ],
 )
 def test_what_cannot_be_played_is_refused_with_the_reason(text, complaint):
@@ -119,7 +119,7 @@ def test_what_cannot_be_played_is_refused_with_the_reason(text, complaint):
 
 
 def test_before_the_placement_there_is_no_list_to_take_a_number_from():
-    with pytest.raises(ValueError, match="no moves are listed"):
+    with pytest.raises(ValueError, match="no numbered moves are listed"):
         read_answer("3", Board(1, 2))
 
 
@@ -144,7 +144,7 @@ def test_a_game_is_played_to_its_end_and_recorded():
     assert {len(column) for column in (game.moves, game.score, game.depth, game.nodes, game.time_us, game.exact)} == {
         len(game.moves)
     }
-    assert ("You have won." if game.winner == 1 else "Lowest has won.") in session.text
+    assert ("You won." if game.winner == 1 else "Lowest won.") in session.text
 
 
 def test_the_second_side_moves_second():
@@ -225,7 +225,7 @@ def test_an_opponent_that_fails_has_lost(failure, reason):
     session = Session(["d2"])
     game = session.play(Failing("Failing", failure))
     assert (game.winner, game.reason) == (1, reason)
-    assert "You have won." in session.text
+    assert "You won." in session.text
 
 
 def test_a_finished_game_goes_into_a_log(tmp_path):

@@ -120,12 +120,12 @@ def test_a_match_line_is_read_in_all_its_variants(line, expected):
 )
 def test_a_share_that_does_not_fit_its_counts_is_a_problem(share):
     problems = parse_published(FIRST_EDITION.replace("ID_Improved         77.50%", share)).problems
-    assert problems == ("line 18: ID_Improved is given as 71.71 %, but its counts, 62 of 80, make 77.50 %",)
+    assert problems == ("line 18: ID_Improved has 71.71 % in the text, but its counts, 62 of 80, give 77.50 %",)
 
 
 def test_a_win_rate_that_does_not_fit_its_column_is_a_problem():
     (problem,) = parse_published(SECOND_EDITION.replace("80.0%", "85.0%")).problems
-    assert "AB_Custom_2 is given as 85.0 %, but its counts, 24 of 30, make 80.0 %" in problem
+    assert "AB_Custom_2 has 85.0 % in the text, but its counts, 24 of 30, give 80.0 %" in problem
 
 
 def test_a_match_that_was_broken_off_is_a_problem():

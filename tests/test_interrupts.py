@@ -91,7 +91,7 @@ def test_a_command_says_what_it_has_kept_and_how_it_goes_on(folder: Path, number
     ended = interrupted(folder, number, *shlex.split(words))
     kept = [path for path in folder.iterdir() if path.suffix == ".parquet"]
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert ended.stderr.startswith("Interrupted: what was " if kept else "Interrupted: nothing was kept. Start again")
+    assert ended.stderr.startswith("Interrupted: what was " if kept else "Interrupted: nothing was saved. Restart")
     assert ended.stderr.endswith(f" with: isolation {words}\n")
     assert len(ended.stderr.splitlines()) == 1
 
@@ -169,7 +169,7 @@ def test_what_keeps_nothing_starts_again_with_the_same_command(
     monkeypatch.setattr("reports.watch.run_progress.play_tournament", press)
     result = CliRunner().invoke(main, words)
     command = shlex.join(["isolation", *words])
-    assert result.output == f"Interrupted: nothing was kept. Start again with: {command}\n"
+    assert result.output == f"Interrupted: nothing was saved. Restart with: {command}\n"
     assert result.exit_code == 1
 
 
@@ -183,7 +183,7 @@ def test_what_is_kept_is_said_with_its_place(folder: Path, monkeypatch: pytest.M
     result = CliRunner().invoke(main, ["tune", "ID:mine.py:score", "--out", "games.parquet"])
     assert result.output == (
         "Interrupted: what was played is in games.parquet. "
-        "Go on with: isolation tune ID:mine.py:score --out games.parquet\n"
+        "Continue with: isolation tune ID:mine.py:score --out games.parquet\n"
     )
 
 
@@ -191,7 +191,7 @@ def test_what_is_kept_is_said_with_its_place(folder: Path, monkeypatch: pytest.M
     ("logged", "is_finished", "kept"),
     [
         (1, False, "1 of 2 games are in run"),
-        (2, False, "all 2 games are played and in run, and only closing the run is left"),
+        (2, False, "all 2 games are in run; only the end of the run is not recorded yet"),
         (2, True, "2 of 2 games are in run"),
     ],
 )
@@ -213,7 +213,7 @@ def test_a_league_that_is_interrupted_while_it_is_judged_goes_on(
     monkeypatch.setattr("commands.league._begun", lambda *arguments: (None, outcome))
     monkeypatch.setattr("experiments.league.league_results.label_games", press)
     result = CliRunner().invoke(main, ["league", "class"])
-    goes_on = f"Go on with: isolation league class --resume {run}"
+    goes_on = f"Continue with: isolation league class --resume {run}"
     assert result.output == f"Interrupted: 2 of 2 games are in {run}. {goes_on}\n"
     assert result.exit_code == 1
 

@@ -108,7 +108,7 @@ def test_lists_of_games_say_how_often_a_win_was_thrown_away_in_each(tmp_path):
     before, _ = found_rows(run, "all", "", 20)
     assert "mistakes" not in before[0]
     advised = CliRunner().invoke(main, ["games", str(run)])
-    assert f"Who threw a won game away, and how often, is known after isolation label {run}." in advised.output
+    assert f"To see mistakes in won games, run isolation label {run}." in advised.output
     label_run(run, sample=4)
     found, _ = found_rows(run, "longest", "", 20)
     known = read_labels(run)["game_id"].tolist()
@@ -117,7 +117,7 @@ def test_lists_of_games_say_how_often_a_win_was_thrown_away_in_each(tmp_path):
     assert sum(counted.values()) > 0
     result = CliRunner().invoke(main, ["games", str(run), "--format", "csv"])
     assert result.output.splitlines()[0] == "game_id,agent_1,agent_2,winner,plies,mistakes,reason,detail"
-    assert "is known after" not in CliRunner().invoke(main, ["games", str(run)]).output
+    assert "To see mistakes" not in CliRunner().invoke(main, ["games", str(run)]).output
 
 
 def test_a_run_without_labels_has_no_mistakes_to_show_and_says_how_to_get_them(tmp_path):
@@ -201,7 +201,7 @@ def test_placements_are_labelled_too_where_agents_made_them():
 
 def test_a_board_out_of_reach_is_refused_and_nothing_is_written(tmp_path):
     path = fresh(tmp_path)
-    with pytest.raises(ValueError, match=r"on 5x5, nodes=1 decide only \d+ of the first \d+ positions"):
+    with pytest.raises(ValueError, match=r"with nodes=1 only \d+ of the first \d+ positions on 5x5 can be solved"):
         label_run(path, limit=Limit(nodes=1))
     assert not (path / labels.FILE).exists()
 
@@ -219,14 +219,14 @@ def test_bad_input_is_refused(tmp_path):
     path = fresh(tmp_path, 2)
     with pytest.raises(ValueError, match="not a run directory"):
         label_run(tmp_path / "nowhere")
-    with pytest.raises(ValueError, match="a sample has at least 1 game, not 0"):
+    with pytest.raises(ValueError, match="the sample must have at least 1 game, not 0"):
         label_run(path, sample=0)
-    with pytest.raises(ValueError, match="by nodes or time"):
+    with pytest.raises(ValueError, match="of nodes or time"):
         label_run(path, limit=Limit(depth=2))
     with locked(path), pytest.raises(ValueError, match="is writing to this run"):
         label_run(path)
     (path / labels.FILE).write_text("not a table")
-    with pytest.raises(ValueError, match=r"labels\.parquet is damaged or something else.*label again"):
+    with pytest.raises(ValueError, match=r"labels\.parquet is damaged or not a log file.*label again"):
         label_run(path)
 
 

@@ -153,7 +153,7 @@ def test_players_of_all_editions_are_told_from_their_sources(tmp_path: Path) -> 
     assert found["first"] == ("CustomPlayer", "first")
     assert found["second"] == ("AlphaBetaPlayer", "second")
     assert found["third"] == ("CustomPlayer", "third")
-    assert found["inherits"] == "has several players (Base, Mine) and none of them is called CustomPlayer"
+    assert found["inherits"] == "has several players (Base, Mine), none of them CustomPlayer"
 
 
 @pytest.mark.parametrize("names", [("MinimaxPlayer", "AlphaBetaPlayer"), ("AlphaBetaPlayer", "CustomPlayer")])
@@ -190,9 +190,9 @@ def test_what_lies_among_the_submissions_and_does_not_play_is_named_with_the_rea
     assert whys.keys() == {"broken", "deep", "engine", "huge", "two", "none", "loose.py"}
     assert whys["broken"] == "game_agent.py is not Python: line 1: invalid syntax"
     assert whys["huge"] == "game_agent.py is larger than 1,000,000 bytes"
-    assert whys["two"].endswith("has several players (OnePlayer, OtherPlayer) and none of them is called CustomPlayer")
-    assert whys["none"] == whys["engine"] == "has no file with a class that has a get_move or a get_action"
-    assert whys["loose.py"] == "is not in a folder of its own"
+    assert whys["two"].endswith("has several players (OnePlayer, OtherPlayer), none of them CustomPlayer")
+    assert whys["none"] == whys["engine"] == "has no class with a method get_move or get_action"
+    assert whys["loose.py"] == "is not in its own folder"
     assert not marker.exists()
 
 
@@ -226,15 +226,15 @@ def test_links_and_what_is_no_file_play_nobody_elses_player(tmp_path: Path) -> N
     (home / "deep/game_agent.py").write_text("x = " + "-" * 50_000 + "1")
     found = find_submissions(home)
     assert [player.name for player in found.players] == ["ann"]
-    leads_out = "is reached by a link that leads out of its folder"
+    leads_out = "is reached by a link out of its folder"
     assert {one.name: one.why for one in found.skipped} == {
-        "loop": "is a link, and leads outside the submission",
-        "same": "is a link, and leads outside the submission",
-        "nowhere": "is a link that leads nowhere",
+        "loop": "is a link to a file outside the submission",
+        "same": "is a link to a file outside the submission",
+        "nowhere": "is a broken link",
         "dir": "game_agent.py is a directory",
-        "fifo": "game_agent.py is no ordinary file",
+        "fifo": "game_agent.py is not a regular file",
         "out": f"game_agent.py {leads_out}",
-        "gone": "game_agent.py is a link that leads nowhere",
+        "gone": "game_agent.py is a broken link",
         "up": f"more/game_agent.py {leads_out}",
         "null": "game_agent.py is not Python: source code string cannot contain null bytes",
         "deep": "game_agent.py is nested too deeply to be read",
@@ -335,7 +335,7 @@ def test_players_of_the_third_edition_are_refused_on_boards_that_they_do_not_kno
     words = ["match", spec, "random", "--board", "10x11", "--out", str(tmp_path / "run")]
     done = CliRunner().invoke(main, words, prog_name="isolation", catch_exceptions=False)
     assert (done.exit_code, done.output.count("\n")) == (2, 1)
-    assert "players of the third edition know boards of up to 9x11, not 10x11" in done.output
+    assert "players of the third edition support boards of up to 9x11, not 10x11" in done.output
 
 
 def test_modules_named_like_ours_are_a_players_own_and_nobody_elses(tmp_path: Path) -> None:
@@ -361,7 +361,7 @@ def test_an_import_that_hangs_is_given_up_and_one_that_fails_is_told(
     assert game.reason == "error"
     assert game.detail.startswith("cannot be loaded: game_agent.py failed to import: line 5: ModuleNotFoundError")
     checks = [check_one(Submission(path.parent.name, path, "CustomPlayer", "")) for path in (hanging, failing)]
-    assert checks[0].why_not == "its import takes longer than 3 s"
+    assert checks[0].why_not == "importing it takes longer than 3 s"
     assert "game_agent.py failed to import: line 5: ModuleNotFoundError" in checks[1].why_not
 
 
@@ -434,7 +434,7 @@ def test_of_few_openings_ratings_have_no_intervals_and_nobody_leads_for_sure(hom
     told = ranking_section(results)
     assert told.notes[-1] == "Too few openings for intervals: 2 openings, at least 5 needed."
     assert not any("intervals by resampling" in note or "∞" in note for note in told.notes)
-    assert leading(results).endswith(" rated highest; 2 openings are too few to tell that from luck.")
+    assert leading(results).endswith(" rated highest; 2 openings are too few to test whether that is chance.")
     assert 'id="ladder"' not in (home / "run" / "league" / "index.html").read_text()
     enough = replace(results, ratings=replace(results.ratings, openings=5))
     assert all(row["rating"].low <= row["rating"].value for row in ranking_section(enough).rows)
@@ -477,7 +477,7 @@ def test_a_player_that_answers_out_of_time_is_told_what_its_answer_means(home: P
     lost = (PlayerForfeits("raises", "illegal_move", "played (-1, -1)", (3,), ""),
             PlayerForfeits("raises", "illegal_move", "played (3, 3)", (4,), ""))  # fmt: skip
     page = player_page("raises", book, replace(read_results(home / "run"), forfeits=lost))
-    assert "played (-1, -1), which is what players return whose time is up before they have found a move" in page
+    assert "played (-1, -1), the answer of players that run out of time before choosing a move" in page
     assert "<p>played (3, 3)</p>" in page
 
 
@@ -537,7 +537,7 @@ def test_a_league_goes_on_with_nothing_but_what_it_was(home: Path) -> None:
     done = league(home / "nobody", "--resume", home / "run", "--out", home / "other")
     assert (done.exit_code, done.output.splitlines()[-1]) == (
         2,
-        f"Error: --out: nobody is new to {home / 'run'}, so that nothing is written to another directory",
+        f"Error: --out: {home / 'run'} has no new submissions, so there is nothing to write to another directory",
     )
     file = home / "class" / "ben" / "game_agent.py"
     before = file.read_text()
@@ -554,7 +554,7 @@ def test_a_folder_that_is_missing_is_named(home: Path) -> None:
     done = league(home / "class", "--resume", home / "run")
     away.rename(folder)
     assert done.exit_code == 2
-    assert done.output == f"Error: {folder} is missing, from which ben plays in {home / 'run'}: restore it to resume\n"
+    assert done.output == f"Error: {folder}, the file of ben in {home / 'run'}, is missing: restore it to resume\n"
 
 
 def test_a_newcomer_whose_name_is_taken_plays_under_another(home: Path) -> None:
@@ -578,7 +578,7 @@ def test_a_newcomer_whose_name_is_taken_plays_under_another(home: Path) -> None:
     submit(home / "few", "fay", HONEST.format(prefers="-move[1]"))
     done = league(home / "few", "--resume", home / "two", "--jobs", "1")
     assert f"Note: {home / 'two'} continues in {home / 'two-2'}; resuming there\n" in done.output
-    assert "6 games were played for" in done.output
+    assert "6 games come from" in done.output
     assert f"12 of 12 games, logged in {home / 'two-3'}\n" in done.output
 
 
@@ -602,4 +602,4 @@ def test_a_class_with_eight_hostile_players_is_played_to_its_end(tmp_path: Path)
     }
     book = read_book(tmp_path / "run")
     assert book is not None
-    assert [(one.name, one.why) for one in book.skipped] == [("hangs", "its import takes longer than 10 s")]
+    assert [(one.name, one.why) for one in book.skipped] == [("hangs", "importing it takes longer than 10 s")]

@@ -210,7 +210,9 @@ def test_a_range_of_one_number_wants_another() -> None:
     def zero(game: Any, player: Any, *, weight: float = 0.0) -> float:
         return weight
 
-    with pytest.raises(ParameterError, match="the range of weight is a single number, 0: declare one, as in weight: "):
+    with pytest.raises(
+        ParameterError, match="the range of weight is the single number 0: declare a range, as in weight: "
+    ):
         space_of(zero)
 
 
@@ -232,7 +234,7 @@ def test_a_patch_gives_new_defaults_and_leaves_the_file_alone(tmp_path: Path) ->
     assert path.read_text(encoding="utf-8") == FILE
     subprocess.run(["patch", str(path), str(tmp_path / "it.patch")], check=True, capture_output=True)
     assert path.read_text(encoding="utf-8") == FILE.replace("reach=0.25, depth=2", "reach=-0.5, depth=3")
-    with pytest.raises(ValueError, match="has no `def score` with a default for x, so there is nothing to patch"):
+    with pytest.raises(ValueError, match="has no `def score` with a default for x"):
         patch_of_defaults(path, "score", {"x": 1.0})
 
 
@@ -262,7 +264,7 @@ def test_a_patch_is_written_for_values_judged_better_only(tmp_path: Path, capsys
     path.write_text(FILE, encoding="utf-8")
     write_patch(patch, str(path), "score", {"reach": -0.5}, is_better=False)
     assert not patch.exists()
-    assert f"{patch} was not written, as the new values are not significantly better." in capsys.readouterr().err
+    assert f"Did not write {patch}: the new values are not significantly better." in capsys.readouterr().err
     write_patch(patch, str(path), "score", {"reach": -0.5}, is_better=True)
     assert "reach=-0.5" in patch.read_text(encoding="utf-8")
 

@@ -90,7 +90,10 @@ def test_choices_are_looked_through_only_where_they_can_be(spec: str) -> None:
     assert heuristic is not None
     assert space_of(heuristic).names == ("weight", "count")
     assert space_of(heuristic, with_choices=True).names == ("jumps", "weight", "count")
-    with pytest.raises(ParameterError, match="jumps is a choice, and none of its values is nearer to another"):
+    with pytest.raises(
+        ParameterError,
+        match="jumps is categorical and cannot be fitted: use isolation tune --sampler optuna or isolation sweep",
+    ):
         space_of(heuristic, ("jumps", "weight"))
 
 
@@ -141,7 +144,7 @@ def test_the_same_seed_asks_for_the_same_whatever_was_played_before(spec: str, w
     assert len(without_games) == 2 * once - 7
     assert sorted(cut.read_text().splitlines()) == sorted(whole.read_text().splitlines())
     assert sample(question(spec, SpsaPlan(4, 4, 5, 4))) != first
-    with pytest.raises(ValueError, match=r"whole\.jsonl holds the games of another question, which differs in plan"):
+    with pytest.raises(ValueError, match=r"whole\.jsonl contains games with different settings \(plan"):
         sample(question(spec, SpsaPlan(4, 4, 5, 4)), whole)
 
 
@@ -154,9 +157,9 @@ def test_spsa_says_which_choices_it_leaves_as_they_are(
     )
     result = CliRunner().invoke(main, ["tune", spec, "--patch", "it.patch", *more])
     assert result.exit_code == 0, result.output
-    note = "Note: jumps is a choice (1, 2, 3 or 5) and stays 1: isolation tune --sampler optuna looks through choices."
+    note = "Note: jumps is categorical (1, 2, 3 or 5) and keeps its default 1; to tune it, use isolation tune --sampler"
     assert (note in result.output) == told
-    assert "it.patch was not written, as the values stay." in result.output
+    assert "Did not write it.patch: the values stay." in result.output
     assert not Path("it.patch").exists()
 
 
@@ -164,7 +167,7 @@ def test_spsa_says_which_choices_it_leaves_as_they_are(
 def test_a_sweep_over_a_choice_names_its_values(spec: str, values: str) -> None:
     result = CliRunner().invoke(main, ["sweep", spec, "--over", f"option.jumps={values}"])
     assert result.exit_code != 0
-    assert "--over: jumps is a choice, 1, 2, 3 or 5: name those, as in option.jumps=1,2,3,5\n" in result.output
+    assert "--over: jumps is categorical (1, 2, 3 or 5): list values, as in option.jumps=1,2,3,5\n" in result.output
 
 
 def finals(spec: str, pool: OpeningPool, weights: Sequence[float], seed: int) -> Sampling:
@@ -208,4 +211,4 @@ def test_the_command_tells_what_was_sampled(spec: str, without_games: list[Batch
     )
     assert result.exit_code == 0, result.output
     assert "jumps      1, 2, 3 or 5" in result.output
-    assert "Promised is what each half of the finals says" in result.output
+    assert "Promised: a cross-validated estimate" in result.output

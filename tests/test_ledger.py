@@ -122,7 +122,7 @@ def test_duplicates_that_differ_in_their_times_alone_are_removed(plan: Plan, run
 
 def test_duplicates_that_differ_otherwise_are_refused_and_stay(plan: Plan, run: Path) -> None:
     before = with_copies(plan, run, plies=np.zeros(2, np.int16))
-    told = f"{before[2]}: contains duplicate games, and game 1 is not as it is in {before[0]}; delete one"
+    told = f"{before[2]}: game 1 differs from the same game in {before[0]}; delete one"
     with pytest.raises(ValueError, match=re.escape(told)):
         GameRecorder(run, plan)
     assert log.count_games(run) == 6

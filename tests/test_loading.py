@@ -311,9 +311,9 @@ def message(load_it, *arguments):
 
 def test_a_missing_file_is_named(tmp_path):
     assert message(load, tmp_path / "nowhere.py", "x") == f"no such file: {tmp_path}/nowhere.py"
-    assert message(load_module, tmp_path) == f"{tmp_path} is a folder: name the file in it, as {tmp_path}/FILE.py"
+    assert message(load_module, tmp_path) == f"{tmp_path} is a directory: name a file in it, such as {tmp_path}/FILE.py"
     write(tmp_path, mine="")
-    assert message(load_module, tmp_path) == f"{tmp_path} is a folder: name the file in it, as {tmp_path}/mine.py"
+    assert message(load_module, tmp_path) == f"{tmp_path} is a directory: name a file in it, such as {tmp_path}/mine.py"
     assert message(load_module, tmp_path / "mine") == f"no such file: {tmp_path}/mine; did you mean {tmp_path}/mine.py?"
     assert isinstance(LoadError(), ValueError)
 
@@ -332,7 +332,7 @@ def test_a_missing_file_is_named(tmp_path):
         ("raise ValueError('\\ud800' * 2000)", r"line 1: ValueError: \ud800\ud800"),
         ("raise ValueError('two\\nlines')", "line 1: ValueError: two lines"),
         ("assert False", "line 1: AssertionError"),
-        ("from isolation import Board\nBoard(1, 2, 0, 0)", "line 2: ValueError: a board has at least 1 row"),
+        ("from isolation import Board\nBoard(1, 2, 0, 0)", "line 2: ValueError: a board must have at least 1 row"),
     ],
 )
 def test_a_file_that_fails_to_import_is_reported_with_the_line(tmp_path, source, expected):
@@ -369,7 +369,7 @@ def test_before_that_the_checkers_say_what_they_wait_for(tmp_path):
     asked = [sys.executable, "-c", script, str(agent)]
     done = subprocess.run(asked, capture_output=True, text=True, cwd=Path(__file__).parents[1])
     assert done.stdout == "given up\n"
-    assert done.stderr == f"Note: {agent} is still being imported; it is given up in 0.05 s\n"
+    assert done.stderr == f"Note: {agent} is still being imported; timeout in 0.05 s\n"
 
 
 def test_a_file_that_was_mended_loads(tmp_path):
@@ -444,9 +444,9 @@ def test_players_of_either_edition_are_accepted(tmp_path, source):
         ("class P:\n    def get_move(self, game): pass", "not get_move(self, game)"),
         (
             "class P:\n    def __init__(self, depth): pass\n    def get_move(self, game, t): pass",
-            "no arguments, not the class P(depth)",
+            "without required arguments, not the class P(depth)",
         ),
-        ("P = 'player'", "no arguments, not a str"),
+        ("P = 'player'", "without required arguments, not a str"),
         ("def P(game, player): pass", "not P(game, player); a heuristic is written ID:game_agent.py:P"),
     ],
 )
@@ -522,9 +522,7 @@ def test_a_board_beside_a_file_that_cannot_be_loaded_is_named_with_the_method(tm
     (tmp_path / "isolation.py").write_text("import no_such_module\n" + EXTENDED)
     (tmp_path / "mine.py").write_text(ASKING)
     score = load_heuristic(tmp_path / "mine.py", "score").value
-    with pytest.raises(
-        AttributeError, match=r"the method rooms of boards is defined in .*isolation\.py, which ModuleNotF"
-    ):
+    with pytest.raises(AttributeError, match=r"the board method rooms is defined in .*isolation\.py, which ModuleNotF"):
         score(Board.from_moves([24, 14]), 1)
 
 

@@ -80,7 +80,7 @@ def test_a_damaged_part_that_is_read_by_some_games_at_a_time_is_named_with_a_way
     data = bytearray(part.read_bytes())
     data[len(data) // 3] ^= 1
     part.write_bytes(data)
-    with pytest.raises(DamagedFileError, match=rf"{part.name}.*let --resume play its games again"):
+    with pytest.raises(DamagedFileError, match=rf"{part.name}.*replay its games with --resume"):
         log.fold_batches(run, ["game_id"], len, sum)
 
 
@@ -140,7 +140,7 @@ def test_an_empty_log_and_no_log(run: Path, tmp_path: Path) -> None:
     assert len(log.read_games(run)) == log.count_games(run) == 0
     with pytest.raises(ValueError, match="not a run directory"):
         log.read_games(tmp_path / "nowhere")
-    with pytest.raises(ValueError, match="no column is called 'winer'"):
+    with pytest.raises(ValueError, match="no column 'winer'"):
         log.read_games(run, ["winer"])
 
 

@@ -436,7 +436,7 @@ def test_an_illegal_opening_is_refused():
 
 
 def test_a_classic_player_cannot_be_limited_by_nodes():
-    with pytest.raises(ValueError, match="only be limited by ms or cpu_ms"):
+    with pytest.raises(ValueError, match="needs a limit of ms or cpu_ms"):
         ClassicAgent("it", Illegal, (), Limit(nodes=5))
 
 

@@ -149,11 +149,11 @@ def test_a_file_that_lists_every_placement_is_complete(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("24,14\n24,24", ":2: ply 2: cell 24 is taken already"),
-        ("24,49", ":1: ply 2: a 7x7 board has cells 0 to 48, not 49"),
+        ("24,14\n24,24", ":2: ply 2: cell 24 is already visited"),
+        ("24,49", ":1: ply 2: a 7x7 board has no cell 49, only 0 to 48"),
         ("24,14,25", ":1: ply 3: cell 25 is not a knight's move from cell 24"),
-        ("24;14", ":1: a cell is a row-major whole number, not '24;14'"),
-        ("# nothing\n", ": the file holds no opening"),
+        ("24;14", ":1: a cell must be a row-major whole number, not '24;14'"),
+        ("# nothing\n", ": no openings in this file"),
     ],
 )
 def test_a_bad_opening_is_named_by_file_line_and_ply(tmp_path: Path, text: str, message: str) -> None:
@@ -169,5 +169,5 @@ def test_an_opening_that_ends_the_game_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="there is no such file"):
+    with pytest.raises(ValueError, match="no such file"):
         file_openings(tmp_path / "none.txt", "7x7")

@@ -121,7 +121,7 @@ def test_a_default_outside_of_its_range_is_refused() -> None:
         ({"reech": 1.0}, "reaching has no parameter 'reech'; did you mean reach?"),
         ({"x": 1.0}, "reaching has no parameter 'x'; it has reach, blocking, shared"),
         ({"reach": 3.5}, "reach must be from -2 to 3, not 3.5"),
-        ({"shared": 1.5}, "shared takes whole numbers, as its default 2 is one, not 1.5"),
+        ({"shared": 1.5}, "shared must be a whole number, like its default 2, not 1.5"),
         ({"blocking": float("inf")}, "blocking must be a finite number, not inf"),
     ],
 )
@@ -150,7 +150,7 @@ def test_a_range_too_wide_to_be_looked_through_is_refused() -> None:
     def score(game: Any, player: Any, *, w: Annotated[float, Interval(ge=-1e308, le=1e308)] = 0.0) -> float:
         return w
 
-    with pytest.raises(ParameterError, match=r"the range of w, .* is too wide to be looked through"):
+    with pytest.raises(ParameterError, match=r"the range of w, .* is too wide to search"):
         parameters_of(score)
 
 
@@ -399,9 +399,9 @@ def test_many_parameters_make_a_short_name_of_their_own() -> None:
             f"reach must be a number, not '1_0': {KINDS_OF_VALUES}",
         ),
         ("option.reach=nan", "reach must be a finite number, not nan"),
-        ("option.reach", "a parameter is set by option.NAME=NUMBER"),
-        ("option.=1", "a parameter is set by option.NAME=NUMBER"),
-        ("option.reach=1,option.reach=1", "reach is set a second time"),
+        ("option.reach", "a parameter must be written option.NAME=NUMBER"),
+        ("option.=1", "a parameter must be written option.NAME=NUMBER"),
+        ("option.reach=1,option.reach=1", "reach is set twice"),
     ],
 )
 def test_wrong_options_are_underlined(file: Path, options: str, message: str) -> None:
@@ -412,7 +412,9 @@ def test_wrong_options_are_underlined(file: Path, options: str, message: str) ->
 
 def test_players_without_a_heuristic_have_no_parameters() -> None:
     for text in ("random@option.x=1", "MCTS@option.x=1", "perfect@option.x=1"):
-        with pytest.raises(SpecError, match=r"option\. sets a parameter of a heuristic or an engine, and"):
+        with pytest.raises(
+            SpecError, match=r"this player has no heuristic or engine whose parameters option\. could set"
+        ):
             parse_spec(text)
 
 
@@ -490,7 +492,9 @@ def test_a_choice_with_a_range_is_refused_and_other_notes_are_left_alone() -> No
     def noted(game: Any, player: Any, *, layers: Annotated[Literal[2, 3, 5], "how deep"] = 3) -> float:
         return float(layers)
 
-    with pytest.raises(ParameterError, match=r"^layers is declared as a choice and with a range, and the two do"):
+    with pytest.raises(
+        ParameterError, match=r"^layers is declared both as a choice and with a range: remove the range"
+    ):
         parameters_of(ranged)
     assert of(noted)["layers"].choices == (2, 3, 5)
 
@@ -504,10 +508,10 @@ def score(game, player, *, kind: Literal["moves", "reach"] = "moves", fast=True,
 """
     (tmp_path / "my.py").write_text(source)
     for name, default in (("kind", "a text"), ("fast", "True"), ("parts", "no number")):
-        with pytest.raises(SpecError, match=f"^{name} is no parameter of score, as its default is {default}: param"):
+        with pytest.raises(SpecError, match=f"^{name} is not a parameter of score: its default is {default}: param"):
             parse_agent(f"ID:{tmp_path / 'my.py'}:score@option.{name}=1")
     (listed,) = file_catalogue(tmp_path / "my.py")
     assert listed.parameters == (
-        "weight=1 (0 to 2); kind is no parameter: its default is a text; fast is no parameter: its default is True; "
-        "parts is no parameter: its default is no number"
+        "weight=1 (0 to 2); kind is not a parameter: its default is a text; "
+        "fast is not a parameter: its default is True; parts is not a parameter: its default is no number"
     )

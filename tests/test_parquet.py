@@ -58,7 +58,7 @@ def test_a_bit_flipped_in_any_part_of_a_file_is_noticed(make: Callable[..., Any]
 def test_a_file_that_was_cut_is_noticed(kept: int, tmp_path: Path) -> None:
     path, read = log_part(tmp_path)
     path.write_bytes(path.read_bytes()[:kept])
-    with pytest.raises(ValueError, match=rf"{path.name} is damaged.*restore it, or delete it and let --resume"):
+    with pytest.raises(ValueError, match=rf"{path.name} is damaged.*restore it, or delete it and replay"):
         read()
     with pytest.raises(ValueError, match=path.name):
         log.count_games(tmp_path / "run")
@@ -100,7 +100,7 @@ def test_what_arrow_reads_lies_in_its_own_memory_as_its_threads_may_outlast_pyth
 @pytest.mark.parametrize("table", [TABLE.drop(["text"]), pa.table({"number": ["one"], "text": ["a"]})])
 def test_a_table_of_other_columns_is_refused(table: pa.Table, tmp_path: Path) -> None:
     save_table(tmp_path / "table.parquet", table)
-    with pytest.raises(ValueError, match=r"table\.parquet is damaged or something else"):
+    with pytest.raises(ValueError, match=r"table\.parquet is damaged or not a log file"):
         read_parquet(tmp_path / "table.parquet", SCHEMA)
 
 

@@ -121,7 +121,7 @@ def test_a_time_limit_does_not_lose_it_the_game(unit, monkeypatch):
 
 
 def test_a_depth_is_refused():
-    with pytest.raises(ValueError, match="by nodes or time, not by depth=3"):
+    with pytest.raises(ValueError, match="of nodes or time, not depth=3"):
         perfect(Limit(depth=3))
 
 

@@ -22,7 +22,7 @@ def test_counts_from_positions_are_the_references(position):
 
 @pytest.mark.parametrize("depth", [0, -1, 1.5, True])
 def test_a_depth_that_is_not_a_positive_whole_number_is_refused(depth):
-    with pytest.raises(ValueError, match="depth of perft must be a whole number above 0"):
+    with pytest.raises(ValueError, match="depth of perft must be a positive whole number"):
         perft(Board.from_moves([]), depth)
 
 

@@ -53,7 +53,7 @@ def test_the_board_shows_games_on_every_system(folder):
     words = [sys.executable, str(HERE / "elsewhere.py"), "board", "games", "--no-open"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parent), *filter(None, sys.path)])}
     with subprocess.Popen(words, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as board:
-        assert board.stdout.readline().startswith("The board is at http://127.0.0.1:")
+        assert board.stdout.readline().startswith("Board: http://127.0.0.1:")
         board.terminate()
 
 

@@ -242,7 +242,7 @@ def test_agents_know_whether_compiled_code_plays_their_games():
 
 def test_a_search_says_why_it_runs_interpreted_and_nobody_else_does():
     assert SEARCH.why_interpreted((7, 7)) == ""
-    assert SEARCH.why_interpreted((12, 12)) == "compiled search serves up to 128 cells"
+    assert SEARCH.why_interpreted((12, 12)) == "compiled search supports up to 128 cells"
 
     def noisy(game, player):
         return random.random()

@@ -52,7 +52,7 @@ def test_a_file_that_hides_a_package_is_named(tmp_path: Path) -> None:
     (tmp_path / "heuristics.py").write_text("def score(game, player): return 1.0\n")
     (tmp_path / "script.py").write_text(f"import sys; sys.path.append({str(ROOT)!r})\nimport experiments\n")
     result = subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, text=True, check=False)
-    assert "heuristics.py hides the toolkit's own package of that name: rename it" in result.stderr
+    assert "heuristics.py shadows the toolkit's package of that name: rename it" in result.stderr
 
 
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

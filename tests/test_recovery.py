@@ -65,7 +65,7 @@ def test_a_game_that_goes_on_killing_is_lost_at_the_third_death_by_whom_it_found
 def test_three_deaths_in_a_row_without_a_game_end_the_run() -> None:
     recovery = Recovery()
     assert recovery.died(death(1, 2)) == recovery.died(death(1, 2)) == [Requeue((1, 2))]
-    assert recovery.died(death(1, 2)) == [EndRun("worker processes die before they play a game")]
+    assert recovery.died(death(1, 2)) == [EndRun("worker processes die before playing a game")]
 
 
 @pytest.mark.parametrize("between", ["a finished batch", "a death with a suspect"])
@@ -188,7 +188,7 @@ def test_deaths_without_suspects_may_go_on_as_long_as_games_are_played_between_t
 
 
 def test_workers_that_never_play_end_the_run_and_what_was_logged_stays(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="worker processes die before they play a game"):
+    with pytest.raises(ValueError, match="worker processes die before playing a game"):
         play(tmp_path / "run", Script(kills=nobody))
     assert log.count_games(tmp_path / "run") == 0
 
@@ -238,14 +238,14 @@ def test_deaths_while_preparing_are_laid_on_the_code_that_kills_alone(tmp_path: 
     assert outcome.finished
     (note,) = [note for note in outcome.notes if "interpreted" in note]
     assert note.startswith("X runs interpreted")
-    assert note.endswith("its process died while it was compiled and checked")
+    assert note.endswith("its process died during compilation and checks")
 
 
 @pytest.mark.usefixtures("costs_measured")
 def test_a_death_while_measuring_at_equal_cost_is_reported_and_writes_nothing(tmp_path: Path) -> None:
     keys = {"contenders": ["ID:open"], "baseline": "ID:improved", "equal_cost": True}
     script = Script(kills_calls=lambda arguments: "ID_Open" in str(arguments))
-    with pytest.raises(ValueError, match=r"equal_cost cannot measure .*: the process that measured all agents died"):
+    with pytest.raises(ValueError, match=r"equal_cost cannot measure .*: the process measuring the agents died"):
         play(tmp_path / "run", script, **keys)
     assert not (tmp_path / "run").exists()
 
@@ -330,7 +330,7 @@ def test_a_player_that_never_answers_loses_by_hang_and_forfeits_the_rest_after_t
 
 @pytest.mark.parametrize(
     ("keys", "told"),
-    [({}, "is ended after 60 s"), ({"hard_cap": 60}, ""), ({"hard_cap": 0}, "if a player hangs, --hard-cap")],
+    [({}, "is stopped after 60 s"), ({"hard_cap": 60}, ""), ({"hard_cap": 0}, "--hard-cap SECONDS stops")],
 )
 def test_where_no_game_ends_for_long_a_hint_names_the_hard_cap(
     keys: dict[str, Any], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -342,4 +342,4 @@ def test_where_no_game_ends_for_long_a_hint_names_the_hard_cap(
     play_tournament(
         config, show=lambda progress: seen.extend(progress.notes), pools=lambda jobs: ScriptedPool(Script())
     )
-    assert any("no game has ended" in note and told in note for note in seen) is bool(told)
+    assert any("no game finished" in note and told in note for note in seen) is bool(told)

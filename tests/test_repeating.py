@@ -61,7 +61,7 @@ def test_a_second_look_finds_what_the_code_does_not_tell(tmp_path):
                                         "board": "4x4", "pairs": "all", "format": "head-to-head"}))  # fmt: skip
     assert not plan.is_census
     assert plan.schedule.matches[0].population == 0
-    assert any("gave two answers" in note for note in plan.notes)
+    assert any("gave two different answers" in note for note in plan.notes)
 
 
 def test_a_second_look_leaves_alone_who_repeats_itself(tmp_path):

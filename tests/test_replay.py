@@ -102,7 +102,7 @@ def test_rows_for_the_table_are_the_first_of_all_that_were_found(run):
 
 
 def test_unknown_kinds_runs_and_games_are_refused(run, tmp_path):
-    with pytest.raises(ValueError, match="games can be all, longest"):
+    with pytest.raises(ValueError, match="choose one of all, longest"):
         find_games(run, "oldest")
     for reading in (lambda: find_games(tmp_path), lambda: read_game(tmp_path, 0)):
         with pytest.raises(ValueError, match="not a run directory"):
@@ -147,10 +147,10 @@ def test_games_are_numbered_on_and_are_pairs_of_their_own(tmp_path):
 
 
 def test_unfinished_games_and_games_in_a_tournament_are_not_appended(tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match="only a finished game"):
+    with pytest.raises(ValueError, match="only finished games can be logged"):
         append_game(tmp_path / "log", replace(random_record(1), winner=0), (None, None))
     monkeypatch.setattr(saved_games, "is_run", lambda path: True)
-    with pytest.raises(ValueError, match="is the run of a tournament"):
+    with pytest.raises(ValueError, match="is a tournament run"):
         append_game(tmp_path / "log", random_record(1), (None, None))
     assert list(tmp_path.iterdir()) == []
 
@@ -170,7 +170,7 @@ def test_every_ply_is_told_with_what_its_mover_knew(run):
 
 def test_mistakes_are_told_where_they_are_known(run):
     replay = replace(replay_of_run(run, 0), mistakes=(5,))
-    assert "a mistake: it gave the win away" in describe_ply(replay, 5)
+    assert "mistake: gave the win away" in describe_ply(replay, 5)
     assert [row["ply"] for row in ply_rows(replay) if row["mistake"]] == [5]
     assert "mistake" not in ply_rows(replay_of_run(run, 0))[4]
 
@@ -182,7 +182,7 @@ def test_mistakes_are_told_where_they_are_known(run):
         (replay_of_moves([0, 5], "2x3"), "Player 2 has won: Player 1 has no move."),
         (
             replay_of_record("x", replace(random_record(1), winner=1, reason="timeout", detail="late at ply 6")),
-            "ID_Improved has won: Random was late (late at ply 6).",
+            "ID_Improved has won: Random exceeded its time (late at ply 6).",
         ),
         (
             replay_of_record("x", replace(random_record(1), winner=2, reason="resigned")),
@@ -204,11 +204,11 @@ def test_a_game_is_found_by_run_and_number_by_file_or_by_moves(run, tmp_path):
 @pytest.mark.parametrize(
     ("source", "moves", "complaint"),
     [
-        ((), "", "which game?"),
-        (("x", "1"), "d3", "not from two of these"),
-        (("RUN",), "", "which game of"),
-        (("RUN", "first"), "", "named by its run and its number"),
-        (("RUN", "1", "2"), "", "named by its run and its number"),
+        ((), "", "no game named"),
+        (("x", "1"), "d3", "choose one source of the game: a run, a file or --moves"),
+        (("RUN",), "", "no game of"),
+        (("RUN", "first"), "", "name its run and number, such as runs/first 12"),
+        (("RUN", "1", "2"), "", "name its run and number, such as runs/first 12"),
         (("missing.json",), "", "missing.json: No such file"),
         ((), "d3,d3", "illegal move at ply 2"),
         ((), "d3,z9", "is not on the 7x7 board"),

@@ -75,7 +75,7 @@ def test_forfeits_stand_before_all_that_is_said_of_a_run(tmp_path):
 
 def test_a_sequential_test_of_a_round_robin_says_what_works_there(tmp_path):
     findings = load_findings([robin().write(tmp_path / "run")])
-    with pytest.raises(ValueError, match=r"--baseline; there are A, B, C\. .*isolation compare RUN"):
+    with pytest.raises(ValueError, match=r"--baseline; agents: A, B, C\. .*isolation compare"):
         run_tests(findings, 0, 20)
 
 
@@ -163,10 +163,10 @@ def test_costs_that_nobody_knows_are_not_explained_at_length_and_engines_not_sai
     run.agent("Opp_A", "opponent", kind="engine").agent("Opp_B", "opponent", options=["random_ties"])
     notes = compare_sections(load_findings([run.write(tmp_path / "run")]))[0].notes
     (cost,) = [note for note in notes if "Cost" in note]
-    assert cost == "Cost: not measured; it is of players that search by nodes, when a run begins."
-    (told,) = [note for note in notes if "to chance" in note]
+    assert cost == "Cost: not measured; only agents that search by nodes are measured, when a run begins."
+    (told,) = [note for note in notes if "on chance" in note]
     assert told.startswith(
-        "Opp_B leaves moves to chance or a clock, and of how Opp_A plays nothing is known: no result"
+        "Opp_B depends on chance or a clock, and whether Opp_A plays deterministically is unknown: no result"
     )
 
 
@@ -249,10 +249,10 @@ def test_whose_games_count_as_the_baseline_s_is_said_at_once(tmp_path):
     run = with_control(gauntlet(20, good_and_alike, pools_control=True), heuristic="Base").write(tmp_path / "run")
     findings = load_findings([run])
     for first in (compare_headline(findings), summary_headline(findings)):
-        assert any("the games of Base_control count as Base's" in note for note in first.section.notes)
+        assert any("the games of Base_control count for Base" in note for note in first.section.notes)
     alone = load_findings([with_control(gauntlet(20, good_and_alike)).write(tmp_path / "alone")])
     for first in (compare_headline(alone), summary_headline(alone)):
-        assert not any("count as" in note for note in first.section.notes)
+        assert not any("count for" in note for note in first.section.notes)
 
 
 def test_the_map_of_opponents_shows_the_differences_of_the_comparison(tmp_path):
@@ -296,9 +296,9 @@ def test_a_control_counts_as_the_baseline_where_its_run_was_designed_so(tmp_path
         comparison.baseline_openings for comparison in pooled.comparisons if comparison.contender == "Base_control"
     ] == [20]
     notes = [compare_sections(findings)[0].notes for findings in found]
-    assert not any("with those of its control" in note for note in notes[0])
-    assert any("from 20 openings, Base's 40 with those of its control" in note for note in notes[1])
-    assert any("need not be that of the win rates shown" in note for note in notes[1])
+    assert not any("including its control" in note for note in notes[0])
+    assert any("from 20 openings, and 40 of Base including its control" in note for note in notes[1])
+    assert any("may deviate from that of the win rates shown" in note for note in notes[1])
     (plan,) = plan_contenders(found[1], 0.002)
     assert plan.games == plan.more * 2 * 2 * 3
 
@@ -318,7 +318,7 @@ def test_a_baseline_that_is_an_opponent_meets_its_control_and_is_compared_all_th
         test.path.outcomes.tolist() for test in run_tests(apart, 0, 3)
     ]
     for first in (compare_headline(met), summary_headline(met)):
-        assert any("the games of Base_control count as Base's" in note for note in first.section.notes)
+        assert any("the games of Base_control count for Base" in note for note in first.section.notes)
 
 
 def test_a_control_counts_as_nobody_else(tmp_path):
@@ -346,9 +346,9 @@ def test_a_census_is_exact_for_its_openings(tmp_path):
     assert row["difference_low"] == row["difference"] == row["difference_high"] == 0.25
     # nothing is uncertain, so that there is no p-value
     assert (row["verdict"], row["adjusted_p"], row["heterogeneity_p"]) == ("better", None, None)
-    assert "each of which was played: exact." in " ".join(compare_sections(findings)[0].notes)
+    assert "all of which were played: they are exact." in " ".join(compare_sections(findings)[0].notes)
     standings, opponents = summarize(findings)[:2]
-    assert any(note.startswith("A census") for note in standings.notes)
+    assert any(note.startswith("Census") for note in standings.notes)
     for section in (standings, opponents):
         assert all(row["win_rate"].low == row["win_rate"].high for row in section.rows)
 
@@ -377,7 +377,7 @@ def test_unfinished_pairs_are_counted_and_left_out(tmp_path):
     findings = load_findings([run.write(tmp_path / "run")])
     assert findings.pairs.unfinished == 1
     notes = " ".join(summarize(findings)[0].notes)
-    assert "1 pair" in notes
+    assert "1 unfinished pair" in notes
     assert "39 of 999 planned games" in notes
 
 
@@ -396,7 +396,7 @@ def test_a_finished_run_of_which_a_part_is_lost_says_so_and_how_to_get_it_back(w
     path = gauntlet(5, config={"sprt": (0.0, 5.0)}).write(tmp_path / "run")
     finish(path, 100, 0, reproducible=True)
     said = " ".join(CliRunner().invoke(main, [*words, str(path)]).output.split())
-    assert f"60 of the 100 games of {path} are missing from its log: parts of it were lost." in said
+    assert f"60 of the 100 games of {path} are missing from its log." in said
     assert f"isolation tournament --resume {path}" in said
     assert "Stopped early" not in said
 
@@ -412,7 +412,7 @@ def test_a_damaged_end_of_a_run_is_refused_by_name(tmp_path):
     path = gauntlet(5).write(tmp_path / "run")
     finish(path, 40, 0, reproducible=True)
     (path / "finished.json").write_text((path / "finished.json").read_text().replace("40", "48"))
-    with pytest.raises(ValueError, match=r"finished\.json: cannot be read: its checksum does not fit"):
+    with pytest.raises(ValueError, match=r"finished\.json: cannot be read: checksum mismatch"):
         missing_sentence(path)
 
 
@@ -439,16 +439,16 @@ def test_programs_get_verdicts_as_columns_and_people_as_sentences(tmp_path):
     assert row["not_better_by"] == row["difference_high"] > 0
     assert row["could_have_found"] > 0
     for output in ("table", "markdown"):
-        assert "Good is not better than Base by more than " in render_sections(sections, output)
+        assert "Good is at most " in render_sections(sections, output)
 
 
 def test_what_a_difference_worth_having_costs_is_said_and_never_more_than_there_are(tmp_path):
     wins = random_wins({"Good": 0.55, "Base": 0.5})
     findings = load_findings([gauntlet(20, wins, population=5000).write(tmp_path / "run")])
     cheap, dear = (" ".join(compare_sections(findings, worth)[0].notes) for worth in (0.05, 0.002))
-    assert "One of 5.0 points" in cheap
+    assert "Detecting 5.0 points" in cheap
     assert "openings more than the 20 played, of 5,000 on the board" in cheap
-    assert "One of 0.2 points (--worth says another) takes more than the 5,000 openings of this kind" in dear
+    assert "Detecting 0.2 points (set by --worth) takes more openings than the 5,000 of this kind" in dear
 
 
 def test_whom_chance_alone_tells_apart_is_said_to_play_alike(tmp_path):
@@ -458,7 +458,7 @@ def test_whom_chance_alone_tells_apart_is_said_to_play_alike(tmp_path):
     sections = compare_sections(load_findings([run.write(tmp_path / "run")]))
     (row,) = rows_of(sections, "verdicts")
     assert (row["verdict"], row["plays_alike"]) == ("no significant difference", True)
-    assert "identical results, chance aside" in render_sections(sections, "table")
+    assert "identical results apart from chance" in render_sections(sections, "table")
 
 
 def test_an_opponent_only_one_has_met_is_left_out_and_named(tmp_path):
@@ -466,7 +466,7 @@ def test_an_opponent_only_one_has_met_is_left_out_and_named(tmp_path):
     run.rows = [row for row in run.rows if {row["agent_1"], row["agent_2"]} != {"Good", "Opp_B"}]
     sections = compare_sections(load_findings([run.write(tmp_path / "run")]))
     assert [row["opponent"] for row in rows_of(sections, "effects")] == ["Opp_A", "mean"]
-    assert any("Left out" in note and "Opp_B" in note for note in sections[0].notes)
+    assert any("Excluded" in note and "Opp_B" in note for note in sections[0].notes)
 
 
 def test_games_that_two_runs_share_count_once(tmp_path):
@@ -511,7 +511,8 @@ def test_of_a_run_that_was_killed_before_its_first_game_it_is_said_how_to_go_on(
     told = summary_headline(load_findings([run])).section.title.split("\n")
     assert told == [
         "0 of 100 planned games are in the log.",
-        f"No games are logged yet. If no process is playing, resume with: isolation tournament --resume '{run}'",
+        "No games are logged yet. If no process is playing this run, "
+        f"resume it with: isolation tournament --resume '{run}'",
         "No result.",
     ]
     assert told[1] in compare_headline(load_findings([run])).section.title
@@ -523,7 +524,7 @@ def test_a_name_with_other_settings_is_refused_or_told_apart(tmp_path):
     paths = [one.write(tmp_path / "one"), two.write(tmp_path / "two")]
     with pytest.raises(
         ValueError,
-        match=r"Good is not the same player in .*one and .*two: limit nodes=1000 there and limit nodes=5000 here; ",
+        match=r"Good is not the same player in .*one and .*two: limit nodes=1000 and limit nodes=5000; ",
     ):
         load_findings(paths)
     agents = load_findings(paths, mixed=True).pairs.agents
@@ -533,7 +534,7 @@ def test_a_name_with_other_settings_is_refused_or_told_apart(tmp_path):
 def test_a_baseline_can_be_named_and_must_exist(tmp_path):
     path = gauntlet(4).write(tmp_path / "run")
     assert judge(load_findings([path], baseline="Good")).comparisons[0].contender == "Base"
-    with pytest.raises(ValueError, match="no agent is called 'Nobody'"):
+    with pytest.raises(ValueError, match="no agent 'Nobody'"):
         load_findings([path], baseline="Nobody")
 
 
@@ -554,7 +555,7 @@ def test_quantiles_are_the_least_values_that_reach_their_share():
 
 def test_a_run_given_twice_is_refused(tmp_path):
     path = gauntlet(2).write(tmp_path / "run")
-    with pytest.raises(ValueError, match="given twice"):
+    with pytest.raises(ValueError, match="named twice"):
         load_findings([path, path])
 
 
@@ -594,7 +595,7 @@ def test_a_census_head_to_head_is_exact_and_asks_for_no_more(tmp_path):
     sections = compare_sections(load_findings([run.write(tmp_path / "run")]))
     (row,) = rows_of(sections, "head_to_head")
     assert (row["verdict"], row["more_pairs"]) == ("better", None)
-    assert "better on all openings there are" in render_sections(sections, "table")
+    assert "better on all openings" in render_sections(sections, "table")
     assert row["win_rate_low"] == row["win_rate_high"] == 0.55
 
 

@@ -36,14 +36,14 @@ def judged(**facts):
     [
         ({"verdict": "better"}, "better"),
         ({"verdict": "worse"}, "worse"),
-        ({"verdict": "better", "is_census": True}, "better on all openings there are"),
-        ({"verdict": "equal", "is_census": True}, "equal on all openings there are"),
+        ({"verdict": "better", "is_census": True}, "better on all openings"),
+        ({"verdict": "equal", "is_census": True}, "equal on all openings"),
         ({}, "no significant difference"),
         ({"lead": (-0.006, 0.014)}, "no difference of 2.0"),
         ({"lead": (0.001, 0.06)}, "no significant difference"),
         ({"lead": (-1, 1)}, "too little data"),
         ({"lead": (-1, 1), "plays_alike": True}, "too little data"),
-        ({"plays_alike": True}, "identical results, chance aside"),
+        ({"plays_alike": True}, "identical results apart from chance"),
         ({"is_empty": True, "lead": (np.nan, np.nan)}, "no significant difference: no complete pairs in common"),
     ],
 )
@@ -54,13 +54,13 @@ def test_a_verdict_is_one_plain_phrase(facts, words):
 @pytest.mark.parametrize(
     ("claims", "words"),
     [
-        ([{}], "Good is not better than Base by more than 3.6, nor worse by more than 3.1 points."),
+        ([{}], "Good is at most 3.6 points better and at most 3.1 points worse than Base."),
         (
             [{"verdict": "better"}, {"lead": (0.001, 0.06)}],
-            "Good is not better than Base by more than 6.0, nor worse by more than 0.0 points.",
+            "Good is at most 6.0 points better and at most 0.0 points worse than Base.",
         ),
-        ([{}] * 4, "4 are indistinguishable from the baseline: none of them is better by more than "
-                   "the upper end of its interval, nor worse by more than the lower one."),
+        ([{}] * 4, "4 do not differ significantly from the baseline: none is better by more than the upper end "
+         "of its interval or worse by more than the lower end."),
         ([{"verdict": "worse"}, {"lead": (-1, 1)}, {"is_empty": True, "lead": (np.nan, np.nan)}], ""),
     ],
 )  # fmt: skip
@@ -76,15 +76,15 @@ def control(p_value):
 
 
 def test_a_control_shows_luck_and_is_distrusted_where_it_differs_from_itself():
-    assert control_words(control(0.3)) == "control: no difference, as it should be"
+    assert control_words(control(0.3)) == "control: no difference (as expected)"
     assert "is Base on 40 openings of its own. It differs from itself by +1.2 (−2.0 to +4.0)" in (
         control_sentence(control(0.3))
     )
     for p_value in (0.05, 0.0011):
-        assert control_words(control(p_value)) == "control: no difference, as it should be"
+        assert control_words(control(p_value)) == "control: no difference (as expected)"
     for p_value in (0.001, 0.00005):
-        assert control_words(control(p_value)) == "control: differs from itself!"
-        assert "distrust this run" in control_sentence(control(p_value))
+        assert control_words(control(p_value)) == "control: differs from itself"
+        assert "do not trust this run" in control_sentence(control(p_value))
 
 
 def sequential_test(decision, is_duel, exhausted=False, is_held_back=False, census=False):
@@ -104,15 +104,15 @@ def sequential_test(decision, is_duel, exhausted=False, is_held_back=False, cens
 @pytest.mark.parametrize(
     ("test", "words"),
     [
-        (sequential_test("H1", True), "rather 10 than −2.5 Elo"),
-        (sequential_test("H0", False, True), "rather −2.5 than 10 points"),
+        (sequential_test("H1", True), "accepted: 10 Elo (H1)"),
+        (sequential_test("H0", False, True), "accepted: −2.5 points (H0)"),
         (sequential_test(None, True), "undecided"),
         (sequential_test(None, False, True), "undecided after the 20 openings played"),
         (sequential_test(None, True, True), "undecided after the 20 pairs played"),
         (sequential_test(None, True, True, census=True), "undecided when the openings ran out"),
         (
             sequential_test(None, True, False, True),
-            "undecided: beyond a bound, but not with half a lost and half a won pair added",
+            "undecided: a bound is crossed, but not after adding half a lost and half a won pair",
         ),
     ],
 )
@@ -123,8 +123,8 @@ def test_a_decision_names_the_two_differences_it_chose_between(test, words):
 def test_published_claims_say_what_was_won_and_whether_they_stand():
     analysis = analyse_published(parse_csv(bundled_csv()))
     words = {(one.agent, *one.tables): claim_words(one) for one in (*analysis.claims, *analysis.pooled)}
-    assert "does not stand: luck alone" in words["ID_net_advantage_score", "single-heuristic evaluation"]
-    assert words["edge_distance_dynamic", "table7", "table8"].endswith("The claim that it is better stands.")
+    assert "does not hold: chance alone" in words["ID_net_advantage_score", "single-heuristic evaluation"]
+    assert words["edge_distance_dynamic", "table7", "table8"].endswith("The claim that it is better holds.")
     (repetition,) = analysis.repetitions
     assert repetition_words(repetition).startswith("ID_Improved was measured 4 times and won between 67.7 % and 68.7 %")
     assert "something else changed" not in repetition_words(repetition)
@@ -142,7 +142,7 @@ def test_a_name_that_templates_give_comes_with_a_caveat_where_it_has_several_run
 def test_nothing_is_said_of_an_agent_that_met_none_of_the_baselines_opponents():
     rows = (PublishedRow("n", "", "ID_Improved", "", "A", 5, 5), PublishedRow("n", "", "B", "", "C", 9, 1))
     (claim,) = analyse_published(PublishedTables(rows)).claims
-    assert claim_words(claim) == "B: no opponent in common with ID_Improved, nothing can be said."
+    assert claim_words(claim) == "B: no opponent in common with ID_Improved, so no comparison is possible."
 
 
 def test_numbers_are_given_no_more_digits_than_they_are_worth():

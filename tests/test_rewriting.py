@@ -279,21 +279,25 @@ def two_types(game: Any, player: Any) -> Any:
 @pytest.mark.parametrize(
     ("function", "offset", "reason"),
     [
-        (unknown_method, 2, "it uses .popularity of a list of cells, which compiled code does not have"),
-        (compares_nothing, 1, "it computes (None) < (whole number), which compiled code cannot do"),
-        (two_types, 4, "the variable best is here an empty tuple and there a list of cells"),
+        (unknown_method, 2, "it uses .popularity of a list of cells, which compiled code does not support"),
+        (compares_nothing, 1, "it computes (None) < (whole number), which compiled code does not support"),
+        (two_types, 4, "the variable best is sometimes an empty tuple and sometimes a list of cells"),
         (returns_nothing, 0, "it never returns a value: a return with a number is missing"),
         (returns_text, 0, "it returns text, where a number is expected"),
         (returns_moves, 0, "it returns a list of cells, where a number is expected"),
-        (forgets_to_count, 2, "it computes (list of cells) - (whole number), which compiled code cannot do"),
-        (forgets_to_call, 1, "it calls len with (method get_legal_moves without ()), which compiled code cannot do"),
-        (formats, 1, "it computes (text) % (whole number), which compiled code cannot do"),
-        (indexes_by_fractions, 1, "it takes [number] of a list of whole numbers, which compiled code cannot do"),
-        (changes_cells, 2, "which compiled code cannot do: write a = a - b instead of a -= b"),
+        (forgets_to_count, 2, "it computes (list of cells) - (whole number), which compiled code does not support"),
+        (
+            forgets_to_call,
+            1,
+            "it calls len with (method get_legal_moves without ()), which compiled code does not support",
+        ),
+        (formats, 1, "it computes (text) % (whole number), which compiled code does not support"),
+        (indexes_by_fractions, 1, "it takes [number] of a list of whole numbers, which compiled code does not support"),
+        (changes_cells, 2, "which compiled code does not support: write a = a - b instead of a -= b"),
         (calls_a_number, 1, "it calls a whole number as if it were a function"),
         (asks_too_much, 1, "it calls get_legal_moves of a game with (whole number, whole number)"),
-        (faculty, 1, "it uses math.factorial, which compiled code does not have"),
-        (only_empty, 1, "is it a list, set or dictionary that nothing is put into?"),
+        (faculty, 1, "it uses math.factorial, which compiled code does not support"),
+        (only_empty, 1, "the type of this value is unknown: is it a list, set or dictionary that stays empty?"),
     ],
 )
 def test_what_numba_refuses_is_put_in_plain_words(function: Any, offset: int, reason: str) -> None:
@@ -308,7 +312,7 @@ def a_move_or_none(game: Any, player: Any) -> Any:
 
 
 def test_a_tuple_that_may_be_none_is_told_in_plain_words() -> None:
-    with pytest.raises(CompileError, match="a value is here a tuple and there None"):
+    with pytest.raises(CompileError, match="a value is sometimes a tuple and sometimes None"):
         compile_heuristic(a_move_or_none)
 
 
@@ -331,7 +335,7 @@ def no_game(position: Any) -> float:
         (no_game, "does not take (game, player)"),
         (len, "the heuristic is len, an object of the class builtin_function_or_method, not a plain function"),
         (lambda *both: 0.0, "what is called is lambda(*both), perhaps a decorator's: it takes any number of arguments"),
-        (eval("lambda game, player: 0.0"), "the source of <lambda> is not at hand"),
+        (eval("lambda game, player: 0.0"), "the source of <lambda> is not available"),
         (
             type("Scorer", (), {"__call__": lambda self, game, player: 0.0})(),
             "an object of the class Scorer, not a plain",

@@ -168,32 +168,36 @@ def test_a_pattern_that_gives_no_agent_is_an_error(tmp_path: Path) -> None:
         ("ID:@nodes=3", ":", "a heuristic must follow ID:"),
         ("ID:improved@nodes=0", "nodes=0", "nodes must be a positive whole number, not 0"),
         ("ID:improved@nodse=5,order", "nodse=5", "did you mean nodes?"),
-        ("ID:improved@nodes=5,depth=3", "depth=3", "a second limit, after nodes=5"),
-        ("ID:improved@nodes=5, MS=3", "MS=3", "no option is called 'MS'; did you mean ms?"),
+        ("ID:improved@nodes=5,depth=3", "depth=3", "second limit after nodes=5"),
+        ("ID:improved@nodes=5, MS=3", "MS=3", "no option 'MS'; did you mean ms?"),
         ("MCTS@depth=3", "depth=3", "MCTS has no depth"),
         ("BF:open@depth=3", "depth=3", "BF has no depth"),
-        ("BF:open@ties", "ties", "ties is an option of MM and AB and ID only"),
-        ("MCTS:open@order", "order", "order is an option of AB and ID only"),
+        ("BF:open@ties", "ties", "ties applies only to MM and AB and ID"),
+        ("MCTS:open@order", "order", "order applies only to AB and ID"),
         ("random@nodes=5", "nodes=5", "random has no limit"),
         ("perfect@depth=5", "depth=5", "perfect searches to the end"),
         ("ID:improved@time=5", "time=5", "options are depth=, nodes=, ms=, cpu_ms="),
         ("perfct", "perfct", "did you mean perfect?"),
         ("MCTSS", "MCTSS", "did you mean MCTS?"),
         ("xyzzy", "xyzzy", "MCTS, MCTS:…, engine:…, apart:FILE.py:CLASS or FILE.py:CLASS"),
-        ("engine", "engine", "an engine is named, like engine:fairy, or is a program, like engine:./my_player"),
-        ("apart:a/b.py:P@depth=5", "depth=5", "a player from a file is limited by time: ms or cpu_ms"),
+        ("engine", "engine", "an engine is a name, such as engine:fairy, or a program, such as engine:./my_player"),
+        ("apart:a/b.py:P@depth=5", "depth=5", "a player from a file needs a time limit: ms or cpu_ms"),
         ("apart:a/b.py", "a/b.py", "name the class, like apart:a/b.py:CustomPlayer"),
-        ("engine:no_such", "no_such", "no_such is no program; engines with names are those under [[engines]] in"),
-        ("engine:sh@cpu_ms=5", "cpu_ms=5", "an engine is limited by depth, nodes or ms"),
-        ("engine:sh@option.Hash", "option.Hash", "an option of an engine is written option.NAME=VALUE"),
-        ("engine:sh@option.A=1,option.a=2", "option.a=2", "a is set a second time"),
-        ("engine:sh@order", "order", "order is an option of AB and ID only"),
+        ("engine:no_such", "no_such", "no_such is not a program; named engines are defined under [[engines]] in"),
+        ("engine:sh@cpu_ms=5", "cpu_ms=5", "an engine needs a limit of depth, nodes or ms"),
+        (
+            "engine:sh@option.Hash",
+            "option.Hash",
+            "an engine option must be written option.NAME=VALUE, or option.NAME= for a button",
+        ),
+        ("engine:sh@option.A=1,option.a=2", "option.a=2", "a is set twice"),
+        ("engine:sh@order", "order", "order applies only to AB and ID"),
         ("", "", "a player is missing"),
         ("greedy@ms=5", "ms=5", "greedy has no limit"),
-        ("greedy@ties", "ties", "ties is an option of MM and AB and ID only"),
-        ("a/b.py:P@depth=5", "depth=5", "a player from a file is limited by time: ms or cpu_ms"),
-        ("AB:open@agree", "agree", "agree needs iterations to compare"),
-        ("a/b.py:P@nodes=5", "nodes=5", "a player from a file is limited by time"),
+        ("greedy@ties", "ties", "ties applies only to MM and AB and ID"),
+        ("a/b.py:P@depth=5", "depth=5", "a player from a file needs a time limit: ms or cpu_ms"),
+        ("AB:open@agree", "agree", "agree compares iterations: use a limit of nodes or time"),
+        ("a/b.py:P@nodes=5", "nodes=5", "a player from a file needs a time limit: ms or cpu_ms"),
         ("a/b.py:", "a/b.py:", "like a/b.py:CustomPlayer"),
         ("ID:a/b.py:3@nodes=3", "a/b.py:3", "like a/b.py:my_score"),
         ("ID:missing.py@nodes=3", "missing.py", "no such file"),
@@ -271,16 +275,16 @@ def test_an_engine_is_one_of_the_file_or_a_program(tmp_path: Path, monkeypatch: 
     assert complete(with_program(parse_spec("engine:./fairy"), {"fairy": fairy})).target == str(tmp_path / "fairy")
     assert complete(parse_spec("engine:sh"), Limit(cpu_ms=20)).limit == Limit(ms=20)
     Path("mine").write_text("")
-    with pytest.raises(SpecError, match=r"mine is no program; did you mean \./mine\?\n"):
+    with pytest.raises(SpecError, match=r"mine is not a program; did you mean \./mine\?\n"):
         parse_agent("engine:mine")
-    with pytest.raises(SpecError, match=r"mine may not be run as a program: chmod \+x makes it one"):
+    with pytest.raises(SpecError, match=r"mine is not executable: use chmod \+x"):
         parse_agent("engine:./mine")
 
 
 def test_limits() -> None:
     assert parse_limit("cpu_ms=2.5") == Limit(cpu_ms=2.5)
     for wrong in ("nodes", "nodes=1.5", "nodes=1_0", "ms=1_0", "ms=-1", "plies=3", "ms=nan", "ms=inf"):
-        with pytest.raises(ValueError, match=r"must be a positive|a limit is written"):
+        with pytest.raises(ValueError, match=r"must be a positive|a limit must be written"):
             parse_limit(wrong)
 
 

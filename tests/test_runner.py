@@ -219,7 +219,7 @@ def test_places_where_no_run_can_go(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("mine")
-    for out, message in (("file", "exists already"), ("full", "exists already"), ("file/run", "cannot write there")):
+    for out, message in (("file", "already exists"), ("full", "already exists"), ("file/run", "cannot write there")):
         with pytest.raises(ValueError, match=message):
             play(tmp_path / out)
     with pytest.raises(ValueError, match="not a run directory"):
@@ -263,7 +263,7 @@ def test_a_run_whose_folder_is_moved_while_it_is_played_says_so_and_goes_on_ther
     with monkeypatch.context() as patch:
         patch.setattr("experiments.play.game_recorder._SHORTEST", 0.0)
         patch.setattr("experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0)
-        with pytest.raises(OSError, match="run has been moved or deleted while it was played; what was logged went"):
+        with pytest.raises(OSError, match="run was moved or deleted during the run; the logged games moved"):
             play_here(tmp_path / "run", show=move)
     play_here(tmp_path / "moved", resume=True)
     assert_same_games(tmp_path / "moved", undisturbed)
@@ -284,7 +284,7 @@ def test_a_run_that_is_put_at_the_path_of_one_that_is_played_is_left_as_it_is(
     with monkeypatch.context() as patch:
         patch.setattr("experiments.play.game_recorder._SHORTEST", 0.0)
         patch.setattr("experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0)
-        with pytest.raises(OSError, match="what is there now was left as it is; what was logged went with it"):
+        with pytest.raises(OSError, match="what is there now was left unchanged; the logged games moved with it"):
             play_here(run, show=replace)
     assert contents(run) == before
     play_here(tmp_path / "moved", resume=True)
@@ -395,7 +395,7 @@ def test_a_run_in_which_a_clock_ended_games_says_so_once(tmp_path: Path, cap: fl
     )  # fmt: skip
     assert outcome.finished
     assert outcome.reasons == {reason: 2}
-    assert outcome.notes[:-1] == ("not reproducible to the move: Slow thinks by the clock",)
+    assert outcome.notes[:-1] == ("not exactly reproducible: Slow thinks by the clock",)
     assert outcome.notes[-1].startswith(f"Slow lost 2 of 2 games by {reason}")
     end = json.loads((tmp_path / "run" / run_directory.END).read_text())
     assert (end["ended_by_clock"], end["reproducible"]) == (2, False)
@@ -418,7 +418,7 @@ def test_a_hang_of_a_player_without_a_clock_is_not_reproducible(tmp_path: Path) 
         opponents=None, pairs=1, hard_cap=0.3,
     )  # fmt: skip
     assert outcome.reasons == {"hang": 2}
-    assert "not reproducible: a clock ended 2 games; another machine may end others" in outcome.notes
+    assert "not reproducible: 2 games ended by a time limit, which depends on the machine" in outcome.notes
 
 
 FAILING = """
@@ -440,7 +440,7 @@ def test_forfeits_are_told_by_agent_and_reason_most_games_first(tmp_path: Path) 
     outcome = play_tournament(config_of(tmp_path / "run", **keys), pools=here)
     assert outcome.finished
     first, second = (note for note in outcome.notes if " lost " in note)
-    tail = f" (isolation summary {tmp_path / 'run'} tells where)"
+    tail = f" (see isolation summary {tmp_path / 'run'})"
     assert first == f"Zero lost 12 of 12 games by error: ZeroDivisionError: division by zero (my.py, line 4){tail}"
     assert second.startswith("Nan lost ")
     assert second.endswith(f" of 12 games by error: NotANumber: the heuristic returned NaN (my.py, lines 9, 10){tail}")
@@ -486,7 +486,7 @@ def test_code_that_kills_the_process_that_compiles_it_runs_interpreted(tmp_path:
     assert outcome.finished
     (note,) = [note for note in outcome.notes if "runs interpreted" in note]
     assert note.startswith("Deep runs interpreted")
-    assert note.endswith("its process died while it was compiled and checked")
+    assert note.endswith("its process died during compilation and checks")
     assert set(outcome.reasons) == {"no_moves"}
 
 
@@ -675,10 +675,10 @@ def test_ctrl_c_while_preparing_ends_with_one_line(tmp_path: Path, moment: str, 
     assert not [line for line in output.splitlines() if "· preparing" not in line]
     if equal_cost:
         again = shlex.join(["isolation", "tournament", *options, "--out", str(run)])
-        assert errors == f"Interrupted: nothing was kept. Start again with: {again}\n"
+        assert errors == f"Interrupted: nothing was saved. Restart with: {again}\n"
         assert not run.exists()
     else:
-        goes_on = f"Go on with: isolation tournament --resume {run}"
+        goes_on = f"Continue with: isolation tournament --resume {run}"
         assert errors == f"Interrupted: 0 of 10,080 games are in {run}. {goes_on}\n"
         assert run_directory.is_run(run)
         assert log.count_games(run) == 0

@@ -42,7 +42,7 @@ def test_a_contender_with_hardly_any_nodes_is_named() -> None:
     config = load_config(None, {"contenders": ["ID:open", "Few=ID:center@nodes=5"], "equal_cost": True})
     plan, _ = at_equal_cost(make_plan(config), measure)
     (note,) = [note for note in plan.notes if "at equal cost" in note]
-    assert note.startswith("Few gets no more than 1 nodes a move at equal cost")
+    assert note.startswith("Few gets only 1 nodes per move at equal cost")
 
 
 def test_a_contender_whose_code_fails_is_named() -> None:
@@ -112,7 +112,7 @@ def test_the_numbers_are_fixed_in_the_saved_configuration_and_kept_when_resuming
 @pytest.mark.parametrize("contender", ["ID:open@ms=5", "AB:open", "random"])
 def test_only_node_limits_can_be_scaled(contender: str) -> None:
     plan = make_plan(load_config(None, {"contenders": [contender], "equal_cost": True}))
-    with pytest.raises(ValueError, match=r"equal_cost scales node limits, and .* has none"):
+    with pytest.raises(ValueError, match=r"equal_cost scales node limits, but .* has none"):
         at_equal_cost(plan, measure)
 
 

@@ -211,7 +211,9 @@ def test_a_heuristics_file_that_changes_others_is_blamed_by_name_and_nothing_sta
     path = tmp_path / "patches.py"
     path.write_text(f"import isolation\n{act}\ndef score(game, player):\n    return 1.0\n")
     recursion = sys.getrecursionlimit()
-    with pytest.raises(LoadError, match=rf"patches\.py failed to import: it changes {changed}, which belongs to"):
+    with pytest.raises(
+        LoadError, match=rf"patches\.py failed to import: it changes {changed}, which does not belong to"
+    ):
         load_heuristic(path, "score")
     with unchanged():
         board = Board.from_moves([24, 14])

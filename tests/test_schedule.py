@@ -174,7 +174,7 @@ def test_exhausted_openings_are_said_and_no_game_is_repeated() -> None:
     plan = plan_of(board="4x4", contenders=["AB:open"], pairs=10_000)
     games = games_of(plan)
     assert len(set(games)) == len(games)
-    assert any("openings exhausted: of 10,000 asked for, 240 different ones" in note for note in plan.notes)
+    assert any("only 240 distinct openings exist (10,000 requested)" in note for note in plan.notes)
     assert any("no control" in note for note in plan.notes)
 
 
@@ -197,7 +197,7 @@ def test_the_population_is_known_for_agents_that_leave_nothing_to_chance() -> No
 def test_an_agent_never_plays_itself() -> None:
     plan = plan_of(contenders=["AB:open"], opponents=["AB:open@depth=5", "greedy"], pairs=2)
     assert all(one != two for one, two, _ in games_of(plan))
-    assert "AB_Open does not play AB_Open: they are the same player" in plan.notes
+    assert "AB_Open does not meet AB_Open: they are the same player" in plan.notes
 
 
 def test_round_robin_and_head_to_head() -> None:
@@ -214,13 +214,13 @@ def test_round_robin_and_head_to_head() -> None:
         ({"contenders": ["ID:open", "Y=ID:open"]}, "contenders: Y plays exactly like ID_Open"),
         ({"contenders": ["Y=ID:improved"]}, "contenders: Y plays exactly like ID_Improved"),
         ({"contenders": ["X=ID:open"], "opponents": ["X=random"]}, "two different agents are called X"),
-        ({"contenders": ["ID:opn"]}, "contenders\\[0\\]: no heuristic is called 'opn'; did you mean open"),
+        ({"contenders": ["ID:opn"]}, "contenders\\[0\\]: no heuristic 'opn'; did you mean open"),
         ({"opponents": ["random", "ID:missing.py:f"]}, "opponents\\[1\\]: no such file"),
-        ({"baseline": "ID:*"}, "baseline: exactly one agent is needed"),
+        ({"baseline": "ID:*"}, "baseline: exactly one agent required"),
         ({"format": "round-robin", "contenders": ["random"]}, "nothing to play"),
-        ({"board": "1x2"}, "a 1x2 board has no opening of 2 plies after which .*: take a larger board"),
-        ({"board": "1x5", "openings": "placements"}, "a 1x5 board has no placement pair that .*: take a larger one"),
-        ({"openings": "file:nowhere.txt"}, "nowhere.txt: there is no such file"),
+        ({"board": "1x2"}, "a 1x2 board has no opening of 2 plies after which .*: use a larger board"),
+        ({"board": "1x5", "openings": "placements"}, "a 1x5 board has no placement pair that .*: use a larger board"),
+        ({"openings": "file:nowhere.txt"}, "nowhere.txt: no such file"),
     ],
 )
 def test_what_cannot_be_played_is_refused(keys: dict[str, object], message: str) -> None:

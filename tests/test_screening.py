@@ -312,8 +312,8 @@ def test_who_mostly_fails_is_said_to_first_and_shown_no_mistakes_without_a_move(
     result = run("screen", f"ID:{file}:score", "--suite", path, "--split", "all", "--sample", 6, "--jobs", 1)
     assert result.exit_code == 0, result.output
     assert re.match(r"ID_\S*broken\.score failed 6 of 6 times: .*no such thing", result.stdout)
-    assert re.search(r"Cost: not measured, as ID_\S*broken\.score failed\.", " ".join(result.stdout.split()))
-    assert "broken.score threw no win away by a move." in result.stdout
+    assert re.search(r"Cost: not measured because ID_\S*broken\.score failed\.", " ".join(result.stdout.split()))
+    assert "broken.score never lost a winning position by a move." in result.stdout
     assert " to move." not in result.stdout
 
 
@@ -341,7 +341,7 @@ def test_several_contenders_are_ranked_and_adjusted_for_being_several(path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("ID:open", "--suite", "9x9"), "no suite is called 9x9"),
+        (("ID:open", "--suite", "9x9"), "no suite 9x9"),
         (("ID:improved",), "is the baseline itself"),
         (("ID:opne",), "open"),
         (("ID:open", "--limit", "nodes=few"), "nodes must be a positive whole number"),

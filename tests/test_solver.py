@@ -336,7 +336,7 @@ def test_a_long_search_can_be_interrupted(limit):
 
 
 def test_a_depth_is_no_limit_for_the_solver():
-    with pytest.raises(ValueError, match="limit it by nodes or time, not by depth=3"):
+    with pytest.raises(ValueError, match="use a limit of nodes or time, not depth=3"):
         solve(Board.from_moves([24, 14]), Limit(depth=3))
 
 
@@ -344,7 +344,7 @@ def test_a_depth_is_no_limit_for_the_solver():
 
 
 def test_a_board_that_is_too_large_is_refused():
-    with pytest.raises(ValueError, match="boards of up to 128 cells, not the 169 of 13x13"):
+    with pytest.raises(ValueError, match="boards of up to 128 cells; 13x13 has 169"):
         solve(Board.from_moves([], "13x13"))
 
 

@@ -192,14 +192,14 @@ def test_openings_that_are_alike_by_symmetry_have_one_winner_in_the_tables(size)
 def test_the_map_of_refutations_is_drawn_for_boards_of_any_shape(size):
     winners = shipped_pairs(size).copy()
     winners[0, 1] = 0
-    assert "Replies that refute" in to_svg(draw_chart(refutation_maps(summarise(winners, size))))
+    assert "Winning replies to each first placement," in to_svg(draw_chart(refutation_maps(summarise(winners, size))))
 
 
 @pytest.mark.parametrize(
     ("size", "complaint"),
     [
         ("12x11", "up to 128 cells, not 12x11"),
-        ("1x1", "has no placement pair, but one cell"),
+        ("1x1", "board has only one cell and no placement pair: use a larger board"),
         ("7", "written ROWSxCOLUMNS"),
     ],
 )
@@ -210,7 +210,7 @@ def test_boards_that_cannot_be_solved_are_refused_before_anything_is_written(tmp
 
 
 def test_a_depth_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="by nodes or time"):
+    with pytest.raises(ValueError, match="of nodes or time"):
         solve_all("4x4", tmp_path / "solved.parquet", limit=Limit(depth=3))
 
 

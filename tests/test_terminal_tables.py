@@ -126,7 +126,7 @@ def test_a_pipe_gets_whole_names_and_every_column(run: Path) -> None:
     told = said("compare", run, "--table", "verdicts")
     assert all(name in told for name in LONG)
     assert "heterogeneity p" in told
-    assert "Left out" not in told
+    assert "Columns hidden" not in told
 
 
 @pytest.mark.usefixtures("narrow")
@@ -141,7 +141,7 @@ def test_what_is_the_same_in_every_row_is_a_sentence() -> None:
     rows = [{"agent": name, "games": 1400, "share": Share(place / 10)} for place, name in enumerate("ABC")]
     text = render_rows(rows, "table")
     assert text.splitlines()[0].split() == ["agent", "share"]
-    assert text.splitlines()[-1] == "The same in every row: games: 1,400."
+    assert text.splitlines()[-1] == "Constant columns: games: 1,400."
     assert "games" in render_rows(rows[:2], "table").splitlines()[0]
     assert render_rows(rows, "csv").splitlines()[0] == "agent,games,share"
 
@@ -191,7 +191,7 @@ def dear_run(wall_times: tuple[int, int] = (50_000, 50_000), is_measured: bool =
 def test_a_run_that_has_not_measured_costs_says_so_and_guesses_none(tmp_path: Path) -> None:
     told = said("compare", dear_run(is_measured=False).write(tmp_path / "run"))
     assert "Cost: not measured" in told
-    assert "The price" not in told
+    assert "CPU time per node compared with" not in told
     assert "×" not in told
 
 
@@ -208,7 +208,7 @@ def test_a_cost_stands_with_its_interval_and_its_clock_and_one_that_is_unsteady_
     made = dear_run()
     told = " ".join(said("compare", made.write(tmp_path / "run")).split())
     assert "3.00 × (2.94 to 3.06)" in told
-    assert "Cost: processor time per node over the baseline's" in told
+    assert "Cost: CPU time per node relative to the baseline, measured in alternation" in told
     assert "Unreliable" not in told
     made.costs["Dear"] |= {"low": 2.5, "high": 3.5}
     told = " ".join(said("compare", made.write(tmp_path / "unsteady")).split())
@@ -221,20 +221,22 @@ def test_a_run_at_equal_cost_says_so_first_with_the_nodes_of_each(tmp_path: Path
     made.config["equal_cost"] = True
     told = " ".join(said(*words, made.write(tmp_path / "run")).split())
     assert told.startswith(
-        "At equal cost, by processor time per node, measured when the run began: Dear 333 nodes (a node costs 3.00 ×, "
-        "spread 4.0 %); Base 1,000 nodes a move."
+        "At equal cost by CPU time per node, measured when the run began: Dear 333 nodes "
+        "(a node costs 3.00 ×, spread 4.0 %); Base 1,000 nodes per move."
     )
     made.costs.clear()
     told = " ".join(said(*words, made.write(tmp_path / "old")).split())
-    assert told.startswith("At equal cost by wall time, as older versions measured it, perhaps far off: Dear 333 nodes")
+    assert told.startswith(
+        "At equal cost by wall time (as older versions measured it, possibly inaccurate): Dear 333 nodes"
+    )
 
 
 def test_a_better_heuristic_is_told_its_price(tmp_path: Path) -> None:
     made = dear_run()
     told = said("compare", made.write(tmp_path / "run"))
-    assert "The price: a node takes Dear 3.00 × the processor time of Base's." in told
+    assert "CPU time per node compared with Base: Dear 3.00 ×. Equal node limits ignore this cost;" in told
     made.config["equal_cost"] = True
-    assert "The price" not in said("compare", made.write(tmp_path / "equal"))
+    assert "CPU time per node compared with" not in said("compare", made.write(tmp_path / "equal"))
 
 
 def test_what_equal_cost_says_is_told_where_a_run_beside_knows_it(tmp_path: Path) -> None:
@@ -246,10 +248,10 @@ def test_what_equal_cost_says_is_told_where_a_run_beside_knows_it(tmp_path: Path
     other = dear_run()
     other.config |= {"equal_cost": True, "board": "5x5"}
     other.write(tmp_path / "another-question")
-    assert "isolation tournament --equal-cost does." in " ".join(said("compare", run).split())
+    assert "isolation tournament --equal-cost accounts for it." in " ".join(said("compare", run).split())
     equal.write(tmp_path / "equal")
     told = " ".join(said("compare", run).split())
-    assert f"at equal cost, in {tmp_path / 'equal'}: Dear 50.0 %, no significant difference." in told
+    assert f"at equal cost, {tmp_path / 'equal'} found: Dear 50.0 %, no significant difference." in told
     assert "--equal-cost" not in told
 
 

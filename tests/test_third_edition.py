@@ -173,7 +173,7 @@ def test_a_small_board_lies_in_the_middle():
     assert len(state.liberties(None)) == 48
     assert len(state.liberties(57)) == 8
     assert unsupported_size_reason(9, 11) == ""
-    assert unsupported_size_reason(11, 9) == "players of the third edition know boards of up to 9x11, not 11x9"
+    assert unsupported_size_reason(11, 9) == "players of the third edition support boards of up to 9x11, not 11x9"
 
 
 def test_whose_turn_it_is_shows_in_the_plies_where_old_code_has_set_it():
@@ -531,10 +531,10 @@ def test_in_a_game_that_its_edition_calls_finished_a_player_is_not_asked(own, op
 
 @pytest.mark.parametrize("size", ["11x9", "10x10"])
 def test_a_larger_board_is_refused_before_anything_is_played(size):
-    with pytest.raises(ValueError, match=f"^Silent: players of the third edition know .* up to 9x11, not {size}$"):
+    with pytest.raises(ValueError, match=f"^Silent: players of the third edition support .* up to 9x11, not {size}$"):
         play_games(agent_of(Silent), RandomAgent(), [()], [1], size)
     config = Config(contenders=[f"{FILE}:FixedDepth"], opponents=["random"], board=size, pairs=1)
-    with pytest.raises(ValueError, match="know boards of up to 9x11"):
+    with pytest.raises(ValueError, match="support boards of up to 9x11"):
         make_plan(config)
 
 

@@ -190,7 +190,7 @@ def test_it_plays_by_search_on_every_board_that_states_know(tmp_path):
     assert agent.heuristic_name == "my_custom_player.py:CustomPlayer.score"
     assert play_games(agent, parse_agent("random"), [(0, 20)], [1], "7x7").reason.tolist() == [0]
     assert play_games(agent, parse_agent("random"), [(0, 20)], [1], "9x11", interpreted=True).reason.tolist() == [0]
-    with pytest.raises(ValueError, match="players of the third edition know boards of up to 9x11, not 10x10"):
+    with pytest.raises(ValueError, match="players of the third edition support boards of up to 9x11, not 10x10"):
         play_games(agent, parse_agent("random"), [(0, 20)], [1], "10x10")
 
 
@@ -216,7 +216,7 @@ def test_a_file_alone_means_the_score_of_its_player(tmp_path):
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("CustomPlayer", "is a player of the third edition, no heuristic; it plays as"),
+        ("CustomPlayer", "is a player of the third edition, not a heuristic; it plays as"),
         ("CustomPlayer.scor", "CustomPlayer has no 'scor'; did you mean score?"),
         ("CustomPlayer.moves", "must be a method (self, state) of a third-edition player's class"),
     ],

@@ -282,7 +282,7 @@ def test_a_census_is_exact_in_every_table(tmp_path):
     assert all(math.isnan(p) for p in p_values)
     notes = " ".join(note for section in sections if section.key != "theory" for note in section.notes)
     assert "95 %" not in notes
-    assert "exact for these" in notes
+    assert "exact for them" in notes
 
 
 def test_a_census_leaves_who_is_stronger_to_no_chance(tmp_path):
@@ -351,7 +351,10 @@ def test_next_to_nothing_played_is_too_little_data_not_playing_alike(tmp_path):
     findings = load_findings([gauntlet(1).write(tmp_path / "run")])
     (row,) = compare_sections(findings)[0].rows
     assert row["verdict"].shown == "too little data"
-    assert any(note.startswith("Too little data: with power 80 %") for note in compare_sections(findings)[0].notes)
+    assert any(
+        note.startswith("Too little data: no difference is detectable with 80 % power.")
+        for note in compare_sections(findings)[0].notes
+    )
     assert all(
         -100 <= 100 * end <= 100 for row in cells_of(compare_sections(findings)) for at in ends(row) for end in at
     )

@@ -196,7 +196,7 @@ def test_wherever_a_stopped_match_is_shown_its_estimate_knows_of_the_stopping(tm
         summary_headline(findings).section.title,
         report_page(findings),
     ):
-        assert f"Sequential test of Mine: rather 60 than 0 Elo, after {test.path.decided_after} pairs. {said}" in text
+        assert f"Sequential test of Mine: accepted: 60 Elo (H1), after {test.path.decided_after} pairs. {said}" in text
     (row, *_), *_ = (section.rows for section in sprt_sections(findings, None, None))
     assert row["estimate"].value == test.estimate.estimate
 
@@ -207,7 +207,7 @@ def test_a_match_asked_in_normalized_elo_is_read_so_and_another_model_may_be_ask
     assert test.path.sprt.model == "normalized"
     models = {model: sprt_sections(findings, None, None, model=model) for model in (None, "normalized", "logistic")}
     assert models[None] == models["normalized"] != models["logistic"]
-    assert "rather 60 than 0 normalized Elo" in models[None][0].rows[0]["decision"].shown
+    assert "accepted: 60 normalized Elo (H1)" in models[None][0].rows[0]["decision"].shown
 
 
 def test_a_look_at_an_unfinished_run_is_warned_of_and_shown_beside_what_holds_at_any_time(tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_a_look_at_an_unfinished_run_is_warned_of_and_shown_beside_what_holds_at
         for first in (compare_headline(findings), summary_headline(findings)):
             assert ("8 looks" in first.section.title.replace("eight", "8")) == is_interim
             assert ("at_any_time" in first.section.rows[0]) == is_interim
-        assert ("So far, not yet final" in compare_headline(findings).section.title) == is_interim
+        assert ("Interim result" in compare_headline(findings).section.title) == is_interim
         (row,) = compare_sections(findings)[0].rows
         assert ("at_any_time" in row) == is_interim
         if is_interim:

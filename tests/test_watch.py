@@ -148,7 +148,7 @@ def test_a_finished_run_that_is_removed_or_replaced_is_noticed(tmp_path):
         path.rename(tmp_path / "elsewhere")
         state = following()
         assert (state["problem"], state["finished"], state["played"]) == (
-            f"{path} has been moved or deleted; this is how it stood last", False, 24,
+            f"{path} has been moved or deleted; this is its last known state", False, 24,
         )  # fmt: skip
         finished(gauntlet(3, contenders=("Newcomer",)), path)
         state = following()
@@ -162,7 +162,7 @@ def test_a_run_that_is_damaged_from_the_beginning_is_shown_as_that(tmp_path):
     with watching(path) as port, told(port) as following:
         state = following()
     assert state["problem"].startswith(f"{path}/run.json: ")
-    assert (state["standings"], state["line"]) == ([], "0 of 0 games, not begun")
+    assert (state["standings"], state["line"]) == ([], "0 of 0 games, not started")
 
 
 def test_no_more_pages_are_told_than_there_is_room_for_even_if_all_come_at_once(tmp_path, monkeypatch):
@@ -226,7 +226,7 @@ def test_a_tournament_is_watched_while_it_is_played_and_its_page_stays(tmp_path,
     words = ["match", "random", "greedy", "--pairs", "2", "--jobs", "1", "--watch", "--out", str(tmp_path / "run")]
     result = CliRunner().invoke(main, words)
     assert result.exit_code == 0, result.output
-    assert "The page of the run is at http://127.0.0.1:" in result.output
+    assert "Live page: http://127.0.0.1:" in result.output
     assert len(seen[0].games) == 4
 
 

@@ -69,7 +69,7 @@ def shortages(decisions: pd.DataFrame, positions: int) -> list[str]:
     eligible = decisions[is_eligible(decisions)]["agent"].value_counts()
     found = {str(agent): int(eligible.get(agent, 0)) for agent in decisions["agent"].unique()}
     return [
-        f"{agent}: only {count:,} of {positions:,} positions were found; the board has no more openings."
+        f"{agent}: found only {count:,} of {positions:,} positions; the board has no more openings."
         for agent, count in found.items()
         if count < positions
     ]
@@ -80,8 +80,8 @@ def described(size: str) -> str:
     first, last = judged_plies(size)
     names = ", ".join(spec.partition("=")[2] for spec in FIELD)
     return (
-        f"Moves at plies {first + 1} to {last + 1} of games on {size} from openings of {OPENING_PLIES} random plies, "
-        f"both sides, against {names}."
+        f"Moves at plies {first + 1} to {last + 1} of games on {size} against {names}, from openings of "
+        f"{OPENING_PLIES} random plies, both sides."
     )
 
 
@@ -116,13 +116,13 @@ def play_and_label(
         TimeoutError: a player does not answer.
     """
     if not heuristics or not depths or positions < 1:
-        raise ValueError("at least one heuristic, one depth and one position are needed")
+        raise ValueError("at least one heuristic, one depth and one position required")
     players = [(heuristic, depth) for heuristic in dict.fromkeys(heuristics) for depth in dict.fromkeys(depths)]
     agents = [*(_make_player(*player) for player in players), *map(parse_agent, FIELD)]
     openings = random_openings(size, OPENING_PLIES, _MOST_OPENINGS, seed)
     first, last = judged_plies(size)
     if last < first:
-        raise ValueError(f"games on {size} are over soon after openings of {OPENING_PLIES} plies: take a larger board")
+        raise ValueError(f"games on {size} end soon after openings of {OPENING_PLIES} plies: use a larger board")
     show(0, len(players))
     # Compiled here once, so that the workers find it in the cache.
     native_function("solve", None, *parse_size(size))
@@ -137,7 +137,7 @@ def play_and_label(
     notes = [found[player].note for player in players if found[player].note]
     frames = [found[player].decisions for player in players if not found[player].is_left_out]
     if not frames:
-        raise ValueError(" ".join(["nothing can be judged:", *notes]))
+        raise ValueError(" ".join(["no agent can be evaluated:", *notes]))
     for sentence in notes:
         note(sentence)
     return pd.concat(frames, ignore_index=True)
@@ -178,8 +178,8 @@ def _label_player(
         judged = run_with_watchdog(lambda: _judge(player, openings, positions, marker), being_asked, LONGEST_MOVE)
     except UserCodeTimeout:
         raise TimeoutError(
-            f"{player.name} does not answer: it was asked for a move at ply {marker[2]} of a game on {openings.size} "
-            f"{LONGEST_MOVE:g} s ago"
+            f"{player.name} does not answer: no move after {LONGEST_MOVE:g} s at ply {marker[2]} of a game on "
+            f"{openings.size}"
         ) from None
     return who, judged
 
@@ -226,8 +226,8 @@ def _told_failures(name: str, failures: list[tuple[str, str]], played: int, is_l
     if is_left_out:
         return f"{name} was excluded: it lost {counts}."
     return (
-        f"{name} lost {counts}: kept and mistakes rest on the moves that it played, and converted counts these games "
-        "as lost."
+        f"{name} lost {counts}: kept and mistakes are based on the moves it played; converted counts these games as "
+        f"lost."
     )
 
 

@@ -146,7 +146,7 @@ def shipped_pairs(size: str) -> Winners:
     """
     rows, columns = parse_size(size)
     if not is_covered(rows, columns):
-        raise ValueError(f"no table of {size} ships with the package; solve it: isolation solve --all --board {size}")
+        raise ValueError(f"no solved table for {size}; create one with isolation solve --all --board {size}")
     winners = np.zeros((rows * columns, rows * columns), np.int8)
     for pair in permutations(range(rows * columns), 2):
         winners[pair] = 1 if pair_is_won(rows, columns, *pair) else 2
@@ -198,7 +198,7 @@ def add_table(size: str, solved: Path, path: Path = FILE) -> None:
     """
     rows, columns = parse_size(size)
     if rows > columns:
-        raise ValueError(f"tables are kept of boards that lie: give {format_size(columns, rows)}, not {size}")
+        raise ValueError(f"solved tables use landscape boards: use {format_size(columns, rows)} instead of {size}")
     winners = read_pairs(solved, size)
     if missing := summarise(winners, size).unknown:
         raise ValueError(f"{solved}: {missing} of the {size} pairs are not solved yet")
@@ -250,10 +250,13 @@ def _is_mirrored_soon(pair: tuple[int, int], size: str) -> bool:
 def _check(rows: int, columns: int, limit: Limit | None) -> None:
     if rows * columns > MOST_COMPILED_CELLS:
         raise ValueError(
-            f"the solver serves boards of up to {MOST_COMPILED_CELLS} cells, not {format_size(rows, columns)}"
+            f"{format_size(rows, columns)} is too large: the solver supports boards of up to {MOST_COMPILED_CELLS} "
+            f"cells"
         )
     if rows * columns < 2:
-        raise ValueError(f"a {format_size(rows, columns)} board has no placement pair, but one cell: take a larger one")
+        raise ValueError(
+            f"a {format_size(rows, columns)} board has only one cell and no placement pair: use a larger board"
+        )
     SearchBudget(limit)
 
 
@@ -324,7 +327,8 @@ def _read(path: Path, size: str) -> list[SolvedPair]:
     written_for = (table.schema.metadata or {}).get(_SIZE, b"").decode()
     if written_for != size:
         raise ValueError(
-            f"{path} holds {f'the openings of {written_for}' if written_for else 'something else'}, not of {size}"
+            f"{path} contains {f'the openings of {written_for}' if written_for else 'something else'}, not those of "
+            f"{size}"
         )
     openings, winners, nodes = (table[name].to_pylist() for name in SCHEMA.names)
     return [

@@ -131,7 +131,7 @@ def read_labels(run: str | Path) -> pd.DataFrame:
 def read_label_table(run: str | Path) -> pa.Table:
     """Like `read_labels`, as an Arrow table."""
     if not has_labels(run):
-        raise ValueError(f"{run} has no exact values yet: make them with {command('label', run)}")
+        raise ValueError(f"{run} has no exact values yet: compute them with {command('label', run)}")
     labels = _read(Path(run) / FILE)
     _check_fit(run, labels, log.read_table(run, ("game_id", "plies")))
     return labels
@@ -268,7 +268,7 @@ def _sampled(games: pa.Table, sample: int | None) -> pa.Table:
     if sample is None or sample >= len(games):
         return games
     if sample < 1:
-        raise ValueError(f"a sample has at least 1 game, not {sample}")
+        raise ValueError(f"the sample must have at least 1 game, not {sample}")
     order = np.argsort(mixed(games["game_id"].to_numpy().astype(np.uint64)), kind="stable")
     return games.take(pa.array(order[:sample]))
 
@@ -283,7 +283,7 @@ def _size(run: str | Path, games: pa.Table) -> str:
     rows, columns = parse_size(size)
     if rows * columns > MOST_COMPILED_CELLS:
         raise ValueError(
-            f"{run}: exact values are out of reach on {size}; the solver serves up to {MOST_COMPILED_CELLS} cells"
+            f"{run}: {size} is too large for exact values; the solver supports up to {MOST_COMPILED_CELLS} cells"
         )
     return size
 
@@ -292,13 +292,11 @@ def _check_reach(run: str | Path, batch: pa.Table, size: str, limit: Limit) -> N
     """Refuse to go on where hardly any position of the first games can be decided."""
     asked, decided = (int((pc.list_flatten(batch[name]).to_numpy() >= 0).sum()) for name in ("legal", "value"))
     if not asked:
-        raise UnsolvableRunError(
-            f"{run}: the first games are over before the first ply to be labelled: lower --first-ply"
-        )
+        raise UnsolvableRunError(f"{run}: the first games end before the first ply to label: lower --first-ply")
     if decided < LEAST_DECIDED * asked:
         raise UnsolvableRunError(
-            f"{run}: on {size}, {limit} decide only {decided} of the first {asked} positions; exact values are out of "
-            "reach here: raise --limit, or begin with a later ply (--first-ply)"
+            f"{run}: with {limit} only {decided} of the first {asked} positions on {size} can be solved: raise "
+            f"--limit or start at a later ply (--first-ply)"
         )
 
 

@@ -40,7 +40,7 @@ def find_games(run: str | Path, kind: Kind = "all", where: str = "") -> pd.DataF
     import pandas as pd
 
     if kind not in KINDS:
-        raise ValueError(f"games can be {', '.join(KINDS)}, not {kind!r}")
+        raise ValueError(f"no kind of games {kind!r}; choose one of {', '.join(KINDS)}")
     _check(run)
     games = read_games(run, FACTS)
     names = games[["agent_1", "agent_2"]].astype(object)
@@ -82,7 +82,7 @@ def read_game(run: str | Path, game_id: int) -> dict[str, Any]:
     _check(run)
     found = find_row(run, game_id)
     if found is None:
-        raise ValueError(f"{run} has no game {game_id}; {command('games', run)} lists what it has")
+        raise ValueError(f"{run} has no game {game_id}; list its games with {command('games', run)}")
     return found
 
 
@@ -97,11 +97,11 @@ def _meeting(games: pd.DataFrame, where: str) -> pd.DataFrame:
     if not where.strip():
         return games
     if "@" in where or "__" in where:
-        raise ValueError(f"--where {where!r}: a condition is about the columns only, and has neither @ nor __ in it")
+        raise ValueError(f"--where {where!r}: conditions may use only columns, without @ and __")
     try:
         chosen: Any = games.eval(where, engine="python")
         if getattr(chosen, "dtype", None) is None or chosen.dtype.kind != "b":
-            raise ValueError("it is neither true nor false of a game")
+            raise ValueError("not a true/false condition; did you mean `==`?")
         met: pd.DataFrame = games.loc[chosen.to_numpy()]
         return met
     except Exception as error:

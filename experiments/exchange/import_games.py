@@ -27,7 +27,7 @@ from isolation.rules.outcome import REASON_WORDS, Reason
 _COMMENT = re.compile(r"(?:([+-]?(?:\d+(?:\.\d+)?|inf))/(\d{1,4}))?\s*(?:(\d+(?:\.\d+)?)s)?.*")
 _TERMINATIONS = {"time forfeit": Reason.TIMEOUT, "rules infraction": Reason.ILLEGAL_MOVE}
 """What other programs call reasons."""
-_OTHERWISE = "the result is not that of its last position"
+_OTHERWISE = "the result contradicts its last position"
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,10 @@ def import_pgn(file: Path, run: Path) -> Imported:
     games = read_pgn(file)
     sizes = sorted({game.size for game in games})
     if len(sizes) > 1:
-        raise ValueError(f"{file}: its games are on {' and '.join(sizes)}; a run has one board")
+        raise ValueError(f"{file}: games on several boards ({' and '.join(sizes)}); a run has one board")
     decided = [game for game in games if game.winner]
     if not decided:
-        raise ValueError(f"{file}: no game of it has a result")
+        raise ValueError(f"{file}: none of its games has a result")
     different: dict[tuple[tuple[str, str], tuple[int, ...]], PgnGame] = {}
     for game in decided:
         different.setdefault((_players(game, file), game.cells), game)
@@ -75,10 +75,10 @@ def import_pgn(file: Path, run: Path) -> Imported:
 
 
 def _notes(undecided: int, repeated: int, doubtful: int) -> tuple[str, ...]:
-    left_out = ((undecided, "they have no result"), (repeated, "they repeat others move for move"))
+    left_out = ((undecided, "no result"), (repeated, "duplicates of other games"))
     why = (f"games skipped: {count:,}; {told}" for count, told in left_out if count)
-    told = f"games whose result is not that of their last position: {doubtful:,}; they count as the file says"
-    return ("imported: what the players are is not known", *why, *([told] if doubtful else []))
+    told = f"games whose result contradicts their last position: {doubtful:,}; the result of the file counts"
+    return ("imported: the settings of the players are unknown", *why, *([told] if doubtful else []))
 
 
 def _scheduled(games: Sequence[PgnGame], file: Path) -> tuple[Schedule, dict[int, PgnGame]]:
@@ -109,7 +109,7 @@ def _scheduled(games: Sequence[PgnGame], file: Path) -> tuple[Schedule, dict[int
 def _players(game: PgnGame, file: Path) -> tuple[str, str]:
     white, black = (game.tags.get(name, "").strip() for name in ("White", "Black"))
     if not white or not black or white == black:
-        raise ValueError(f"{file}:{game.line}: a game has two players with names of their own, White and Black")
+        raise ValueError(f"{file}:{game.line}: a game needs two different players, White and Black")
     return white, black
 
 
@@ -145,7 +145,7 @@ def end_of(game: PgnGame) -> tuple[Reason, str]:
     said, detail = game.tags.get("Termination", ""), game.tags.get("Detail", "")
     if said in REASON_WORDS and said != Reason.NO_MOVES.word:
         return Reason(REASON_WORDS.index(said)), detail
-    return _TERMINATIONS.get(said, Reason.ERROR), f"ended before its end: {said or 'nobody says why'}"
+    return _TERMINATIONS.get(said, Reason.ERROR), f"ended before its end: {said or 'reason unknown'}"
 
 
 def ply_of(comment: str) -> tuple[float, int, int]:

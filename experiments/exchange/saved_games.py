@@ -76,10 +76,10 @@ def append_game(run: str | Path, game: GameRecord, agents: tuple[Agent | None, A
         OSError: the log cannot be written.
     """
     if game.winner not in (1, 2):
-        raise ValueError("only a finished game goes into a log")
+        raise ValueError("only finished games can be logged")
     folder = Path(run)
     if is_run(folder):
-        raise ValueError(f"{folder} is the run of a tournament, whose games are scheduled; choose another directory")
+        raise ValueError(f"{folder} is a tournament run, which accepts only scheduled games; choose another directory")
     make_folder(games_folder(folder))
     with locked(folder):
         game_id = int(read_games(folder, ["game_id"])["game_id"].max()) + 1 if count_games(folder) else 0

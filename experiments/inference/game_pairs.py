@@ -63,7 +63,7 @@ class PairTable:
     def code(self, agent: str) -> int:
         """The index of an agent; ValueError naming the agents there are."""
         if agent not in self.agents:
-            raise ValueError(f"no games of {agent!r}; there are {', '.join(self.agents) or 'no games at all'}")
+            raise ValueError(f"no games of {agent!r}; agents: {', '.join(self.agents) or 'none'}")
         return self.agents.index(agent)
 
     def pairs_of(self, agent: str) -> Ints:
@@ -135,7 +135,7 @@ def pair_games(games: pa.Table, cluster: str | None = None) -> PairTable:
         of_side = pair[side]
         played = np.bincount(of_side, minlength=len(ids))
         if (played > 1).any():
-            raise ValueError(f"pair {ids[int(np.argmax(played > 1))]} holds two games with the same sides")
+            raise ValueError(f"pair {ids[int(np.argmax(played > 1))]} has two games with the same sides")
         result = np.full(len(ids), -1, dtype=np.int8)
         result[of_side] = won[side]
         sides.append(result)

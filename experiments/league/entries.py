@@ -92,7 +92,7 @@ def names_in(run: Path) -> dict[str, Path | None]:
             whole = complete(spec)
             names[whole.name] = file = Path(whole.target.rpartition(":")[0])
             if gone := [path for path in (file, *file.parents) if not path.exists()]:
-                raise ValueError(f"{gone[-1]} is missing, from which {whole.name} plays in {run}: restore it to resume")
+                raise ValueError(f"{gone[-1]}, the file of {whole.name} in {run}, is missing: restore it to resume")
     return names
 
 
@@ -128,7 +128,7 @@ def read_book(run: Path) -> LeagueEntries | None:
         ValueError: there is no run there, it is no league's, or the file is damaged.
     """
     if not any(read_facts(entry["settings"]).is_restricted for entry in load_run(run).agents.values()):
-        raise ValueError(f"{run} is no run of a league: none of its players is a submission")
+        raise ValueError(f"{run} is not a league: none of its players is a submission")
     try:
         return _BOOK.validate_python(read_json(run / FILE))
     except FileNotFoundError:

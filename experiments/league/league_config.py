@@ -29,9 +29,9 @@ def league_keys(given: Mapping[str, Any]) -> dict[str, Any]:
     """
     keys = {**USUAL, **{key: value for key, value in given.items() if value is not None}}
     if parse_limit(keys["limit"]).is_reproducible:
-        raise ValueError(f"--limit: players from files are limited by time, ms or cpu_ms, not by {keys['limit']}")
+        raise ValueError(f"--limit: players from files need a time limit, ms or cpu_ms, not {keys['limit']}")
     if not keys["hard_cap"] > 0:
-        raise ValueError("--hard-cap: a league ends players that do not answer, after a number of seconds above 0")
+        raise ValueError("--hard-cap must be above 0 seconds: a league stops players that do not answer")
     run_directory.new_directory(load_config(None, keys))
     return keys
 
@@ -45,7 +45,7 @@ def league_config(book: LeagueEntries, format_: LeagueFormat, keys: Mapping[str,
     players = [entry.player for entry in book.entries]
     others = _classic_beside({player.name for player in players}) if format_ == "classic" else []
     if not players or len(players) + len(others) < 2:
-        raise ValueError(f"a league needs two players, and {len(players)} of the submissions can play")
+        raise ValueError(f"a league needs two players; only {len(players)} of the submissions can play")
     board = THIRD.usual_size if any(player.edition == THIRD.name for player in players) else USUAL_BOARD
     contenders = (*(player.spec for player in players), *others)
     return load_config(None, {**keys, "format": "round-robin", "board": board, "contenders": contenders})

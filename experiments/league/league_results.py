@@ -116,7 +116,7 @@ def label_games(run: Path, jobs: int, show: Callable[[int, int], None] = lambda 
             run, sample=MOST_LABELLED, forfeits=False, first_ply=first_ply, limit=LABELS_LIMIT, jobs=jobs, show=show
         )
     except UnsolvableRunError:
-        return f"exact results are out of reach on {board}"
+        return f"{board} is too large for exact results"
     except ValueError as error:
         return str(error)
     return ""

@@ -64,9 +64,9 @@ def check_one(player: Submission) -> Check:
         try:
             refusal = json.loads(process.receive(IMPORT_SECONDS))
         except TransportTimeout:
-            return Check(f"its import takes longer than {IMPORT_SECONDS:g} s")
+            return Check(f"importing it takes longer than {IMPORT_SECONDS:g} s")
         except TransportClosed:
-            return Check("its import ends the process")
+            return Check("importing it ends the process")
         if refusal:
             return Check(to_one_line(refusal, LONGEST_LINE))
         return Check("", tuple(_findings(process)))
@@ -81,11 +81,11 @@ def _findings(process: Transport) -> Iterator[CheckResult]:
     try:
         yield from map(_cleaned, _FINDINGS.validate_json(process.receive(CHECK_SECONDS)))
     except TransportTimeout:
-        yield CheckResult("checks", False, f"took longer than {CHECK_SECONDS:g} s together")
+        yield CheckResult("checks", False, f"took longer than {CHECK_SECONDS:g} s in total")
     except TransportClosed:
         yield CheckResult("checks", False, "ended their process")
     except (LineTooLong, ValidationError):
-        yield CheckResult("checks", False, "answered with what is no finding")
+        yield CheckResult("checks", False, "returned an invalid result")
 
 
 def _cleaned(finding: CheckResult) -> CheckResult:

@@ -19,7 +19,7 @@ MOST_FILES = 200
 """Files of a submission that are looked into."""
 
 _NOT_UTF8 = "its name is not UTF-8: rename it"
-_LEADS_NOWHERE = "is a link that leads nowhere"
+_LEADS_NOWHERE = "is a broken link"
 _NOT_THEIRS = ("isolation", "tests", "test", "venv", "env", "site-packages", "node_modules", "__pycache__")
 
 
@@ -84,7 +84,7 @@ def find_submissions(folder: str | Path, known: Mapping[str, Path | None] | None
     except OSError as error:
         raise ValueError(f"{home}: {error.strerror}") from None
     if not any(entry.is_dir() for entry in entries):
-        raise ValueError(f"{home} has no folders: each submission needs a folder of its own, named after it")
+        raise ValueError(f"{home} has no folders: put each submission into a folder named after it")
     players: dict[str, Submission] = {}
     known = known or {}
     skipped = []
@@ -99,7 +99,7 @@ def find_submissions(folder: str | Path, known: Mapping[str, Path | None] | None
             else:
                 skipped.append(found)
         elif entry.suffix == ".py":
-            skipped.append(Skipped(entry.name, "is not in a folder of its own"))
+            skipped.append(Skipped(entry.name, "is not in its own folder"))
     return Found(tuple(players.values()), tuple(skipped))
 
 
@@ -109,7 +109,7 @@ def _why_passed_over(entry: Path) -> str:
         return _NOT_UTF8
     if not entry.is_symlink():
         return ""
-    return "is a link, and leads outside the submission" if entry.exists() else _LEADS_NOWHERE
+    return "is a link to a file outside the submission" if entry.exists() else _LEADS_NOWHERE
 
 
 def _submission(folder: Path) -> Submission | Skipped:
@@ -122,7 +122,7 @@ def _submission(folder: Path) -> Submission | Skipped:
             return Submission(name, file.absolute(), *found, folder.name)
         if found:
             refusals.append(f"{to_one_line(file.relative_to(folder))} {found}")
-    nothing = "has no file with a class that has a get_move or a get_action"
+    nothing = "has no class with a method get_move or get_action"
     return Skipped(name, refusals[0] if refusals else nothing)
 
 
@@ -131,12 +131,12 @@ def _why_unread(file: Path, folder: Path) -> str:
     if not _is_utf8(file):
         return f"cannot play: {_NOT_UTF8}"
     if not Path(os.path.realpath(file)).is_relative_to(os.path.realpath(folder)):
-        return "is reached by a link that leads out of its folder"
+        return "is reached by a link out of its folder"
     if file.is_symlink() and not file.exists():
         return _LEADS_NOWHERE
     if file.is_dir():
         return "is a directory"
-    return "" if file.is_file() else "is no ordinary file"
+    return "" if file.is_file() else "is not a regular file"
 
 
 def _is_utf8(path: Path) -> bool:

@@ -22,8 +22,8 @@ def patch_of_defaults(path: Path, name: str, values: Mapping[str, float]) -> str
     missing = [value for value in values if value not in defaults]
     if missing:
         raise ValueError(
-            f"{path} has no `def {name}` with a default for {missing[0]}, so there is nothing to patch: weights of a "
-            "composite, and what a file imports, are changed by hand where they stand"
+            f"{path} has no `def {name}` with a default for {missing[0]} to patch: change weights of a composite and "
+            f"imported functions by hand"
         )
     lines = [line.encode() for line in text.splitlines(keepends=True)]
     for one, node in sorted(defaults.items(), key=lambda item: (item[1].lineno, item[1].col_offset), reverse=True):

@@ -114,7 +114,7 @@ def select_features(
     size = parse_size(suite.size)
     inside, outside = (_Table.of(part, size, names, at, guide) for part in (suite, held_out))
     if not len(inside.compared.kept):
-        raise ValueError(f"suite {suite.name} has no pair of moves to compare at {at}")
+        raise ValueError(f"suite {suite.name} has no pairs of moves to compare at {at}")
     chosen: list[SelectedFeature] = []
     show(0, most)
     for step in _steps(inside, size, names, most):

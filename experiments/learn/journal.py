@@ -82,14 +82,14 @@ class Journal:
             first = dict(**first)
             tallies = [BatchResult(**line) for line in rest]
         except (ValueError, TypeError):
-            raise ValueError(f"{path} is no record of a tuning or a sweep: choose another name with --out") from None
+            raise ValueError(f"{path} is not a record of a tuning or a sweep: choose another name with --out") from None
         differing = [
             key for key in {**question, **first} if first.get(key) != json.loads(json.dumps(question)).get(key)
         ]
         if differing:
             raise ValueError(
-                f"{path} holds the games of another question, which differs in {', '.join(sorted(differing))}: "
-                "choose another name with --out, or remove it"
+                f"{path} contains games with different settings ({', '.join(sorted(differing))}): choose another name "
+                f"with --out, or remove it"
             )
         self.tallies = {tally.key: tally for tally in tallies}
         if whole != text:

@@ -144,7 +144,7 @@ def _compiled(heuristic: Callable[[Any, Any], float], size: tuple[int, int]) -> 
         return compile_heuristic(heuristic, size)
     except CompileError as error:
         raise ValueError(
-            f"{name_of(heuristic)} runs interpreted, and fitting asks it some million times: {error}"
+            f"{name_of(heuristic)} runs interpreted, which is too slow for fitting (millions of calls): {error}"
         ) from None
 
 
@@ -155,7 +155,7 @@ def _fit(
     for _ in range(1 if at.depth == 1 else ROUNDS):
         compared = compare_moves(suite, at, compiled, space.filled(vector))
         if not len(compared.kept):
-            raise ValueError(f"suite {suite.name} has no pair of moves to compare at {at}")
+            raise ValueError(f"suite {suite.name} has no pairs of moves to compare at {at}")
         model, is_linear = _model(space, compiled, compared, seed)
         problem = _Problem(space, model, compared.weights, compared.decisions)
         vector, scale = _optimum(problem, vector, 1 if is_linear else STARTS, seed)

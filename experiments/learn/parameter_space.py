@@ -112,14 +112,13 @@ def space_of(
     ]
     if left_out:
         raise ParameterError(
-            f"{left_out[0]} is a choice, and none of its values is nearer to another: look through it by games, with "
-            "isolation tune --sampler optuna, or with isolation sweep"
+            f"{left_out[0]} is categorical and cannot be fitted: use isolation tune --sampler optuna or isolation sweep"
         )
     for place in free:
         one = parameters[place]
         if one.low == one.high:
             raise ParameterError(
-                f"the range of {one.name} is a single number, {one.low:g}: declare one, as in {one.name}: "
+                f"the range of {one.name} is the single number {one.low:g}: declare a range, as in {one.name}: "
                 f"Annotated[float, Interval(ge=-1, le=1)] = {one.default}"
             )
     return Space(parameters, free)

@@ -55,19 +55,21 @@ def parse_axis(text: str) -> Axis:
         unit, _, numbers = values.partition("=")
         limits = tuple(parse_limit(f"{unit}={number}") for number in numbers.split(","))
         if len(set(limits)) != len(limits):
-            raise ValueError(f"--over: {values!r} has a value twice")
+            raise ValueError(f"--over: {values!r} contains a duplicate value")
         return Axis("limit", limits)
     if not equals or not name.startswith(_PARAMETER) or name == _PARAMETER:
-        raise ValueError(f"--over is option.NAME=0:1:0.1, option.NAME=0,1,2 or limit=nodes=300,1000, not {text!r}")
+        raise ValueError(
+            f"--over must look like option.NAME=0:1:0.1, option.NAME=0,1,2 or limit=nodes=300,1000, not {text!r}"
+        )
     try:
         written = [parse_number(word) for word in values.split(":" if ":" in values else ",")]
         if ":" in values and len(written) != 3:
             raise ValueError
     except ValueError:
-        raise ValueError(f"--over: {values!r} is neither FIRST:LAST:STEP nor numbers parted by commas") from None
+        raise ValueError(f"--over: {values!r} is neither FIRST:LAST:STEP nor comma-separated numbers") from None
     found = _range(values, *written) if ":" in values else tuple(written)
     if len(set(found)) != len(found):
-        raise ValueError(f"--over: {values!r} has a value twice")
+        raise ValueError(f"--over: {values!r} contains a duplicate value")
     return Axis(name.removeprefix(_PARAMETER), found)
 
 
@@ -117,14 +119,14 @@ def sweep(
 
 def _range(text: str, first: float, last: float, step: float) -> tuple[float, ...]:
     if not np.isfinite([first, last, step]).all():
-        raise ValueError(f"--over: {text!r} is without end; FIRST, LAST and STEP are finite numbers")
+        raise ValueError(f"--over: {text!r} is infinite; FIRST, LAST and STEP must be finite")
     if not step > 0:
-        raise ValueError(f"--over: {text!r} has the step {step:g}; a step is more than 0")
+        raise ValueError(f"--over: {text!r} has the step {step:g}; it must be above 0")
     if last < first:
-        raise ValueError(f"--over: {text!r} goes down; from the lowest value it is {last:g}:{first:g}:{step:g}")
+        raise ValueError(f"--over: {text!r} is decreasing; write {last:g}:{first:g}:{step:g}")
     steps = (last - first) / step
     if steps >= MOST_POINTS:
-        raise ValueError(f"--over: {text!r} has {steps + 1:,.0f} values; {MOST_POINTS:,} are the most")
+        raise ValueError(f"--over: {text!r} has {steps + 1:,.0f} values; the maximum is {MOST_POINTS:,}")
     count = int(np.floor(steps + 1e-9)) + 1
     return tuple(float(f"{first + number * step:.12g}") for number in range(count))
 
@@ -133,10 +135,10 @@ def _check(axes: Sequence[Axis]) -> None:
     names = [axis.name for axis in axes]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"--over: {name} is named twice")
+            raise ValueError(f"--over: {name} occurs twice")
     points = int(np.prod([len(axis.values) for axis in axes]))
     if points > MOST_POINTS:
-        raise ValueError(f"--over: {points:,} combinations are too many; {MOST_POINTS:,} are the most")
+        raise ValueError(f"--over: {points:,} combinations are too many; the maximum is {MOST_POINTS:,}")
 
 
 def _check_choices(spec: Spec, limit: Limit | None, axes: Sequence[Axis]) -> None:
@@ -147,7 +149,7 @@ def _check_choices(spec: Spec, limit: Limit | None, axes: Sequence[Axis]) -> Non
         if one and one.choices and not set(axis.values) <= set(one.choices):
             listed = ",".join(map(str, one.choices))
             raise ValueError(
-                f"--over: {one.name} is a choice, {one.allowed}: name those, as in {_PARAMETER}{one.name}={listed}"
+                f"--over: {one.name} is categorical ({one.allowed}): list values, as in {_PARAMETER}{one.name}={listed}"
             )
 
 

@@ -104,7 +104,7 @@ def pool_of(size: str, plies: int, count: int, seed: int, split: Split) -> Openi
     orbits = orbit_ids(drawn.cells, size)
     rows = np.flatnonzero(split_of(orbits) == split)[:count]
     if not len(rows):
-        raise ValueError(f"a {size} board has too few openings of {plies} plies to hold some out; ask for more plies")
+        raise ValueError(f"a {size} board has too few openings of {plies} plies to hold some out; use more plies")
     return OpeningPool(OpeningSet(size, drawn.cells[rows], 0), np.unique(orbits[rows], return_inverse=True)[1])
 
 
@@ -117,9 +117,7 @@ def subject_of(text: str, limit: Limit | None) -> Spec:
     """
     spec = complete(named(parse_spec(text)), limit)
     if not spec.method or not spec.target or spec.target == "*":
-        raise ValueError(
-            f"{text} has no heuristic whose parameters could be looked through: name one, as in ID:my.py:score"
-        )
+        raise ValueError(f"{text} has no heuristic with parameters: name one, as in ID:my.py:score")
     return spec
 
 
@@ -132,7 +130,7 @@ def opponent_of(text: str) -> Spec:
     """
     spec = named(parse_spec(text))
     if spec.target == "*":
-        raise ValueError(f"--opponent: {text} is a pattern for many agents; name one of them")
+        raise ValueError(f"--opponent: {text} matches many agents; name one of them")
     return spec
 
 
@@ -145,7 +143,7 @@ def limited_of(text: str, limit: Limit | None) -> Spec:
     """
     spec = complete(named(parse_spec(text)), limit)
     if not spec.method or spec.target == "*" or spec.limit is None:
-        raise ValueError(f"--over: {text} is no search whose limit could be swept over; one is ID:improved or MCTS")
+        raise ValueError(f"--over: {text} has no limit to sweep; use a search such as ID:improved or MCTS")
     return spec
 
 

@@ -80,7 +80,7 @@ def _listing(name: str, meaning: str, function: Heuristic) -> CatalogueEntry:
         parameters = ", ".join(map(str, parameters_of(function)))
     except ParameterError as error:
         parameters = str(error)
-    others = [f"{one} is no parameter: its default is {what}" for one, what in no_parameters(function).items()]
+    others = [f"{one} is not a parameter: its default is {what}" for one, what in no_parameters(function).items()]
     return CatalogueEntry(name, meaning, "; ".join(filter(None, [parameters, *others])), compiles(function))
 
 
@@ -146,7 +146,7 @@ def first_line(function: object) -> str:
 def _split(reference: str, find: Callable[[str], str]) -> tuple[str, str]:
     reference = reference.removeprefix("ID:")
     if reference in heuristics.names() and not Path(reference).exists():
-        raise ValueError(f"{reference} is built in: give the file of a function of yours, like mine.py:score")
+        raise ValueError(f"{reference} is built in: name a function in your own file, such as mine.py:score")
     path, colon, name = reference.rpartition(":")
     return (path, name) if colon and name and path.endswith(".py") else (reference, find(reference))
 

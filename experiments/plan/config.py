@@ -68,24 +68,24 @@ class Engine(BaseModel):
     @classmethod
     def _check_name(cls, value: str) -> str:
         if not re.fullmatch(r"[^\s@/,=]+", value):
-            raise ValueError("a name is one word, without @ / , and =")
+            raise ValueError("a name must be one word without @ / , and =")
         return value
 
     @field_validator("command")
     @classmethod
     def _check_command(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if not value or not value[0]:
-            raise ValueError('a command is a program and its arguments, as ["./engine", "--quiet"]')
+            raise ValueError('a command must be a program and its arguments, as in ["./engine", "--quiet"]')
         return value
 
     @field_validator("options")
     @classmethod
     def _check_options(cls, value: dict[str, str | int | float | bool]) -> dict[str, str | int | float | bool]:
         if any(re.search(r"[\r\n]", f"{name}{text}") for name, text in value.items()):
-            raise ValueError("the name and the value of an option stand on one line")
+            raise ValueError("the name and the value of an option must be single lines")
         names = [name.lower() for name in value]
         if twice := next((name for name in value if names.count(name.lower()) > 1), None):
-            raise ValueError(f"the option {twice} is there twice; options are case-insensitive")
+            raise ValueError(f"duplicate option {twice}; options are case-insensitive")
         return value
 
     @property
@@ -132,7 +132,9 @@ class Config(BaseModel):
         allowed = _DEFAULTS[format_] if is_known else {}
         for key in ("baseline", "opponents", "control"):
             if is_known and key not in allowed and data.get(key):
-                raise ValueError(f"a {format_} has no {key}; remove it, or use format = {_formats_with(key)}")
+                raise ValueError(
+                    f"{key} does not apply to a {format_}; remove it, or use format = {_formats_with(key)}"
+                )
         openings = data.get("openings", "random:2")
         pairs = allowed.get("pairs", 100) if str(openings).startswith("random") else "all"
         filled = {**allowed, "pairs": pairs, **data}
@@ -147,11 +149,10 @@ class Config(BaseModel):
         if self.sprt and "baseline" not in _DEFAULTS[self.format]:
             raise ValueError(f"sprt needs a baseline to test against: a {self.format} has none")
         if self.elo_model and not (self.sprt and self.format == "head-to-head"):
-            raise ValueError("elo_model goes with the sprt of a head-to-head; a gauntlet's is of percentage points")
+            raise ValueError("elo_model needs the sprt of a head-to-head; that of a gauntlet uses percentage points")
         if self.cluster and self.jobs:
             raise ValueError(
-                "jobs and cluster do not go together: each machine of a cluster has jobs of its own, which isolation "
-                "worker --jobs says"
+                "jobs and cluster exclude each other: set the jobs of each cluster machine with isolation worker --jobs"
             )
         return self
 
@@ -182,7 +183,7 @@ class Config(BaseModel):
     @classmethod
     def _check_pairs(cls, value: object) -> object:
         if value != "all" and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-            raise ValueError('pairs are a whole number from 1 up, or "all"')
+            raise ValueError('pairs must be a whole number of at least 1, or "all"')
         return value
 
     @field_validator("jobs")
@@ -194,16 +195,16 @@ class Config(BaseModel):
     @classmethod
     def _check_sprt(cls, value: tuple[float, ...] | None) -> tuple[float, ...] | None:
         if value is not None and not (len(value) == 2 and value[0] < value[1]):
-            raise ValueError("two rising differences are needed, like [0, 20]")
+            raise ValueError("two increasing differences required, such as [0, 20]")
         if value is not None and max(map(abs, value)) > LARGEST_DIFFERENCE:
-            raise ValueError(f"differences lie between -{LARGEST_DIFFERENCE:,} and {LARGEST_DIFFERENCE:,}")
+            raise ValueError(f"differences must be between -{LARGEST_DIFFERENCE:,} and {LARGEST_DIFFERENCE:,}")
         return value
 
     @field_validator("elo_model", mode="before")
     @classmethod
     def _check_elo_model(cls, value: object) -> object:
         if value not in (None, "logistic", "normalized"):
-            raise ValueError('Elo is "logistic" (the default) or "normalized"')
+            raise ValueError('elo_model must be "logistic" (the default) or "normalized"')
         return None if value == "logistic" else value
 
     @field_validator("engines")
@@ -248,7 +249,7 @@ def parse_openings(text: str) -> OpeningSpec:
         if len(match[1] or "") > 4:
             raise ValueError(f"{source} has more plies than any board")
         return OpeningSpec("random", plies=int(match[1] or 2), colours=chosen)
-    raise ValueError("openings are random:PLIES, placements or file:PATH")
+    raise ValueError("openings must be random:PLIES, placements or file:PATH")
 
 
 def check_jobs(jobs: int) -> int:
@@ -262,8 +263,8 @@ def check_jobs(jobs: int) -> int:
     most = JOBS_A_CORE * cpu_count()
     if jobs > most:
         raise ValueError(
-            f"too many: {most} processes are the most on {cpu_count()} cores, and more than one a core gain "
-            "nothing; 0 is one a core"
+            f"too many: at most {most} processes on {cpu_count()} cores; more than one per core is not faster; 0: one "
+            f"per core"
         )
     return jobs
 

@@ -64,9 +64,9 @@ def random_openings(size: str, plies: int, count: int, seed: int, colours: Colou
         ValueError: `plies` is negative, `count` is below 1, or the board has no such opening.
     """
     if plies < 0:
-        raise ValueError(f"an opening has at least 0 plies, not {plies}")
+        raise ValueError(f"an opening must have at least 0 plies, not {plies}")
     if count < 1:
-        raise ValueError(f"at least 1 opening is needed, not {count}")
+        raise ValueError(f"at least 1 opening required, not {count}")
     generator = np.random.default_rng(seed)
     every = _enumerate(size, plies)
     if every is None:
@@ -76,8 +76,8 @@ def random_openings(size: str, plies: int, count: int, seed: int, colours: Colou
         drawn, population = generator.permutation(every)[:count], len(every)
     if not len(drawn):
         raise ValueError(
-            f"a {size} board has no opening of {plies} plies{_described(colours)} after which the game goes on: "
-            "take a larger board, or another number of plies"
+            f"a {size} board has no opening of {plies} plies{_described(colours)} after which the game continues: use "
+            f"a larger board, or another number of plies"
         )
     return OpeningSet(size, drawn, population)
 
@@ -94,7 +94,7 @@ def placement_openings(size: str, colours: Colours = "any") -> OpeningSet:
     every = _of_colours(every, size, colours)
     if not len(every):
         raise ValueError(
-            f"a {size} board has no placement pair{_described(colours)} that leaves player 1 a move: take a larger one"
+            f"a {size} board has no placement pair{_described(colours)} that leaves player 1 a move: use a larger board"
         )
     return OpeningSet(size, every, len(every))
 
@@ -110,10 +110,10 @@ def file_openings(path: Path, size: str, colours: Colours = "any") -> OpeningSet
     """
     openings = _of_games(path, size) if path.suffix == ".pgn" else _of_lines(path, size)
     if not openings:
-        raise ValueError(f"{path}: the file holds no opening")
+        raise ValueError(f"{path}: no openings in this file")
     chosen = _of_colours(_distinct(_padded(openings), size), size, colours)
     if not len(chosen):
-        raise ValueError(f"{path}: the file holds no opening{_described(colours)}")
+        raise ValueError(f"{path}: no openings in this file{_described(colours)}")
     return OpeningSet(size, chosen, _population_like(chosen, size, colours))
 
 
@@ -121,7 +121,7 @@ def _of_lines(path: Path, size: str) -> list[tuple[int, ...]]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
-        raise ValueError(f"{path}: there is no such file") from None
+        raise ValueError(f"{path}: no such file") from None
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise ValueError(f"{path}: cannot read openings: {why}") from None
@@ -140,7 +140,7 @@ def _of_games(path: Path, size: str) -> list[tuple[int, ...]]:
     openings = []
     for game in read_pgn(path):
         if game.size != format_size(*parse_size(size)):
-            raise ValueError(f"{path}:{game.line}: it is on {game.size}, not on {size}")
+            raise ValueError(f"{path}:{game.line}: the game is on {game.size}, not on {size}")
         try:
             openings.append(check_opening(game.opening, size))
         except ValueError as error:
@@ -158,9 +158,9 @@ def check_opening(cells: Sequence[int], size: str) -> tuple[int, ...]:
     visited, places = 0, [_NOWHERE, _NOWHERE]
     for ply, cell in enumerate(cells):
         if not 0 <= cell < rows * columns:
-            raise ValueError(f"ply {ply + 1}: a {size} board has cells 0 to {rows * columns - 1}, not {cell}")
+            raise ValueError(f"ply {ply + 1}: a {size} board has no cell {cell}, only 0 to {rows * columns - 1}")
         if visited >> cell & 1:
-            raise ValueError(f"ply {ply + 1}: cell {cell} is taken already")
+            raise ValueError(f"ply {ply + 1}: cell {cell} is already visited")
         if ply > 1 and not knight_masks(rows, columns)[places[ply % 2]] >> cell & 1:
             raise ValueError(f"ply {ply + 1}: cell {cell} is not a knight's move from cell {places[ply % 2]}")
         places[ply % 2] = cell
@@ -240,7 +240,7 @@ def _cell(word: str) -> int:
     try:
         return int(word)
     except ValueError:
-        raise ValueError(f"a cell is a row-major whole number, not {word!r}") from None
+        raise ValueError(f"a cell must be a row-major whole number, not {word!r}") from None
 
 
 def _padded(openings: Sequence[Sequence[int]]) -> Cells:

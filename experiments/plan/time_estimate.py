@@ -48,7 +48,7 @@ def of_unknown_speed(plan: Plan) -> list[str]:
 def whole_limits(plan: Plan) -> list[str]:
     """Clauses on classic players, which may answer long before the limit of time that the forecast counts in full."""
     return [
-        f"{entrant.agent.name} uses its whole {_seconds_a_move(entrant) * 1000:g} ms a move"
+        f"{entrant.agent.name} uses its full {_seconds_a_move(entrant) * 1000:g} ms per move"
         for entrant in plan.entrants
         if entrant.agent.is_user_code and not entrant.agent.is_compilable
     ]

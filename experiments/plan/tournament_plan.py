@@ -78,7 +78,7 @@ def make_plan(config: Config, seeds_by: SeedsBy = "opponent", pools_control: boo
     shared, own, notes = draw_openings(config, share)
     if config.control and not len(own):
         entrants = tuple(entrant for entrant in entrants if "control" not in entrant.roles)
-        notes.append("no control: the openings are all taken, so it would replay the baseline's games")
+        notes.append("no control: no openings are left, so it would replay the baseline's games")
     matches, skipped = _make_matches(config, entrants, shared, len(own))
     notes += left_out + skipped
     if not matches:
@@ -166,9 +166,9 @@ def draw_openings(
     own = drawn.cells[wanted : wanted + for_control]
     notes = []
     if len(shared) < wanted < 2**31:
-        notes.append(f"openings exhausted: of {wanted:,} asked for, {len(shared):,} different ones are there to play")
+        notes.append(f"only {len(shared):,} distinct openings exist ({wanted:,} requested)")
     if 0 < len(own) < for_control:
-        notes.append(f"openings for the control alone: {len(own):,}; no more are left")
+        notes.append(f"only {len(own):,} openings are left for the control")
     return shared, own, notes
 
 
@@ -185,7 +185,7 @@ def _control_share(config: Config, contenders: int) -> float:
 def _single_agent(text: str, key: str, config: Config) -> Entrant:
     found, _ = _entrants(text, "baseline", key, config)
     if len(found) != 1:
-        raise ValueError(f"{key}: exactly one agent is needed, not {text}")
+        raise ValueError(f"{key}: exactly one agent required, not {text}")
     return found[0]
 
 
@@ -245,7 +245,7 @@ def _make_matches(
     for first, second in _meetings(config, entrants):
         one, other = entrants[first], entrants[second]
         if first == second or _same_play(one, other):
-            notes.append(f"{one.agent.name} does not play {other.agent.name}: they are the same player")
+            notes.append(f"{one.agent.name} does not meet {other.agent.name}: they are the same player")
             continue
         determined = one.agent.is_deterministic and other.agent.is_deterministic
         population = shared.population if determined else 0
@@ -265,8 +265,8 @@ def _check_contest(entrants: tuple[Entrant, ...], matches: tuple[Match, ...]) ->
     for contender in contenders:
         if opponents - {match.second for match in matches if match.first == contender}:
             raise ValueError(
-                f"contenders: {entrants[contender].agent.name} is an opponent too, and does not meet itself; "
-                "in a best-of all contenders meet the same opponents"
+                f"contenders: {entrants[contender].agent.name} is also an opponent; in a best-of all contenders must "
+                f"meet the same opponents"
             )
 
 
@@ -289,29 +289,27 @@ def _warnings(entrants: tuple[Entrant, ...], is_census: bool, config: Config) ->
 
     notes, jobs = [], config.jobs
     if is_census:
-        notes.append(
-            "a census: every opening of its kind is played, both sides, by agents that leave nothing to chance"
-        )
+        notes.append("census: deterministic agents play every opening of this kind from both sides")
     if clocked := on_the_clock(entrants):
-        notes.append(f"not reproducible to the move: {_names(clocked)} {_think(clocked)} by the clock")
+        notes.append(f"not exactly reproducible: {_names(clocked)} {_think(clocked)} by the clock")
     whose: dict[str, list[Entrant]] = {}
     for entrant in entrants:
         whose.setdefault(entrant.agent.why_unrepeatable, []).append(entrant)
     notes += [
-        f"not reproducible: {_names(those)} may play otherwise another time: {why}"
+        f"not reproducible: {_names(those)} may play differently in another run: {why}"
         for why, those in whose.items()
         if why
     ]
     on_wall = [entrant for entrant in clocked if entrant.spec.limit and entrant.spec.limit.ms]
     if on_wall and jobs > cpu_count():
         while_sharing = (
-            "while they share a core they search less, slow ones most"
+            "sharing a core reduces their search, slow agents most"
             if len(on_wall) > 1
-            else "while it shares a core it searches less"
+            else "sharing a core reduces its search"
         )
         notes.append(
-            f"{jobs} jobs on {cpu_count()} cores bias the results: {_names(on_wall)} {_think(on_wall)} by the "
-            f"wall clock, and {while_sharing}; use fewer jobs, or cpu_ms"
+            f"{jobs} jobs on {cpu_count()} cores bias the results: {_names(on_wall)} {_think(on_wall)} by wall time, "
+            f"and {while_sharing}; use fewer jobs, or cpu_ms"
         )
     return notes
 

@@ -176,7 +176,7 @@ class GameRecorder:
         name, played = self.plan.schedule.agents[agent], self._games_of(agent)
         return (
             f"{name} lost {details.total():,} of {played:,} games by {reason.replace('_', ' ')}{detail} "
-            f"({command('summary', self.path)} tells where)"
+            f"(see {command('summary', self.path)})"
         )
 
     def _games_of(self, agent: int) -> int:

@@ -63,11 +63,16 @@ def extended_config(run: str | Path, keys: Mapping[str, Any]) -> Config:
     if not keys.get("contenders"):
         raise ValueError("--extend needs a new --contender")
     if not run_directory.is_finished(info.path):
-        raise ValueError(f"{info.path} is not finished: resume with {command('tournament', '--resume', info.path)}")
+        raise ValueError(f"{info.path} is unfinished: resume with {command('tournament', '--resume', info.path)}")
     if info.requested.get("equal_cost"):
-        raise ValueError(f"{info.path} was played at equal cost, measured when it began: play a new run")
+        raise ValueError(
+            f"{info.path} was played at equal cost measured at its start and cannot be extended: play a new run"
+        )
     if info.requested["format"] == "best-of":
-        raise ValueError(f"{info.path} is a best-of, whose contenders stop by what all others do: play a new run")
+        raise ValueError(
+            f"{info.path} is a best-of, whose eliminations depend on all contenders, and cannot be "
+            f"extended: play a new run"
+        )
     known = load_config(info.path / run_directory.CONFIG).model_dump(exclude=set(GO_WITH_IT))
     contenders = load_config(info.path / run_directory.CONFIG).contenders
     return load_config(None, {**known, **keys, "contenders": (*contenders, *keys["contenders"])})
@@ -85,12 +90,14 @@ def extend(run: Path, config: Config) -> Extension:
     run_directory.check_unchanged(info, plan)
     check_facts(info)
     if info.versions.get(_VERSION) != log.versions()[_VERSION]:
-        raise ValueError(f"{run} was played by version {info.versions.get(_VERSION)} of the engine: play a new run")
+        raise ValueError(
+            f"{run} was played with engine version {info.versions.get(_VERSION)} and cannot be extended: play a new run"
+        )
     games = log.read_table(run, ["game_id", *_SAME_GAME])
     ids = _ids_in(plan, games)
     _replay(run, plan, games["game_id"].to_numpy()[ids >= 0], ids[ids >= 0])
     extension = Extension(run, plan, ids)
-    note = f"{extension.games:,} games were played for {run}, which this run extends"
+    note = f"{extension.games:,} games come from {run}, which this run extends"
     return replace(extension, plan=replace(plan, notes=(*plan.notes, note)))
 
 

@@ -79,12 +79,10 @@ class RunOutcome:
 LONGEST_SILENCE = 10.0
 """Seconds without a game after which people are told what can be done about a player that hangs."""
 _STUCK = (
-    f"no game has ended for ten seconds: a player that hangs is ended after {HANGS_AFTER:g} s, or after "
-    "--hard-cap SECONDS; Ctrl-C keeps all games"
+    f"no game finished for ten seconds: a hanging player is stopped after {HANGS_AFTER:g} s, or after --hard-cap "
+    f"SECONDS; Ctrl-C keeps all games"
 )
-_STUCK_FOR_GOOD = (
-    "no game has ended for ten seconds: if a player hangs, --hard-cap SECONDS ends it; Ctrl-C keeps all games"
-)
+_STUCK_FOR_GOOD = "no game finished for ten seconds: --hard-cap SECONDS stops hanging players; Ctrl-C keeps all games"
 
 Show = Callable[[RunProgress], None]
 
@@ -192,7 +190,7 @@ def _take_back(path: Path) -> None:
 
 def _directory(config: Config) -> Path:
     if config.out is None:
-        raise ValueError("which run is to be resumed? out must name its directory")
+        raise ValueError("no run to resume: out must name its directory")
     return expand_path(config.out)
 
 
@@ -256,10 +254,10 @@ def _run(
                 report("merging", "")
                 ledger.close()
     except MovedRunError as error:
-        left = ", and what is there now was left as it is" if path.exists() else ""
+        left = "; what is there now was left unchanged" if path.exists() else ""
         raise OSError(
-            f"{path} has been moved or deleted while it was played{left}; what was logged went with it: "
-            "resume with isolation tournament --resume and its new name"
+            f"{path} was moved or deleted during the run{left}; the logged games moved with it: resume with isolation "
+            f"tournament --resume and its new name"
         ) from error
     except UnwritableLogError as error:
         raise OSError(
@@ -267,7 +265,9 @@ def _run(
             f"{log.count_games(path):,} games are safe; resume with {command('tournament', '--resume', path)}"
         ) from error
     if ledger.ended_by_clock and not on_the_clock(plan.entrants):
-        notes.append(f"not reproducible: a clock ended {ledger.ended_by_clock:,} games; another machine may end others")
+        notes.append(
+            f"not reproducible: {ledger.ended_by_clock:,} games ended by a time limit, which depends on the machine"
+        )
     notes += ledger.forfeit_notes()
     seconds = time.monotonic() - started
     finished, reasons = run_directory.is_finished(path), dict(ledger.reasons)
@@ -317,8 +317,8 @@ def _fleet_notes(plan: Plan, fleet: Fleet) -> list[str]:
     if clocked and len(processors) > 1:
         names = ", ".join(entrant.agent.name for entrant in clocked)
         notes.append(
-            f"unlike machines bias the results: the clock limits {names}, and {len(processors)} kinds of processors "
-            "play; limit by nodes, or let machines of one kind play"
+            f"different machines bias the results: {names} have time limits, and {len(processors)} kinds of "
+            f"processors play; use node limits, or machines of one kind"
         )
     return notes
 
@@ -378,6 +378,6 @@ def _interpreted_notes(plan: Plan, interpreted: Mapping[int, str]) -> list[str]:
     for place, why in sorted(interpreted.items()):
         names.setdefault(why, []).append(plan.entrants[place].agent.name)
     return [
-        f"{', '.join(alike)} {'run' if alike[1:] else 'runs'} interpreted, some hundred times slower: {why}"
+        f"{', '.join(alike)} {'run' if alike[1:] else 'runs'} interpreted, about a hundred times slower: {why}"
         for why, alike in names.items()
     ]

@@ -99,8 +99,8 @@ def parse_classic_text(text: str, source: str = "notes") -> PublishedTables:
     rows = tuple(_rows((block for block in blocks if block.results), source))
     if not rows:
         raise ValueError(
-            'no results found; lines like "Match 1: ID_Improved vs Random  Result: 20 to 0", a table headed '
-            '"Match #  Opponent  …", or CSV with the columns agent, opponent, wins, losses are understood'
+            'no results found; expected lines like "Match 1: ID_Improved vs Random  Result: 20 to 0", a table headed '
+            '"Match #  Opponent  …", or CSV with the columns agent, opponent, wins, losses'
         )
     return PublishedTables(rows, tuple(problems))
 
@@ -159,8 +159,8 @@ def _check(block: _Block, rate: str, line: int) -> list[str]:
     if abs(float(rate) - share) <= 0.5 * 10**-decimals + 1e-6:
         return []
     return [
-        f"line {line}: {block.agent} is given as {rate} %, but its counts, {wins} of {games}, "
-        f"make {share:.{decimals}f} %"
+        f"line {line}: {block.agent} has {rate} % in the text, but its counts, {wins} of {games}, "
+        f"give {share:.{decimals}f} %"
     ]
 
 

@@ -20,7 +20,8 @@ from experiments.published.classic_text import parse_classic_text
 from experiments.published.published_csv import PublishedRow, PublishedTables, bundled_csv, parse_csv
 
 PAIRING_UNKNOWN = (
-    "Openings were not published, so pairing is unknown and games are taken as independent. Where swapped openings "
+    "The openings were not published, so pairing is unknown and games are treated as independent. Where swapped "
+    "openings "
     "decide many games, the true uncertainty is smaller and these tests are conservative."
 )
 

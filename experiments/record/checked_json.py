@@ -39,11 +39,11 @@ def read_json(path: Path) -> dict[str, Any]:
     except RecursionError:
         raise ValueError("nested too deeply") from None
     if not isinstance(facts, dict):
-        raise ValueError("it holds no object")
+        raise ValueError("it does not contain an object")
     is_sealed, checksum = facts.pop(SEALED, None), facts.pop(CHECKSUM, None)
     # The two places that say so keep each other: a bit flipped in one does not unseal a file.
     if (is_sealed, checksum) != (None, None) and (is_sealed, checksum) != (True, _checksum(facts)):
-        raise ValueError("its checksum does not fit: it has been damaged, or changed by hand")
+        raise ValueError("checksum mismatch: the file was damaged or edited by hand")
     return facts
 
 

@@ -149,7 +149,7 @@ def _told_of(path: Path) -> Iterator[None]:
         yield
     except (OSError, pa.ArrowException) as error:
         why = str(error).partition("\n")[0].rstrip(".")
-        raise DamagedFileError(f"{path} is damaged or something else: {why}") from None
+        raise DamagedFileError(f"{path} is damaged or not a log file: {why}") from None
 
 
 def _checked_end(file: IO[bytes]) -> bytes:
@@ -159,20 +159,20 @@ def _checked_end(file: IO[bytes]) -> bytes:
     tail = file.read()
     before = size - _TAIL - int.from_bytes(tail[: -len(_MAGIC)], "little") - _SEAL_BYTES
     if tail[-len(_MAGIC) :] != _MAGIC or before < 0:
-        raise pa.ArrowInvalid("it does not end as a Parquet file does")
+        raise pa.ArrowInvalid("not a complete Parquet file")
     file.seek(before)
     end = file.read()
     footer = end[_SEAL_BYTES:]
     # The two places that say so keep each other: a bit flipped in one does not unseal a file.
     is_whole = end.startswith(SEAL) and _checksum(footer) == end[_SEAL_BYTES - _CHECKSUM : _SEAL_BYTES]
     if not is_whole and (end.startswith(SEAL) or _SEALED in footer):
-        raise pa.ArrowInvalid("the checksum of its footer does not fit")
+        raise pa.ArrowInvalid("checksum mismatch in its footer")
     return end if is_whole else b""
 
 
 def _check_pages(data: bytes | pa.Buffer, end: bytes) -> None:
     if end and _checksum(memoryview(data)[: len(data) - len(end)]) != end[len(SEAL) : len(SEAL) + _CHECKSUM]:
-        raise pa.ArrowInvalid("the checksum of its pages does not fit")
+        raise pa.ArrowInvalid("checksum mismatch in its pages")
 
 
 def _checksum(data: bytes | memoryview) -> bytes:

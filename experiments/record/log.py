@@ -106,7 +106,7 @@ def read_games(run: str | Path, columns: Sequence[str] | None = None) -> pd.Data
     wanted = SCHEMA.names if columns is None else list(columns)
     unknown = [name for name in wanted if name not in SCHEMA.names]
     if unknown:
-        raise ValueError(f"no column is called {unknown[0]!r}; there are {', '.join(SCHEMA.names)}")
+        raise ValueError(f"no column {unknown[0]!r}; columns: {', '.join(SCHEMA.names)}")
     table = read_table(run, [*wanted, "game_id"])
     ids = table["game_id"].to_numpy()
     table = table.select(wanted)
@@ -343,8 +343,8 @@ def _check_copies(files: Sequence[Path], duplicates: NDArray[np.int64]) -> None:
             text, earlier = known.setdefault(row["game_id"], (repr(row), path))  # as text NaN equals itself
             if text != repr(row):
                 raise ValueError(
-                    f"{path}: contains duplicate games, and game {row['game_id']} is not as it is in {earlier}; "
-                    "delete one of the two files, and --resume plays the games that are then missing"
+                    f"{path}: game {row['game_id']} differs from the same game in {earlier}; delete one of the two "
+                    f"files and replay the missing games with --resume"
                 )
 
 
@@ -395,7 +395,7 @@ def _knowing_a_way_out() -> Iterator[None]:
     try:
         yield
     except DamagedFileError as error:
-        raise DamagedFileError(f"{error}; restore it, or delete it and let --resume play its games again") from None
+        raise DamagedFileError(f"{error}; restore it, or delete it and replay its games with --resume") from None
 
 
 def _find_row(files: Sequence[Path], game_id: int) -> dict[str, Any] | None:

@@ -48,7 +48,7 @@ def check_scheduled(run: Path, schedule: Schedule, settings: Sequence[str]) -> N
         _refuse(part, ids, ~schedule.exists(ids), "no such game is scheduled")
         expected = log.scheduled_columns(schedule, settings, ids)
         for name, values in expected.items():
-            _refuse(part, ids, _differ(table[name], values), f"{name} is not what was scheduled: it is another run's")
+            _refuse(part, ids, _differ(table[name], values), f"{name} is not the scheduled one (from another run)")
         _check_results(part, table, ids)
 
     log.map_parts(run, [*log.SCHEDULED, "winner", "reason"], check)
@@ -80,7 +80,7 @@ def read_valid_games(info: RunInfo, names: Sequence[str]) -> pa.Table:
         sides = np.stack([_players(part, table, ids, side, agents) for side in (1, 2)], axis=1)
         opening_ids = found["opening_id"].view(np.uint64)
         seeds = game_seeds(info.seeds_by, info.requested["seed"], tuple(agents), ids, sides, opening_ids)
-        _refuse(part, ids, found["seed"] != seeds, "its seed is not of the run's: it is another run's")
+        _refuse(part, ids, found["seed"] != seeds, "its seed is not one of the run's (from another run)")
         _check_results(part, table, ids)
         return table.select(names)
 
@@ -102,11 +102,11 @@ def _players(
 ) -> NDArray[np.int64]:
     """Who plays a side, by the place in `agents`, which says what goes beside each name."""
     places = log.codes_in(tuple(agents), table[f"agent_{side}"])
-    _refuse(part, ids, places < 0, f"agent_{side} is not one of the run's: it is another run's")
+    _refuse(part, ids, places < 0, f"agent_{side} is not an agent of the run (from another run)")
     kinds = tuple(dict.fromkeys(agents.values()))
     expected = np.array([kinds.index(settings) for settings in agents.values()], np.int64)[places]
     own = log.codes_in(kinds, table[f"settings_{side}"])
-    _refuse(part, ids, own != expected, f"settings_{side} are not the run's: it is another run's")
+    _refuse(part, ids, own != expected, f"settings_{side} differ from the run's (from another run)")
     return places
 
 
@@ -121,7 +121,7 @@ def _ids(part: Path, table: pa.Table) -> NDArray[np.int64]:
 
 def _check_results(part: Path, table: pa.Table, ids: NDArray[np.int64]) -> None:
     _refuse(part, ids, ~np.isin(to_numpy(table["winner"]), (1, 2)), "winner is neither 1 nor 2")
-    _refuse(part, ids, log.codes_in(REASON_WORDS, table["reason"]) < 0, "reason is none that there is")
+    _refuse(part, ids, log.codes_in(REASON_WORDS, table["reason"]) < 0, "unknown reason")
 
 
 def _differ(found: pa.ChunkedArray, expected: Any) -> Flags:
@@ -141,5 +141,5 @@ def _refuse(part: Path, ids: NDArray[np.int64], wrong: Flags, why: str) -> None:
     """Raise if something is wrong with any game."""
     if wrong.any():
         first, count = int(ids[wrong.argmax()]), int(wrong.sum())
-        others = f" ({count:,} games are like this)" if count > 1 else ""
+        others = f" ({count:,} such games)" if count > 1 else ""
         raise ValueError(f"{part} does not belong to this run: game {first}: {why}{others}")

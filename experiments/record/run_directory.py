@@ -153,7 +153,7 @@ def new_directory(config: Config) -> Path:
     half_written = (leftover.name for name in (CONFIG, FACTS) for leftover in leftovers(path / name))
     ours = {log.GAMES, LOCK, CONFIG, *half_written}
     if path.exists() and not (path.is_dir() and {child.name for child in path.iterdir()} <= ours):
-        raise ValueError(f"{path} exists already and is not a run: choose another --out")
+        raise ValueError(f"{path} already exists and is not a run: choose another --out")
     return path
 
 
@@ -323,7 +323,7 @@ def list_runs(home: Path = HOME) -> list[RunSummary]:
         try:
             found.append(RunSummary(load_run(path), log.count_games(path), is_finished(path)))
         except (ValueError, OSError) as error:
-            warnings.warn(f"{path} is left out: {error}", stacklevel=2)
+            warnings.warn(f"{path} skipped: {error}", stacklevel=2)
     return sorted(found, key=lambda run: (run.info.created_at, run.info.path.name))
 
 
@@ -338,7 +338,7 @@ def latest_run(home: Path = HOME) -> Path:
     except ValueError as error:
         raise ValueError(f"cannot determine the latest run; name one: {error}") from None
     if not found:
-        raise ValueError(f"which run? there is none in {home}/: name one, or play one with isolation tournament")
+        raise ValueError(f"no run in {home}/: name one, or play one with isolation tournament")
     return max(found, key=lambda info: (info.created_at, info.path.name)).path
 
 
@@ -372,8 +372,8 @@ def missing_sentence(path: Path) -> str:
     if missing <= 0:
         return ""
     return (
-        f"{missing:,} of the {games_at_end(path):,} games of {path} are missing from its log: parts of it were lost. "
-        f"Play them again with {command('tournament', '--resume', path)}"
+        f"{missing:,} of the {games_at_end(path):,} games of {path} are missing from its log. Replay them with "
+        f"{command('tournament', '--resume', path)}"
     )
 
 
@@ -423,7 +423,7 @@ def check_resumable(info: RunInfo, requested: Config, plan: Plan) -> None:
             raise ValueError(f"{info.path} is a run with {key} = {was}, not {now}: choose another --out")
     check_unchanged(info, plan)
     if plan.schedule.fingerprint != info.fingerprint:
-        raise ValueError(f"{info.path}: the schedule is not the one the run began with (an opening file has changed?)")
+        raise ValueError(f"{info.path}: the schedule has changed since the run began (was an opening file edited?)")
 
 
 def check_unchanged(info: RunInfo, plan: Plan) -> None:
@@ -436,8 +436,8 @@ def check_unchanged(info: RunInfo, plan: Plan) -> None:
         settings = info.agents.get(entrant.agent.name, {}).get("settings")
         if settings is not None and settings != entrant.settings:
             raise ValueError(
-                f"{info.path}: the code of {entrant.agent.name} has changed since the run began, and its games must "
-                f"not mix with the new code's: start a new run, or restore {entrant.spec.target}"
+                f"{info.path}: the code of {entrant.agent.name} has changed since the run began: start a new run, or "
+                f"restore {entrant.spec.target}"
             )
 
 

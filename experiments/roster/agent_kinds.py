@@ -47,7 +47,7 @@ _BOARD_TREE_CAPS = {"nodes": 2_000_000, "ms": 5_000, "cpu_ms": 5_000}
 
 def _refuse_on_board(spec: Spec) -> str:
     who = "agents from files" if spec.is_file else f"{spec.kind} players"
-    return f"{who} are named when the board is started, with --agent"
+    return f"name {who} with --agent when starting the board"
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def _make_greedy(spec: Spec) -> Agent:
 
 def _refuse_perfect_limit(spec: Spec, unit: str) -> str:
     if unit == "depth":
-        return "perfect searches to the end of the game; limit it by nodes, ms or cpu_ms"
+        return "perfect searches to the end of the game; use a limit of nodes, ms or cpu_ms"
     return ""
 
 
@@ -187,7 +187,7 @@ def _read_file(text: str, start: int, end: int, example: str) -> str:
 
 def _refuse_search_limit(spec: Spec, unit: str) -> str:
     if unit == "depth" and _grows_a_tree(spec):
-        return f"{spec.method} has no depth; limit it by nodes, ms or cpu_ms"
+        return f"{spec.method} has no depth limit; use nodes, ms or cpu_ms"
     return ""
 
 
@@ -245,11 +245,11 @@ def _refuse_search_on_board(spec: Spec) -> str:
     if spec.is_file:
         return _refuse_on_board(spec)
     if spec.target == "*":
-        return "one heuristic, not all of them"
+        return "name one heuristic, not all"
     if refusal := _beyond_caps(spec):
         return refusal
     if spec.method == "MM" and spec.limit and (spec.limit.depth or 0) > _BOARD_MINIMAX_DEPTH:
-        return f"minimax looks at most depth={_BOARD_MINIMAX_DEPTH} deep here; AB and ID go deeper"
+        return f"minimax is limited to depth={_BOARD_MINIMAX_DEPTH} here; AB and ID go deeper"
     return ""
 
 
@@ -263,7 +263,7 @@ def _read_classic(text: str, start: int, end: int) -> Spec | None:
 
 
 def _refuse_classic_limit(spec: Spec, unit: str) -> str:
-    return "a player from a file is limited by time: ms or cpu_ms" if unit in ("depth", "nodes") else ""
+    return "a player from a file needs a time limit: ms or cpu_ms" if unit in ("depth", "nodes") else ""
 
 
 def _usual_classic_limit(spec: Spec, default: Limit | None) -> Limit:
@@ -331,13 +331,13 @@ def _read_engine(text: str, start: int, end: int) -> Spec | None:
         return None
     if not rest.strip():
         raise_spec_error(
-            "an engine is named, like engine:fairy, or is a program, like engine:./my_player", text, start, end
+            "an engine is a name, such as engine:fairy, or a program, such as engine:./my_player", text, start, end
         )
     return Spec(text, ENGINE, prefix=ENGINE, target=rest.strip(), start=start + len(head) + len(colon), end=end)
 
 
 def _refuse_engine_limit(spec: Spec, unit: str) -> str:
-    return "an engine is limited by depth, nodes or ms" if unit == "cpu_ms" else ""
+    return "an engine needs a limit of depth, nodes or ms" if unit == "cpu_ms" else ""
 
 
 def _usual_engine_limit(spec: Spec, default: Limit | None) -> Limit:
@@ -357,7 +357,7 @@ def _make_engine(spec: Spec) -> Agent:
         program.find()
     except ValueError as error:
         is_name = spec.program is None and "/" not in spec.target and not Path(spec.target).is_file()
-        known = "; engines with names are those under [[engines]] in a tournament's file" if is_name else ""
+        known = "; named engines are defined under [[engines]] in a tournament file" if is_name else ""
         raise ValueError(f"{error}{known}") from None
     assert spec.limit is not None
     return EngineAgent(spec.name, program, spec.limit)

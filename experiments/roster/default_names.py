@@ -61,7 +61,7 @@ def only_heuristic(path: str | Path) -> str:
     if len(likely) == 1:
         return likely[0]
     if likely:
-        raise LoadError(f"{path} has several functions of (game, player); name one, as in {path}:{likely[0]}")
+        raise LoadError(f"{path} has several functions of (game, player); name one, such as {path}:{likely[0]}")
     raise LoadError(f"{path} has no function of (game, player){_player_hint(path)}")
 
 
@@ -72,7 +72,7 @@ def _player_hint(path: str | Path) -> str:
     except LoadError:
         return ""
     edition = edition_of(getattr(load_module(path), name)).name
-    score = f", a method score(self, state) of it would as ID:{path}:{name}.score" if edition == THIRD.name else ""
+    score = f"; a method score(self, state) would play as ID:{path}:{name}.score" if edition == THIRD.name else ""
     return f"; its player, of the {edition} edition, plays as {path}:{name}{score}"
 
 

@@ -77,7 +77,7 @@ def parse_limit(text: str) -> Limit:
     """
     unit, equals, value = text.partition("=")
     if unit not in UNITS or not equals:
-        raise ValueError(f"a limit is written depth=N, nodes=N, ms=N or cpu_ms=N, not {text!r}")
+        raise ValueError(f"a limit must be written depth=N, nodes=N, ms=N or cpu_ms=N, not {text!r}")
     whole = unit in ("depth", "nodes")
     try:
         number = parse_number(value)
@@ -97,7 +97,7 @@ def parse_number(text: str) -> float:
         ValueError: it is none.
     """
     if "_" in text:
-        raise ValueError(f"{text!r} is no number")
+        raise ValueError(f"{text!r} is not a number")
     return float(text)
 
 

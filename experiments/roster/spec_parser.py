@@ -182,14 +182,14 @@ def _unknown_player(word: str) -> str:
     """The message for a word that is no player; people often write the name of an agent or of a heuristic."""
     if re.fullmatch(r"(MM|AB|ID|BF|MCTS)_\w+", word, re.IGNORECASE):
         method, _, heuristic = word.partition("_")
-        return f"no player is called {word!r}; did you mean {method.upper()}:{heuristic.lower()}?"
+        return f"no player {word!r}; did you mean {method.upper()}:{heuristic.lower()}?"
     if word in heuristics.names():
         return f"{word!r} is a heuristic, not a player; did you mean ID:{word}?"
     words = {known.lower(): known for kind in KINDS.values() for known in kind.words}
     near = get_close_matches(word.partition(":")[0].lower(), words, n=1)
     hint = f"did you mean {words[near[0]]}? " if near else ""
     *forms, last = (form for kind in KINDS.values() for form in kind.forms)
-    return f"no player is called {word!r}; {hint}players are {', '.join(forms)} or {last}"
+    return f"no player {word!r}; {hint}players are {', '.join(forms)} or {last}"
 
 
 def _parse_options(spec: Spec, start: int) -> Spec:
@@ -202,16 +202,14 @@ def _parse_options(spec: Spec, start: int) -> Spec:
         first += len(part) + 1
     deepens = spec.method == "ID" if spec.limit is None else spec.limit.unit != "depth"
     if "agree" in spec.switches and not deepens:
-        raise_spec_error(
-            "agree needs iterations to compare: give a limit of nodes or time", spec.text, start, len(spec.text)
-        )
+        raise_spec_error("agree compares iterations: use a limit of nodes or time", spec.text, start, len(spec.text))
     return spec
 
 
 def _with_switch(spec: Spec, word: str, first: int, last: int) -> Spec:
     methods = ("AB", "ID") if word == "order" else ("MM", "AB", "ID")
     if spec.method not in methods:
-        raise_spec_error(f"{word} is an option of {' and '.join(methods)} only", spec.text, first, last)
+        raise_spec_error(f"{word} applies only to {' and '.join(methods)}", spec.text, first, last)
     return replace(spec, switches=tuple(switch for switch in SWITCHES if switch in (*spec.switches, word)))
 
 
@@ -219,12 +217,12 @@ def _with_parameter(spec: Spec, word: str, first: int, last: int) -> Spec:
     name, equals, text = word.partition(".")[2].partition("=")
     if not spec.method or not spec.target:
         raise_spec_error(
-            "option. sets a parameter of a heuristic or an engine, and this player has none", spec.text, first, last
+            "this player has no heuristic or engine whose parameters option. could set", spec.text, first, last
         )
     if not name or not equals:
-        raise_spec_error("a parameter is set by option.NAME=NUMBER", spec.text, first, last)
+        raise_spec_error("a parameter must be written option.NAME=NUMBER", spec.text, first, last)
     if name in dict(spec.parameters):
-        raise_spec_error(f"{name} is set a second time", spec.text, first, last)
+        raise_spec_error(f"{name} is set twice", spec.text, first, last)
     try:
         value = parse_number(text)
     except ValueError:
@@ -238,10 +236,10 @@ def _with_option(spec: Spec, word: str, first: int, last: int) -> Spec:
     name, equals, value = word.partition(".")[2].partition("=")
     if not name.strip() or not equals:
         raise_spec_error(
-            "an option of an engine is written option.NAME=VALUE, or option.NAME= for a button", spec.text, first, last
+            "an engine option must be written option.NAME=VALUE, or option.NAME= for a button", spec.text, first, last
         )
     if name.strip().lower() in (known.lower() for known, _ in spec.options):
-        raise_spec_error(f"{name.strip()} is set a second time", spec.text, first, last)
+        raise_spec_error(f"{name.strip()} is set twice", spec.text, first, last)
     if re.search(r"[\r\n]", word):
         raise_spec_error("an engine's option must be a single line", spec.text, first, last)
     return replace(spec, options=(*spec.options, (name.strip(), value.strip())))
@@ -256,9 +254,9 @@ def _with_limit(spec: Spec, word: str, first: int, last: int) -> Spec:
             if near
             else f"options are depth=, nodes=, ms=, cpu_ms=, {', '.join(SWITCHES)}, option.NAME="
         )
-        raise_spec_error(f"no option is called {unit!r}; {known}", spec.text, first, last)
+        raise_spec_error(f"no option {unit!r}; {known}", spec.text, first, last)
     if spec.limit:
-        raise_spec_error(f"a second limit, after {spec.limit}", spec.text, first, last)
+        raise_spec_error(f"second limit after {spec.limit}", spec.text, first, last)
     if refusal := KINDS[spec.kind].refuse_limit(spec, unit):
         raise_spec_error(refusal, spec.text, first, last)
     try:

@@ -24,7 +24,7 @@ def player_in(file: Path) -> tuple[str, str] | str:
         return str(error)
     chosen = next((name for name in USUAL_PLAYERS if name in players), None)
     if chosen is None and len(players) > 1:
-        return f"has several players ({', '.join(players)}) and none of them is called {USUAL_PLAYERS[0]}"
+        return f"has several players ({', '.join(players)}), none of them {USUAL_PLAYERS[0]}"
     chosen = chosen or next(iter(players), None)
     return (chosen, players[chosen]) if chosen else ""
 

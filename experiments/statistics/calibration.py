@@ -28,7 +28,7 @@ _NOTHING = GroupedCounts((np.zeros(0, np.int16), np.zeros(0, np.int16), np.zeros
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """An agent's unproven scores: for each ply and score, in the mover's view, how many movers won and how many lost.
+    """An agent's unproven scores: for each ply and score from the mover's view, how many movers won and how many lost.
 
     They ascend by ply, then by score.
     """

@@ -211,7 +211,7 @@ def load_findings(runs: Sequence[str | Path], baseline: str | None = None, mixed
     sources = tuple(LoadedRun(info, names) for info, names in zip(infos, _names(infos), strict=True))
     agents = _merge_agents(sources)
     if baseline is not None and baseline not in agents:
-        raise ValueError(f"no agent is called {baseline!r}; there are {', '.join(agents)}")
+        raise ValueError(f"no agent {baseline!r}; agents: {', '.join(agents)}")
     columns = (*_COLUMNS, "seed") if len(sources) > 1 else _COLUMNS
     tables = [_read(source, number, columns, sorted(agents)) for number, source in enumerate(sources)]
     games, repeated = (tables[0], 0) if len(tables) == 1 else _pool(pa.concat_tables(tables), agents)
@@ -222,7 +222,7 @@ def _refuse_repetition(infos: Sequence[RunInfo]) -> None:
     places = [info.path.resolve() for info in infos]
     for place in places:
         if places.count(place) > 1:
-            raise ValueError(f"{place} is given twice")
+            raise ValueError(f"{place} is named twice")
 
 
 def _check_same_question(infos: Sequence[RunInfo]) -> None:
@@ -232,8 +232,8 @@ def _check_same_question(infos: Sequence[RunInfo]) -> None:
             one, two = first.requested.get(key), other.requested.get(key)
             if one != two:
                 raise ValueError(
-                    f"{other.path} has {key} = {json.dumps(two)} and {first.path} {json.dumps(one)}: they answer "
-                    "different questions; analyse them one by one, or take them together with --mixed"
+                    f"{other.path} has {key} = {json.dumps(two)} and {first.path} {json.dumps(one)}: their results "
+                    f"are not comparable; analyse them separately, or pool them with --mixed"
                 )
     for name, holders in _holders(infos).items():
         for run, settings in holders[1:]:
@@ -241,7 +241,7 @@ def _check_same_question(infos: Sequence[RunInfo]) -> None:
                 one, two = differing_settings(holders[0][1], settings)
                 raise ValueError(
                     f"{name} is not the same player in {infos[holders[0][0]].path} and {infos[run].path}: "
-                    f"{one} there and {two} here; analyse them one by one, or take them together with --mixed"
+                    f"{one} and {two}; analyse them separately, or pool them with --mixed"
                 )
 
 

@@ -121,10 +121,11 @@ def check_recipe(recipe: Recipe) -> None:
     check_position(Board.from_moves([], recipe.size))
     if not 2 <= recipe.first_ply <= recipe.last_ply:
         raise ValueError(
-            f"plies {recipe.first_ply + 1} to {recipe.last_ply + 1}: a suite begins at ply 3 or later, and then ends"
+            f"plies {recipe.first_ply + 1} to {recipe.last_ply + 1}: a suite must start at ply 3 or later and end "
+            f"after that"
         )
     if not 0 < len(recipe.field) <= MOST_MEMBERS:
-        raise ValueError(f"a reference field has 1 to {MOST_MEMBERS} members, not {len(recipe.field)}")
+        raise ValueError(f"a reference field must have 1 to {MOST_MEMBERS} members, not {len(recipe.field)}")
     SearchBudget(Limit(nodes=recipe.limit))
 
 
@@ -147,7 +148,7 @@ def _resumed(recipe: Recipe, path: Path) -> tuple[pa.Table, set[int]]:
     size, made = how_made(table)
     finished = set(made.pop("finished", ()))
     if (size, made) != (recipe.size, _as_made(recipe)):
-        raise ValueError(f"{path} was made in another way: delete it, or choose another file with --out")
+        raise ValueError(f"{path} was made with other settings: delete it, or choose another file with --out")
     return table.replace_schema_metadata(None), finished
 
 

@@ -147,9 +147,7 @@ def read_suite(name: str | Path, split: Split | None = None) -> Suite:
         path = shipped[str(name)]
         read_shipped(path)
     elif not path.exists():
-        raise ValueError(
-            f"no suite is called {name}: there are {', '.join(shipped)}, and files that isolation suite build has made"
-        )
+        raise ValueError(f"no suite {name}: use {', '.join(shipped)} or a file made by isolation suite build")
     suite = _suite(str(name) if str(name) in shipped else path.name, read_table(path))
     return suite if split is None else suite.take(np.flatnonzero(suite.split == split))
 
@@ -183,7 +181,7 @@ def read_table(path: Path) -> pa.Table:
     except (OSError, DamagedFileError) as error:
         raise ValueError(f"{path}: cannot be read as a suite: {error}") from None
     if _SIZE not in (table.schema.metadata or {}):
-        raise ValueError(f"{path}: cannot be read as a suite: it does not name its board")
+        raise ValueError(f"{path}: not a suite file: it does not name its board")
     return table
 
 

@@ -63,7 +63,10 @@ def read_contest(findings: RunResults) -> BestOfResult | None:
     if not best_ofs or findings.baseline is not None:
         return None
     if len(infos) > 1:
-        raise ValueError(f"{best_ofs[0].path} is a best-of, whose contenders stop by what all others do: read it alone")
+        raise ValueError(
+            f"{best_ofs[0].path} is a best-of, whose eliminations depend on all contenders, and cannot "
+            f"be pooled: analyse it alone"
+        )
     names, shares = _shares(findings)
     populations = findings.games["population"].unique()
     pool = int(populations[0]) or None if len(populations) == 1 else None

@@ -44,14 +44,16 @@ def judge(findings: RunResults, alpha: float = ALPHA) -> Verdicts:
     baseline, pairs = findings.baseline, findings.pairs
     if baseline is None:
         known = ", ".join(pairs.agents)
-        raise ValueError(f"no baseline to compare with: name one with --baseline; there are {known or 'no games'}")
+        raise ValueError(f"no baseline to compare with: name one with --baseline; agents: {known or 'none'}")
     if not findings.played:
         return Verdicts(baseline, (), (), ())
     met = opponents_of(pairs, baseline)
     shared = {name: opponents_of(pairs, name) & met - {name, baseline} for name in findings.contenders}
     chosen = [name for name in findings.contenders if shared[name] or name in met]
     if not chosen:
-        raise ValueError(f"no agent has met {baseline} or one of its opponents: name another with --baseline")
+        raise ValueError(
+            f"no agent has played {baseline} or one of its opponents: name another baseline with --baseline"
+        )
     chance = {
         name: [other for other in {*shared[name], baseline} if not findings.repeats_itself([name, baseline, other])]
         for name in chosen

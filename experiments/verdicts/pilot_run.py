@@ -28,9 +28,9 @@ _PAUSE = 60e6
 class ContenderPlan:
     """What one contender of a pilot still has to play.
 
-    Head to head (`is_duel`) `played` and `more` count pairs, and `more` takes two games each; else openings, each met
-    by contender and baseline against every opponent. `plan` is the whole, the pilot's part included. `games` are those
-    still to be played.
+    Head to head (`is_duel`) `played` and `more` count pairs, and `more` takes two games each; else openings, each
+    played by contender and baseline against every opponent. `plan` is the whole, the pilot's part included. `games` are
+    those still to be played.
     """
 
     contender: str
@@ -69,7 +69,7 @@ def plan_contenders(
         games = round(openings.more * 2 * len(one.opponents) * (1 + baseline_share))
         plans.append(ContenderPlan(one.contender, False, openings.plan, one.openings, openings.more, games))
     if not plans:
-        raise ValueError("the pilot holds no complete pairs yet; without one, leave it out")
+        raise ValueError("the pilot has no complete pairs yet; use another, or plan without a pilot")
     return tuple(plans)
 
 

@@ -77,8 +77,8 @@ def run_tests(
     if findings.baseline is None:
         known = ", ".join(findings.pairs.agents)
         raise ValueError(
-            f"no baseline to test against: name one with --baseline; there are {known or 'no games'}. In a round-robin "
-            "`isolation compare RUN` compares each with each, `isolation ratings RUN` rates all"
+            f"no baseline to test against: name one with --baseline; agents: {known or 'none'}. For a round-robin use "
+            f"isolation compare or isolation ratings"
         )
     names = [name for name in findings.contenders if "control" not in findings.agents[name].roles]
     if not findings.played:

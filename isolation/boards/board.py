@@ -373,7 +373,7 @@ class Board:
             ValueError: no ply is known that could be taken back.
         """
         if not self._past:
-            raise ValueError("there is no move to take back")
+            raise ValueError("no move to take back")
         if self._is_viewed:
             self._forget_views()
         cell, self.locations, self.blank = self._past[-1]
@@ -468,9 +468,9 @@ class Board:
         """Why the player to move cannot go to that cell; empty if it can."""
         cells = self.height * self.width
         if isinstance(cell, bool) or not hasattr(cell, "__index__"):
-            return f"{cell!r} is not a cell, a number from 0 to {cells - 1}"
+            return f"{cell!r} is not a cell: expected a number from 0 to {cells - 1}"
         if not 0 <= cell < cells:
-            return f"cell {cell} is not on the board, whose cells are 0 to {cells - 1}"
+            return f"cell {cell} is not on the board (cells 0 to {cells - 1})"
         if not self.blank >> index(cell) & 1:
             return f"cell {cell} is already visited"
         if not self.moves_mask(self.active_index) >> index(cell) & 1:

@@ -66,12 +66,12 @@ def read_move(board: Board, text: str) -> int:
     """
     found = _MOVE.fullmatch(text.strip())
     if not found:
-        raise ValueError(f"{text[:40]!r} is not a move; one is written like {_example(board)}")
+        raise ValueError(f"{text[:40]!r} is not a move; expected one like {_example(board)}")
     placed, knight, source, target, closed = found.groups()
     cell = parse_square(placed or target, board.height, board.width)
     origin = board.locations[board.active_index]
     if placed and origin is not None:
-        raise ValueError(f"{text[:40]} is a placement, and the knight stands on {_square(board, origin)} already")
+        raise ValueError(f"{text[:40]} is a placement, but the knight is already on {_square(board, origin)}")
     if source and (origin is None or parse_square(source, board.height, board.width) != origin):
         where = "is not placed yet" if origin is None else f"stands on {_square(board, origin)}"
         raise ValueError(f"{text[:40]} leaves {source}, but the knight {where}")
@@ -86,7 +86,7 @@ def _check_closed(board: Board, text: str, closed: str, target: str) -> None:
     """Refuse a move that says of another cell than the one it leaves that it is closed: `target` is named before it."""
     origin = board.locations[board.active_index]
     if origin is None:
-        raise ValueError(f"{text[:40]} closes a cell, and a placement closes none but its own")
+        raise ValueError(f"{text[:40]} closes a cell; a placement closes only its own")
     left = _square(board, origin)
     if closed != target + left:
         raise ValueError(

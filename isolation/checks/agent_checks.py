@@ -66,7 +66,7 @@ def _noted(finding: CheckResult) -> CheckResult:
     """Something only games from the empty board come to, as people play them; tournaments place both players first."""
     if finding.ok:
         return finding
-    return replace(finding, seen=f"{finding.seen}; games from two plies on never ask there", is_note=True)
+    return replace(finding, seen=f"{finding.seen}; games that start after two plies never evaluate there", is_note=True)
 
 
 def _early_positions(size: tuple[int, int]) -> list[Board]:
@@ -84,7 +84,7 @@ def _check_values(check: str, heuristic: Heuristic, boards: list[Board]) -> Chec
         asked += 1
     of = f"{asked} test positions"
     if asked < len(boards):
-        of += f", as many as {LONGEST_CHECK:g} s were enough for"
+        of += f" (limited to {LONGEST_CHECK:g} s)"
     if not failures:
         return CheckResult(check, True, f"returned a number in all of {of}, for both players")
     why, board = failures[0]
@@ -115,9 +115,9 @@ def _failing(heuristic: Heuristic, board: Board, player: Any) -> str:
 def _unfit(value: object) -> str:
     """What is wrong with a value that is no number."""
     if value is None:
-        return "returns None, as where a function ends without a return, instead of a number"
+        return "returns None (missing return?) instead of a number"
     if isinstance(value, float):
-        return "returns NaN, which is not a number,"
+        return "returns NaN instead of a number"
     text = safe_repr(value)
     return f"returns {text if len(text) < 60 else f'a {name_of(value)}'} instead of a number"
 
@@ -189,7 +189,7 @@ def _check_moves(player: Any, factory: Callable[[], Any], edition: Edition) -> l
     return [moves, _UNTIMED if edition is THIRD else _check_times(made, limit)]
 
 
-_UNTIMED = CheckResult("time", True, "not asked; the last action on the queue counts")
+_UNTIMED = CheckResult("time", True, "not checked; the last action on the queue counts")
 
 
 def _boards_to_move_on(edition: Edition) -> list[Board]:
@@ -203,22 +203,22 @@ def _check_times(made: list[_Move], limit: float) -> CheckResult:
     """Whether moves were in time, by the processor's; one that was not, among many, is told and no more."""
     slowest = max(made, key=lambda move: move.cpu_ms)
     late = sum(move.cpu_ms > limit for move in made)
-    seen = f"the slowest of {len(made)} moves took {slowest.cpu_ms:.0f} ms of processor time, of {limit:.0f} ms"
+    seen = f"the slowest of {len(made)} moves took {slowest.cpu_ms:.0f} ms of CPU time (limit {limit:.0f} ms)"
     waiting = sum(move.wall_ms > limit for move in made)
     if not late and 2 * waiting > len(made):
-        seen += f"; {waiting} lasted longer by the wall clock, which only a limit in ms would hold against it"
+        seen += f"; {waiting} exceeded the limit in wall time, which matters only for limits in ms"
     if late:
         seen += f", at {slowest.board!r}"
-        seen += f"; {late} were late" if late > 1 else "; no other was late"
+        seen += f"; {late} exceeded it" if late > 1 else "; no other exceeded it"
     return CheckResult("time", not late, seen, is_note=late == 1)
 
 
 def _describe_answer(answer: object) -> str:
     """What a player did that answered with something else than a legal move."""
     if answer is None:
-        return "returns None, as a method does that is still to be written,"
+        return "returns None (is the method still to be written?)"
     if answer is TOO_LATE:
-        return f"puts no action on its queue within {THIRD.usual_limit:g} ms of processor time"
+        return f"puts no action on its queue within {THIRD.usual_limit:g} ms of CPU time"
     return f"plays {safe_repr(answer)}" + (", as if it had no move," if answer == (-1, -1) else "")
 
 
@@ -234,7 +234,7 @@ def _compare_search(factory: Callable[[], Any], method: str, edition: Edition) -
             board = Board.from_moves(opening, size, players=(player, "opponent"))
             for depth in DEPTHS:
                 if time.process_time() - started > LONGEST_CHECK:
-                    seen = f"as good as the reference in the {compared} comparisons that {LONGEST_CHECK:g} s allowed"
+                    seen = f"as good as the reference in {compared} comparisons (limited to {LONGEST_CHECK:g} s)"
                     return CheckResult(check, True, seen)
                 if wrong := wrong_in(player, method, board, depth):
                     return _told_of_chance(CheckResult(check, False, wrong), player)
@@ -294,7 +294,7 @@ def _wrong_action(player: Any, method: str, board: Board, depth: int) -> str:
     except Exception as error:
         return f"{_explain(error)} {where}"
     if isinstance(answer, float):
-        raise _NotComparable(f"not compared: it answers {answer:g}, a value and no action")
+        raise _NotComparable(f"not compared: it returns {answer:g}, a value and not an action")
     actions = state.actions()
     if answer not in actions:
         return f"{_describe_answer(answer)} {where}, where {[int(action) for action in actions]} are the actions"
@@ -311,13 +311,13 @@ def _told_of_chance(finding: CheckResult, player: Any) -> CheckResult:
     why = nondeterminism_reason(player.score)
     if not why:
         return finding
-    return replace(finding, seen=f"{finding.seen}; but the score may differ another time: {why}", is_note=True)
+    return replace(finding, seen=f"{finding.seen}; but the score is not deterministic: {why}", is_note=True)
 
 
 def _explain(error: BaseException) -> str:
     """What a call did that ended in an exception."""
     if isinstance(error, NotImplementedError):
-        return "raises NotImplementedError, as what is still to be written does,"
+        return "raises NotImplementedError (still to be written)"
     if isinstance(error, UserCodeTimeout | WantsToEnd):
         return str(error)
     where = origin(error)

@@ -25,7 +25,7 @@ OTHERS_SECONDS = 2.0
 """The same where the answer is not needed to play here."""
 QUIET = 0.3
 """How long an endless search is listened to, which must not answer before it is told to stop."""
-NOT_TRIED = "not tried: it does not start again"
+NOT_TRIED = "not tried: it does not restart"
 MOVETIME = 200
 _SHOWN = 200
 _LAST_LINES = 3
@@ -132,7 +132,7 @@ def _take(step: Step, lines: EngineLines, errors: Path | None = None) -> EngineC
         except TransportClosed:
             wrong = "" if until == "" else f"it {lines.ending(1.0) or 'closed its output'}{_last_errors(errors)}"
         except LineTooLong:
-            wrong = "a line without end"
+            wrong = "a line that is too long"
         except _Unasked as error:
             wrong = str(error)
         if wrong:
@@ -149,7 +149,7 @@ def _hear(lines: EngineLines, until: str, seconds: float, heard: list[str]) -> N
     while not (until and heard and heard[-1].split()[:1] == [until]):
         heard.append(lines.receive(max(0.0, deadline - time.monotonic())).decode(errors="replace").strip())
         if heard[-1].split()[:1] == ["bestmove"] and until != "bestmove":
-            raise _Unasked("a move that nobody has asked for")
+            raise _Unasked("an unrequested move")
 
 
 def _expect_quiet(lines: EngineLines, seconds: float) -> None:
@@ -165,7 +165,7 @@ def _expect_no_more(lines: EngineLines) -> None:
     try:
         _hear(lines, "readyok", SECONDS, heard)
     except _Unasked:
-        raise _Unasked(f"a second one came: {to_one_line(heard[-1], _SHOWN)}") from None
+        raise _Unasked(f"a second one: {to_one_line(heard[-1], _SHOWN)}") from None
 
 
 class _Unasked(Exception):
@@ -179,11 +179,11 @@ def _last_errors(errors: Path | None) -> str:
     except OSError:
         return ""
     last = " | ".join(text.split("\n")[-_LAST_LINES - 1 :]).strip(" |")
-    return f"; at last it wrote to standard error: {to_one_line(last, 2 * _SHOWN)}" if last else ""
+    return f"; last line on standard error: {to_one_line(last, 2 * _SHOWN)}" if last else ""
 
 
 def _greeting(spoken: Protocol) -> Step:
-    name = f"answers to its greeting in {spoken.name.upper()}"
+    name = f"completes the {spoken.name.upper()} handshake"
     return Step(name, (((spoken.name,), spoken.greeted),), f"{spoken.greeted} within 10 s", _is_named)
 
 
@@ -192,18 +192,18 @@ def _setting_up(spoken: Protocol, program: Program) -> Iterator[Step]:
     given = {name.lower() for name, _ in program.options}
     options = [f"setoption name {name} value {value}" for name, value in program.options]
     if options:
-        yield _opened("takes its options", *options)
+        yield _opened("accepts its own options", *options)
     if spoken is UCI:
         path = () if "variantpath" in given else (f"setoption name VariantPath value {_variants()}",)
-        yield _opened("takes variants", *path, "setoption name UCI_Variant value joust7x7")
+        yield _opened("accepts variants", *path, "setoption name UCI_Variant value joust7x7")
 
 
 def _opened(name: str, *sent: str) -> Step:
-    return Step(name, (((*sent, "isready"), "readyok"),), "readyok, and no line that a file cannot be opened", _is_read)
+    return Step(name, (((*sent, "isready"), "readyok"),), "readyok, and no error about opening a file", _is_read)
 
 
 def _is_read(heard: list[str]) -> str:
-    return next((f"it says {to_one_line(line, _SHOWN)!r}" for line in heard if UNREAD in line.lower()), "")
+    return next((f"it wrote {to_one_line(line, _SHOWN)!r}" for line in heard if UNREAD in line.lower()), "")
 
 
 def _is_named(heard: list[str]) -> str:
@@ -213,8 +213,8 @@ def _is_named(heard: list[str]) -> str:
 def _steps(spoken: Protocol) -> Iterator[Step]:
     """All steps behind the opening ones, in their order."""
     yield Step("is ready", ((("isready",), "readyok"),), "readyok")
-    yield Step("ignores what it does not know", ((("xyzzy 1 2", "isready"), "readyok"),), "readyok")
-    yield Step("begins a game", (((spoken.new_game, "isready"), "readyok"),), "readyok")
+    yield Step("ignores unknown commands", ((("xyzzy 1 2", "isready"), "readyok"),), "readyok")
+    yield Step("starts a game", (((spoken.new_game, "isready"), "readyok"),), "readyok")
     yield from _moving(spoken)
     yield from _timing(spoken)
     if spoken is UGI:
@@ -226,7 +226,7 @@ def _moving(spoken: Protocol) -> Iterator[Step]:
     placed = Board.from_moves([24, 14])
     for limit in ("depth 1", "depth 3", "nodes 1", "nodes 500"):
         yield _move_step(f"moves by {limit}", placed, spoken, f"go {limit}")
-    yield _move_step("tells of its search", placed, spoken, "go depth 2", check=partial(_informs, placed))
+    yield _move_step("reports its search", placed, spoken, "go depth 2", check=partial(_informs, placed))
     if spoken is UGI:
         moves = Board.from_moves([24, 14, 9])
         sent = ("position startpos moves N@d4 N@a5 d4c6", "isready", "go depth 1")
@@ -250,7 +250,7 @@ def _timing(spoken: Protocol) -> Iterator[Step]:
     yield _move_step("moves by the clock with increments", board, spoken, increments, seconds=(500 + LATE_MS) / 1e3)
     searching = ((*_position(board, spoken), "go infinite", "isready"), "readyok")
     yield Step(
-        "searches until it is stopped, and is ready meanwhile",
+        "searches until stopped, and answers isready meanwhile",
         (searching, (("stop",), "bestmove")),
         "readyok, and no bestmove before stop",
         partial(_is_legal, board),

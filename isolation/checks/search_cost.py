@@ -135,7 +135,7 @@ def _first_turn(agent: Agent, size: str, interpreted: bool) -> tuple[Turn, int] 
     """The turns of an agent, whose code is compiled and loaded by now, and nanoseconds of one; or why there is none."""
     searching = agent.searching(NODES)
     if searching is None:
-        return "it does not search by nodes that can be counted here"
+        return "it does not search by countable nodes"
     try:
         player = None if interpreted else searching.compiled(parse_size(size))
         with cpu_timeout(_PATIENCE):
@@ -144,7 +144,7 @@ def _first_turn(agent: Agent, size: str, interpreted: bool) -> tuple[Turn, int] 
     except Exception as error:
         return forfeit_from(error).detail
     if not nodes:
-        return "it visits no nodes"
+        return "it visited no nodes"
     repeats = math.ceil(_TURN / max(taken, 1))
     return partial(_timed, search, repeats), repeats * taken
 

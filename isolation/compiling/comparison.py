@@ -70,7 +70,7 @@ def difference(function: Heuristic, evaluate: Evaluation, boards: Iterable[Board
                 return Problem(f"it {error} at {board!r}", is_kept=False)
             if isinstance(expected, RecursionError):
                 # Compiled, this would not be an exception, but the end of the process.
-                return Problem(f"it calls itself without end, for player {index + 1} at {board!r}")
+                return Problem(f"infinite recursion for player {index + 1} at {board!r}")
             got = evaluate(board, index)
             if not _is_same(expected, got):
                 reason = _differ(expected, got, f"{board!r}", index + 1)

@@ -29,7 +29,7 @@ def blaming_us(unless: Callable[[Exception], bool] = lambda error: False) -> Ite
         where = f"{'/'.join(Path(frame.filename).parts[-3:])}:{frame.lineno}"
         versions = ", ".join(f"{name} {version(name)}" for name in ("numba", "llvmlite"))
         raise CompilerFault(
-            f"the compiler fails, by a fault of ours; please report: {format_exception(error)} at {where}, "
+            f"the compiler fails (a bug in this toolkit; please report): {format_exception(error)} at {where}, "
             f"Python {python_version()}, {versions}"
         ) from error
 

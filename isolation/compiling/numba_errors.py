@@ -45,7 +45,7 @@ _METHODS_OF_GAMES |= {
     "is_winner",
     "is_loser",
 }
-_CANNOT = "which compiled code cannot do"
+_CANNOT = "which compiled code does not support"
 
 
 _LEAK = "'NoneType' object has no attribute 'args'"
@@ -77,18 +77,18 @@ def _reason(message: str) -> str:
     if found := re.search(r"Refused: (.+)", message):
         return found[1]
     if _LEAK in message:
-        return f"a value is here a tuple and there None, as of max(..., default=None) over moves, {_CANNOT}"
+        return f"a value is sometimes a tuple and sometimes None, as of max(..., default=None) over moves, {_CANNOT}"
     if found := re.search(r"Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'", message):
-        return f"it uses {found[2]}.{found[1]}, which compiled code does not have"
+        return f"it uses {found[2]}.{found[1]}, which compiled code does not support"
     if found := re.search(r"Unknown attribute '(\w+)' of type (.+)", message):
-        return f"it uses .{found[1]} of {_a(_plain(found[2]))}, which compiled code does not have"
+        return f"it uses .{found[1]} of {_a(_plain(found[2]))}, which compiled code does not support"
     if found := re.search(r"Cannot unify (.+) and (.+) for '([\w.]+)'", message):
         variable = found[3].partition(".")[0]
-        return f"{_variable(variable)} is here {_a(_plain(found[1]))} and there {_a(_plain(found[2]))}"
+        return f"{_variable(variable)} is sometimes {_a(_plain(found[1]))} and sometimes {_a(_plain(found[2]))}"
     if found := re.search(r"Can't unify return type from the following types: (.+)", message):
-        return f"it returns now one, now another of these: {_plain(found[1].rstrip('.'))}"
+        return f"it returns values of different types: {_plain(found[1].rstrip('.'))}"
     if "Cannot infer the type of variable" in message or "cannot be determined" in message:
-        return "the type of this value is unknown: is it a list, set or dictionary that nothing is put into?"
+        return "the type of this value is unknown: is it a list, set or dictionary that stays empty?"
     if found := re.search(r"Invalid use of (.+?) with parameters \(", message):
         return f"it calls {_a(_plain(found[1]))} as if it were a function"
     calls = re.findall(r">>> ([\w.<>]+)\((.*)\)", message)
@@ -97,7 +97,7 @@ def _reason(message: str) -> str:
     if found := re.search(r"Variable '(\w+)' is not defined|variable '(\w+)' referenced before assignment", message):
         return f"{_variable(found[1] or found[2])} may be used before it has a value"
     telling = [line.strip() for line in message.splitlines() if line.strip() and "nopython mode pipeline" not in line]
-    return f"the compiler fails on it: {telling[0]}" if telling else "the compiler fails on it and does not say why"
+    return f"the compiler fails on it: {telling[0]}" if telling else "the compiler fails on it without a reason"
 
 
 def _refused_call(function: str, arguments: str) -> str:

@@ -123,7 +123,7 @@ def _written(heuristic: Callable[[Any, Any], float], second_try: bool) -> Rewrit
         raise error
     except Exception as error:  # whatever people write, the heuristic runs at least interpreted
         raise CompileError(
-            f"it cannot be written for compiled code ({format_exception(error)})", _line_reached(error)
+            f"it cannot be translated for compilation ({format_exception(error)})", _line_reached(error)
         ) from error
 
 
@@ -239,7 +239,7 @@ class _Module:
         called = original.name if isinstance(original, ast.FunctionDef) else "lambda"
         new = self.names[key] = self._fresh("h", called)
         if len(self.names) > _MOST_FUNCTIONS:
-            refuse(f"{called} is called in too many ways", original)
+            refuse(f"{called} is called with too many different argument types", original)
         self.add(self._write(new, callee, copy.deepcopy(original), given, dict(kinds)))
         return new
 
@@ -388,4 +388,4 @@ def _check_names(node: ast.AST) -> None:
     for inner in ast.walk(node):
         for written in (getattr(inner, "id", ""), getattr(inner, "arg", ""), getattr(inner, "name", "")):
             if isinstance(written, str) and _RESERVED.match(written):
-                refuse(f"the name {written} is taken by compiled code", inner)
+                refuse(f"the name {written} is reserved in compiled code", inner)

@@ -126,7 +126,7 @@ def native_function(
         Exception: the heuristic is refused: see `refuses_heuristic`.
     """
     if rows * columns > MOST_COMPILED_CELLS:
-        raise ValueError(f"compiled code serves boards of up to {MOST_COMPILED_CELLS} cells, not {rows * columns}")
+        raise ValueError(f"compiled code supports boards of up to {MOST_COMPILED_CELLS} cells, not {rows * columns}")
     name = f"{template}_{rows}x{columns}{'_ordered' if ordered else ''}{'_quiescent' if quiescent else ''}"
     folder = score.folder if score else code_cache.folder() / code_cache.fingerprint("no heuristic")
     arguments = _ARGUMENTS.get(template, _ARGUMENTS_OF_PLAYERS)

@@ -49,12 +49,12 @@ class EngineAgent(UncompiledAgent):
 
     def __post_init__(self) -> None:
         if self.limit.cpu_ms is not None:
-            raise ValueError(f"an engine is limited by depth, nodes or ms, not by {self.limit}")
+            raise ValueError(f"an engine needs a limit of depth, nodes or ms, not {self.limit}")
 
     @property
     def why_unrepeatable(self) -> str:
         """That nobody here knows what it does."""
-        return "engines are not known to be deterministic"
+        return "engines may be nondeterministic"
 
     def settings(self) -> dict[str, Any]:
         """Its command, files by name and content, its protocol and options, and its limit."""

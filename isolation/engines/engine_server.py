@@ -24,7 +24,7 @@ from isolation.search.result import SearchResult
 _SIZES = ("5x5", "6x6", "7x7", "8x8", "9x9", "9x11")
 _VARIANTS = ("joust", *(f"{kind}{size}" for kind in ("joust", "placing") for size in _SIZES))
 """What is offered to whoever chooses from a list; variants of all other sizes are known too."""
-_NO_POSITION = "there is no position: the last one could not be read"
+_NO_POSITION = "no position: the last one was invalid"
 
 
 def serve(agent: Agent, lines: Iterable[str], say: Callable[[str], None], size: str = "7x7") -> None:
@@ -133,7 +133,7 @@ class _Server:
             self._variant = value
             self._board = self._start()
         elif name.lower() != "variantpath":  # the names of variants say all that there is in our files of them
-            raise ValueError(f"there is no option {name[:40]}")
+            raise ValueError(f"no option {name[:40]}")
 
     def _start(self) -> Board:
         return start_of(self._variant) if self._spoken is UCI else Board.from_moves([], self._size)
@@ -145,7 +145,7 @@ class _Server:
         elif words[:1] == ["fen"]:
             board = Board.from_fen(" ".join(words[1:there]))
         else:
-            raise ValueError("position is followed by startpos or fen")
+            raise ValueError("position expects startpos or fen")
         for text in words[there + 1 :]:
             board.play_cell(read_move(board, text))
         return board
@@ -160,7 +160,7 @@ class _Server:
             return str(outcome is not None).lower()
         if what == "result":
             return f"p{outcome.winner}win" if outcome else "none"
-        raise ValueError(f"query is followed by p1turn, gameover or result, not by {what[:40]}")
+        raise ValueError(f"query expects p1turn, gameover or result, not {what[:40]}")
 
     def _go(self, words: list[str]) -> None:
         if self._board is None:
@@ -201,7 +201,7 @@ class _Server:
         choose = getattr(player, "find", player.choose)
         result: SearchResult = choose(board, move_seed(0, board.move_count))
         if result.move not in board.legal_cells():
-            raise ValueError(f"the agent chose cell {result.move}, which is not legal")
+            raise ValueError(f"the agent chose the illegal cell {result.move}")
         return result
 
     def _stop(self) -> None:

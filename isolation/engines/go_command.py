@@ -58,14 +58,12 @@ def read_go(words: list[str], active_index: int) -> GoRequest:
         text = words[said[name] + 1] if said[name] + 1 < len(words) else ""
         if re.fullmatch(r"-?\d{1,15}", text, re.ASCII):
             return int(text)
-        notes.append(
-            f"go {name} is followed by a whole number, not by {to_one_line(repr(text), _SHOWN)}: it is ignored"
-        )
+        notes.append(f"go {name} expects a whole number, not {to_one_line(repr(text), _SHOWN)}; ignored")
         return None
 
     def positive(name: str) -> int | None:
         if (value := number(name)) is not None and value < 1:
-            notes.append(f"go {name} {value} is taken for go {name} 1")
+            notes.append(f"go {name} {value} is treated as go {name} 1")
         return value if value is None else max(1, value)
 
     depth, nodes = positive("depth"), positive("nodes")

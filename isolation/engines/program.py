@@ -37,7 +37,7 @@ class Program:
             ValueError: there is no such directory or program, or it may not be run; in one line.
         """
         if self.directory and not Path(self.directory).is_dir():
-            raise ValueError(f"there is no directory {self.directory}")
+            raise ValueError(f"no such directory: {self.directory}")
         first, *arguments = self.command
         path = os.path.join(self.directory, first) if os.path.dirname(first) else first
         found = shutil.which(path)
@@ -62,10 +62,10 @@ class Program:
 def _why_not(path: str) -> str:
     """Why what lies at a path, or is called so, is not run."""
     if not Path(path).is_file():
-        return "is no program"
+        return "is not a program"
     if os.path.dirname(path):
-        return "may not be run as a program: chmod +x makes it one"
-    return f"is no program; did you mean ./{path}?"
+        return "is not executable: use chmod +x"
+    return f"is not a program; did you mean ./{path}?"
 
 
 def _content(path: Path) -> str:

@@ -142,12 +142,10 @@ def start_of(variant: str) -> Board:
         return Board.from_fen(JOUST)
     found = re.fullmatch(r"(joust|placing)(\d+x\d+)", variant, re.ASCII)
     if not found:
-        raise ValueError(
-            f"there is no variant {to_one_line(variant, _SHOWN)}; there are joust, and joust7x7 and placing7x7"
-        )
+        raise ValueError(f"no variant {to_one_line(variant, _SHOWN)}; known are joust, and joust7x7 and placing7x7")
     rows, columns = parse_size(found[2])
     if rows * columns < 2:
-        raise ValueError(f"two knights need two cells: there is no variant of {found[2]}")
+        raise ValueError(f"no variant of {found[2]}: two knights need two cells")
     return Board.from_moves([0, rows * columns - 1] if found[1] == "joust" else [], found[2])
 
 

@@ -1,7 +1,7 @@
 """Dialogue with a running engine: its states and their timeouts.
 
 An engine is started and greeted, told of every game, asked for moves, and ended once it does not do as it should: after
-a crash, a stall or a line without end it is not asked again. After an illegal or late move, or a move that means
+a crash, a stall or a line that is too long it is not asked again. After an illegal or late move, or a move that means
 nothing, it has answered at least and plays on.
 """
 
@@ -286,7 +286,7 @@ class Session:
         try:
             self.lines.send(line.encode(), self._by(self.waits.ready) - time.monotonic())
         except TransportTimeout:
-            self._stall("it did not read its input")
+            self._stall("it does not read its input")
         except TransportClosed:
             self._crash()
 

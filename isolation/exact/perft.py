@@ -21,7 +21,7 @@ def perft(board: Board, depth: int) -> list[int]:
         ValueError: the depth is not a whole number above 0.
     """
     if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
-        raise ValueError(f"the depth of perft must be a whole number above 0, not {depth!r}")
+        raise ValueError(f"the depth of perft must be a positive whole number, not {depth!r}")
     counts = np.zeros(depth, np.int64)
     _count(board, 0, counts)
     return [int(count) for count in counts]

@@ -97,7 +97,7 @@ class SearchBudget:
             ValueError: the limit is a depth.
         """
         if limit is not None and limit.unit == "depth":
-            raise ValueError(f"the solver searches to the end of the game: limit it by nodes or time, not by {limit}")
+            raise ValueError(f"the solver searches to the end of the game: use a limit of nodes or time, not {limit}")
         self.nodes = 0
         self._most = _NO_LIMIT if limit is None or limit.nodes is None else limit.nodes
         self._milliseconds = None if limit is None else limit.ms or limit.cpu_ms
@@ -292,9 +292,7 @@ def check_position(board: Board) -> None:
     """
     cells = board.width * board.height
     if cells > MOST_COMPILED_CELLS:
-        raise ValueError(
-            f"the solver serves boards of up to {MOST_COMPILED_CELLS} cells, not the {cells} of {board.size}"
-        )
+        raise ValueError(f"the solver supports boards of up to {MOST_COMPILED_CELLS} cells; {board.size} has {cells}")
     visited = full_mask(board.height, board.width) & ~board.blank
     places = [cell for cell in board.locations if cell is not None]
     if any(not visited >> cell & 1 for cell in places) or len(set(places)) < len(places):

@@ -23,7 +23,7 @@ def read_shipped(path: Path) -> bytes:
     """
     data = path.read_bytes()
     if _checksums(path.parent).get(path.name) != sha256(data).hexdigest():
-        why = f"it is damaged or was changed: its checksum is not that in {CHECKSUMS}; install the project again"
+        why = f"checksum mismatch with {CHECKSUMS}: the file was damaged or changed; reinstall the package"
         raise OSError(errno.EIO, why, str(path))
     return data
 

@@ -105,13 +105,13 @@ def read_answer(text: str, board: Board) -> Answer:
     """
     words = text.strip().split(maxsplit=1)
     if not words:
-        raise ValueError("nothing was typed; a move looks like d3")
+        raise ValueError("empty input; a move looks like d3")
     command = words[0].lower()
     if command in _COMMANDS:
         if command == "save" and len(words) == 1:
-            raise ValueError("save needs the name of a file, like save game.json")
+            raise ValueError("save needs a file name, such as save game.json")
         if command != "save" and len(words) == 2:
-            raise ValueError(f"{command} stands alone, without {words[1]!r}")
+            raise ValueError(f"{command} takes no arguments, not {words[1]!r}")
         return Answer(command, file=words[1].strip() if command == "save" else "")  # type: ignore[arg-type]
     legal = board.legal_cells()
     if text.strip().isascii() and text.strip().isdecimal():
@@ -130,9 +130,9 @@ def why_illegal(board: Board, cell: int) -> str:
     name = cell_name(cell, board.width)
     here = board.locations[board.active_index]
     if cell in board.locations:
-        return f"a knight stands on {name}"
+        return f"{name} is occupied by a knight"
     if not board.blank >> cell & 1:
-        return f"{name} has been visited already"
+        return f"{name} was already visited"
     assert here is not None
     options = ", ".join(cell_name(legal, board.width) for legal in board.legal_cells())
     return f"{name} is not a knight's move from {cell_name(here, board.width)}; from there you reach {options}"
@@ -161,18 +161,18 @@ def _play_out(game: _Game) -> GameRecord | None:
             if end is not None:
                 return end if end.winner else None
     except (EOFError, KeyboardInterrupt):
-        seat.say("\nThe input has ended, and with it the game. Goodbye.")
+        seat.say("\nEnd of input: the game is over. Goodbye.")
         return None
     seat.say(to_text(board, seat.ascii_only))
     winner = 2 - board.active_index
-    seat.say("You have won." if winner == seat.side else f"{seat.opponent.name} has won.")
+    seat.say("You won." if winner == seat.side else f"{seat.opponent.name} won.")
     return _record(game, winner, Reason.NO_MOVES.word)
 
 
 def _welcome(seat: Seat) -> str:
     piece = ("12" if seat.ascii_only else "♘♞")[seat.side - 1]
     order = "first" if seat.side == 1 else "second"
-    return f"You play {piece} against {seat.opponent.name} and move {order}. Type help for what can be typed."
+    return f"You play {piece} against {seat.opponent.name} and move {order}. Type help for a list of commands."
 
 
 def _turn_of_person(game: _Game) -> GameRecord | None:
@@ -192,10 +192,10 @@ def _turn_of_person(game: _Game) -> GameRecord | None:
                     _undo(game)
                     return None
                 case "resign":
-                    seat.say(f"You have resigned; {seat.opponent.name} has won.")
+                    seat.say(f"You have resigned; {seat.opponent.name} won.")
                     return _record(game, 3 - seat.side, RESIGNED)
                 case "quit":
-                    seat.say("The game is left without a result. Goodbye.")
+                    seat.say("The game ends without a result. Goodbye.")
                     return _record(game, 0, "")
                 case "save":
                     seat.save(answer.file, _record(game, 0, ""))
@@ -234,7 +234,7 @@ def _turn_of_agent(game: _Game) -> GameRecord | None:
         )
         _play(game, result)
         return None
-    seat.say(f"{seat.opponent.name} has lost by {reason.replace('_', ' ')} ({detail}). You have won.")
+    seat.say(f"{seat.opponent.name} has lost by {reason.replace('_', ' ')} ({detail}). You won.")
     return _record(game, seat.side, reason, detail)
 
 
@@ -288,9 +288,9 @@ def _situation(board: Board, seat: Seat) -> str:
 
 def _listed(number: int, legal: Sequence[int]) -> int:
     if len(legal) > _MOST_LISTED:
-        raise ValueError("no moves are listed to take a number from; name a cell, like d3")
+        raise ValueError("no numbered moves are listed; name a cell, such as d3")
     if not 1 <= number <= len(legal):
-        raise ValueError(f"the listed moves are numbered 1 to {len(legal)}, so there is no {number}")
+        raise ValueError(f"no move {number}: the listed moves are numbered 1 to {len(legal)}")
     return legal[number - 1]
 
 

@@ -48,7 +48,7 @@ class GameRecord:
         winner: 1 or 2.
         reason: the word of a `Reason`, what the loser did.
         detail: more about an unusual end.
-        moves: the cells of all plies, the opening's included.
+        moves: the cells of all plies, including the opening.
         score, depth, nodes, time_us, exact: of every ply as its mover saw it, aligned with `moves`; on opening plies
             NaN, zeros and False.
     """

@@ -68,15 +68,15 @@ def read_pgn(path: Path) -> list[PgnGame]:
     try:
         text = _text_of(path)
     except FileNotFoundError:
-        raise ValueError(f"{path}: there is no such file") from None
+        raise ValueError(f"{path}: no such file") from None
     except OSError as error:
         raise ValueError(f"{path}: cannot read games: {error.strerror or error}") from None
     begin = "".join(text.split(maxsplit=1)[:1])
     if begin.count(",") > 1 and not begin.startswith(("[", "{", ";", "%")):
-        raise ValueError(f"{path} is not PGN, but looks like a table: export it with --to pgn")
+        raise ValueError(f"{path} looks like a table, not PGN: export it with --to pgn")
     games = parse_pgn(text, str(path))
     if not games:
-        raise ValueError(f"{path}: the file holds no game")
+        raise ValueError(f"{path}: no games in this file")
     return games
 
 
@@ -140,7 +140,7 @@ def _split(text: str, source: str) -> Iterator[_Draft]:
     for token in _TOKEN.finditer(text):
         line = bisect_left(ends, token.start()) + 1
         if token["stray"] or (token["close"] and not depth):
-            raise ValueError(f"{source}:{line}: {token[0]!r} has no meaning here")
+            raise ValueError(f"{source}:{line}: unexpected {token[0]!r}")
         if token["open"] or token["close"]:
             depth += 1 if token["open"] else -1
         if depth or token.lastgroup in (None, "open", "close"):
@@ -192,10 +192,10 @@ def _start(tags: Mapping[str, str]) -> Board:
         return start_of(tags["Variant"].lower())
     board = Board.from_fen(fen)
     if size and board.size != size:
-        raise ValueError(f"it is on {size}, and its FEN on {board.size}")
+        raise ValueError(f"the game is on {size}, but its FEN on {board.size}")
     if board.history == () and board.move_count:
         if board.move_count == PLACED and None not in board.locations:
-            raise ValueError(f"its FEN {fen} has player 2 to move before anybody has moved; player 1 moves first")
+            raise ValueError(f"its FEN {fen} has player 2 to move at the start; player 1 moves first")
         raise ValueError(f"its FEN {fen} has blocked cells without the moves that blocked them")
     return board
 

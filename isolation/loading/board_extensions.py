@@ -42,7 +42,7 @@ def added_method(module: str, name: str) -> Any:
         return vars(import_module(".".join([space, *parts])).Board).get(name)
     except Exception as error:
         raise AttributeError(
-            f"the method {name} of boards is defined in {found}, which {format_exception(error)}"
+            f"the board method {name} is defined in {found}, which {format_exception(error)}"
         ) from error
 
 

@@ -57,7 +57,7 @@ def unchanged() -> Iterator[None]:
             changes.append("the recursion limit")
     if changes := list(dict.fromkeys(changes)):
         more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
-        raise ChangedError(f"it changes {changes[0]}{more}, which belongs to others")
+        raise ChangedError(f"it changes {changes[0]}{more}, which does not belong to it")
 
 
 def _snapshot() -> list[tuple[str, ModuleType | type, Names]]:

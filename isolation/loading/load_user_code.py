@@ -86,7 +86,9 @@ def load_heuristic(path: str | Path, name: str) -> Loaded:
     """
     loaded = load(path, name)
     if is_third_edition_player(loaded.value):
-        raise LoadError(f"{path}:{name} is a player of the third edition, no heuristic; {_uses_of_player(path, name)}")
+        raise LoadError(
+            f"{path}:{name} is a player of the third edition, not a heuristic; {_uses_of_player(path, name)}"
+        )
     if "." in name and not isinstance(loaded.value, StateHeuristic):
         raise LoadError(f"{path}:{name} must be a method (self, state) of a third-edition player's class")
     if not is_heuristic(loaded.value):
@@ -123,7 +125,7 @@ def load_player(path: str | Path, name: str) -> Loaded:
     if not _accepts(loaded.value, 0):
         hint = f"; a heuristic is written ID:{Path(path).name}:{name}" if is_heuristic(loaded.value) else ""
         raise LoadError(
-            f"{path}:{name} must be a player's class that needs no arguments, not {_describe(loaded.value)}{hint}"
+            f"{path}:{name} must be a player class without required arguments, not {_describe(loaded.value)}{hint}"
         )
     if isinstance(loaded.value, type):
         get_move = getattr(loaded.value, "get_move", None)
@@ -221,7 +223,7 @@ def load_module(path: str | Path) -> ModuleType:
     name = f"{space}.{re.sub(r'[^0-9A-Za-z_]', '_', file.stem)}"
 
     def say_slow() -> None:
-        write_real_stderr(f"Note: {path} is still being imported; it is given up in {LONGEST_IMPORT - SLOW_IMPORT:g} s")
+        write_real_stderr(f"Note: {path} is still being imported; timeout in {LONGEST_IMPORT - SLOW_IMPORT:g} s")
 
     with _loading:
         module = sys.modules.get(name)
@@ -320,7 +322,7 @@ def _resolve(path: str | Path) -> Path:
     file = expand_path(path).resolve()
     if file.is_dir():
         source = next((one.name for one in sorted(file.glob("*.py"))), "FILE.py")
-        raise LoadError(f"{path} is a folder: name the file in it, as {Path(path) / source}")
+        raise LoadError(f"{path} is a directory: name a file in it, such as {Path(path) / source}")
     if not file.is_file():
         meant = f"; did you mean {path}.py?" if Path(f"{file}.py").is_file() else ""
         raise LoadError(f"no such file: {path}{meant}")

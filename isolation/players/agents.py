@@ -351,7 +351,7 @@ class SearchAgent(StatelessAgent):
     def why_unrepeatable(self) -> str:
         """What in its heuristic is left to chance, time or memory, or that it was seen to contradict itself."""
         if self.contradicts_itself:
-            return "asked twice about one position, it gave two answers"
+            return "it gave two different answers for the same position"
         return nondeterminism_reason(self.heuristic) if self.heuristic else ""
 
     def settings(self) -> dict[str, Any]:
@@ -375,7 +375,7 @@ class SearchAgent(StatelessAgent):
         if self.compiled(size) is not None:
             return ""
         if size[0] * size[1] > MOST_COMPILED_CELLS:
-            return f"compiled search serves up to {MOST_COMPILED_CELLS} cells"
+            return f"compiled search supports up to {MOST_COMPILED_CELLS} cells"
         from isolation.compiling.compile_heuristic import CompileError, compile_heuristic
 
         try:

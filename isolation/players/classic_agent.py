@@ -36,7 +36,7 @@ class ClassicAgent(UncompiledAgent):
 
     def __post_init__(self) -> None:
         if self.limit.is_reproducible:
-            raise ValueError(f"a classic player can only be limited by ms or cpu_ms, not by {self.limit}")
+            raise ValueError(f"a classic player needs a limit of ms or cpu_ms, not {self.limit}")
 
     def settings(self) -> dict[str, Any]:
         """Where the player's code comes from, and its limit."""

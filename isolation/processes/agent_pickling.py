@@ -22,7 +22,7 @@ class AgentPicklingError(ValueError):
     """An agent cannot be made again in another process: its name, and why, as one line."""
 
     def __init__(self, name: str, why: str) -> None:
-        super().__init__(f"{name} cannot play in a process of its own, as a hard cap needs: {why}")
+        super().__init__(f"{name} cannot play in its own process, which a hard cap needs: {why}")
         self.why = why
 
 

@@ -40,22 +40,22 @@ def parse_fen(text: str) -> FenPosition:
     """
     found = _FIELDS.fullmatch(text.strip()) if len(text) <= _LONGEST else None
     if not found:
-        raise ValueError(f"not a FEN: {text[:80]!r}; one is written like {EXAMPLE}")
+        raise ValueError(f"not a FEN: {text[:80]!r}; expected one like {EXAMPLE}")
     ranks = [_cells_of(rank) for rank in found[1].split("/")]
     if any(len(rank) != len(ranks[0]) for rank in ranks):
-        raise ValueError(f"not a FEN: {text[:80]!r}: its rows are not all of one length")
+        raise ValueError(f"not a FEN: {text[:80]!r}: rows of different lengths")
     rows, columns = check_size(len(ranks), len(ranks[0]))
     cells = "".join(ranks)
     if cells.count("N") > 1 or cells.count("n") > 1:
-        raise ValueError(f"not a FEN: {text[:80]!r}: each player has one knight, N or n")
+        raise ValueError(f"not a FEN: {text[:80]!r}: each player must have one knight, N or n")
     locations = tuple(cells.index(knight) if knight in cells else None for knight in "Nn")
     missing = "".join(knight for knight in "Nn" if knight not in cells)
     if found[2] and "".join(sorted(found[2])) != missing:
         there = missing or "none"
-        raise ValueError(f"not a FEN: {text[:80]!r}: in hand are knights that are not on the board, here {there}")
+        raise ValueError(f"not a FEN: {text[:80]!r}: knights in hand must be those not on the board, here {there}")
     active = "wb".index(found[3])
     if None in locations and (locations[1] is not None or active != (locations[0] is not None)):
-        raise ValueError(f"not a FEN: {text[:80]!r}: player 1, N, places first, and then player 2, n")
+        raise ValueError(f"not a FEN: {text[:80]!r}: player 1 (N) places first, then player 2 (n)")
     blank = full_mask(rows, columns) & ~sum(1 << cell for cell, sign in enumerate(cells) if sign != ".")
     return FenPosition(rows, columns, blank, locations, active)  # type: ignore[arg-type]
 
@@ -98,5 +98,5 @@ def _cells_of(rank: str) -> str:
         else:
             raise ValueError(f"not a FEN: {sign!r} in it is neither a number of open cells nor N, n or *")
     if not cells:
-        raise ValueError(f"not a FEN: it has a row without cells; one is written like {EXAMPLE}")
+        raise ValueError(f"not a FEN: a row has no cells; expected one like {EXAMPLE}")
     return cells

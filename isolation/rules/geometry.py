@@ -37,7 +37,7 @@ def parse_size(text: str) -> tuple[int, int]:
     """
     match = re.fullmatch(r"\s*([+-]?\d+)\s*[xX×]\s*([+-]?\d+)\s*", text, re.ASCII) if isinstance(text, str) else None
     if match is None:
-        raise ValueError(f"a board size is written ROWSxCOLUMNS, like 7x7, not {_shortened(text)}")
+        raise ValueError(f"a board size must be ROWSxCOLUMNS, such as 7x7, not {_shortened(text)}")
     if max(map(len, match.groups())) > _MOST_DIGITS:
         raise ValueError(_TOO_LARGE)
     return check_size(int(match[1]), int(match[2]))
@@ -55,9 +55,9 @@ def check_size(rows: int, columns: int) -> tuple[int, int]:
         ValueError: a side is not a whole number or is below 1, or there are more than `MOST_CELLS` cells.
     """
     if any(isinstance(side, bool) or not hasattr(side, "__index__") for side in (rows, columns)):
-        raise ValueError(f"the sides of a board are whole numbers, not {rows!r} rows and {columns!r} columns")
+        raise ValueError(f"rows and columns must be whole numbers, not {rows!r} and {columns!r}")
     if rows < 1 or columns < 1:
-        raise ValueError(f"a board has at least 1 row and 1 column, not {rows} x {columns}")
+        raise ValueError(f"a board must have at least 1 row and 1 column, not {rows} x {columns}")
     if rows * columns > MOST_CELLS:
         raise ValueError(_TOO_LARGE)
     return index(rows), index(columns)

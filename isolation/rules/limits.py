@@ -30,7 +30,7 @@ class Limit:
         given = [unit for unit in _UNITS if getattr(self, unit) is not None]
         if len(given) != 1:
             raise ValueError(
-                f"a limit is exactly one of depth, nodes, ms and cpu_ms, not {' and '.join(given) or 'none'}"
+                f"a limit must be exactly one of depth, nodes, ms and cpu_ms, not {' and '.join(given) or 'none'}"
             )
         value = getattr(self, given[0])
         whole = given[0] in ("depth", "nodes")

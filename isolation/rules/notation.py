@@ -57,10 +57,10 @@ def parse_cell(text: str, rows: int, columns: int) -> int:
     elif pair := _TUPLE.fullmatch(text):
         row, column = int(pair[1]), int(pair[2])
     else:
-        raise ValueError(f"{text!r} is not a cell: write a column and a row like d3, or row,column like 3,3")
+        raise ValueError(f"{text!r} is not a cell: expected a column and a row like d3, or row,column like 3,3")
     if not (row < rows and column < columns):
         last = cell_name(rows * columns - 1, columns)
-        raise ValueError(f"{text} is not on the {rows}x{columns} board, whose cells are a0 to {last}")
+        raise ValueError(f"{text} is not on the {rows}x{columns} board (cells a0 to {last})")
     return cell_of((row, column), columns)
 
 
@@ -85,11 +85,11 @@ def parse_square(text: str, rows: int, columns: int) -> int:
     """
     name = _NAME.fullmatch(text)
     if not name:
-        raise ValueError(f"{text!r} is not a square, which is a column and a rank like d4")
+        raise ValueError(f"{text!r} is not a square: expected a column and a rank like d4")
     row, column = rows - int(name[2]), _column_of(name[1])
     if not (0 <= row < rows and column < columns):
         last = square_name(columns - 1, rows, columns)
-        raise ValueError(f"square {text} is not on the {rows}x{columns} board, whose squares are a1 to {last}")
+        raise ValueError(f"square {text} is not on the {rows}x{columns} board (squares a1 to {last})")
     return cell_of((row, column), columns)
 
 
@@ -119,10 +119,10 @@ def words(text: str) -> list[str]:
 def _parse_word(word: str, rows: int, columns: int) -> int:
     if not (word.isascii() and word.isdecimal()):
         if not _NAME.fullmatch(word):
-            raise ValueError(f"{word!r} is not a cell: moves are written like d3,a2, or as numbers of cells like 24,14")
+            raise ValueError(f"{word!r} is not a cell: expected moves like d3,a2, or cell numbers like 24,14")
         return parse_cell(word, rows, columns)
     if int(word) >= rows * columns:
-        raise ValueError(f"cell {word} is not on the {rows}x{columns} board, whose cells are 0 to {rows * columns - 1}")
+        raise ValueError(f"cell {word} is not on the {rows}x{columns} board (cells 0 to {rows * columns - 1})")
     return int(word)
 
 

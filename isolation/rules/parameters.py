@@ -22,7 +22,7 @@ import annotated_types
 
 Heuristic = Callable[..., float]
 _LARGEST = sys.float_info.max
-KINDS_OF_VALUES = "parameters are numbers, and choices whole numbers, as in Literal[0, 1]"
+KINDS_OF_VALUES = "parameters must be numbers, and choices whole numbers, as in Literal[0, 1]"
 """What is told of values that are none."""
 
 
@@ -64,9 +64,7 @@ class Parameter:
         if not math.isfinite(value):
             raise ParameterError(f"{self.name} must be a finite number, not {value:g}")
         if self.is_whole and not self.choices and value != int(value):
-            raise ParameterError(
-                f"{self.name} takes whole numbers, as its default {self.default} is one, not {value:g}"
-            )
+            raise ParameterError(f"{self.name} must be a whole number, like its default {self.default}, not {value:g}")
         if not self.least <= value <= self.most or (self.choices and value not in self.choices):
             raise ParameterError(f"{self.name} must be {self.allowed}, not {value:g}")
         return int(value) if self.is_whole else float(value)
@@ -200,7 +198,7 @@ def unknown(heuristic: Any, name: str) -> str:
     """Why a heuristic has no parameter of that name, and which are meant or there instead, in one line."""
     defaults = no_parameters(heuristic)
     if name in defaults:
-        return f"{name} is no parameter of {name_of(heuristic)}, as its default is {defaults[name]}: {KINDS_OF_VALUES}"
+        return f"{name} is not a parameter of {name_of(heuristic)}: its default is {defaults[name]}; {KINDS_OF_VALUES}"
     known = [one.name for one in parameters_of(heuristic)]
     return f"{name_of(heuristic)} has no parameter {name!r}; {_hint(name, known)}"
 
@@ -352,9 +350,7 @@ def _parameter(name: str, default: float, hint: Any) -> Parameter:
     kind, *constraints = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     if get_origin(kind) is Literal:
         if _bounds(constraints, True) != (-math.inf, math.inf):
-            raise ParameterError(
-                f"{name} is declared as a choice and with a range, and the two do not go together: leave the range out"
-            )
+            raise ParameterError(f"{name} is declared both as a choice and with a range: remove the range")
         return _choice(name, default, get_args(kind))
     default = float(default) if kind is float else default
     least, most = _bounds(constraints, isinstance(default, int))
@@ -363,7 +359,7 @@ def _parameter(name: str, default: float, hint: Any) -> Parameter:
     low, high = sorted((0 * default, min(max(2 * default, -_LARGEST), _LARGEST)))
     low, high = (least if least > -math.inf else low), (most if most < math.inf else high)
     if max(high, default) / 2 - min(low, default) / 2 > _LARGEST / 2:
-        raise ParameterError(f"the range of {name}, {range_text(low, high)}, is too wide to be looked through")
+        raise ParameterError(f"the range of {name}, {range_text(low, high)}, is too wide to search")
     return Parameter(name, default, min(low, default), max(high, default), least, most)
 
 

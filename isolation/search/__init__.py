@@ -47,7 +47,7 @@ def search(
     """
     chosen = check_search(heuristic, limit, method, options)
     if not board.moves_mask(board.active_index):
-        raise ValueError(f"the game is over at {board!r}: there is no move to choose")
+        raise ValueError(f"the game is over at {board!r}: no legal moves")
 
     def in_python() -> SearchResult:
         return search_in_python(board, heuristic, limit, method, chosen, seed)
@@ -60,7 +60,7 @@ def search(
         try:
             compiled = compile_heuristic(heuristic, size) if heuristic else None
         except CompileError as error:
-            warnings.warn(f"{_name(heuristic)} runs interpreted, some hundred times slower: {error}", stacklevel=2)
+            warnings.warn(f"{_name(heuristic)} runs interpreted, about a hundred times slower: {error}", stacklevel=2)
         else:
             player = compiled_search(compiled, method, chosen, limit, size)
             return run_with_fallback(player, board, seed, in_python)
@@ -78,13 +78,13 @@ def check_search(
     if method not in METHODS:
         raise ValueError(f"the method must be one of {', '.join(METHODS)}, not {method!r}")
     if method in TREES and limit.depth is not None:
-        raise ValueError(f"{TREES[method]} has no depth: limit it by nodes, ms or cpu_ms")
+        raise ValueError(f"{TREES[method]} has no depth limit: use nodes, ms or cpu_ms")
     if method != "mcts" and heuristic is None:
         raise ValueError(f"{method} needs a heuristic")
     unknown = set(options) - set(SearchOptions.__dataclass_fields__)
     if unknown:
         known = ", ".join(SearchOptions.__dataclass_fields__)
-        raise ValueError(f"unknown search option {sorted(unknown)[0]!r}; there are {known}")
+        raise ValueError(f"unknown search option {sorted(unknown)[0]!r}; known are {known}")
     return SearchOptions(**options)
 
 

@@ -97,11 +97,11 @@ def serve() -> None:
 def answer(question: object, shelf: Resources) -> BoardAnswer:
     """What a question is answered, whatever happens meanwhile."""
     if not _CAN_SEARCH and isinstance(question, ValuesQuestion | GraphQuestion | MoveQuestion | SolveQuestion):
-        return failed(400, "positions are analysed on Linux and macOS only; here the board shows games")
+        return failed(400, "positions can be analysed on Linux and macOS only; here the board only shows games")
     try:
         return BoardAnswer(200, _ANSWERS[type(question)](question, shelf))
     except MemoryError:
-        return failed(400, "this takes more memory than a question may have: ask for less")
+        return failed(400, "the request needs too much memory: request less")
     except (ValueError, OSError) as error:
         return failed(400, str(error))
     except BaseException as error:

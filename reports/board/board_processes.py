@@ -2,7 +2,7 @@
 
 A search in compiled code cannot be interrupted, but its process can be ended. Every question may take a short while;
 those that need longer share a few places, and are told so if there is none. So short questions are answered soon,
-however many long ones there are, and nobody waits in a line without end.
+however many long ones there are, and nobody waits in a line that is too long.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Processes:
         """What a question of a page is answered. Whoever cancels this ends the question."""
         room = self._room
         if self._waiting >= room.waiting:
-            return failed(503, "the board is busy: ask again in a while")
+            return failed(503, "the board is busy: try again later")
         self._waiting += 1
         try:
             await self._short.acquire()
@@ -87,19 +87,19 @@ class Processes:
             if not await _is_done(asking, room.short):
                 if self._long.total() >= room.long_places or self._long[page] >= room.long_places_a_page:
                     self.prepare()
-                    return failed(503, "the board is busy with other long questions: ask again in a while, or for less")
+                    return failed(503, "the board is busy with other long requests: try again later, or request less")
                 self._long[page] += 1
                 self._short.release()
                 is_short = False
                 self.prepare()
                 if not await _is_done(asking, room.longest - room.short):
-                    return failed(503, f"no answer within {room.longest:g} s: ask for less, or less at once")
+                    return failed(503, f"no answer within {room.longest:g} s: request less")
             answer = asking.result()
             self._keep_or_end(process)
             process = None
             return answer
         except _Ended:
-            return failed(500, "the process that was to answer has died")
+            return failed(500, "the process for this request has died")
         finally:
             if is_short:
                 self._short.release()

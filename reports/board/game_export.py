@@ -63,7 +63,7 @@ def _json(question: ExportQuestion, shelf: Resources) -> str:
 def _csv(question: ExportQuestion, shelf: Resources) -> str:
     row = _row(question, shelf)
     if not row["winner"]:
-        raise ValueError("a log row needs a finished game, and this one is not: use JSON or PGN")
+        raise ValueError("a log row needs a finished game: use JSON or PGN for this one")
     return csv_head() + export_row(row, "csv", "")
 
 
@@ -157,7 +157,7 @@ def _from_the_beginning(question: ExportQuestion) -> Board:
         ValueError: it begins from a position that was set up, or is illegal.
     """
     if not _begins_empty(question):
-        raise ValueError("this game begins from a position that was set up: FEN, JSON and PNG hold it, others do not")
+        raise ValueError("this game starts from a set-up position: export it as FEN, JSON or PNG")
     start = question.position
     placed = [cell for cell in start.knights if cell is not None]
     board_of(start)

@@ -80,7 +80,7 @@ class WrittenGame(BaseModel):
     def _has_no_truth_values(cls, value: Any) -> Any:
         """Python takes them for 1 and 0; JSON does not."""
         if any(isinstance(one, bool) for one in (value if isinstance(value, list) else [value])):
-            raise ValueError("true and false are no numbers")
+            raise ValueError("true and false are not numbers")
         return value
 
 
@@ -92,12 +92,12 @@ def import_games(question: ImportQuestion) -> dict[str, Any]:
     """
     text = question.text.strip().removeprefix("\ufeff")
     if not _ASIDE.sub("", text).strip():
-        raise ValueError(f"there is nothing to read: give {FORMS}")
+        raise ValueError(f"empty text: expected {FORMS}")
     games = list(islice(_read(text, question.size), MOST_GAMES + 1))
     if len(games) > MOST_GAMES:
-        raise ValueError(f"the text holds more than {MOST_GAMES:,} games: paste fewer games")
+        raise ValueError(f"the text contains more than {MOST_GAMES:,} games: paste fewer")
     if not games:
-        raise ValueError(f"the text holds no game: give {FORMS}")
+        raise ValueError(f"no game in the text: expected {FORMS}")
     return {"games": games}
 
 
@@ -117,12 +117,12 @@ def _json_values(text: str) -> list[Any]:
     try:
         value = json.loads(text)
     except RecursionError:
-        raise ValueError("the text is JSON of no game") from None
+        raise ValueError("the JSON does not contain a game") from None
     except ValueError:
         try:
             return [json.loads(line) for line in text.splitlines() if line.strip()]
         except ValueError as error:
-            raise ValueError(f"the text begins like JSON and is none: {error}") from None
+            raise ValueError(f"invalid JSON: {error}") from None
     is_list_of_games = isinstance(value, list) and all(isinstance(one, dict) and "moves" in one for one in value)
     return value if is_list_of_games else [value]
 
@@ -133,7 +133,7 @@ def _from_json(value: Any) -> dict[str, Any]:
     if isinstance(value, list):
         return _from_moves(",".join(map(str, value)), "7x7")
     if not isinstance(value, dict):
-        raise ValueError('a game in JSON is like {"size": "7x7", "moves": [24, 14]}')
+        raise ValueError('a game in JSON looks like {"size": "7x7", "moves": [24, 14]}')
     if {"visited", "knights", "turn"} & set(value):
         return _position_from_json(value)
     return _game(_from_row(value))
@@ -207,7 +207,7 @@ def _from_notation(text: str, size: str) -> Iterator[dict[str, Any]]:
 def _from_moves(text: str, size: str) -> dict[str, Any]:
     for word in words(text):
         if not _CELL.fullmatch(word):
-            raise ValueError(f"{word[:40]!r} is no move, nor part of anything else that the board takes: {FORMS}")
+            raise ValueError(f"cannot read {word[:40]!r}: expected {FORMS}")
     cells = parse_moves(text, size)
     _check(size, cells)
     return {"title": "Imported moves", "setup": _empty(size), "moves": cells, "game": None}
@@ -228,7 +228,7 @@ def _game(replay: Replay) -> dict[str, Any]:
 def _check(size: str, moves: Sequence[int]) -> None:
     """Refuse a board that the page cannot show, and moves that cannot be played on it."""
     if len(moves) > MOST_COMPILED_CELLS:
-        raise ValueError(f"{len(moves):,} moves are too many: a board here has at most {MOST_COMPILED_CELLS} cells")
+        raise ValueError(f"too many moves ({len(moves):,}): boards here have at most {MOST_COMPILED_CELLS} cells")
     try:
         board_of(Position(size=size, moves=list(moves)))
     except ValidationError as error:

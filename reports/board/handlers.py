@@ -97,7 +97,7 @@ def move(question: MoveQuestion, agents: Mapping[str, Agent], seed: int) -> dict
     """
     board = board_of(question.position)
     if not board.legal_cells():
-        raise ValueError("the game is over: there is no move to choose")
+        raise ValueError("the game is over: no legal moves")
     agent = agents.get(question.agent) or safe_agent(question.agent)
     started = time.perf_counter()
     try:
@@ -203,7 +203,7 @@ def _worth_telling(seconds: float) -> float:
 
 def _known(name: str, heuristics: Mapping[str, Heuristic]) -> Heuristic:
     if name not in heuristics:
-        raise ValueError(f"no heuristic is called {name!r}; there are {', '.join(heuristics)}")
+        raise ValueError(f"no heuristic {name!r}; choose one of {', '.join(heuristics)}")
     return heuristics[name]
 
 

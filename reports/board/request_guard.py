@@ -39,12 +39,12 @@ def refusal(method: str, path: str, headers: Mapping[str, str], port: int) -> st
         return f"this board answers at http://127.0.0.1:{port} only"
     origin = headers.get("origin")
     if origin is not None and origin not in {f"http://{host}" for host in hosts}:
-        return "this board answers its own page only"
+        return "only the board's own page may send requests"
     is_opening = method == "GET" and path == "/" and headers.get("sec-fetch-mode") == "navigate"
     if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and not is_opening:
-        return "this board answers its own page only"
+        return "only the board's own page may send requests"
     if method == "POST" and headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        return "questions are asked in application/json"
+        return "requests must be application/json"
     return ""
 
 
@@ -54,8 +54,8 @@ def _excess(path: str, length: str) -> str:
     if length.isdecimal() and int(length) <= most:
         return ""
     if path == IMPORT:
-        return f"games are taken in at most {most:,} bytes at once: paste fewer games"
-    return f"a question has at most {most:,} bytes"
+        return f"too large: at most {most:,} bytes of games at once; paste fewer games"
+    return f"request too large (limit {most:,} bytes)"
 
 
 class Guarded:

@@ -170,9 +170,7 @@ def as_position(board: Board) -> dict[str, Any]:
 def _start(position: Position) -> Board:
     rows, columns = parse_size(position.size)
     if rows * columns > MOST_COMPILED_CELLS:
-        raise ValueError(
-            f"a board here has at most {MOST_COMPILED_CELLS} cells, and {position.size} has {rows * columns}"
-        )
+        raise ValueError(f"{position.size} has {rows * columns} cells: boards here have at most {MOST_COMPILED_CELLS}")
     first, second = position.knights
     placed = [cell for cell in position.knights if cell is not None]
     taken = {*position.visited, *placed}

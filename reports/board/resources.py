@@ -65,7 +65,7 @@ class _Packed(Mapping[str, Any]):
             try:
                 self._made[name] = from_bytes(data)
             except Exception as error:
-                raise ValueError(f"{name}: {one_line(error)}; start the board again to use it") from None
+                raise ValueError(f"{name}: {one_line(error)}; restart the board to use it") from None
         return self._made[name]
 
     def __contains__(self, name: object) -> bool:
@@ -85,7 +85,7 @@ def _bytes_of(values: Mapping[str, object]) -> dict[str, bytes]:
             found[name] = to_bytes(value)
         except Exception as error:
             raise ValueError(
-                f"{name} cannot be used by the board, which asks it in another process: {one_line(error)}"
+                f"the board cannot use {name}, because it cannot run in another process: {one_line(error)}"
             ) from None
     return found
 
@@ -124,7 +124,7 @@ def number_of(text: str) -> int:
         ValueError: it is none.
     """
     if not re.fullmatch("[0-9]{1,18}", text):
-        raise ValueError("run and game ids are whole numbers of at most 18 digits")
+        raise ValueError("run and game ids must be whole numbers of at most 18 digits")
     return int(text)
 
 
@@ -136,5 +136,5 @@ def run_of(shelf: Resources, text: str) -> Path:
     """
     number = number_of(text)
     if number >= len(shelf.runs):
-        raise ValueError(f"this board was started with {len(shelf.runs)} runs; there is no run {number}")
+        raise ValueError(f"no run {number}: this board was started with {len(shelf.runs)} runs")
     return shelf.runs[number]

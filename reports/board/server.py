@@ -44,7 +44,7 @@ LOOPBACK = "127.0.0.1"
 STATIC = Path(__file__).parent / "static"
 _READING_SECONDS = 5.0
 """How long the rest of a question may take to arrive."""
-_REPLACED = failed(409, "another question took the place of this one, or the board was ended")
+_REPLACED = failed(409, "replaced by another request, or the board was closed")
 
 
 class BoardServer(uvicorn.Server):
@@ -128,7 +128,7 @@ class BoardServer(uvicorn.Server):
             else:
                 question = kind.model_validate(given)
         except (ValueError, TimeoutError) as error:
-            return _response(failed(400, str(error) or "the question did not arrive"))
+            return _response(failed(400, str(error) or "the request was incomplete"))
         for task, asked in self._asked.items():
             if page and asked == (page, kind):
                 task.cancel()
@@ -177,7 +177,7 @@ def listen(port: int) -> socket.socket:
         listener.listen()
     except OSError as error:
         listener.close()
-        raise ValueError(f"port {port} cannot be used: {error.strerror}; --port 0 takes any that is free") from None
+        raise ValueError(f"cannot use port {port}: {error.strerror}; --port 0 chooses a free one") from None
     return listener
 
 

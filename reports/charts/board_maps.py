@@ -25,7 +25,7 @@ def placement_maps(
     if size is None:
         return None
     boards = []
-    for is_first, title in ((True, "by who placed first"), (False, "by who placed second")):
+    for is_first, title in ((True, "win rate when placing first"), (False, "win rate when placing second")):
         cells: dict[int, Cell] = {}
         for placement in placements:
             if placement.placed_first == is_first and placement.openings >= FEWEST:
@@ -37,7 +37,7 @@ def placement_maps(
                     cells[cell] = Cell(text, colour, tooltip, link)
         boards.append(_board(title, size, cells))
     note = f"Symmetric cells are counted together; blank: fewer than {FEWEST} openings."
-    return Boards("Games won by first placement, in per cent", tuple(boards), note)
+    return Boards("Win rate by first placement, in per cent", tuple(boards), note)
 
 
 def visit_map(findings: RunResults) -> Boards | None:
@@ -46,7 +46,7 @@ def visit_map(findings: RunResults) -> Boards | None:
     if shares is None or size is None:
         return None
     cells = {cell: Cell(f"{100 * share:.0f}", -strength(share, 1.0)) for cell, share in enumerate(shares)}
-    return Boards("Where games go", (_board("games in which a cell was visited, in per cent", size, cells),))
+    return Boards("Visited cells", (_board("share of games that visited the cell, in per cent", size, cells),))
 
 
 def refutation_maps(summary: BoardSummary) -> Boards:
@@ -63,10 +63,10 @@ def refutation_maps(summary: BoardSummary) -> Boards:
             title = f"{cell_name(first, columns)}: {len(summary.refutations[first])}"
             details.append(_board(title, size, replies | {first: Cell("●", 0)}))
     return Boards(
-        f"Replies that refute a first placement, {summary.size}",
+        f"Winning replies to each first placement, {summary.size}",
         (_board("", size, overview),),
         details=tuple(details),
-        legend="First placement (dot) and replies: player 2 wins (blue), player 1 wins (orange)",
+        legend="Replies to the first placement (dot): blue wins for player 2, orange for player 1",
     )
 
 

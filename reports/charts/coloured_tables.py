@@ -59,9 +59,9 @@ def differences(
         cells = (_lead_cell(findings, leads.get((name, other)), is_baseline, links.get((name, other), ""))
                  for other in opponents)  # fmt: skip
         rows.append((name, tuple(cells)))
-    note = "Win rates in percentage points above one half."
+    note = "Win rates in percentage points above 50 %."
     if findings.baseline is not None:
-        note = "Win rates compared with the baseline's, in percentage points; the baseline's own row: its win rate."
+        note = "Win rates compared with the baseline, in percentage points. The baseline's row shows its win rate."
     return Grid("Win rate by opponent", tuple(opponents), tuple(rows), note=note)
 
 
@@ -88,7 +88,7 @@ def calibration(findings: RunResults) -> Grid | None:
         rows.append((name, tuple(cells)))
     columns = ("all", *(f"{first + 1}–{last + 1}" for first, last in bands))
     note = (
-        "AUC by ply, counted from 1: the chance that a position whose mover won has a higher score than one whose "
-        "mover lost; 0.5 is a coin, 1 knows. Proven scores are left out."
+        "AUC by ply, counted from 1: the probability that a position whose mover won has a higher score than one "
+        "whose mover lost. 0.5 is a coin flip, 1 perfect. Proven scores are excluded."
     )
     return Grid("How well scores predict the winner (AUC)", columns, tuple(rows), note=note)

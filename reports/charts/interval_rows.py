@@ -32,9 +32,9 @@ def forest(findings: RunResults, verdicts: Verdicts) -> RowChart | None:
     return RowChart(
         f"Win rate compared with {verdicts.baseline}",
         tuple(rows),
-        fit_axis("difference to the baseline in percentage points", [0.0, *ends], signed),
+        fit_axis("difference from the baseline in percentage points", [0.0, *ends], signed),
         0.0,
-        "95 % intervals for all contenders together, the control's by itself; better or worse: 0 is outside.",
+        "Simultaneous 95 % intervals (the control's is individual); better or worse: the interval excludes 0.",
     )
 
 
@@ -46,28 +46,28 @@ def ladder(ratings: Ratings) -> RowChart | None:
     ends = np.array([(row.low, row.value, row.high) for row in rows])
     if not np.isfinite(ends).any():
         return None
-    arrows = "" if np.isfinite(ends).all() else "; an arrow: nothing bounds the rating on that side"
+    arrows = "" if np.isfinite(ends).all() else "; arrow: the rating is unbounded on that side"
     zero = f"{ratings.zero} is 0" if ratings.zero else "the pool's mean is 0"
     axis = fit_axis(f"Elo, with 95 % intervals{arrows}", [0.0, *ends.flat], signed)
-    return RowChart("Ratings", tuple(rows), axis, 0.0, f"Elo by Bradley and Terry's model; {zero}.")
+    return RowChart("Ratings", tuple(rows), axis, 0.0, f"Elo by the Bradley–Terry model; {zero}.")
 
 
 def lengths(findings: RunResults) -> RowChart | None:
     """Plies of each agent's games."""
     agents = findings.in_order(findings.pairs.agents)
-    return _spread("Length of games", game_lengths(findings, agents), "plies, the opening's included")
+    return _spread("Length of games", game_lengths(findings, agents), "plies, including the opening")
 
 
 def depths(findings: RunResults) -> RowChart | None:
     """Plies searched at each agent's moves."""
     agents = findings.in_order(findings.pairs.agents)
-    return _spread("Depth of search", searched(findings, "depth", agents), "plies of the last full iteration")
+    return _spread("Depth of search", searched(findings, "depth", agents), "plies of the last completed iteration")
 
 
 def nodes(findings: RunResults) -> RowChart | None:
     """Nodes searched at each agent's moves."""
     agents = findings.in_order(findings.pairs.agents)
-    return _spread("Nodes searched a move", searched(findings, "nodes", agents), "nodes, for MCTS simulations", True)
+    return _spread("Nodes per move", searched(findings, "nodes", agents), "nodes (MCTS: simulations)", True)
 
 
 def _spread(title: str, values: Distribution, label: str, is_log: bool = False) -> RowChart | None:

@@ -42,7 +42,7 @@ def limits_chart(runs: Sequence[RunResults]) -> Plot | None:
     unit = lines[0][0].unit
     marks = limits[:: math.ceil(len(limits) / _MAX_LIMIT_TICKS)]
     x = fit_axis(UNITS[unit], limits, is_log=unit != "depth", marks=marks)
-    note = f"Lines join agents that differ in nothing but their limit, {_WITH_INTERVALS}."
+    note = f"Lines join agents that differ only in their limit, {_WITH_INTERVALS}."
     return _lines("Win rate by limit", series, x, "games won, per cent", note)
 
 
@@ -50,7 +50,7 @@ def accuracy_by_ply(decisions: pd.DataFrame) -> Plot | None:
     """Moves that kept the win by bands of four plies, the surely most accurate agents in colour; None without any."""
     x_of = lambda accuracy: (accuracy.first + accuracy.last) / 2 + 1  # noqa: E731
     note = (
-        "Moves that kept the win, of those that could have thrown it away, by ply, 1 being the first placement; "
+        "Share of moves that kept the win where a mistake was possible, by ply (ply 1 is the first placement), "
         f"{_WITH_INTERVALS}."
     )
     return _accuracy("ply", accuracy_lines(decisions), x_of, note)
@@ -63,7 +63,7 @@ def accuracy_by_depth(decisions: pd.DataFrame) -> Plot | None:
     for accuracy in sorted(fixed, key=lambda accuracy: accuracy.depth or 0):
         lines.setdefault(accuracy.heuristic, []).append(accuracy)
     ranked = dict(sorted(lines.items(), key=lambda line: -line[1][-1].kept.low))
-    note = f"Moves that kept the win, of those that could have thrown it away, {_WITH_INTERVALS}."
+    note = f"Share of moves that kept the win where a mistake was possible, {_WITH_INTERVALS}."
     return _accuracy("depth in plies", ranked, lambda accuracy: float(accuracy.depth or 0), note)
 
 
@@ -122,11 +122,11 @@ def strength_by_cost(
         series.append(dot)
     ratios = [1.0, *(cost for _, cost, _ in compared)]
     marks = [2.0**power for power in range(math.floor(math.log2(min(ratios))), math.ceil(math.log2(max(ratios))) + 1)]
-    x = fit_axis("time per node compared with the baseline's", ratios, "{:.2g} ×".format, is_log=True, marks=marks)
+    x = fit_axis("time per node compared with the baseline", ratios, "{:.2g} ×".format, is_log=True, marks=marks)
     y = fit_axis("difference in percentage points", [0.0, *(lead for *_, lead in compared)], signed)
     note = (
-        "The higher the stronger at this limit, the further right the higher the cost per node. Named, where there is "
-        "room: contenders on the cost–strength frontier."
+        "Up: stronger at this limit. Right: higher cost per node. Contenders on the cost–strength frontier are "
+        "labelled where there is room."
     )
     return Plot("Strength and cost", (Panel("Strength and cost", tuple(series), x, y, 0.0),), note)
 
@@ -141,7 +141,7 @@ def score_curves(findings: RunResults, agent: str) -> Plot | None:
         if stage.positions >= FEWEST_SCORES:
             means, shares = _won_by_score(stage)
             title = f"plies {band[0] + 1}–{band[1] + 1}, AUC {stage.auc:.2f}"
-            x = fit_axis("score, in the mover's view", means)
+            x = fit_axis("score from the mover's view", means)
             panels.append(Panel(title, (_rates("", "0", means, shares, "points"),), x, y, 50.0))
     note = f"Scores in up to {_BINS} groups, {_WITH_INTERVALS}."
     return Plot(f"{agent}: games won by score", tuple(panels), note) if panels else None
@@ -171,7 +171,9 @@ def response_chart(axes: Sequence[SweepAxis], points: Sequence[Point], opponent:
             for number, value in enumerate(others[0].values)
         ]
         columns = tuple(map(_text, first.values))
-        return Grid(title, columns, tuple(reversed(rows)), note=f"Across: {first.name}. Upwards: {others[0].name}.")
+        return Grid(
+            title, columns, tuple(reversed(rows)), note=f"Horizontal: {first.name}. Vertical: {others[0].name}."
+        )
     is_limit = isinstance(first.values[0], Limit)
     x = tuple(float(at if is_limit else value) for at, value in enumerate(first.values))  # type: ignore[arg-type]
     series = []

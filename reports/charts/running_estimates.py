@@ -57,7 +57,7 @@ def running(findings: RunResults, agents: Sequence[str] | None = None) -> Plot |
         Panel(name, (_series(name, sequence, is_difference),), x, y, 0.0 if is_difference else 50.0)
         for name, sequence in sequences.items()
     )
-    note = "The estimate from the first opening to the last, and the 95 % band that holds at all moments together."
+    note = "Estimate after each opening, with a 95 % band that is valid at all times simultaneously."
     return Plot("Running estimates", panels, note)
 
 

@@ -45,7 +45,7 @@ def _facts(results: Results) -> list[tuple[str, str]]:
         ("Players", str(len(results.ratings.ratings))),
         ("Games", played if len(results.games) == info.games else f"{played} of {info.games:,} planned"),
         ("Board", requested["board"]),
-        ("Limit of a move", requested["limit"]),
+        ("Limit per move", requested["limit"]),
         ("Hard cap", f"{requested['hard_cap']:g} s" if requested["hard_cap"] else "none"),
         ("Played", info.created_at[:10]),
     ]
@@ -60,7 +60,7 @@ def _reasons(results: Results) -> Section:
         if counts:
             row: dict[str, Any] = {"player": one.agent, **{reason: counts.get(reason, 0) for reason in reasons}}
             rows.append({**row, "all": sum(counts.values())})
-    note = "None: every game ended because a player had no move left."
+    note = "None: every game ended when a player had no legal move."
     return Section("forfeits", "Forfeits by reason", tuple(rows), () if rows else (note,))
 
 

@@ -103,15 +103,15 @@ def leading(results: Results) -> str:
     if not has_intervals(results):
         played = pluralise(results.ratings.openings, "opening")
         are = "is" if results.ratings.openings == 1 else "are"
-        return f"{highest(results.ratings)} rated highest; {played} {are} too few to tell that from luck."
+        return f"{highest(results.ratings)} rated highest; {played} {are} too few to test whether that is chance."
     first, *others = results.ratings.ratings
     doubtful = [
         other.agent for other, above in zip(others, results.ratings.superiority[0][1:], strict=True) if above < _SURE
     ]
     if not doubtful:
-        return f"{first.agent} is rated highest, and above everybody else beyond what luck explains."
+        return f"{first.agent} is rated highest, significantly above everyone else."
     few = ", ".join(doubtful[:_FEW]) + (f" and {len(doubtful) - _FEW} more" if len(doubtful) > _FEW else "")
-    return f"{highest(results.ratings)} rated highest; luck may explain the difference to {few}."
+    return f"{highest(results.ratings)} rated highest, not significantly above {few}."
 
 
 _SURE = 0.975

@@ -20,7 +20,7 @@ from reports.text.cell_values import Share, pluralise
 from reports.text.sections import Section
 
 _MOST_GAMES_NAMED = 8
-_OUT_OF_TIME = ", which is what players return whose time is up before they have found a move"
+_OUT_OF_TIME = ", the answer of players that run out of time before choosing a move"
 
 
 def player_page(agent: str, book: LeagueEntries, results: Results) -> str:
@@ -113,8 +113,8 @@ def _no_blunders(agent: str, results: Results) -> str:
         return f"Its moves were not compared with perfect play: {results.why_unlabelled}."
     games = sum(game.id in results.labelled for game in results.of(agent))
     if not games:
-        return "None of its games was compared with perfect play: those that somebody forfeited are left out."
-    return f"None were found in {pluralise(games, 'game')} of its own that were compared with perfect play."
+        return "None of its games were compared with perfect play: forfeited games are excluded."
+    return f"No mistakes in the {pluralise(games, 'game')} compared with perfect play."
 
 
 def _opponents(agent: str, results: Results) -> Section:
@@ -124,7 +124,7 @@ def _opponents(agent: str, results: Results) -> Section:
         if games:
             won = sum(game.agents[2 - game.loser] == agent for game in games)
             rows.append({"opponent": other, "games": len(games), "won": won, "lost": len(games) - won})
-    return Section("opponents", "Against whom", tuple(rows))
+    return Section("opponents", "Results by opponent", tuple(rows))
 
 
 def _games(agent: str, results: Results) -> Section:

@@ -77,9 +77,10 @@ def _lead_words(findings: RunResults, game: ExampleGame, agent: str, opponent: s
     told = f"{agent} {'beats' if has_won else 'loses to'} {opponent}"
     if game.instead is None:
         return told
-    return f"{told}, where {findings.baseline} {'lost' if has_won else 'won'} (game {game.instead})"
+    return f"{told}, while {findings.baseline} {'lost' if has_won else 'won'} (game {game.instead})"
 
 
 def _placement_words(game: ExampleGame, cell: int, is_first: bool) -> str:
     place = cell_name(game.moves[0 if is_first else 1], parse_size(game.size)[1])
-    return f"The best two who had the {'first' if is_first else 'second'} placed on {place} or a cell alike"
+    order = "first" if is_first else "second"
+    return f"The two best agents in a game with the {order} placement on {place} or a symmetric cell"

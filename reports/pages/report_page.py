@@ -53,7 +53,7 @@ _MORE_COLUMNS = ["better against all", "heterogeneity p", "openings"]
 _FEW_LIMITS = 2
 _CLOSED = (
     *("tests of the verdicts", "effects by opponent", "wins and losses by opponent", "ratings as a table"),
-    *("who is likely to be stronger", "depths, nodes and lengths of games", "first placements", "telling games"),
+    *("who is likely to be stronger", "depths, nodes and lengths of games", "first placements", "example games"),
     "config.toml",
 )
 
@@ -88,7 +88,7 @@ def write_report(findings: RunResults, out: str | Path) -> Path:
     """
     page, out = report_page(findings), Path(out)
     if not out.parent.is_dir():
-        raise ValueError(f"{out.parent}: no such directory to write the report to")
+        raise ValueError(f"{out.parent}: no such directory")
     write_text(out, page)
     return out
 
@@ -182,7 +182,7 @@ def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
             return ["No games to judge yet."]
         best = rows[0]
         if math.isinf(best["rating"].low) and math.isinf(best["rating"].high):
-            return ["No strongest agent yet: nothing bounds the ratings."]
+            return ["No highest rating yet: the ratings have no finite bounds."]
         equals = ", ".join(row["agent"] for row in rows if row["rank"] == 1)
         return [f"Rated highest: {equals}, {best['rating'].shown} Elo."]
     found = {
@@ -206,14 +206,14 @@ def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
             )
     equal = [name for name, (kind, _) in found.items() if kind == "equal"]
     if equal:
-        sentences.append(f"Equal to {verdicts.baseline} on all openings there are: {', '.join(equal)}.")
+        sentences.append(f"Equal to {verdicts.baseline} on all openings: {', '.join(equal)}.")
     alike = [
         claim.contender
         for claim in verdicts.claims
         if claim.verdict == "no significant difference" and claim.plays_alike
     ]
     if alike:
-        sentences.append(f"Play like {verdicts.baseline}, chance aside: {', '.join(alike)}.")
+        sentences.append(f"Identical to {verdicts.baseline} apart from chance: {', '.join(alike)}.")
     open_ones = [name for name, (kind, _) in found.items() if kind == "no significant difference" and name not in alike]
     if len(open_ones) == len(found):
         sentences.append(f"No contender differs significantly from {verdicts.baseline} yet.")
@@ -262,15 +262,14 @@ def _exact(verdicts: Verdicts) -> list[str]:
         if comparison.is_census and comparison.contender not in verdicts.controls:
             points = Points(comparison.difference.estimate).shown
             sentences.append(
-                f"On these {comparison.openings:,} openings, all of their kind, {comparison.contender} is "
+                f"On all {comparison.openings:,} openings of this kind {comparison.contender} is "
                 f"{comparison.verdict}: {points}, without sampling error."
             )
     for duel in verdicts.duels:
         if duel.is_census:
             share = Share(duel.pairs.score).shown
             sentences.append(
-                f"On these {duel.pairs.n:,} openings, all of their kind, {duel.contender} won {share}, without "
-                "sampling error."
+                f"On all {duel.pairs.n:,} openings of this kind {duel.contender} won {share}, without sampling error."
             )
     return sentences
 
@@ -282,7 +281,7 @@ def _sides_by_agent(sides: Section) -> Section:
         cells = rows.setdefault(row["agent"], {"agent": row["agent"]})
         cells[f"{row['places']}, {row['colours']} colours"] = row["win_rate"]
     columns = list(dict.fromkeys(key for row in rows.values() for key in row))
-    note = "Win rates. Colours are those of the cells of both first placements: between strong players they decide."
+    note = "Win rates. Same colours: both first placements on cells of one colour; this decides strong players' games."
     table = tuple({column: row.get(column) for column in columns} for row in rows.values())
     return Section(sides.key, sides.title, table, (note,) if table else ("No games yet.",))
 

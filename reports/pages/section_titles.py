@@ -45,8 +45,8 @@ def _opponents(findings: RunResults, verdicts: Verdicts | None) -> str:
     most = max(best.effects, key=lambda effect: effect.difference.estimate)
     least = min(best.effects, key=lambda effect: effect.difference.estimate)
     return (
-        f"{best.contender} leads most against {most.opponent}, {Points(most.difference.estimate).shown}, and least "
-        f"against {least.opponent}, {Points(least.difference.estimate).shown}"
+        f"The largest lead of {best.contender} is {Points(most.difference.estimate).shown} against {most.opponent}, "
+        f"the smallest {Points(least.difference.estimate).shown} against {least.opponent}"
     )
 
 
@@ -60,7 +60,7 @@ def _sides(findings: RunResults) -> str:
     if not all(games for _, games in sums.values()):
         return ""
     first, second = (Share(won / games).shown for won, games in (sums[True], sums[False]))
-    return f"Those measured won {first} of their games placing first, {second} placing second"
+    return f"The measured agents won {first} of their games when placing first and {second} when placing second"
 
 
 def _ratings(ratings: Section) -> str:
@@ -77,6 +77,6 @@ def _cost(findings: RunResults, costs: Mapping[str, Cost]) -> str:
         return ""
     dear, cheap = max(known, key=lambda name: known[name]), min(known, key=lambda name: known[name])
     return (
-        f"A node costs {dear} {Ratio(known[dear]).shown} and {cheap} {Ratio(known[cheap]).shown} "
-        f"the processor time of {findings.baseline}'s"
+        f"CPU time per node compared with {findings.baseline}: {dear} {Ratio(known[dear]).shown}, {cheap} "
+        f"{Ratio(known[cheap]).shown}"
     )

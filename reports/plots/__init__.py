@@ -25,17 +25,19 @@ class Kind:
 
 _NO_GAMES, _NO_SEARCH, _NO_SCORES = "No games yet.", "No searches yet.", "No unproven scores in the log yet."
 KINDS = {
-    "forest": Kind("Difference of each contender's win rate to the baseline's, with its interval."),
+    "forest": Kind("Difference of each contender's win rate from the baseline's, with its interval."),
     "heatmap": Kind("Win rate of each agent against each opponent, compared with the baseline's."),
     "ladder": Kind("Ratings of all agents, with their intervals."),
-    "limits": Kind("Win rate by limit.", "No finished pairs at several limits yet: give runs at several limits."),
-    "running": Kind("How the estimates settled. The band holds at all moments together.", takes_agent=True),
+    "limits": Kind("Win rate by limit.", "No finished pairs at more than one limit: name runs with several limits."),
+    "running": Kind("Running estimates. The band is valid at all times simultaneously.", takes_agent=True),
     "lengths": Kind("Lengths of games by agent.", _NO_GAMES),
     "depth": Kind("Depths of search by agent.", _NO_SEARCH),
-    "nodes": Kind("Nodes searched a move by agent.", _NO_SEARCH),
-    "placements": Kind("Games won by the cell of the first placement.", _NO_GAMES),
+    "nodes": Kind("Nodes per move by agent.", _NO_SEARCH),
+    "placements": Kind("Win rate by cell of the first placement.", _NO_GAMES),
     "visits": Kind("How often each cell was visited.", _NO_GAMES),
-    "calibration": Kind("How well scores predict the winner: 0.5 is a coin, 1 knows.", _NO_SCORES, takes_agent=True),
+    "calibration": Kind(
+        "How well scores predict the winner: 0.5 is a coin flip, 1 perfect.", _NO_SCORES, takes_agent=True
+    ),
 }
 OF_ONE_AGENT = tuple(name for name, kind in KINDS.items() if kind.takes_agent)
 
@@ -60,11 +62,11 @@ def draw_plot(
 
     out = Path(out)
     if kind not in KINDS:
-        raise ValueError(f"no plot is called {kind!r}; there are {', '.join(KINDS)}")
+        raise ValueError(f"no plot {kind!r}; choose one of {', '.join(KINDS)}")
     if agent is not None and kind not in OF_ONE_AGENT:
-        raise ValueError(f"--agent goes with {' and '.join(OF_ONE_AGENT)}, not with {kind}")
+        raise ValueError(f"--agent applies to {' and '.join(OF_ONE_AGENT)} only, not to {kind}")
     if not runs:
-        raise ValueError(f"a run is missing: isolation plot RUN {kind}")
+        raise ValueError(f"missing run: isolation plot RUN {kind}")
     if kind == "limits" and not mixed:
         chart = limits_chart([load_findings([run], baseline) for run in runs])
         return save(draw_chart(chart, KINDS[kind].missing), out)

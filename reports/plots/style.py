@@ -106,9 +106,9 @@ def check_plot(path: Path) -> None:
         ValueError: its suffix is neither .svg nor .png, or there is no such directory.
     """
     if path.suffix not in (".svg", ".png"):
-        raise ValueError(f"plots are written as .svg or .png, not {path.name!r}")
+        raise ValueError(f"unknown plot format {path.name!r}: use .svg or .png")
     if not path.parent.is_dir():
-        raise ValueError(f"{path.parent}: no such directory to write the plot to")
+        raise ValueError(f"{path.parent}: no such directory")
 
 
 def save(figure: Figure, path: Path) -> Path:

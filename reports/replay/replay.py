@@ -24,12 +24,12 @@ from isolation.rules.outcome import Reason
 from isolation.shell import command
 
 _DID = {
-    Reason.TIMEOUT.word: "was late",
-    Reason.ILLEGAL_MOVE.word: "moved illegally",
+    Reason.TIMEOUT.word: "exceeded its time",
+    Reason.ILLEGAL_MOVE.word: "made an illegal move",
     Reason.ERROR.word: "raised an error",
-    Reason.HANG.word: "never answered",
+    Reason.HANG.word: "did not answer",
     Reason.CRASH.word: "crashed",
-    Reason.NONSENSE.word: "answered nonsense",
+    Reason.NONSENSE.word: "gave an invalid answer",
     RESIGNED: "resigned",
 }
 """What the loser did, where it was not left without a move."""
@@ -158,7 +158,7 @@ def describe_ply(replay: Replay, ply: int) -> str:
         told.append("of the opening")
     told += [word for word in knowledge(replay, ply).values() if word]
     if ply in replay.mistakes:
-        told.append("a mistake: it gave the win away")
+        told.append("mistake: gave the win away")
     return f"ply {ply}: " + ", ".join(told)
 
 
@@ -243,17 +243,19 @@ def find_replay(source: Sequence[str], size: str, moves: str) -> Replay:
         ValueError: it is none of these, or there is no such game.
     """
     if source and moves:
-        raise ValueError("a game comes from a run, from a file or from --moves, not from two of these")
+        raise ValueError("choose one source of the game: a run, a file or --moves")
     match list(source):
         case []:
             if not moves:
-                raise ValueError("which game? isolation replay RUN GAME_ID, isolation replay FILE, or --moves d3,a2")
+                raise ValueError(
+                    "no game named: use isolation replay RUN GAME_ID, isolation replay FILE, or --moves d3,a2"
+                )
             return replay_of_moves(board_after(moves, size).history, size)
         case [file] if not Path(file).is_dir():
             return replay_of_record(Path(file).name, load_game(file))
         case [run]:
-            raise ValueError(f"which game of {run}? {command('games', run)} lists them")
+            raise ValueError(f"no game of {run} named: list them with {command('games', run)}")
         case [run, number] if number.isascii() and number.isdecimal():
             return replay_of_run(run, int(number))
         case _:
-            raise ValueError(f"a game is named by its run and its number, like runs/first 12, not {' '.join(source)!r}")
+            raise ValueError(f"not a game: {' '.join(source)!r}; name its run and number, such as runs/first 12")

@@ -31,29 +31,31 @@ def dry_run_section(plan: Plan, played: int = 0) -> Section:
         for place, entrant in enumerate(plan.entrants)
     )
     missing = len(schedule) - played
-    known = f"{missing:,} games would be played" + (f" beside {played:,} that are" if played else "")
+    known = f"{missing:,} games would be played" + (f" in addition to {played:,} already played" if played else "")
     title = (
         f"{config.format.capitalize()} on {schedule.size}: {known}, in {pluralise(len(schedule.matches), 'match')} of "
         f"{pluralise(schedule.rounds, 'opening')} ({config.openings}), each with sides swapped."
     )
     notes = [_time(plan, missing), *plan.notes]
     if config.equal_cost and not played:
-        notes.append("At equal cost: the contenders' limits are measured when the run starts, and then replace these.")
+        notes.append(
+            "Equal cost: the run measures costs when it starts and then replaces the contenders' limits shown here."
+        )
     return Section("dry_run", title, rows, (*notes, "Nothing was played or written."))
 
 
 def _time(plan: Plan, games: int) -> str:
     seconds, engines = seconds_to_play(plan, games), join_names(of_unknown_speed(plan))
-    beside = f" How long {engines} would take is not known, and not in it." if engines else ""
+    beside = f" The time of {engines} is unknown and not included." if engines else ""
     if plan.config.cluster:
-        return f"That is {_bounds(plan, seconds)} of one core of the cluster's.{beside}"
+        return f"That is {_bounds(plan, seconds)} on one core of the cluster.{beside}"
     cores = plan.config.jobs or joblib.cpu_count()
-    less = ", less where it is decided sooner" if plan.config.sprt or plan.config.format == "best-of" else ""
-    unknown = " Code of yours that does not compile takes some hundred times as long."
+    less = ", less if a test stops early" if plan.config.sprt or plan.config.format == "best-of" else ""
+    unknown = " User code that does not compile is about a hundred times slower."
     agents = [entrant.agent for entrant in plan.entrants]
     yours = unknown if any(agent.is_user_code and agent.is_compilable for agent in agents) else ""
     time = f"{_bounds(plan, seconds / cores)} on {pluralise(cores, 'core')}{less}"
-    return f"It takes {time}, compiling aside.{yours}{beside}"
+    return f"Estimated time: {time}, without compilation.{yours}{beside}"
 
 
 def _bounds(plan: Plan, seconds: float) -> str:

@@ -9,7 +9,7 @@ from reports.text.sections import Section
 
 
 def feature_sections(selection: Selection) -> tuple[Section, ...]:
-    """Features alone, and those that were chosen one after another."""
+    """Single features, and those that were chosen one after another."""
     alone = tuple(
         {
             "feature": one.feature,
@@ -30,15 +30,15 @@ def feature_sections(selection: Selection) -> tuple[Section, ...]:
         for one in selection.chosen
     )
     seen = (
-        f"{pluralise(selection.decisions, 'decision')}, seen at {selection.at} by {selection.guide}. Ranked: the share "
-        "of decisions, of openings held out, in which the best move keeps the win."
+        f"{pluralise(selection.decisions, 'decision')}, searched to {selection.at} with {selection.guide}. Ranked: "
+        f"the share of held-out decisions in which the best move keeps the win."
     )
     steps = (
-        "Gain: by how much the loss a decision falls, in thousandths, on openings that the weights were not fitted to. "
-        "Nanoseconds: by how much a node gets slower. Each is the best gain for its cost beside those above it; "
-        "weights are of all features so far."
+        "Gain: reduction of the loss per decision, in thousandths, on held-out openings. Nanoseconds: added cost per "
+        "node. Each row adds the feature with the best gain for its cost to those above it; weights are for all "
+        "features so far."
     )
     return (
-        Section("alone", "Features alone", alone, (seen,)),
-        Section("chosen", "Features chosen one after another", chosen, (steps,)),
+        Section("alone", "Single features", alone, (seen,)),
+        Section("chosen", "Forward selection of features", chosen, (steps,)),
     )

@@ -42,7 +42,7 @@ def _is_command(line: str) -> bool:
 
 def _compiling(trial: Trial) -> list[str]:
     if trial.problem is None:
-        return ["Compiles, and gives the same values as the Python function in up to 300 positions of whole games."]
+        return ["Compiles, and returns the same values as the Python function in up to 300 positions."]
     where = f" (line {trial.line})" if trial.line else ""
     verdict = "Runs interpreted" if trial.is_difference else "Does not compile"
     return [f"{verdict}: {trial.problem}{where}{'' if trial.problem.endswith('?') else '.'}"]
@@ -74,7 +74,7 @@ def _sound_word(finding: CheckResult) -> str:
 
 def _strength(trial: Trial) -> list[str]:
     if trial.interval is None or trial.interval.pairs.n == 0:
-        return ["No match was played."]
+        return ["No match played."]
     share = trial.interval
     word = verdict_of(share.estimate - 0.5, not share.low <= 0.5 <= share.high)
     return [
@@ -88,11 +88,11 @@ def _screening(trial: Trial) -> list[str]:
         return []
     suite, base, ((own, against),) = trial.screening.suite, trial.screening.baseline, trial.screening.contenders
     if not against.differs:
-        return [f"In {pluralise(len(suite), 'solved position')}: {verdict(against)} as ID:improved."]
+        return [f"In {pluralise(len(suite), 'solved position')}: the same moves as ID:improved."]
     return [
         f"In {pluralise(len(suite), 'solved position')} at {NODES} nodes: {verdict_clause(verdict(against))}, "
         f"{estimate_of(against.both, Points).shown} points compared with ID:improved. "
-        f"It keeps {Share(own.kept.estimate).shown} of the wins that could be thrown away "
-        f"({Share(base.kept.estimate).shown}), trouble {Points(own.trouble).shown} "
-        f"({Points(base.trouble).shown})."
+        f"It keeps {Share(own.kept.estimate).shown} of the wins where a mistake was possible (baseline "
+        f"{Share(base.kept.estimate).shown}); opponents' extra mistakes {Points(own.trouble).shown} (baseline "
+        f"{Points(base.trouble).shown})."
     ]

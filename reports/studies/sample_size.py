@@ -32,14 +32,14 @@ def plan_sections(
         ValueError: not exactly one of `effect` and `elo` is given, or the pilot has nothing to go by.
     """
     if (effect is None) == (elo is None):
-        raise ValueError("give --effect (share of games, such as 0.03) or --elo, not both")
+        raise ValueError("--effect and --elo exclude each other: use one of them")
     if effect is not None and not 0 < abs(effect) < 0.5:
-        raise ValueError(f"an effect is a difference of win rates between 0 and 0.5, like 0.03, not {effect:g}")
+        raise ValueError(f"--effect must be a difference of win rates between 0 and 0.5, such as 0.03, not {effect:g}")
     if elo is not None and not math.isfinite(elo):
-        raise ValueError(f"--elo is a difference in Elo, like 20, not {elo:g}")
+        raise ValueError(f"--elo must be a difference in Elo, such as 20, not {elo:g}")
     wanted = abs(effect) if effect is not None else abs(score_from_elo(elo or 0.0) - 0.5)
     if not wanted:
-        raise ValueError("--elo must not be 0: no number of games finds no difference")
+        raise ValueError("--elo must not be 0: no number of games detects a zero difference")
     if pilot is None:
         return (_without_pilot(wanted, elo, power, alpha),)
     return (_after_pilot(pilot, wanted, elo, power, alpha),)
@@ -52,8 +52,8 @@ def _without_pilot(effect: float, elo: float | None, power: float, alpha: float)
         name = name if plan.variance == variance else "no pair lost"
         rows.append(_row(name, elo, plan, 2 * plan.pairs, GAMES_A_SECOND))
     notes = [
-        "Head to head, two-sided. What fits your agents a pilot tells: isolation plan … --pilot RUN. "
-        f"Time at {GAMES_A_SECOND:g} games a second, about what two cores do at 10,000 nodes a move.",
+        "Head to head, two-sided. For estimates that fit your agents, use a pilot run: isolation plan … --pilot RUN. "
+        "Time at {GAMES_A_SECOND:g} games per second, typical of two cores at 10,000 nodes per move.",
     ]
     return Section("plan", "Pairs needed", tuple(rows), tuple(notes))
 
@@ -61,7 +61,9 @@ def _without_pilot(effect: float, elo: float | None, power: float, alpha: float)
 def _after_pilot(pilot: RunResults, effect: float, elo: float | None, power: float, alpha: float) -> Section:
     plans = plan_contenders(pilot, effect, power, alpha)
     if elo is not None and not all(plan.is_duel for plan in plans):
-        raise ValueError("Elo belongs to a head-to-head; a gauntlet is planned by --effect, a difference of win rates")
+        raise ValueError(
+            "--elo applies to head-to-head matches; plan a gauntlet with --effect, a difference of win rates"
+        )
     speed = games_a_second(pilot, GAMES_A_SECOND)
     rate = f"{speed:,.0f}" if speed >= 10 else f"{speed:.2g}"
     rows = [
@@ -69,14 +71,14 @@ def _after_pilot(pilot: RunResults, effect: float, elo: float | None, power: flo
         for plan in plans
     ]
     is_duel = any(plan.is_duel for plan in plans)
-    unit = "pairs" if is_duel else "openings, each met by contender and baseline against every opponent"
+    unit = "pairs" if is_duel else "openings, each played by contender and baseline against every opponent"
     notes = [
-        f"Counted in {unit}. Time for what is still to be played, at {rate} games a second: the "
-        "pilot's by the clock on the wall."
+        f"Counted in {unit}. Time for the games still to be played, at {rate} games per second (wall time of the "
+        f"pilot)."
     ]
     if len(plans) > 1:
-        notes.append(f"Alpha is shared between {len(plans)} contenders, as their verdicts hold together.")
-    return Section("plan", "To be played", tuple(rows), tuple(notes))
+        notes.append(f"Alpha is divided among {len(plans)} contenders, because their verdicts hold simultaneously.")
+    return Section("plan", "Games needed", tuple(rows), tuple(notes))
 
 
 def _row(name: str, elo: float | None, plan: FixedPlan, games: int, speed: float) -> dict[str, Any]:

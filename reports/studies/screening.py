@@ -24,11 +24,12 @@ from reports.text.verdict_words import Word, verdict_of, verdict_sentence
 ALPHA = 0.05
 
 _NOTES = (
-    "Kept: the share of won positions, with a move that loses, in which its move keeps the win. Trouble: by how many "
-    "points more often the reference field errs after its moves in lost positions than after the average legal move.",
-    "Difference: kept and trouble together, the mean over all positions, in points beyond the baseline's. Verdicts, "
-    "adjusted p and 95 % intervals hold for all contenders at once: contender and baseline change places in whole "
-    "openings.",
+    "Kept: share of winning positions where a mistake was possible in which the agent's move keeps the win. Trouble: "
+    "opponents' extra mistakes, that is how much more often (in points) the reference field errs after its moves in "
+    "lost positions than after the average legal move.",
+    "Difference: kept and trouble combined, mean over all positions, in points compared with the baseline. Verdicts, "
+    "adjusted p and 95 % intervals hold for all contenders simultaneously (permutation test that swaps contender and "
+    "baseline in whole openings).",
 )
 
 
@@ -66,12 +67,13 @@ def screening_sections(
         for score, against in ranked
     )
     note = (
-        "Beyond the baseline, in points. Other moves: the share of positions in which it played another move. "
+        "Compared with the baseline, in points. Other moves: share of positions in which it played a different move "
+        f"than the baseline. "
         f"{_cost_note(costs or {}, [score for score, _ in ranked])}"
     )
     return (
         Section("screen", " ".join([*_mostly_failed(screening), headline(screening)]), tuple(rows), tuple(notes)),
-        Section("halves", "Wins kept and trouble made", halves, (note,)),
+        Section("halves", "Wins kept and opponents' extra mistakes", halves, (note,)),
     )
 
 
@@ -104,8 +106,8 @@ def mistakes_section(name: str, mistakes: Sequence[Mistake], size: str) -> Secti
         }
         for mistake in mistakes
     )
-    note = "Of the wins it threw away, those that most of the reference field keep. isolation show --moves … draws one."
-    title = f"The most telling mistakes of {name}" if rows else f"{name} threw no win away by a move."
+    note = "Lost wins that most of the reference field keep. Draw a position with isolation show --moves …"
+    title = f"Clearest mistakes of {name}" if rows else f"{name} never lost a winning position by a move."
     return Section("mistakes", title, rows, (note,) if rows else ())
 
 
@@ -147,8 +149,8 @@ def headline(screening: Screening) -> str:
     counts = {word: sum(verdict(against) == word for _, against in found) for word in ("better", "worse")}
     rest = len(found) - sum(counts.values())
     return (
-        f"Of {pluralise(len(found), 'contender')}, {counts['better']} better than {base}, {counts['worse']} worse, "
-        f"{rest} without a significant difference yet."
+        f"Of {pluralise(len(found), 'contender')}, {counts['better']} are better than {base}, {counts['worse']} are "
+        f"worse, and {rest} show no significant difference yet."
     )
 
 
@@ -163,8 +165,8 @@ def described(screening: Screening) -> str:
     telling = int(suite.is_telling.sum())
     orbits = len(set(suite.orbit.tolist()))
     return (
-        f"Suite {suite.name}: {telling:,} won positions of {suite.size} and {len(suite) - telling:,} lost ones, "
-        f"from {pluralise(orbits, 'opening')} up to symmetry."
+        f"Suite {suite.name} ({suite.size}): {telling:,} winning and {len(suite) - telling:,} lost positions from "
+        f"{pluralise(orbits, 'opening')} up to symmetry."
     )
 
 
@@ -173,7 +175,7 @@ def history_sentence(history: Sequence[Agreement]) -> str:
     if not history:
         return ""
     told = ", ".join(f"{one.both:.2f} at {one.limit} (wins kept alone: {one.kept:.2f})" for one in history)
-    return f"So far its order has agreed with gauntlets of the shipped heuristics to a rank correlation of {told}."
+    return f"Rank correlation of its scores with gauntlets of the shipped heuristics: {told}."
 
 
 def _row(score: Score, word: str, difference: Estimate | None, p_value: PValue | None) -> dict[str, Any]:
@@ -191,8 +193,8 @@ def _cost_note(costs: Mapping[str, Cost], scores: Sequence[Score]) -> str:
     """What cost means; or, where none was measured of agents that fail, that this is why."""
     failing = [score.agent for score in scores if score.failed]
     if failing and not any(score.agent in costs for score in scores):
-        return f"Cost: not measured, as {join_names(failing)} failed."
-    return cost_sentence(costs, [score.agent for score in scores], "after all were asked")
+        return f"Cost: not measured because {join_names(failing)} failed."
+    return cost_sentence(costs, [score.agent for score in scores], "after the screening")
 
 
 def _failures(scores: Sequence[Score], size: str, failing: Mapping[str, tuple[str, Board]]) -> list[str]:
@@ -233,10 +235,10 @@ def _mostly_failed(screening: Screening) -> list[str]:
 def _described(mistake: Mistake, columns: int) -> str:
     played = format_moves([mistake.played], columns)
     keep = "keeps" if len(mistake.winning) == 1 else "keep"
-    rest = "." if mistake.baseline_keeps else "; the baseline errs as well."
+    rest = "." if mistake.baseline_keeps else "; the baseline also loses the win."
     return (
-        f"It plays {played}; {format_moves(mistake.winning, columns)} {keep} the win, "
-        f"as {100 * mistake.field:.0f} % of the field do{rest}"
+        f"It plays {played}; {format_moves(mistake.winning, columns)} {keep} the win, which {100 * mistake.field:.0f} "
+        f"% of the field play{rest}"
     )
 
 

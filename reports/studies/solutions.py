@@ -31,7 +31,7 @@ def solution_rows(board: Board, limit: Limit | None, with_length: bool) -> list[
     if with_length:
         length = solve_length(board, limit)
         known = length.plies is not None
-        facts["plies if the winner hurries"] = length.plies if known else f"at least {length.at_least}"
+        facts["plies with best play"] = length.plies if known else f"at least {length.at_least}"
         facts["the shortest line"] = format_moves(length.line, board.width) or "none"
     return [{"fact": name, "value": value} for name, value in facts.items()]
 
@@ -39,10 +39,10 @@ def solution_rows(board: Board, limit: Limit | None, with_length: bool) -> list[
 def board_sections(summary: BoardSummary, path: str) -> tuple[Section, ...]:
     """What all placement pairs of a board, kept in a file, say; and how many replies refute each first cell."""
     facts = Section("board", f"{summary.size}, in {path}", tuple(_board_rows(summary)))
-    notes = ["How many replies of player 2 win against a first placement on the cell."]
+    notes = ["Number of winning replies of player 2 to a first placement on the cell."]
     if summary.unknown:
-        notes.append("Some pairs are unknown: there may be more. Solve on with a higher --limit, or without one.")
-    title = "Refutations of a first placement"
+        notes.append("Some pairs are unsolved, so there may be more. Solve them with a higher --limit, or without one.")
+    title = "Winning replies to a first placement"
     return facts, Section("refutations", title, tuple(_refutation_rows(summary)), tuple(notes), panels=True)
 
 

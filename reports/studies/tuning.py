@@ -35,14 +35,14 @@ def fit_sections(fit: Fit) -> tuple[Section, ...]:
         }
         for parameter in fit.parameters
     )
-    kind = "linear in its parameters" if fit.is_linear else "not linear in its parameters: the best of several starts"
+    kind = "linear in its parameters" if fit.is_linear else "not linear in its parameters (best of several starts)"
     notes = [
-        f"{fit.heuristic} is {kind}. {pluralise(fit.decisions, 'decision')} "
-        f"with {pluralise(fit.pairs, 'pair')} of moves, seen at {fit.at}. "
-        "Intervals are 95 %, by opening up to symmetry. Differs: whether the value before is "
-        "significantly worse, all others fitted again; at 5 %, Holm-adjusted for the number of parameters.",
+        f"{fit.heuristic} is {kind}. {pluralise(fit.decisions, 'decision')} with {pluralise(fit.pairs, 'pair')} of "
+        f"moves, searched to {fit.at}. 95 % intervals, clustered by opening up to symmetry. Differs: whether the "
+        f"previous value is significantly worse when all others are refitted, at the 5 % level, Holm-adjusted for the "
+        f"number of parameters.",
         _ranked("fitted on", fit.ranked),
-        _ranked("of openings held out", fit.ranked_held_out),
+        _ranked("on held-out openings", fit.ranked_held_out),
         *_remarks(fit.parameters),
     ]
     return Section("parameters", f"The parameters of {fit.heuristic}, fitted", rows, tuple(notes)), _profiles(fit)
@@ -55,27 +55,27 @@ def _profiles(fit: Fit) -> Section:
         for value, worse in parameter.profile
     )
     note = (
-        "Each value with all other parameters fitted again. Worse by: twice the loss of log likelihood, as clustered "
-        "openings make it; beyond 3.8, outside the interval, it is more than chance."
+        "Each value with all other parameters refitted. Worse by: twice the loss of log-likelihood, corrected for "
+        "clustered openings; values above 3.8 lie outside the 95 % interval."
     )
     return Section("profiles", "Profiles", rows, (note,))
 
 
 def _ranked(where: str, shares: tuple[float, float]) -> str:
     before, after = (Share(share).shown for share in shares)
-    return f"Of the decisions {where}, its best move keeps the win in {before} before and {after} after."
+    return f"Decisions {where} in which the best move keeps the win: {before} before, {after} after."
 
 
 def _remarks(parameters: Sequence[FittedParameter]) -> list[str]:
     """What to do about parameters that do not matter, and about those that end at a bound."""
     found = [
-        f"{parameter.name} does not matter: no value of its range is worse than the best by more than chance."
+        f"{parameter.name} has no significant effect: no value in its range is significantly worse than the best."
         for parameter in parameters
         if not parameter.matters
     ]
     return found + [
-        f"{parameter.name} ends at the {parameter.end} end of its range, {short(parameter.after)}: a wider range, "
-        f"as in Annotated[float, Interval(ge=…, le=…)], may be better."
+        f"{parameter.name} is at the {parameter.end} end of its range, {short(parameter.after)}. Consider a wider "
+        f"range, such as Annotated[float, Interval(ge=…, le=…)]."
         for parameter in parameters
         if parameter.end and parameter.matters
     ]
@@ -122,8 +122,8 @@ def _sampled(sampling: Sampling) -> Section:
         for parameter in sampling.parameters
     )
     notes = [
-        f"{sampling.games:,} games: {pluralise(sampling.vectors, 'vector')} of values that Optuna asked for, "
-        "and finals of those that won most, on openings of their own. After: what won most in the finals.",
+        f"{sampling.games:,} games: {pluralise(sampling.vectors, 'vector')} of values suggested by Optuna, then "
+        f"finals between the best of them on separate openings. After: the values that won most in the finals.",
         *_forfeits(sampling.forfeits),
     ]
     return Section("parameters", "The parameters, tuned", rows, tuple(notes))
@@ -143,9 +143,9 @@ def _tuned(tuning: Tuning) -> Section:
     )
     rounds = len(tuning.path) - 1
     notes = [
-        f"{tuning.games:,} games in {pluralise(rounds, 'round')} and finals. Best: where 95 % of the "
-        "best values lie that the games allow, within what was played. The p-value says how likely such games are if "
-        "moving a parameter changes nothing, Holm-adjusted for the number of parameters; above 0.05 it stays.",
+        f"{tuning.games:,} games in {pluralise(rounds, 'round')} and finals. Best: central 95 % of the best values "
+        f"compatible with the games, within the range played. The p-value tests whether the parameter has any effect, "
+        f"Holm-adjusted for the number of parameters; above 0.05 the old value stays.",
         *_remarks_on_edges(tuning.parameters),
         *_forfeits(tuning.forfeits),
     ]
@@ -153,7 +153,7 @@ def _tuned(tuning: Tuning) -> Section:
 
 
 def _forfeits(games: int) -> list[str]:
-    return [f"{pluralise(games, 'game')} ended by an error, a late or an illegal move."] if games else []
+    return [f"{pluralise(games, 'game')} ended by an error, a timeout or an illegal move."] if games else []
 
 
 def judged_section(tuning: Tuning | Sampling, judgement: Judgement) -> Section:
@@ -161,7 +161,7 @@ def judged_section(tuning: Tuning | Sampling, judgement: Judgement) -> Section:
     against = judgement.gain is not None
     rows = [
         {
-            "what": "gain against the opponent" if against else "share of games won of the old values",
+            "what": "gain against the opponent" if against else "share of games won against the old values",
             "promised": _estimate(tuning.promised, against),
             "held_out": _estimate(judgement.gain if against else judgement.rate, against),
             "p_value": PValue(judgement.gain_p_value if against else judgement.p_value),
@@ -169,22 +169,21 @@ def judged_section(tuning: Tuning | Sampling, judgement: Judgement) -> Section:
     ]
     if against:
         rows += [
-            {"what": "share of games won of the old values", "promised": None,
+            {"what": "share of games won against the old values", "promised": None,
              "held_out": _estimate(judgement.rate, False), "p_value": PValue(judgement.p_value)},
-            {"what": "share won of the opponent, before", "promised": None,
+            {"what": "share won against the opponent, before", "promised": None,
              "held_out": _estimate(judgement.before, False), "p_value": None},
-            {"what": "share won of the opponent, after", "promised": None,
+            {"what": "share won against the opponent, after", "promised": None,
              "held_out": _estimate(judgement.after, False), "p_value": None},
         ]  # fmt: skip
     finals = (
-        "what each half of the finals says of the best values of the other"
+        "a cross-validated estimate: each half of the finals judges the best values of the other"
         if isinstance(tuning, Sampling)
-        else ("what they did in finals, on openings of those learned from, after they had been chosen")
+        else ("the result of the finals on training openings, after selection")
     )
     note = (
-        f"Held out: {pluralise(judgement.pairs, 'opening')} of orbits that nothing was learned from, "
-        "each played twice. "
-        f"Promised is {finals}."
+        f"Held out: {pluralise(judgement.pairs, 'opening')} from orbits not used for tuning, each played twice. "
+        f"Promised: {finals}."
     )
     return Section("judged", judged_sentence(judgement), tuple(rows), (note,))
 
@@ -200,8 +199,8 @@ def sweep_section(axes: Sequence[Axis], points: Sequence[Point], opponent: str) 
     )
     forfeits = sum(point.forfeits for point in points)
     notes = [
-        f"{pluralise(points[0].openings, 'opening')}, the same for all, each played twice. "
-        "95 % intervals, by opening up to symmetry, each for itself: the highest of many is too high."
+        f"{pluralise(points[0].openings, 'opening')}, the same for all points, each played twice. Individual 95 % "
+        f"intervals, clustered by opening up to symmetry. The highest of many estimates is biased upwards."
     ]
     return Section("sweep", f"Won against {opponent}", rows, (*notes, *_forfeits(forfeits)))
 
@@ -214,10 +213,10 @@ def judged_sentence(judgement: Judgement) -> str:
     """The verdict of the openings held out."""
     lead, whom = told_lead(judgement), "head to head" if judgement.gain is None else "against the opponent"
     if not lead:
-        return f"On openings held out: no significant difference from the old values {whom} yet: keep the old ones."
+        return f"On held-out openings: no significant difference from the old values {whom} yet; keep the old ones."
     if lead > 0:
-        return f"On openings held out the new values are better than the old ones {whom}."
-    return f"On openings held out the new values are worse than the old ones {whom}: keep the old ones."
+        return f"On held-out openings the new values are better than the old ones {whom}."
+    return f"On held-out openings the new values are worse than the old ones {whom}: keep the old ones."
 
 
 def told_lead(judgement: Judgement) -> float:
@@ -235,13 +234,13 @@ def _estimate(interval: Interval | None, is_difference: bool) -> object:
 
 def _remarks_on_edges(parameters: Sequence[TunedParameter]) -> list[str]:
     found = [
-        f"Nothing speaks for another value of {parameter.name}, as far as these games tell."
+        f"No evidence in these games for changing {parameter.name}."
         for parameter in parameters
         if not parameter.matters
     ]
     return found + [
-        f"{parameter.name} ends at the {parameter.edge} end of what was played, {short(parameter.after)}: "
-        "go on from there, or widen its range."
+        f"{parameter.name} is at the {parameter.edge} end of the values played, {short(parameter.after)}: continue "
+        f"from there, or widen its range."
         for parameter in parameters
         if parameter.edge and parameter.matters
     ]

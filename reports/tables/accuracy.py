@@ -15,15 +15,16 @@ from reports.text.cell_values import Estimate, Mean, Share, estimate_of
 from reports.text.sections import Section
 
 _ACCURACY_NOTES = (
-    "Eligible: moves in won positions in which some legal move would have lost. Kept: the share of them after which "
-    "the position was still won; chance: what a random choice would have kept.",
-    "Converted: of the games in which the player had a won position there, the share it won.",
-    "95 % intervals, each by itself, over openings, clustered by symmetry.",
+    "Eligible: moves in winning positions where a mistake was possible. Kept: the share of them that kept the win; "
+    "chance: the share that random moves would keep.",
+    "Converted: the share of games won among those in which the player had a winning position there.",
+    "Individual 95 % intervals over openings, clustered by symmetry.",
 )
 
 _THEORY_NOTES = (
-    "Won openings: games from openings that the agent would win with perfect play; converted: the share that it won.",
-    "Lost openings: games from openings that its opponent would win; saved: the share that it won all the same.",
+    "Won openings: games from openings that the agent wins with perfect play; converted: the share it won.",
+    "Lost openings: games from openings that its opponent wins with perfect play; saved: the share it won "
+    "nevertheless.",
 )
 
 
@@ -76,7 +77,7 @@ def theory_section(findings: RunResults) -> Section | None:
         }
         for split in splits
     )
-    return Section("theory", "By who wins the opening with perfect play", rows, _THEORY_NOTES)
+    return Section("theory", "Results by theoretical winner of the opening", rows, _THEORY_NOTES)
 
 
 def _facts(one: Accuracy) -> dict[str, Any]:

@@ -18,10 +18,10 @@ def contest_section(findings: RunResults, contest: BestOfResult) -> Section:
     notes = (
         *run_notes(findings),
         contest_sentence(contest),
-        "Behind: the leader's win rate minus its own, in percentage points, over the openings that both have played "
-        "against all opponents. A contender drops out once all of the interval lies above 0, for whoever leads then. "
-        f"It holds however often one looks, each end with {100 * (1 - contest.allowed):.4g} %: so the best of these "
-        f"{pluralise(len(rows), 'contender')} ever drops out with a chance of at most {100 * ALPHA:g} %.",
+        "Behind: the leader's win rate minus the contender's, in percentage points, over the openings that both have "
+        "played against all opponents. A contender is eliminated when its whole interval is above 0, whoever leads "
+        f"then. Intervals are valid at any time; each end holds with {100 * (1 - contest.allowed):.4g} %, so the best "
+        f"of these {pluralise(len(rows), 'contender')} is eliminated with a probability of at most {100 * ALPHA:g} %.",
     )
     return Section("best_of", f"Best of {len(rows)}", rows, notes)
 
@@ -53,8 +53,8 @@ def contest_sentence(contest: BestOfResult) -> str:
     """Who is best, or among whom that is open."""
     left = [one.contender for one in contest.left]
     if not contest.contestants[0].openings:
-        return "No opening has been played against all opponents yet."
+        return "No opening has been completed against all opponents yet."
     if len(left) == 1:
-        return f"Best: {left[0]}; all others have dropped out."
+        return f"Best: {left[0]}; all others have been eliminated."
     why = ", and all openings of the run are played" if contest.exhausted else ""
-    return f"Left of {len(contest.contestants)}: {', '.join(left)}. No significant difference between them{why}."
+    return f"Remaining of {len(contest.contestants)}: {', '.join(left)}. No significant difference between them{why}."

@@ -128,12 +128,12 @@ def effects_section(findings: RunResults, verdicts: Verdicts) -> Section:
             }
         )
     note = (
-        "Intervals against an opponent hold with 95 %, each by itself; that of the mean is the verdict's. One-sided "
-        "p: against no better than the baseline, 0.025 or less where the interval lies above 0; not adjusted "
-        "for the number of opponents or contenders."
+        "Intervals against single opponents are individual 95 % intervals; the interval of the mean is that of the "
+        "verdict. One-sided p (null hypothesis: no better than the baseline) is at most 0.025 where the interval is "
+        "above 0; it is not adjusted for the number of opponents or contenders."
     )
     notes = (note,) if not all(comparison.is_census for comparison in verdicts.comparisons) else ()
-    return Section("effects", "Difference to the baseline by opponent", tuple(rows), notes)
+    return Section("effects", "Difference from the baseline by opponent", tuple(rows), notes)
 
 
 def duels_section(findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH) -> Section:
@@ -159,7 +159,9 @@ def duels_section(findings: RunResults, verdicts: Verdicts, costs: Mapping[str, 
     notes += filter(None, [cost_sentence(costs, [duel.contender for duel in verdicts.duels])])
     for one in verdicts.duels:
         if one.is_census:
-            notes.append(f"These {one.pairs.n:,} openings, all of their kind: {one.contender}'s share is exact.")
+            notes.append(
+                f"All {one.pairs.n:,} openings of this kind were played: the share of {one.contender} is exact."
+            )
     return Section("head_to_head", f"Head to head with {verdicts.baseline}", tuple(rows), tuple(notes))
 
 
@@ -179,14 +181,14 @@ def each_section(findings: RunResults, duels: Sequence[HeadToHead], worth: float
     ]
     notes = (
         *run_notes(findings),
-        f"Nobody is the baseline: each against each, of their own games, adjusted for "
-        f"{pluralise(len(duels), 'match')}. {population_words(findings, duels)} With "
-        "--baseline AGENT the others are compared with that one, over the opponents both have met.",
+        f"No baseline: every pair of agents is compared by the games between them, adjusted for "
+        f"{pluralise(len(duels), 'match')}. {population_words(findings, duels)} Use --baseline AGENT to compare the "
+        f"others with one agent, over common opponents.",
         interval_sentence(duels),
         *filter(None, [excluded_sentence(duels)]),
         *reach_sentences(duels, worth, findings.population),
     )
-    return Section("each_against_each", "Each against each", tuple(rows), notes)
+    return Section("each_against_each", "Every pair of agents", tuple(rows), notes)
 
 
 def clearest_first(duels: Sequence[HeadToHead]) -> list[HeadToHead]:
@@ -209,14 +211,14 @@ def p_value_of(one: Comparison | HeadToHead) -> PValue:
 def population_words(findings: RunResults, results: Sequence[Comparison | HeadToHead]) -> str:
     """Which openings all is about, and whether that is exact, in sentences."""
     size = f"{findings.population:,} " if findings.population else ""
-    words = f"All is about the {size}openings of this kind on this board"
+    words = f"The results hold for the {size}openings of this kind on this board"
     if results and all(result.is_census for result in results):
-        words += ", each of which was played: exact."
+        words += ", all of which were played: they are exact."
     elif any(result.pool for result in results):
-        words += "; only the unplayed ones, and what is left to chance, are uncertain."
+        words += "; only unplayed openings and randomness make them uncertain."
     else:
-        words += ", those played as a sample, clustered by symmetry."
-    return f"{words} Other boards and longer openings are another question."
+        words += ", of which a sample was played, clustered by symmetry."
+    return f"{words} They do not extend to other boards or longer openings."
 
 
 def verdict_notes(
@@ -255,9 +257,11 @@ def _chance_words(findings: RunResults, names: Sequence[str]) -> str:
     """Who leaves moves to chance or a clock, and of whom nobody knows."""
     unknown = [name for name in names if findings.agents[name].is_unknown]
     known = [name for name in names if name not in unknown]
-    told = f"{', '.join(known)} {'leaves' if len(known) == 1 else 'leave'} moves to chance or a clock" if known else ""
+    told = f"{', '.join(known)} {'depends' if len(known) == 1 else 'depend'} on chance or a clock" if known else ""
     untold = (
-        f"of how {', '.join(unknown)} {'plays' if len(unknown) == 1 else 'play'} nothing is known" if unknown else ""
+        f"whether {', '.join(unknown)} {'plays' if len(unknown) == 1 else 'play'} deterministically is unknown"
+        if unknown
+        else ""
     )
     words = ", and ".join(filter(None, (told, untold)))
     return f"{words[0].upper()}{words[1:]}" if not known else words
@@ -268,13 +272,13 @@ def left_out(comparisons: Sequence[Comparison]) -> list[str]:
     whom: dict[str, list[str]] = {}
     for comparison in comparisons:
         if comparison.missing:
-            text = f"{', '.join(comparison.missing)}, whom only one of the two has finished a pair with"
+            text = f"{', '.join(comparison.missing)}, which only one of the two has finished pairs against"
             whom.setdefault(text, []).append(comparison.contender)
         if comparison.unshared:
-            text = f"{pluralise(comparison.unshared, 'opening')} that only one of the two has finished"
+            text = f"{pluralise(comparison.unshared, 'opening')} finished by only one of the two"
             whom.setdefault(text, []).append(comparison.contender)
     return [
-        f"Left out of the comparison with the baseline: {what} ({', '.join(names)})." for what, names in whom.items()
+        f"Excluded from the comparison with the baseline: {what} ({', '.join(names)})." for what, names in whom.items()
     ]
 
 
@@ -295,8 +299,8 @@ def price_sentence(findings: RunResults, verdicts: Verdicts, costs: Mapping[str,
         return ""
     words = ", ".join(f"{name} {Ratio(costs[name].times).shown}" for name in dear)
     return (
-        f"The price: a node takes {words} the processor time of {verdicts.baseline}'s. "
-        f"Equal nodes do not charge for that; {_equal_cost_words(findings, dear)}"
+        f"CPU time per node compared with {verdicts.baseline}: {words}. Equal node limits ignore this cost; "
+        f"{_equal_cost_words(findings, dear)}"
     )
 
 
@@ -304,14 +308,14 @@ def _equal_cost_words(findings: RunResults, names: Sequence[str]) -> str:
     """What equal cost says of contenders where it is known, and how to learn it of the others."""
     known = equal_cost_verdicts(findings, names)
     if known is None:
-        return "isolation tournament --equal-cost does."
+        return "isolation tournament --equal-cost accounts for it."
     told = "; ".join(
         f"{name} {_lead_words(known.claims[name])}, {short_verdict(known.claims[name], WORTH)}"
         for name in names
         if name in known.claims
     )
-    others = "" if len(known.claims) == len(names) else "; of the others, isolation tournament --equal-cost will tell"
-    return f"at equal cost, in {known.run}: {told}{others}."
+    others = "" if len(known.claims) == len(names) else "; for the others, use isolation tournament --equal-cost"
+    return f"at equal cost, {known.run} found: {told}{others}."
 
 
 def _lead_words(one: Comparison | HeadToHead) -> str:

@@ -27,12 +27,12 @@ def cost_sentence(costs: Mapping[str, Cost], names: Sequence[str], when: str = "
     if not names:
         return ""
     if not any(name in costs for name in names):
-        return "Cost: not measured; it is of players that search by nodes, when a run begins."
+        return "Cost: not measured; only agents that search by nodes are measured, when a run begins."
     unsteady = [name for name in names if name in costs and not costs[name].is_steady]
     unknown = any(name not in costs for name in names)
     return (
-        f"Cost: processor time per node over the baseline's, measured in turn {when}, with 95 % intervals"
-        f"{'; – where it was not measured' if unknown else ''}."
+        f"Cost: CPU time per node relative to the baseline, measured in alternation {when}, with 95 % intervals"
+        f"{'; –: not measured' if unknown else ''}."
         f"{f' Unreliable, with a spread above {100 * STEADY:.0f} %: {join_names(unsteady)}.' if unsteady else ''}"
     )
 
@@ -44,7 +44,7 @@ def cost_words(cost: Cost | str, reference: str) -> str:
     amount = cost.nanoseconds if cost.nanoseconds < 1000 else cost.nanoseconds / 1000
     unit = "ns" if cost.nanoseconds < 1000 else "µs"
     unsteady = "" if cost.is_steady else f", unreliable with a spread of {100 * cost.spread:.0f} %"
-    return f"{amount:.3g} {unit} of processor time, {times_cell(cost).shown} that of {reference}{unsteady}"
+    return f"{amount:.3g} {unit} of CPU time, {times_cell(cost).shown} that of {reference}{unsteady}"
 
 
 def equal_cost_sentences(findings: RunResults) -> list[str]:
@@ -59,9 +59,9 @@ def equal_cost_sentences(findings: RunResults) -> list[str]:
     ]
     if not costs:
         nodes = ", ".join(f"{name} {nodes}" for name, nodes in limited)
-        return [f"At equal cost by wall time, as older versions measured it, perhaps far off: {nodes} a move."]
+        return [f"At equal cost by wall time (as older versions measured it, possibly inaccurate): {nodes} per move."]
     nodes = "; ".join(f"{name} {nodes}{_times(costs.get(name), name == findings.baseline)}" for name, nodes in limited)
-    return [f"At equal cost, by processor time per node, measured when the run began: {nodes} a move."]
+    return [f"At equal cost by CPU time per node, measured when the run began: {nodes} per move."]
 
 
 def _times(cost: Cost | None, is_baseline: bool) -> str:

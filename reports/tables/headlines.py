@@ -80,7 +80,7 @@ def compare_headline(findings: RunResults, worth: float = WORTH, lines: int | No
     pooled = pooled_sentence(findings) if verdicts.comparisons else ""
     notes = [
         _interval_note(found, verdicts),
-        f"Here {pooled}." if pooled else "",
+        f"In this table {pooled}." if pooled else "",
         cost_sentence(costs, [one.contender for one in found]) if claims else "",
         price_sentence(findings, verdicts, costs),
     ]
@@ -115,7 +115,7 @@ def summary_headline(findings: RunResults, lines: int | None = None) -> Headline
         told += f": {_won_most(found, findings.baseline)}"
     notes = [interval_note(findings)] if rows else []
     if pooled := pooled_sentence(findings):
-        notes.append(f"Here every name stands by itself; in compare {pooled}.")
+        notes.append(f"Every agent is listed by itself; in isolation compare, {pooled}.")
     notes += [f"{pluralise(left_out, 'agent')} more: --full."] if left_out else []
     return _headline(findings, f"{told}.", shown, notes, SUMMARY_TABLES)
 
@@ -129,10 +129,12 @@ def ratings_headline(findings: RunResults, zero: str | None = None, lines: int |
         return _headline(findings, "No complete pairs to rate yet.", (), [], RATING_TABLES)
     of_zero = f"{ratings.zero} is 0" if ratings.zero else "the pool's mean is 0"
     told = f"{highest(ratings)} rated highest of {pluralise(len(rows), 'agent')}: {rows[0]['rating'].shown} Elo."
-    how = "exact for these openings, all of their kind" if ratings.is_exact else "95 % intervals, openings resampled"
+    how = "exact: all openings of this kind were played" if ratings.is_exact else "95 % intervals, openings resampled"
     notes = [f"Elo in this pool, {of_zero}; {how}."]
     if added := ratings.half_game_added:
-        notes.append(f"Half a game won and half a game lost were added for {', '.join(added)}: no finite rating fits.")
+        notes.append(
+            f"Half a win and half a loss were added for {', '.join(added)}, which would have no finite rating."
+        )
     notes += [f"{pluralise(left_out, 'agent')} more: --full."] if left_out else []
     return _headline(findings, told, shown, notes, RATING_TABLES)
 
@@ -145,7 +147,7 @@ def _won_most(found: Sequence[Standing], baseline: str | None) -> str:
     place = next((rank for rank, one in enumerate(found, 1) if one.agent == baseline), 0)
     if not place or baseline in first:
         return told
-    return f"{told}; {baseline}, the baseline, is number {place} with {Share(found[place - 1].rate.estimate).shown}"
+    return f"{told}; {baseline}, the baseline, is in place {place} with {Share(found[place - 1].rate.estimate).shown}"
 
 
 def _each_headline(findings: RunResults, duels: Sequence[HeadToHead], worth: float, lines: int | None) -> Headline:
@@ -160,17 +162,17 @@ def _each_headline(findings: RunResults, duels: Sequence[HeadToHead], worth: flo
         for one in clearest_first(duels)
     ]
     shown, left_out = _first(rows, lines)
-    told = f"{len(decided)} of {pluralise(len(duels), 'match')} are decided; in the others no significant difference."
+    told = f"{len(decided)} of {pluralise(len(duels), 'match')} have a significant winner."
     if len(decided) == len(duels):
-        told = f"All {pluralise(len(duels), 'match')} are decided."
-    notes = [f"Intervals hold with 95 % for all {pluralise(len(duels), 'match')} at once."]
+        told = f"All {pluralise(len(duels), 'match')} have a significant winner."
+    notes = [f"Simultaneous 95 % intervals for all {pluralise(len(duels), 'match')}."]
     notes += [f"{pluralise(left_out, 'match')} more: --full."] if left_out else []
     return _headline(findings, told, shown, notes, ("each_against_each", *_theory(findings)))
 
 
 def _contest_headline(findings: RunResults, contest: BestOfResult, lines: int | None) -> Headline:
     shown, left_out = _first(contest_rows(contest), lines)
-    notes = ["Behind the leader, in percentage points; intervals hold however often one looks."]
+    notes = ["Deficit to the leader in percentage points, with intervals that are valid at any time."]
     notes += [f"{pluralise(left_out, 'contender')} more: --full."] if left_out else []
     return _headline(findings, contest_sentence(contest), shown, notes, ("best_of", *_theory(findings)))
 
@@ -200,8 +202,8 @@ def _so_far(
         name for name, ends in ranges.items() if ends.low <= (0.5 if isinstance(ends.low, Share) else 0) <= ends.high
     ]
     if not unsure:
-        return "So far, not yet final: "
-    return f"So far, not yet final, as intervals at any time contain no difference for {join_names(unsure)}: "
+        return "Interim result: "
+    return f"Interim result (intervals valid at any time still include no difference for {join_names(unsure)}): "
 
 
 def _verdict(one: Comparison | HeadToHead, verdicts: Verdicts, worth: float) -> str:
@@ -224,10 +226,10 @@ def _interval_note(found: Sequence[Comparison | HeadToHead], verdicts: Verdicts)
     points = "Percentage points of the win rate, mean over opponents"
     unit = points if verdicts.comparisons else "Shares of games won head to head"
     if all(claim.is_census for claim in claims):
-        return f"{unit}, exact for these openings, all of their kind."
-    together = f" for all {pluralise(len(claims), 'contender')} at once" if len(claims) > 1 else ""
-    by_itself = ", the control's by itself" if together and len(claims) < len(found) else ""
-    return f"{unit}, with 95 % intervals{together}{by_itself}."
+        return f"{unit}, exact: all openings of this kind were played."
+    together = "simultaneous " if len(claims) > 1 else ""
+    by_itself = " (the control's is individual)" if together and len(claims) < len(found) else ""
+    return f"{unit}, with {together}95 % intervals{by_itself}."
 
 
 def _shortened(rows: Sequence[dict[str, Any]], lines: int | None) -> tuple[tuple[dict[str, Any], ...], int]:

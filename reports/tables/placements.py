@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.statistics.first_placements import FEWEST, Placement
+from experiments.statistics.first_placements import Placement
 from isolation.rules.notation import cell_name
 from reports.text.cell_values import estimate_of
 from reports.text.sections import Section
@@ -25,8 +25,8 @@ def placement_section(placements: Sequence[Placement], size: tuple[int, int] | N
         for placement in sorted(placements, key=lambda one: (not one.placed_first, -one.rate.estimate))
     )
     notes = (
-        "Cells that rotation or reflection turns into each other are one. Openings alike by symmetry are one; games of "
-        "one opening hang together, and the 95 % intervals, each by itself, are over openings. Who plays whom differs "
-        f"from cell to cell by luck. Cells of fewer than {FEWEST} openings are blank on the map.",
+        "Symmetric cells and symmetric openings are counted together. The 95 % intervals are individual and computed "
+        "over openings, because games of one opening are dependent. Pairings differ from cell to cell by chance. "
+        "Cells with fewer than {FEWEST} openings are blank on the map.",
     )
     return Section("placements", "First placements", rows, notes if rows else ())

@@ -11,11 +11,11 @@ from reports.text.wording import claim_words, repetition_words
 def published_sections(analysis: PublishedAnalysis) -> tuple[Section, ...]:
     """The claims, the same with all runs of an agent together, the repeated baselines, and every result."""
     sections = [
-        Section("claims", "Claims, table by table", _claims(analysis.claims), analysis.notes),
+        Section("claims", "Claims by table", _claims(analysis.claims), analysis.notes),
         Section("pooled", "All runs of an agent together", _claims(analysis.pooled)),
         Section(
             "repetitions",
-            "The same baseline measured again: differences that are luck",
+            "Repeated measurements of the same baseline: differences due to chance",
             tuple(
                 {
                     "source": repetition.source,
@@ -30,7 +30,7 @@ def published_sections(analysis: PublishedAnalysis) -> tuple[Section, ...]:
             tuple(repetition_words(repetition) for repetition in analysis.repetitions),
         ),
         Section("results", "Results", tuple(row for result in analysis.results for row in _results(result))),
-        Section("words", "In words", (), tuple(claim_words(one) for one in (*analysis.claims, *analysis.pooled))),
+        Section("words", "Summary", (), tuple(claim_words(one) for one in (*analysis.claims, *analysis.pooled))),
     ]
     return tuple(section for section in sections if section.rows or section.notes)
 

@@ -14,7 +14,7 @@ from reports.text.sections import Section
 
 TABLES = ("ratings", "superiority")
 
-_NUMBERED = "Agents of equal rating, which share a rank, are numbered in their order here, so that each has a column."
+_NUMBERED = "Agents with equal ratings share a rank; here they are numbered in order, so that each has its own column."
 
 
 def rating_sections(
@@ -33,7 +33,7 @@ def rating_sections(
         Section("ratings", "Ratings", tuple(rating_rows(ratings)), rating_notes(findings, ratings)),
         Section(
             "superiority",
-            "Likelihood in per cent that the agent of the row is stronger than that of the column's rank",
+            "Likelihood of superiority in per cent: agent of the row over the agent with the column's rank",
             tuple(matrix),
             (_NUMBERED,) if len(set(ratings.ranks)) < len(names) else (),
             panels=True,
@@ -71,13 +71,13 @@ def rating_notes(findings: RunResults, ratings: Ratings, have_intervals: bool = 
     limits = sorted({source.info.requested["limit"] for source in findings.sources})
     boards = sorted({source.info.requested["board"] for source in findings.sources})
     notes.append(
-        f"Elo by Bradley and Terry's model; {zero}. They hold for this pool of {len(ratings.ratings)} agents on "
-        f"{', '.join(boards)} at {', '.join(limits)}, not for any other."
+        f"Elo by the Bradley–Terry model; {zero}. Valid for this pool of {len(ratings.ratings)} agents on "
+        f"{', '.join(boards)} at {', '.join(limits)} only."
     )
     if not have_intervals:
         return (*notes, *_helped(ratings))
     if ratings.is_exact:
-        notes[-1] += f" Every opening of its kind was played, {ratings.openings:,} up to symmetry: exact for these."
+        notes[-1] += f" All {ratings.openings:,} openings of this kind (up to symmetry) were played: exact for them."
         return (*notes, *_helped(ratings))
     notes[-1] += (
         f" {100 * ratings.confidence:.0f} % intervals by resampling {pluralise(ratings.openings, 'opening')} "
@@ -90,9 +90,8 @@ def _helped(ratings: Ratings) -> Iterator[str]:
     """Who was helped to a finite rating."""
     if ratings.half_game_added:
         yield (
-            f"{', '.join(ratings.half_game_added)}: wins do not lead both ways between each of them and the largest "
-            "group in which everybody has beaten everybody, directly or through others, so that no finite rating fits; "
-            "half a game won and half a game lost were added for each."
+            f"{', '.join(ratings.half_game_added)}: won or lost every game against the rest, directly or through "
+            f"others, so no finite rating exists; half a win and half a loss were added for each."
         )
 
 
@@ -100,7 +99,7 @@ def _open_ended(ratings: Ratings) -> Iterator[str]:
     """Whose interval is open, and why; it need not be that of one who was helped."""
     if ratings.open_ended:
         yield (
-            f"{', '.join(ratings.open_ended)}: in too many resamples of the openings no chain of wins over "
-            f"{ratings.anchor} bounds the rating from below, or of losses to it from above, which is shown as ∞; few "
-            f"openings make that likelier. Chains are counted from {ratings.anchor}, whose own interval is never open."
+            f"{', '.join(ratings.open_ended)}: in too many resamples no chain of wins over {ratings.anchor} bounds "
+            f"the rating from below, or no chain of losses to it from above; such ends are shown as ∞. More openings "
+            f"help. The interval of {ratings.anchor}, where chains start, is always finite."
         )

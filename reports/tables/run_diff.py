@@ -32,11 +32,9 @@ def _design_section(before: RunResults, after: RunResults, shared: SharedGames) 
         note = (
             f"{pluralise(shared.games, 'game')} are in both runs with the same players, sides and openings: "
             f"{shared.same_moves:,} are identical move by move, "
-            f"{shared.games - shared.same_winner:,} have another winner."
+            f"{shared.games - shared.same_winner:,} have a different winner."
         )
-    title = (
-        f"From {one.path} to {other.path}: {pluralise(len(rows), 'change') if rows else 'one design, nothing changed'}"
-    )
+    title = f"From {one.path} to {other.path}: {pluralise(len(rows), 'change') if rows else 'same design, no changes'}"
     return Section("design", title, rows, (note,))
 
 
@@ -71,14 +69,13 @@ def _results_section(before: RunResults, after: RunResults, shared: SharedGames)
     both = verdicts[0].keys() & verdicts[1].keys()
     moved = [name for name in after.in_order(both) if verdicts[0][name] != verdicts[1][name]]
     told = "; ".join(f"{name}, {verdicts[0][name]} before, {verdicts[1][name]} now" for name in moved)
-    apart = [row["agent"] for row in rows if row["change"].low > 0 or row["change"].high < 0]
+    apart = sum(row["change"].low > 0 or row["change"].high < 0 for row in rows)
     alike = [row["agent"] for row in rows if row["agent"] in shared.unchanged]
     notes = [
         f"{len(moved)} of {pluralise(len(both), 'verdict')} changed{f': {told}' if told else ''}." if both else "",
-        "Change of the win rate in percentage points with 95 % intervals, each by itself, as if the runs shared no "
-        f"luck; it excludes 0 for {len(apart)} of {pluralise(len(rows), 'agent')}, "
-        "by luck alone it would for one in 20.",
-        f"0.0 exactly: {', '.join(alike)} played the same games in both." if alike else "",
+        "Change of the win rate in percentage points with individual 95 % intervals, treating the runs as "
+        f"independent. {apart} of {pluralise(len(rows), 'interval')} exclude 0; by chance alone one in 20 would.",
+        f"Exactly 0.0: {', '.join(alike)} played the same games in both runs." if alike else "",
     ]
     return Section("results", "Results of agents in both runs", tuple(rows), tuple(filter(None, notes)))
 

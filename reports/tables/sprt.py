@@ -34,7 +34,7 @@ def sprt_sections(
     notes += [_exact(test) for test in tests if test.exhausted]
     return (
         Section("sprt", "Sequential test", tuple(rows), tuple(note for note in notes if note)),
-        Section("path", "Log-likelihood ratio on the way", tuple(steps)),
+        Section("path", "Log-likelihood ratio during the run", tuple(steps)),
     )
 
 
@@ -88,22 +88,22 @@ def _method(test: SequentialTest) -> str:
         unit = f"{unit_words(test)}, over pairs"
     return (
         f"Generalized SPRT against {test.baseline}, {test.low:g} against {test.high:g} {unit}; "
-        f"α = {test.path.sprt.alpha:g}, β = {test.path.sprt.beta:g}. A test chooses between these two: where the truth "
-        "lies between them it may choose either, and it bounds nothing; the interval does. It was made for "
-        "looking after every observation, and so was the interval beside the score (95 %, at any time). "
-        f"{_estimate_words(test)} Test and intervals are about the openings of the run's kind on its board."
+        f"α = {test.path.sprt.alpha:g}, β = {test.path.sprt.beta:g}. The test chooses between these two values. If "
+        f"the truth is between them, it may choose either. It gives no bounds; the interval does. Both the test and "
+        f"the interval next to the score (95 %, valid at any time) allow a look after every observation. "
+        f"{_estimate_words(test)} Test and intervals hold for openings of this kind on this board."
     )
 
 
 def _estimate_words(test: SequentialTest) -> str:
     if not test.is_stop_rule:
         return (
-            "No test stopped this run: it played the pairs asked for, so there is no estimate after stopping, and "
-            "`isolation compare` has intervals for a fixed number of pairs."
+            "No test stopped this run: it played a fixed number of pairs, so there is no estimate after stopping. For "
+            "a fixed number of pairs use the intervals of `isolation compare`."
         )
     return (
-        f"The estimate ({unit_words(test)}, once a test is over) is median-unbiased with a 95 % interval, by stagewise "
-        "ordering: a test stops where luck has carried it, so the plain score lies too far out."
+        f"The estimate ({unit_words(test)}, after the test has ended) is median-unbiased with a 95 % interval by "
+        f"stagewise ordering. The plain score would be too extreme, because a test tends to stop after a lucky streak."
     )
 
 
@@ -113,24 +113,24 @@ def _far_outside(test: SequentialTest) -> str:
     if test.is_duel or test.path.decision or (low <= test.path.sprt.high and high >= test.path.sprt.low):
         return ""
     return (
-        f"{test.contender} is far from {test.low:g} and {test.high:g} points, as the interval shows, and undecided all "
-        "the same: the ratio only compares these two, and a result far from both is about as unlikely under either. "
-        "Its llr may be nearer to 0 than that of a smaller difference."
+        f"{test.contender} is far from both {test.low:g} and {test.high:g} points, as the interval shows, and still "
+        f"undecided: the likelihood ratio only compares these two values, and a result far from both is about equally "
+        f"unlikely under either. Its llr may be closer to 0 than that of a smaller difference."
     )
 
 
 def _with_control(findings: RunResults, tests: Sequence[SequentialTest]) -> str:
     """Whose openings are read with the baseline's; empty if nobody's."""
     pooled = pooled_sentence(findings)
-    return f"Here {pooled}." if pooled and not all(test.is_duel for test in tests) else ""
+    return f"In this table {pooled}." if pooled and not all(test.is_duel for test in tests) else ""
 
 
 def _several(tests: Sequence[SequentialTest]) -> str:
     """What error rates of single tests mean for so many of them."""
     sprt = tests[0].path.sprt
     return (
-        f"{len(tests)} tests, each with these error rates by itself and not adjusted: were all contenders at "
-        f"{tests[0].low:g}, about {len(tests) * sprt.alpha:.2g} would pass by luck."
+        f"{len(tests)} tests, each with these error rates individually, not adjusted. If all contenders were at "
+        f"{tests[0].low:g}, about {len(tests) * sprt.alpha:.2g} would pass by chance."
     )
 
 
@@ -143,18 +143,15 @@ def _exact(test: SequentialTest) -> str:
             return ""
         difference = Points(2 * float(test.live.mean[-1]) - 1).shown
         return (
-            f"The openings ran out: {test.contender} differs by exactly {difference} points on these "
-            f"{test.observations:,} openings, all of their kind."
+            f"All {test.observations:,} openings of this kind were played: {test.contender} differs by exactly "
+            f"{difference} points on them."
         )
     pairs = count_pairs(test.path.outcomes)
     share = Share(pairs.score).shown
     if test.census:
-        return (
-            f"The openings ran out: {test.contender} won exactly {share} of the games from these {pairs.n:,} openings, "
-            "all of their kind."
-        )
+        return f"All {pairs.n:,} openings of this kind were played: {test.contender} won exactly {share} of the games."
     interval = pair_interval(pairs)
     return (
         f"Undecided after the {pluralise(pairs.n, 'pair')} played: {test.contender} won {share} "
-        f"({end_text(Share(interval.low))} to {end_text(Share(interval.high))} % for all openings of the kind)."
+        f"({end_text(Share(interval.low))} to {end_text(Share(interval.high))} % for all openings of this kind)."
     )

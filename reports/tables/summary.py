@@ -68,7 +68,7 @@ def interval_note(findings: RunResults) -> str:
     """What the intervals of win rates are about, or that there are none."""
     if findings.is_census:
         return "Every opening of this kind on this board was played: the win rates are exact for them."
-    return "Win rates with 95 % intervals, each by itself, for the openings of this kind on this board."
+    return "Win rates with individual 95 % intervals for openings of this kind on this board."
 
 
 def opponents_section(findings: RunResults) -> Section:
@@ -77,11 +77,11 @@ def opponents_section(findings: RunResults) -> Section:
     for agent in findings.in_order(findings.measured):
         met = {matchup.opponent: matchup for matchup in matchups(findings.pairs, agent)}
         rows += [_opponent_row(findings, met[opponent]) for opponent in findings.in_order(met)]
-    note = "95 % intervals, each by itself, for the openings of this kind on this board"
+    note = "Individual 95 % intervals for openings of this kind on this board"
     if findings.is_census:
         note = interval_note(findings).removesuffix(".")
     elif any(findings.pool_of([row["agent"], row["opponent"]]) for row in rows):
-        note += f", {findings.population:,}; where neither player leaves anything to chance, a census is exact"
+        note += f" ({findings.population:,}); a census is exact if neither player is random"
     return Section("opponents", "By opponent", tuple(rows), (f"{note}.",) if rows else ())
 
 
@@ -116,12 +116,12 @@ def forfeits_section(findings: RunResults) -> Section:
         for one in forfeits_of(findings)
     )
     if not rows:
-        return Section("forfeits", "Forfeits", (), ("None: every game ended because a player had no move left.",))
+        return Section("forfeits", "Forfeits", (), ("None: every game ended when a player had no legal move.",))
     return Section("forfeits", "Forfeits", rows, ("`isolation replay RUN GAME_ID` shows a game.",))
 
 
 def lengths_section(findings: RunResults) -> Section:
-    """How long games were, in plies, the opening's included."""
+    """How long games were, in plies, including the opening."""
     import pandas as pd
 
     games = findings.games
@@ -151,8 +151,8 @@ def search_section(findings: RunResults, efforts: Mapping[str, Effort]) -> Secti
         if efforts[name].moves
     ]
     note = (
-        "Means over the agents' own moves, ms a move by wall time. ns a node: processor time, measured when the run "
-        "began; not known of players that do not search by nodes, or of runs that have not measured it."
+        "Means over the agents' own moves; ms per move is wall time. ns per node is CPU time, measured when the run "
+        "began; unknown for players that do not search by nodes and for runs without the measurement."
     )
     return Section("search", "Search", tuple(rows), (note,))
 
@@ -169,31 +169,29 @@ def run_notes(findings: RunResults) -> tuple[str, ...]:
     notes += forfeit_sentences(findings)
     games, planned = findings.played + findings.repeated, findings.planned
     if findings.is_census:
-        notes.append(
-            "A census: every opening of its kind is played, both sides, by agents that leave nothing to chance."
-        )
+        notes.append("Census: deterministic agents play every opening of this kind from both sides.")
     if games == planned or findings.stopped_early:
         notes += stopped_sentences(own_tests(findings))
     if games < planned and findings.stopped_early:
         notes.append(
-            f"Stopped early, after {games:,} of {planned:,} planned games. Intervals and p-values that are "
-            f"not made for that are too sure of themselves; `isolation {findings.judged_by}` has those that are."
+            f"Stopped early, after {games:,} of {planned:,} planned games. Intervals and p-values for a fixed "
+            f"number of games are overconfident here; `isolation {findings.judged_by}` accounts for the stopping."
         )
     elif games < planned:
         notes.append(f"{games:,} of {planned:,} planned games are in the log.")
         if findings.is_interim:
             notes.append(
-                "A look on the way: verdicts, p-values and intervals are made for one look, at the end; of eight looks "
-                "on the way one finds a difference by luck in 20 % of runs. Intervals at any time hold however often "
-                "one looks."
+                "Interim look: verdicts, p-values and intervals are meant for a single look at the end. With eight "
+                "looks, 20 % of runs show a significant difference by chance. Only the intervals “at any time” stay "
+                "valid however often you look."
             )
         if not games:
             again = join_names([command("tournament", "--resume", source.info.path) for source in findings.sources])
-            notes.append(f"No games are logged yet. If no process is playing, resume with: {again}")
+            notes.append(f"No games are logged yet. If no process is playing this run, resume it with: {again}")
     if findings.repeated:
-        notes.append(f"{findings.repeated:,} games were in several runs and count once.")
+        notes.append(f"{findings.repeated:,} games are in several runs and are counted once.")
     if unfinished := findings.pairs.unfinished:
-        notes.append(f"Unfinished, lacking a game, and excluded from paired analyses: {pluralise(unfinished, 'pair')}.")
+        notes.append(f"{pluralise(unfinished, 'unfinished pair')} (one game missing) excluded from paired analyses.")
     return tuple(notes)
 
 

@@ -47,7 +47,7 @@ def without_constants(columns: Sequence[Column]) -> tuple[list[Column], str]:
 
     >>> games = Column("games", ("1,400", "1,400", "1,400"), True)
     >>> without_constants([Column("agent", ("A", "B", "C"), False), games])[1]
-    'The same in every row: games: 1,400.'
+    'Constant columns: games: 1,400.'
     """
     if len(columns[0].cells) < _FEWEST_ALIKE:
         return list(columns), ""
@@ -55,7 +55,7 @@ def without_constants(columns: Sequence[Column]) -> tuple[list[Column], str]:
     if not alike:
         return list(columns), ""
     told = "; ".join(f"{column.title}: {column.cells[0]}" for column in alike if column.cells[0])
-    return [column for column in columns if column not in alike], f"The same in every row: {told}." if told else ""
+    return [column for column in columns if column not in alike], f"Constant columns: {told}." if told else ""
 
 
 def fit_columns(columns: Sequence[Column], width: int) -> tuple[list[Column], list[str]]:

@@ -56,16 +56,16 @@ def verdict_words(one: Comparison | HeadToHead, worth: float = WORTH) -> str:
     `worth` is a difference worth having: what is bounded by less either way is no such difference.
     """
     if one.verdict == "equal":
-        return "equal on all openings there are"
+        return "equal on all openings"
     if one.verdict != "no significant difference":
-        return f"{one.verdict} on all openings there are" if one.is_census else one.verdict
+        return f"{one.verdict} on all openings" if one.is_census else one.verdict
     if one.is_empty:
         return "no significant difference: no complete pairs in common"
     least, most = one.lead
     if is_too_little(one):
         return "too little data"
     if one.plays_alike:
-        return "identical results, chance aside"
+        return "identical results apart from chance"
     return f"no difference of {_size(worth)}" if max(most, -least) < worth else "no significant difference"
 
 
@@ -77,7 +77,7 @@ def is_too_little(one: Comparison | HeadToHead) -> bool:
 
 def short_verdict(one: Comparison | HeadToHead, worth: float = WORTH) -> str:
     """A verdict in two or three words; where it has more, what stands before the colon says it."""
-    return verdict_words(one, worth).partition(":")[0].removesuffix(" on all openings there are")
+    return verdict_words(one, worth).partition(":")[0].removesuffix(" on all openings")
 
 
 def finding_sentence(verdicts: Verdicts) -> str:
@@ -99,11 +99,11 @@ def finding_sentence(verdicts: Verdicts) -> str:
         f"{worse} {'is' if worse == 1 else 'are'} worse{_listed(named['worse'])}" if worse else f"none is {surely}worse"
     )
     if named["equal"]:
-        parts.append(f"equal on all openings there are{_listed(named['equal'])}")
+        parts.append(f"equal on all openings{_listed(named['equal'])}")
     for one in verdicts.comparisons:
         if one.contender in verdicts.controls:
-            moved = f"check: the baseline against itself moved {Points(one.difference.estimate).shown} points"
-            parts.append(f"{moved}{', more than luck: distrust this run' if _is_odd(one) else ' (luck)'}")
+            moved = f"check: the baseline against itself differs by {Points(one.difference.estimate).shown} points"
+            parts.append(f"{moved}{', too much for chance: do not trust this run' if _is_odd(one) else ' (chance)'}")
     return f"{'; '.join(parts)}."
 
 
@@ -123,12 +123,12 @@ def excluded_sentence(claims: Sequence[Comparison | HeadToHead]) -> str:
         return ""
     if len(bounded) > _FEW:
         return (
-            f"{len(bounded)} are indistinguishable from the baseline: none of them is better by more than the upper "
-            "end of its interval, nor worse by more than the lower one."
+            f"{len(bounded)} do not differ significantly from the baseline: none is better by more than the upper end "
+            f"of its interval or worse by more than the lower end."
         )
     bounds = [
-        f"{one.contender} is not better than {one.baseline} by more than {_size(one.lead[1])}, nor worse by more than "
-        f"{_size(-one.lead[0])} points"
+        f"{one.contender} is at most {_size(one.lead[1])} points better and at most {_size(-one.lead[0])} points "
+        f"worse than {one.baseline}"
         for one in bounded
     ]
     return f"{'; '.join(bounds)}."
@@ -157,28 +157,28 @@ def reach_sentences(claims: Sequence[Comparison | HeadToHead], worth: float, pop
     reaches = [detectable_effect(open_one, worth) for open_one in open_ones]
     found = float(np.median([reach.found for reach in reaches]))
     sentences = [
-        f"What could have been found, with power 80 % at the level that {pluralise(len(claims), 'comparison')} leave: "
-        f"differences of {_size(found)} points for the typical one, {_size(min(reach.found for reach in reaches))} to "
-        f"{_size(max(reach.found for reach in reaches))} for all."
+        f"Detectable differences (80 % power, adjusted for {pluralise(len(claims), 'comparison')}): {_size(found)} "
+        f"points for the median contender, {_size(min(reach.found for reach in reaches))} to "
+        f"{_size(max(reach.found for reach in reaches))} over all."
     ]
     if found >= 1:
-        sentences = ["Too little data: with power 80 % not even the largest difference could have been found."]
+        sentences = ["Too little data: no difference is detectable with 80 % power."]
     unit = "pair" if isinstance(open_ones[0], HeadToHead) else "opening"
     missing = int(np.median([reach.more for reach in reaches]))
     played = max(open_one.pairs.n if isinstance(open_one, HeadToHead) else open_one.openings for open_one in open_ones)
-    wanted = f"One of {_size(worth)} points (--worth says another) takes"
+    wanted = f"Detecting {_size(worth)} points (set by --worth) takes"
     if not missing:
-        sentences.append(f"{wanted} no more than the {pluralise(played, unit)} played, for the typical one.")
+        sentences.append(f"{wanted} no more than the {pluralise(played, unit)} played, for the median contender.")
     elif population and played + missing > population:
         sentences.append(
-            f"{wanted} more than the {population:,} openings of this kind on the board: where chance has no part, play "
-            "all of them and the result is exact; otherwise take longer openings or a larger board."
+            f"{wanted} more openings than the {population:,} of this kind on the board. Without randomness, playing "
+            f"all of them gives an exact result; otherwise use longer openings or a larger board."
         )
     else:
         share = f", of {population:,} on the board" if population else ""
         sentences.append(
-            f"{wanted} about {two_digits(missing):,} {unit}s more than the {played:,} played{share}, for the typical "
-            "one."
+            f"{wanted} about {two_digits(missing):,} {unit}s more than the {played:,} played{share}, for the median "
+            f"contender."
         )
     return sentences
 
@@ -186,21 +186,21 @@ def reach_sentences(claims: Sequence[Comparison | HeadToHead], worth: float, pop
 def against_all_cell(one: Comparison) -> WordedCell:
     """Whether a contender is shown to be better against every opponent, as a cell."""
     is_shown = one.better_against_every_opponent
-    return WordedCell("yes" if is_shown else "not shown", is_shown, {})
+    return WordedCell("yes" if is_shown else "not significant", is_shown, {})
 
 
 def against_all_sentence(claims: Sequence[Comparison], worth: float) -> str:
-    """What the table's "not shown" is worth: how seldom a contender that is better against all would be shown so."""
+    """What "not significant" means: how often a contender that is better against all passes the test."""
     known = [claim for claim in claims if claim.effects and not claim.is_census]
     if not known:
         return ""
     power, needed = np.median([power_over_every_opponent(one, worth) for one in known], axis=0).tolist()
     chance = Chance(power).shown
-    takes = f"takes {_size(needed)} points against each" if needed < 1 else "takes more openings"
+    takes = f"needs a lead of {_size(needed)} points against each" if needed < 1 else "needs more openings"
     return (
-        "Better against all: at the 5 % level, not adjusted for contenders. Not shown is no proof of the contrary: one "
-        f"{_size(worth)} points better against every opponent would be shown so in {chance} % of such runs; power 80 % "
-        f"{takes}."
+        "Better against all: tested at the 5 % level, not adjusted for the number of contenders. “Not significant” "
+        f"does not prove the contrary: a contender {_size(worth)} points better against every opponent passes in "
+        f"{chance} % of such runs; 80 % power {takes}."
     )
 
 
@@ -211,14 +211,10 @@ def interval_sentence(claims: Sequence[Comparison | HeadToHead]) -> str:
     confidence = f"{100 * claims[0].jointly.confidence:.0f} %"
     many = len(claims) > 1
     together = f" for all {pluralise(len(claims), 'comparison')} at once" if many else ""
-    how = (
-        "by flipping the signs of whole openings, step by step from the clearest"
-        if many
-        else "by sign flips of openings"
-    )
+    how = "from a step-down sign-flip test over openings" if many else "from a sign-flip test over openings"
     return (
-        f"Intervals, p-values and verdicts hold with {confidence}{together}, {how}: better or worse is who has no 0 in "
-        "the interval."
+        f"Intervals, p-values and verdicts hold with {confidence}{together}, {how}: a contender is better or worse if "
+        f"its interval excludes 0."
     )
 
 
@@ -228,7 +224,7 @@ def pooled_sentence(findings: RunResults) -> str:
     if not controls or baseline not in findings.pooled_pairs.agents:
         return ""
     rate = standing(findings.pooled_pairs, baseline).rate.estimate
-    return f"the games of {', '.join(controls)} count as {baseline}'s, which with them won {Share(rate).shown}"
+    return f"the games of {', '.join(controls)} count for {baseline}, which won {Share(rate).shown} including them"
 
 
 def baseline_openings_words(claims: Sequence[Comparison]) -> str:
@@ -237,8 +233,8 @@ def baseline_openings_words(claims: Sequence[Comparison]) -> str:
     if more <= max((claim.openings for claim in claims), default=0):
         return ""
     return (
-        f", {claims[0].baseline}'s {more:,} with those of its control, which regression takes into account: "
-        "a difference need not be that of the win rates shown"
+        f", and {more:,} of {claims[0].baseline} including its control. A regression uses these additional openings, "
+        f"so a difference may deviate from that of the win rates shown"
     )
 
 
@@ -249,7 +245,7 @@ def control_cell(one: Comparison) -> WordedCell:
 
 def control_words(one: Comparison) -> str:
     """Whether a control does what it should: differ from the baseline by luck alone."""
-    return "control: differs from itself!" if _is_odd(one) else "control: no difference, as it should be"
+    return "control: differs from itself" if _is_odd(one) else "control: no difference (as expected)"
 
 
 def control_sentence(one: Comparison) -> str:
@@ -257,12 +253,12 @@ def control_sentence(one: Comparison) -> str:
     shown = estimate_of(one.difference, Points).shown
     if _is_odd(one):
         return (
-            f"Control: {one.contender} is {one.baseline} on openings of its own, and still differs by {shown} points, "
-            f"{p_words(one.p_value)}. One sound run in 1,000 does so by luck: distrust this run."
+            f"Control: {one.contender} is {one.baseline} on other openings, yet differs by {shown} points, "
+            f"{p_words(one.p_value)}. By chance this happens in one of 1,000 runs: do not trust this run."
         )
     return (
-        f"Control: {one.contender} is {one.baseline} on {pluralise(one.openings, 'opening')} of its own. "
-        f"It differs from itself by {shown} points, {p_words(one.p_value)}: luck, and a measure of how much there is."
+        f"Control: {one.contender} is {one.baseline} on {pluralise(one.openings, 'opening')} of its own. It differs "
+        f"from itself by {shown} points, {p_words(one.p_value)}: chance alone, and a measure of its size."
     )
 
 
@@ -297,17 +293,16 @@ def _reason_words(forfeit: ForfeitGroup) -> str:
 
 def decision_words(test: SequentialTest) -> str:
     """Which of its two differences a sequential test decided for, or that it is open and what holds it back."""
-    chosen = {"H1": (test.high, test.low), "H0": (test.low, test.high)}
     if test.path.decision:
-        this, other = (f"{bound:g}".replace("-", "−") for bound in chosen[test.path.decision])
-        return f"rather {this} than {other} {unit_words(test)}"
+        bound = f"{test.high if test.path.decision == 'H1' else test.low:g}".replace("-", "−")
+        return f"accepted: {bound} {unit_words(test)} ({test.path.decision})"
     undecided = "undecided"
     if test.census:
         undecided = "undecided when the openings ran out"
     elif test.exhausted:
         undecided = f"undecided after the {pluralise(test.observations, 'pair' if test.is_duel else 'opening')} played"
     if test.is_held_back:
-        return f"{undecided}: beyond a bound, but not with half a lost and half a won pair added"
+        return f"{undecided}: a bound is crossed, but not after adding half a lost and half a won pair"
     return undecided
 
 
@@ -363,19 +358,19 @@ def stopped_sentences(tests: Sequence[SequentialTest]) -> list[str]:
 def claim_words(claim: Claim) -> str:
     """What was published about an agent, and whether it stands, in a sentence or two."""
     if not claim.opponents:
-        return f"{claim.agent}: no opponent in common with {claim.baseline}, nothing can be said."
+        return f"{claim.agent}: no opponent in common with {claim.baseline}, so no comparison is possible."
     difference = claim.test.difference
     low, high = end_text(Points(difference.low)), end_text(Points(difference.high))
     shares = (
         f"{claim.agent} won {Share(claim.contender_wins / claim.contender_games).shown} of {claim.contender_games:,} "
-        f"games, {claim.baseline} {Share(claim.baseline_wins / claim.baseline_games).shown} of "
+        f"games, {claim.baseline} won {Share(claim.baseline_wins / claim.baseline_games).shown} of "
         f"{claim.baseline_games:,}: {Points(difference.estimate).shown} points "
         f"({100 * difference.confidence:.0f} % interval {low} to {high}), "
         f"{p_words(claim.test.p_value)}, adjusted {p_words(claim.adjusted_p)}"
     )
     if claim.published == "equal":
         return f"{shares}. No difference was published."
-    verdict = "stands" if claim.stands else "does not stand: luck alone could explain it"
+    verdict = "holds" if claim.stands else "does not hold: chance alone could explain the difference"
     caveat = ""
     if claim.is_anonymous and len(claim.tables) > 1:
         caveat = f" This holds if {claim.agent} was the same function in all {len(claim.tables)} runs."
@@ -385,12 +380,12 @@ def claim_words(claim: Claim) -> str:
 def repetition_words(one: Repetition) -> str:
     """What measuring the same baseline several times shows, in a sentence or two."""
     rates = [run.rate.estimate for run in one.runs]
-    odd = "" if one.is_luck else " That is more than luck explains: something else changed."
+    odd = "" if one.is_luck else " That is more than chance explains: something else changed."
     return (
         f"{one.agent} was measured {len(one.runs)} times and won between {Share(min(rates)).shown} and "
         f"{Share(max(rates)).shown}: the same player differs from itself by {100 * one.largest_difference:.1f} "
-        f"points; two runs of this length differ by up to {100 * one.expected_difference:.1f} points by luck "
-        f"alone (test that all runs are alike: {p_words(one.test.p_value)}).{odd}"
+        f"points; two runs of this length differ by up to {100 * one.expected_difference:.1f} points by chance alone "
+        f"(test that all runs are equal: {p_words(one.test.p_value)}).{odd}"
     )
 
 

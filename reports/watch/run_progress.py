@@ -132,7 +132,7 @@ def next_step_message(outcome: RunOutcome) -> str:
 def what_is_kept(outcome: RunOutcome) -> str:
     """How far an interrupted run came, and where it lies."""
     if outcome.logged == outcome.total and not outcome.finished:
-        return f"all {outcome.total:,} games are played and in {outcome.path}, and only closing the run is left"
+        return f"all {outcome.total:,} games are in {outcome.path}; only the end of the run is not recorded yet"
     return f"{outcome.logged:,} of {outcome.total:,} games are in {outcome.path}"
 
 
@@ -240,7 +240,7 @@ def _summary(progress: RunProgress, is_steady: bool) -> str:
     if progress.phase in ("preparing", "measuring"):
         return f"{games} · {progress.phase} {progress.detail}"
     if progress.phase == "merging":
-        return f"{games} · putting the log in order"
+        return f"{games} · merging the log"
     if not progress.rate:
         return f"{games} · starting{_on_machines(progress.machines)}"
     left = f" · {timedelta(seconds=round(progress.seconds_left))} left" if is_steady else ""
@@ -251,7 +251,7 @@ def _on_machines(machines: Sequence[Machine] | None) -> str:
     if machines is None:
         return ""
     if not machines:
-        return " · no machine plays"
+        return " · no machine connected"
     return f" · {pluralise(len(machines), 'machine')}, {pluralise(sum(machine.cores for machine in machines), 'core')}"
 
 

@@ -37,7 +37,7 @@ def run_state(run: Path) -> dict[str, Any]:
 
 
 def blank_state(run: Path) -> dict[str, Any]:
-    """The state of a run that has not begun."""
+    """The state of a run that has not started."""
     none: dict[str, Any] = {"played": 0, "total": 0, "finished": False, "standings": [], "forfeits": [], "games": []}
     return {"run": run.name, **none}
 
@@ -80,6 +80,6 @@ def line_of(state: dict[str, Any]) -> str:
     >>> line_of({"played": 50, "total": 200, "finished": False})
     '50 of 200 games, 25.0 %'
     """
-    share = Share(state["played"] / state["total"]).shown if state["total"] else "not begun"
+    share = Share(state["played"] / state["total"]).shown if state["total"] else "not started"
     ended = ", ended" if state["finished"] else ""
     return f"{state['played']:,} of {state['total']:,} games, {share}{ended}"

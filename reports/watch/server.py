@@ -84,7 +84,7 @@ class RunServer(uvicorn.Server):
             try:
                 now = await asyncio.to_thread(_seen, self._run)
                 if now.run is None and self._state["total"]:
-                    raise ValueError(f"{self._run} has been moved or deleted; this is how it stood last")
+                    raise ValueError(f"{self._run} has been moved or deleted; this is its last known state")
                 state = self._state if now == seen else await asyncio.to_thread(_status, self._run)
                 seen = now
             except (ValueError, OSError) as error:
@@ -133,7 +133,7 @@ class RunServer(uvicorn.Server):
         try:
             now = await asyncio.to_thread(_seen, self._run)
             if not now.is_finished:
-                return JSONResponse({"error": "the report is there when the run has ended"}, status_code=404)
+                return JSONResponse({"error": "the report is available when the run has ended"}, status_code=404)
             if now != self._reported:
                 self._report = await asyncio.to_thread(lambda: report_page(load_findings([self._run])))
                 self._reported = now

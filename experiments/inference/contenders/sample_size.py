@@ -114,7 +114,7 @@ def pairs_after_pilot(pilot: PairCounts, effect: float, power: float = 0.8, alph
     Raises ValueError for an empty pilot.
     """
     if pilot.n == 0:
-        raise ValueError("the pilot holds no pairs; without one, leave it out")
+        raise ValueError("the pilot has no pairs; use another, or plan without a pilot")
     plan = pairs_for_effect(effect, power, alpha, PairCounts(pilot.lost + 2, pilot.split, pilot.won + 2).variance)
     return PilotPlan(pilot, plan, max(plan.pairs - pilot.n, 0))
 
@@ -134,7 +134,7 @@ def openings_after_pilot(pilot: Comparison, effect: float, power: float = 0.8, a
     Raises ValueError for a pilot without openings in common.
     """
     if not pilot.effects:
-        raise ValueError("the pilot holds no complete pairs in common; without one, leave it out")
+        raise ValueError("the pilot has no complete pairs in common; use another, or plan without a pilot")
     plan = openings_for_effect(effect, power, alpha, pilot.variance_per_opening)
     return GauntletPlan(pilot, plan, max(plan.pairs - pilot.openings, 0))
 

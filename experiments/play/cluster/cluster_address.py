@@ -42,7 +42,7 @@ def scheduler_address(cluster: str) -> str:
     if re.fullmatch(r"(tcp|tls)://\S+:\d+", cluster):
         return cluster
     if "://" in cluster:
-        raise ValueError(f"cluster {cluster}: a scheduler's address is written tcp://HOST:PORT or tls://HOST:PORT")
+        raise ValueError(f"cluster {cluster}: expected an address like tcp://HOST:PORT or tls://HOST:PORT")
     if not is_file(cluster):
         return f"tcp://{cluster}"
     file = expand_path(cluster)
@@ -50,10 +50,10 @@ def scheduler_address(cluster: str) -> str:
         address = json.loads(file.read_text(encoding="utf-8"))["address"]
     except FileNotFoundError:
         raise ValueError(
-            f"cluster {cluster}: neither an address, as tcp://HOST:{PORT}, nor a scheduler file that is there"
+            f"cluster {cluster}: neither an address such as tcp://HOST:{PORT} nor an existing scheduler file"
         ) from None
     except (OSError, ValueError, KeyError, TypeError):
-        raise ValueError(f"cluster {cluster}: it is not a scheduler file, as isolation scheduler writes one") from None
+        raise ValueError(f"cluster {cluster}: not a scheduler file of isolation scheduler") from None
     return str(address)
 
 
@@ -85,7 +85,7 @@ def exposure(address: str) -> str:
     if not address.startswith("tcp://") or is_loopback(urlsplit(address).hostname or ""):
         return ""
     return (
-        f"{address} is open to the network: whoever reaches it can run code here; use tls://, or a network of your own"
+        f"{address} is open to the network: anyone who can connect can run code here; use tls:// or a private network"
     )
 
 

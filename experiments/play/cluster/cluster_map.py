@@ -101,4 +101,4 @@ def _computed(returned: Returned) -> Computed:
         case Raised(error):
             raise error
         case other:
-            raise ChildProcessError(f"the same work was lost again and again: {other}")
+            raise ChildProcessError(f"the same work was lost repeatedly: {other}")

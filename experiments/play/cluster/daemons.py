@@ -97,9 +97,9 @@ async def _be_scheduler(host: str, port: int, file: Path | None, certificates: C
             scheduler_file=str(file) if file else None,
         )
     except (OSError, RuntimeError) as error:
-        raise ValueError(f"no scheduler can be at {host}, port {port}: {_root(error)}") from None
+        raise ValueError(f"cannot start a scheduler at {host}, port {port}: {_root(error)}") from None
     try:
-        say(f"The scheduler is at {scheduler.address}. On each machine: isolation worker {file or scheduler.address}")
+        say(f"Scheduler: {scheduler.address}. Start on each machine: isolation worker {file or scheduler.address}")
         if warning := exposure(scheduler.address):
             say(f"Note: {warning}")
         await stopped.wait()
@@ -121,7 +121,7 @@ async def _be_worker(cluster: str, certificates: Certificates | None, say: Say) 
             since = time.monotonic()
         await _first(stopped.wait(), asyncio.sleep(_LOOK_EVERY))
     if not stopped.is_set():
-        say(f"No scheduler has answered at {cluster} for {PATIENCE:.0f} s.")
+        say(f"No answer from a scheduler at {cluster} within {PATIENCE:.0f} s.")
     return stopped.is_set()
 
 
@@ -143,11 +143,11 @@ async def _play_for(
         )
     except (OSError, TimeoutError, RuntimeError):
         return False
-    say(f"Playing for {address}, {remote_worker.jobs()} games at a time. Ctrl-C leaves.")
+    say(f"Playing for {address}, {remote_worker.jobs()} games at a time (Ctrl-C to stop).")
     try:
         await _first(worker.finished(), stopped.wait())
         if not stopped.is_set():
-            say(f"The scheduler at {address} has gone; waiting for another there.")
+            say(f"Lost the scheduler at {address}; waiting for another one there.")
     finally:
         if stopped.is_set():
             remote_worker.leave()

@@ -99,7 +99,7 @@ class DaskPool(Pool):
 
     def submit(self, ids: Ids, interpreted: bool = False) -> None:
         """See `Pool.submit`."""
-        assert not interpreted, "machines play again by themselves what has killed a worker"
+        assert not interpreted, "machines replay by themselves what has killed a worker"
         number = self._send(remote_worker.play, ids)
         self._batches[number] = ids
 
@@ -160,15 +160,15 @@ class DaskPool(Pool):
             case Raised(error):
                 return Failed(error, call)
             case LostError():
-                return Failed(ValueError(f"the same games were lost again and again: {answer}"), call)
+                return Failed(ValueError(f"the same games were lost repeatedly: {answer}"), call)
             case Killed():
                 return Died((), (), (number,))
             case _:
-                raise AssertionError(f"no answer to an errand: {answer}")
+                raise AssertionError(f"unexpected answer: {answer}")
 
     def _discard(self, address: str, ids: Ids | None) -> None:
         """Take nothing from a machine that sent other games than it was asked for, and have others play these."""
-        self._hub.refuse(address, "it sent games that it was not asked for, which were discarded")
+        self._hub.refuse(address, "it sent games that were not requested, which were discarded")
         if ids is not None:
             self.submit(ids)
 

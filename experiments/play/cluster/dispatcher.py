@@ -131,7 +131,7 @@ class Dispatcher:
     def notes(self) -> tuple[str, ...]:
         """What people should know: who plays and who does not, and who else can."""
         left_out = [f"{self._named(address)} does not play: {why}" for address, why in sorted(self.refused.items())]
-        waiting = f"no machine plays: start one with isolation worker {self.address}" if self._is_alone() else ""
+        waiting = f"no machine connected: start one with isolation worker {self.address}" if self._is_alone() else ""
         return tuple(filter(None, (exposure(self.address), *left_out, waiting)))
 
     def check(self) -> None:
@@ -141,11 +141,11 @@ class Dispatcher:
             UnreachableError: the scheduler is gone, or no machine that is there may play.
         """
         if self._is_gone:
-            raise UnreachableError(f"the scheduler at {self.address} cannot be reached any more")
+            raise UnreachableError(f"lost the connection to the scheduler at {self.address}")
         refused = self.refused
         if self._present and self._present <= refused.keys() and self._is_alone():
             address = min(self._present)
-            raise UnreachableError(f"no machine of {self.address} may play; {self._named(address)}: {refused[address]}")
+            raise UnreachableError(f"no machine of {self.address} can play; {self._named(address)}: {refused[address]}")
 
     def refuse(self, address: str, why: str) -> None:
         """Send a machine nothing more, until it joins anew; notes say why."""
@@ -311,7 +311,9 @@ class Dispatcher:
         if errand.losses < LOSSES_ALLOWED:
             self._waiting.put_nowait(errand)
         elif errand.number >= self._dropped_below:
-            self._inbox.put(Returned(errand.number, LostError(f"{errand.losses} machines have gone while at it"), ""))
+            self._inbox.put(
+                Returned(errand.number, LostError(f"{errand.losses} machines were lost while running it"), "")
+            )
 
     async def _forget(self, key: str) -> None:
         addresses = list(self._known)
@@ -347,11 +349,11 @@ async def _done(client: Client, address: str, errand: RemoteTask) -> Answer:
 def _refusal(hello: MachineInfo | Exception) -> str:
     """Why a machine may not play; empty if it may."""
     if isinstance(hello, Exception):
-        return f"it has another toolkit, or none ({_in_one_line(hello)}): install the same knights-isolation there"
+        return f"it has another version of knights-isolation, or none ({_in_one_line(hello)}): install the same"
     theirs, ours = hello.versions, remote_worker.versions()
     differing = [f"{name} {theirs.get(name)}, not {ours[name]}" for name in ours if theirs.get(name) != ours[name]]
     if differing:
-        return f"it has {', '.join(differing)}, and the log would not be the same: install what this machine has"
+        return f"it has {', '.join(differing)}, so its games would differ: install the versions of this machine"
     return hello.why_not
 
 

@@ -129,7 +129,7 @@ def greet(dask_worker: Any) -> MachineInfo:
     """Who this is."""
     daemon = multiprocessing.current_process().daemon
     why_not = (
-        "its dask worker runs under a nanny, and may not start processes: start it with --no-nanny, or set "
+        "its dask worker runs under a nanny and cannot start processes: start it with --no-nanny, or set "
         "distributed.worker.daemon to false"
     )
     return MachineInfo(socket.gethostname(), _cores(dask_worker), _processor(), versions(), why_not if daemon else "")
@@ -292,7 +292,7 @@ def _do(key: str, errand: Callable[[_Session], _Errand]) -> _Errand | MachineUns
 def _unfit(error: Exception) -> MachineUnsuitable:
     """That an errand cannot be done here because of this, which is reported here as well."""
     why = str(error) if isinstance(error, ValueError) else format_exception(error)
-    _say(f"This machine plays no further in this run: {why}")
+    _say(f"This machine stops playing in this run: {why}")
     return MachineUnsuitable(why)
 
 

@@ -62,7 +62,7 @@ def check_scalable(plan: Plan) -> tuple[Entrant, list[Entrant]]:
     contenders = [entrant for entrant in plan.entrants if "contender" in entrant.roles]
     for entrant in (baseline, *contenders):
         if entrant.spec.limit is None or entrant.spec.limit.nodes is None:
-            raise ValueError(f"equal_cost scales node limits, and {entrant.agent.name} has none")
+            raise ValueError(f"equal_cost scales node limits, but {entrant.agent.name} has none")
     return baseline, contenders
 
 
@@ -74,8 +74,8 @@ def _scaled(entrant: Entrant, times: float) -> Spec:
 
 def _warnings(specs: Sequence[Spec]) -> tuple[str, ...]:
     return tuple(
-        f"{spec.name} gets no more than {spec.limit.nodes} nodes a move at equal cost: that says how slow its "
-        "heuristic is, and little of how good"
+        f"{spec.name} gets only {spec.limit.nodes} nodes per move at equal cost: the result mostly reflects how slow "
+        f"its heuristic is"
         for spec in specs
         if spec.limit and spec.limit.nodes and spec.limit.nodes < FEWEST_NODES
     )

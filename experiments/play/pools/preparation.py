@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Sharers = tuple[int, ...]
 """Agents, by their places in the plan, that share compiled code: two processes must not both compile it."""
 
-_DIED = "its process died while it was compiled and checked"
+_DIED = "its process died during compilation and checks"
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def measure_in(pool: Pool, names: Sequence[str], interrupted: Interrupted) -> Co
                 case Failed(error):
                     return dict.fromkeys(names, format_exception(error))
                 case Died():
-                    return dict.fromkeys(names, "the process that measured all agents died")
+                    return dict.fromkeys(names, "the process measuring the agents died")
     return {}
 
 

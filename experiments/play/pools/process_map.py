@@ -52,8 +52,8 @@ def map_unordered(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], 
     except TerminatedWorkerError as death:
         how = re.search(r"\{(.+?)\}", str(death))
         raise ChildProcessError(
-            f"a worker process has died{f' by {how[1]}' if how else ''}: the code it ran ended it, or somebody else "
-            "did, as the system does when memory runs out"
+            f"a worker process has died{f' by {how[1]}' if how else ''}: it was ended by the code it ran, or from "
+            f"outside (for example out of memory)"
         ) from None
 
 

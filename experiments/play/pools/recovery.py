@@ -75,7 +75,7 @@ class Recovery:
         """What to do about a death while all play."""
         self._in_vain = 0 if death.suspects else self._in_vain + 1
         if self._in_vain == DEATHS_ALLOWED:
-            return [EndRun("worker processes die before they play a game")]
+            return [EndRun("worker processes die before playing a game")]
         suspects = {suspect.game_id for suspect in death.suspects}
         innocent = tuple(id_ for id_ in death.lost if id_ not in suspects)
         attempts = [RecordLoss(suspect, 1) if suspect.silent else PlayAlone(suspect, 1) for suspect in death.suspects]

@@ -54,7 +54,7 @@ def _refuse_hidden(module: ast.Module) -> None:
     for block in [inner for inner in ast.walk(module) if isinstance(inner, ast.Try)]:
         for inner in [inner for statement in block.body for inner in ast.walk(statement)]:
             if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in counting:
-                refuse("its try block calls a function that computes, and would hide that a number is too large", inner)
+                refuse("its try block calls a function that computes, which could hide an integer overflow", inner)
 
 
 def _may_outgrow(node: ast.FunctionDef) -> bool:
@@ -81,9 +81,7 @@ class _Check(ast.NodeTransformer):
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         """Refuse what has more than 64 bits."""
         if type(node.value) is int and abs(node.value) > _LARGEST:
-            refuse(
-                f"the whole number {node.value} has more than 64 bits: write it as a fraction, {node.value:.0e}", node
-            )
+            refuse(f"the whole number {node.value} has more than 64 bits: write it as a float, {node.value:.0e}", node)
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:

@@ -50,7 +50,7 @@ class LowerClassicApi(Rewrite):
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "apply_move":
             board = value.func.value
             if not isinstance(board, ast.Name) or board.id not in self.copies:
-                refuse("it makes a move on the game it was given, not on a copy of its own", node)
+                refuse("it makes a move on the game itself, not on a copy", node)
             value.func.attr = "forecast_move"
             return at(node, ast.Assign([target(board.id)], self.visit(value)))
         return self.generic_visit(node)
@@ -132,7 +132,7 @@ class LowerClassicApi(Rewrite):
         """Rewrite private names; refuse what a game or a player is not in compiled code."""
         kind = self.kind(node.value)
         if kind == "player":
-            refuse(f"it reads {ast.unparse(node)}, but in compiled code a player is only a number", node)
+            refuse(f"it reads {ast.unparse(node)}, but in compiled code a player is a number", node)
         if kind == "game":
             if isinstance(node.ctx, ast.Store):
                 refuse(f"it changes {ast.unparse(node)}", node)
@@ -144,7 +144,7 @@ class LowerClassicApi(Rewrite):
             if node.attr not in _READABLE:
                 near = [] if hasattr(Board, node.attr) else get_close_matches(node.attr, _READABLE, n=1, cutoff=0.75)
                 meant = f": did you mean {near[0]}?" if near else ""
-                refuse(f"it uses {ast.unparse(node)}, which games in compiled code do not have{meant}", node)
+                refuse(f"it uses {ast.unparse(node)}, which games in compiled code do not support{meant}", node)
         return self.generic_visit(node)
 
 

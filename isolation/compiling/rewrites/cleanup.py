@@ -86,7 +86,7 @@ class CleanUp(Rewrite):
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> Any:
         """Catch every exception where one kind is named: numba knows no other way."""
         if node.name is not None:
-            refuse("it names an exception (except … as), which compiled code does not have", node)
+            refuse("it names an exception (except … as), which compiled code does not support", node)
         node.type = None if node.type is None else at(node, ast.Name("Exception", ast.Load()))
         return self.generic_visit(node)
 
@@ -97,7 +97,7 @@ class CleanUp(Rewrite):
         try:
             return importer(module, self.scope.file, None, names, level)
         except ImportError:
-            refuse(f"it imports {module}, which is not to be found", node)
+            refuse(f"it imports {module}, which cannot be found", node)
 
     def _kept_defaults(self, node: Definition) -> list[ast.stmt]:
         """Variables for those defaults of an inner function that are computed where it is defined."""

@@ -42,7 +42,7 @@ class Fold(Rewrite):
             self.scope.known[name] = value
             if name in changed:
                 if as_callee(value) is not None:
-                    refuse(f"{name} is a function and is given another meaning", node)
+                    refuse(f"{name} is a function and is assigned again", node)
                 start.append(at(node, ast.Assign([target(name)], self.place.value(value))))
         node.body = start + self.rewrite_body(node.body)
 

@@ -45,7 +45,7 @@ def expression(value: Any, node: ast.AST, what: str) -> ast.expr:
         return ast.Call(ast.Name("range", ast.Load()), [_number(n) for n in (value.start, value.stop, value.step)], [])
     if isinstance(value, tuple | list):
         return ast.Tuple([expression(item, node, what) for item in _alike(value, node, what)], ast.Load())
-    refuse(f"it uses {what}, an object of the class {type(value).__name__}, which compiled code does not have", node)
+    refuse(f"it uses {what}, an object of class {type(value).__name__}, which compiled code does not support", node)
 
 
 def loses_its_order(value: Any) -> bool:
@@ -60,7 +60,7 @@ def refuse_order(what: str, node: ast.AST) -> NoReturn:
     """Raise the CompileError for what may depend on the order of such a set."""
     shown = "a set" if is_fresh(node) else f"{what}, a set"
     advice = "write a tuple, or sorted(...)"
-    refuse_unrepeatable(f"it uses {shown} whose order changes each time Python starts: {advice}", node)
+    refuse_unrepeatable(f"it uses {shown} whose order changes with every start of Python: {advice}", node)
 
 
 def _hashes_alike(value: Any) -> bool:
@@ -91,7 +91,7 @@ def _as_array(values: Any, node: ast.AST, what: str) -> np.ndarray[Any, Any]:
     if array.dtype.kind == "f":
         for value, fraction in zip(np.asarray(values, dtype=object).flat, array.ravel().tolist(), strict=True):
             if isinstance(value, int) and value != fraction:
-                refuse(f"it uses {what}, where {value} stands among fractions, which are too coarse for it", node)
+                refuse(f"it uses {what}, where {value} is among floats, which cannot represent it exactly", node)
     return array
 
 
@@ -136,7 +136,7 @@ def lookup(table: Table, node: ast.AST, what: str) -> list[ast.stmt]:
     grid = np.array(keys, dtype=np.int64).reshape(len(keys), width)
     low, high = grid.min(axis=0), grid.max(axis=0)
     if np.prod(high - low + 1) > 1 << 16:
-        refuse(f"it looks things up in {what}, whose keys lie too far apart", node)
+        refuse(f"it looks things up in {what}, whose keys are too far apart", node)
     places = np.full(tuple(high - low + 1), -1, dtype=np.int64)
     for index, key in enumerate(grid):
         places[tuple(key - low)] = index

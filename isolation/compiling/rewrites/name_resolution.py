@@ -130,7 +130,7 @@ class ResolveNames(Rewrite):
         found = self.known(node.func)
         if found is None:
             if isinstance(node.func, ast.Name) and node.func.id != SUPPORT:
-                refuse(f"it calls {node.func.id}, a function not known before it runs", node)
+                refuse(f"it calls {node.func.id}, which is not known at compile time", node)
             return self.generic_visit(node)
         _refuse_chance(found.value, node)
         callee = self.callee(node.func)
@@ -148,7 +148,7 @@ class ResolveNames(Rewrite):
     def visit(self, node: ast.AST) -> Any:
         """Refuse statements that numba does not know."""
         if type(node) in _UNKNOWN:
-            refuse(f"it uses {_UNKNOWN[type(node)]}, which compiled code does not have", node)
+            refuse(f"it uses {_UNKNOWN[type(node)]}, which compiled code does not support", node)
         return super().visit(node)
 
     # --- calls -----------------------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ class ResolveNames(Rewrite):
             return self._table_method(table, node, function)
         if function.attr in ("index", "count", "intersection", "union", "difference", "issubset", "copy"):
             return None
-        refuse(f"it calls {what}.{function.attr}, which compiled code does not have", node)
+        refuse(f"it calls {what}.{function.attr}, which compiled code does not support", node)
 
     def _table_method(self, table: constants.Table, node: ast.Call, function: ast.Attribute) -> ast.expr:
         what = ast.unparse(function.value)
@@ -184,7 +184,7 @@ class ResolveNames(Rewrite):
         if function.attr in ("keys", "values", "items") and not arguments:
             listed = tuple(getattr(table, function.attr)())
             return at(node, constants.expression(listed, node, what))
-        refuse(f"it calls {what}.{function.attr}, which compiled code does not have", node)
+        refuse(f"it calls {what}.{function.attr}, which compiled code does not support", node)
 
     def _call_library(self, value: Any, node: ast.Call) -> ast.expr:
         what = ast.unparse(node.func)
@@ -192,7 +192,7 @@ class ResolveNames(Rewrite):
         module = _home(value)
         if builtin_name(value) is not None:
             if value not in _BUILTINS:
-                refuse(f"it calls {called}, which compiled code does not have", node)
+                refuse(f"it calls {called}, which compiled code does not support", node)
             node.func = self._builtin(called)
         elif getattr(math, called, None) is value:
             node.func = _dotted(f"{SUPPORT}.math.{called}")
@@ -201,7 +201,7 @@ class ResolveNames(Rewrite):
                 refuse(f"it computes with {what}: compiled code has float64 and int64", node)
             node.func = _dotted(f"{SUPPORT}.np.{_numpy_path(value, called)}")
         else:
-            refuse(f"it calls {what}, which compiled code does not have", node)
+            refuse(f"it calls {what}, which compiled code does not support", node)
         node.args = [self.visit(argument) for argument in node.args]
         for keyword in node.keywords:
             keyword.value = self.visit(keyword.value)
@@ -251,10 +251,13 @@ class ResolveNames(Rewrite):
         called = definition_node.name if isinstance(definition_node, ast.FunctionDef) else "lambda"
         wanted = parameters(definition_node)
         if definition_node.args.vararg or definition_node.args.kwarg:
-            refuse(f"{called} takes any number of arguments (* or **), which compiled code cannot do", definition_node)
+            refuse(
+                f"{called} takes any number of arguments (* or **), which compiled code does not support",
+                definition_node,
+            )
         starred = any(isinstance(argument, ast.Starred) for argument in node.args)
         if starred or any(keyword.arg is None for keyword in node.keywords):
-            refuse(f"it calls {called} with * or **, which compiled code cannot do", node)
+            refuse(f"it calls {called} with * or **, which compiled code does not support", node)
         values = self._defaults(callee, definition_node)
         positional = [parameter for parameter in wanted if parameter not in callee.defaults]
         if len(node.args) > len(positional):
@@ -292,16 +295,16 @@ class ResolveNames(Rewrite):
     def _constant(self, value: Any, node: ast.expr) -> ast.expr:
         what = ast.unparse(node)
         if isinstance(value, Callee | FunctionType) or hasattr(value, "phases"):
-            refuse(f"it keeps the function {what} as a value, which compiled code cannot do", node)
+            refuse(f"it keeps the function {what} as a value, which compiled code does not support", node)
         if isinstance(value, ModuleType):
-            refuse(f"it keeps the module {what} as a value, which compiled code cannot do", node)
+            refuse(f"it keeps the module {what} as a value, which compiled code does not support", node)
         called = builtin_name(value)
         if called is not None:
             return at(node, self._builtin(called))
         if isinstance(value, enum.EnumType):
             value = tuple(value)
         if isinstance(value, type):
-            refuse(f"it uses the class {what}, which compiled code does not have", node)
+            refuse(f"it uses the class {what}, which compiled code does not support", node)
         written = at(node, constants.expression(value, node, what))
         if isinstance(written, ast.Call) and not isinstance(written.func, ast.Name):
             return at(node, name(self.writer.constant(written, what)))

@@ -128,7 +128,7 @@ class LowerNumerics(Rewrite):
         if function == "norm":
             orders = [*node.args[1:], *keywords.values()]
             if len(orders) != 1 or keywords.keys() - {"ord"}:
-                refuse("it calls numpy.linalg.norm along an axis, which compiled code does not have", node)
+                refuse("it calls numpy.linalg.norm along an axis, which compiled code does not support", node)
             return support("norm_of_order", support("numeric", node.args[0]), orders[0])
         if function == "unique" and len(node.args) == 1 and _is_true_alone(keywords, "return_counts"):
             return support("unique_counts", node.args[0])

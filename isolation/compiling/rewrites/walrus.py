@@ -35,7 +35,9 @@ class _Lower(ast.NodeTransformer):
         if not _holds_walrus(node.test):
             return node
         if node.orelse:
-            refuse("it assigns (:=) in the condition of a loop with an else, which compiled code cannot do", node)
+            refuse(
+                "it assigns (:=) in the condition of a loop with an else, which compiled code does not support", node
+            )
         before, test = self._lower(node.test)
         leave = ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], [])
         loop = ast.While(ast.Constant(True), [*before, leave, *node.body], [])
@@ -83,7 +85,10 @@ def _hoist(expression: ast.expr, before: list[ast.stmt]) -> ast.expr:
     """The expression without its assignments, which are put at the end of `before` in the order of evaluation."""
     if isinstance(expression, (ast.BoolOp, ast.IfExp, ast.Lambda, ast.ListComp, ast.SetComp, ast.GeneratorExp)):
         if _holds_walrus(expression):
-            refuse("it assigns with := only now and then, as behind an and, which compiled code cannot do", expression)
+            refuse(
+                "it assigns with := conditionally (for example after and), which compiled code does not support",
+                expression,
+            )
         return expression
     for field, value in ast.iter_fields(expression):
         if isinstance(value, ast.expr):

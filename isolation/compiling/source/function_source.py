@@ -29,7 +29,7 @@ def file_tree(function: FunctionType) -> ast.Module:
             lines, _ = inspect.findsource(function)
             return _parse("".join(lines))
     except (OSError, TypeError, SyntaxError):
-        raise CompileError(f"the source of {function.__name__} is not at hand") from None
+        raise CompileError(f"the source of {function.__name__} is not available") from None
 
 
 def definition(function: FunctionType) -> Definition:

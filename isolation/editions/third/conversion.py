@@ -21,7 +21,7 @@ def unsupported_size_reason(rows: int, columns: int) -> str:
     if rows <= HEIGHT and columns <= WIDTH:
         return ""
     size = format_size(rows, columns)
-    return f"players of the third edition know boards of up to {format_size(HEIGHT, WIDTH)}, not {size}"
+    return f"players of the third edition support boards of up to {format_size(HEIGHT, WIDTH)}, not {size}"
 
 
 def state_of(board: Board) -> Isolation:

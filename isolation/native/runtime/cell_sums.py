@@ -161,7 +161,7 @@ def _table(compiled: Any, rows: int, columns: int) -> Table | None:
 def _number(value: Any) -> float:
     """What a cell adds, as a number of moderate size."""
     if not isinstance(value, int | float) or not abs(value) < _LARGEST:
-        raise ValueError(f"{value!r} is no number for a table")
+        raise ValueError(f"{value!r} is not a number for a table")
     return int(value) if isinstance(value, int) else float(value)
 
 

@@ -107,5 +107,5 @@ function plyAxis(plies, x, height) {
 
 function titleOf(series) {
   const names = series.map((line) => line.name).join(" and ");
-  return names ? `Scores of ${names} over the plies of the game, from player 1's view` : "No scores to show yet";
+  return names ? `Scores of ${names} over the plies of the game, from player 1's view` : "No scores yet";
 }

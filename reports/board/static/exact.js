@@ -53,11 +53,11 @@ function isCutShort() {
 function describe() {
   const { winner, moves, undecided, line, node } = known;
   const names = (cells) => cells.map((cell) => cellName(cell, node.position.columns)).join(" ");
-  if (winner === null) return "Not solved in the time there is.";
+  if (winner === null) return "Not solved within the time limit.";
   return [
     `Player ${winner} wins under perfect play`,
     moves.length ? `, with ${names(moves)}` : "",
-    undecided.length ? ` (not known in the time there is: ${names(undecided)})` : "",
+    undecided.length ? ` (not solved within the time limit: ${names(undecided)})` : "",
     line.length > 1 ? ", as in the line below." : ".",
   ].join("");
 }

@@ -47,10 +47,10 @@ function list() {
 function describe() {
   const { games, drawn, plies, moves, node } = found;
   if (!moves.length) return "The game is over.";
-  if (!games && node.position.visited.size >= plies) return `Of each game the first ${plies} plies are known here.`;
-  if (!games) return "No game of the run went on from here.";
-  const came = `${counted(games, "game")} of the run went on from here or, by symmetry, from its like. Won: by the mover.`;
-  return drawn ? `${came} The moves were drawn for openings: nobody chose them.` : came;
+  if (!games && node.position.visited.size >= plies) return `The explorer covers the first ${plies} plies of each game.`;
+  if (!games) return "No game of the run continued from here.";
+  const came = `${counted(games, "game")} of the run continued from here or from a symmetric position. Won: by the player to move.`;
+  return drawn ? `${came} These moves were drawn at random for openings, not chosen by an agent.` : came;
 }
 
 function row({ cells, games, won }) {

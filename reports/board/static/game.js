@@ -7,7 +7,7 @@ const MOST_CELLS = 128;
 export function parseSize(text) {
   const match = /^\s*(\d{1,3})\s*[xX×]\s*(\d{1,3})\s*$/.exec(text);
   const [rows, columns] = match ? [Number(match[1]), Number(match[2])] : [0, 0];
-  if (!rows || !columns) throw new Error(`A board size is written ROWSxCOLUMNS, like 7x7, not “${text}”.`);
+  if (!rows || !columns) throw new Error(`“${text}” is not a board size; expected ROWSxCOLUMNS, such as 7x7.`);
   if (rows * columns > MOST_CELLS) throw new Error(`A board here has at most ${MOST_CELLS} cells.`);
   return { rows, columns };
 }
@@ -34,7 +34,7 @@ export function legalCells(position) {
 /** The position after the side to move has gone to a cell. */
 export function play(position, cell) {
   if (!legalCells(position).includes(cell)) {
-    throw new Error(`${cellName(cell, position.columns)} is no legal move for player ${position.turn}.`);
+    throw new Error(`${cellName(cell, position.columns)} is not a legal move for player ${position.turn}.`);
   }
   const mover = position.turn - 1;
   const knights = position.knights.with(mover, cell);

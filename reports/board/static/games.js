@@ -45,7 +45,7 @@ function lineOf() {
   const cell = cellName(game.moves[ply - 1], positions[0].columns);
   const parts = [`ply ${ply}: ${game.agents[(ply - 1) % 2]} ${ply <= 2 ? "placed" : "played"} ${cell}`];
   if (ply <= game.opening) parts.push("of the opening");
-  if (game.mistakes.includes(ply)) parts.push("a mistake: it gave the win away");
+  if (game.mistakes.includes(ply)) parts.push("mistake: gave the win away");
   return ply === game.moves.length ? `${parts.join(", ")}. ${game.end}` : parts.join(", ");
 }
 

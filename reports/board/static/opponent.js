@@ -57,7 +57,7 @@ async function letMove() {
   stop();
   const { node } = state, asking = new AbortController();
   thinking = asking;
-  const ended = waiting("agent-state", "Thinking", "; what is new is compiled first");
+  const ended = waiting("agent-state", "Thinking", "; new agents are compiled first");
   try {
     const answer = await ask("/api/move", { position: askedPosition(), agent: spec() }, asking.signal);
     if (thinking !== asking) return false;

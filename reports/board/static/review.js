@@ -39,8 +39,8 @@ export function mistakesOf(line, answers) {
 export function describeMistake(node, answer) {
   const { columns } = node.position;
   const names = answer.moves.map((cell) => cellName(cell, columns));
-  const better = names.length > MOST_NAMED ? `${names.length} moves, ${names[0]} among them,` : names.join(" or ");
-  return `${node.ply}. ${cellName(node.cell, columns)} lost a won game; ${better} kept the win.`;
+  const better = names.length > MOST_NAMED ? `${names.length} moves, including ${names[0]},` : names.join(" or ");
+  return `${node.ply}. ${cellName(node.cell, columns)} lost a winning position; ${better} kept the win.`;
 }
 
 /** What is to be said of a review as a whole. */
@@ -48,6 +48,6 @@ export function describeReview(line, answers, mistakes) {
   const unknown = line.length - 1 - [...answers.values()].filter((answer) => answer.winner !== null).length;
   const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
   const told = mistakes.length ? `${plural(mistakes.length, "mistake")} in ${plural(line.length - 1, "move")}.`
-    : `No win was thrown away in ${plural(line.length - 1, "move")}.`;
-  return unknown ? `${told} ${plural(unknown, "position")} could not be solved in the time there is.` : told;
+    : `No mistakes in ${plural(line.length - 1, "move")}.`;
+  return unknown ? `${told} ${plural(unknown, "position")} could not be solved within the time limit.` : told;
 }

@@ -94,7 +94,7 @@ function goToMistake(step) {
 function tryAgain() {
   const mistake = mistakeShown();
   trying = mistake;
-  say(mistake.parent, `Player ${mistake.parent.position.turn} has a won game: which move keeps it?`);
+  say(mistake.parent, `Player ${mistake.parent.position.turn} has a winning position: which move keeps the win?`);
 }
 
 /** Show a node with a word about it. */
@@ -109,7 +109,7 @@ function judge(tried) {
   if (throwsAway(review.answers.get(mistake.ply), mistake.parent.position.turn, tried.cell)) {
     if (!review.line.includes(tried)) remove(tried);
     mistake.parent.chosen = mistake.parent.children.indexOf(mistake);
-    return say(mistake.parent, `${name} loses it as well; try another.`);
+    return say(mistake.parent, `${name} also loses; try another move.`);
   }
   trying = null;
   say(tried, `${name} keeps the win.`);

@@ -24,7 +24,7 @@ export async function listGames() {
       make("tbody", {}, ...games.map((game) => row(game, !advice))),
     );
     find("games-state").textContent = `${games.length} of ${counted(total, "game")}.`;
-    find("games-advice").textContent = advice ? `Who threw a won game away, and how often, is known after ${advice}.` : "";
+    find("games-advice").textContent = advice ? `To see mistakes in won games, run ${advice}.` : "";
   } catch (error) {
     if (error.name !== "AbortError") find("games-state").textContent = "";
     complain(error);

@@ -17,7 +17,7 @@ export function startNew(node, title) {
   if (state.undo?.within === root) state.undo = null;
   if (isWorthKeeping && root !== pathTo(node)[0]) {
     state.undo = {
-      what: "Game before",
+      what: "Previous game",
       act: () => {
         startNew(before, titleBefore);
         Object.assign(state, { game, source, logged });
@@ -72,12 +72,12 @@ export async function openLink(fragment) {
       startNew(nodeAt(begun, isPast ? null : ply), titleOf(game));
       Object.assign(state, { game, source, logged: nodes });
       show();
-      if (isPast) complain(new Error(`The link leads to ply ${ply}, and the game ends at ply ${endOf(begun).ply}.`));
+      if (isPast) complain(new Error(`The link refers to ply ${ply}, but the game ends at ply ${endOf(begun).ply}.`));
     }
     find("size").value = pathTo(state.node)[0].setup.size;
   } catch (error) {
     startNew(makeRoot({ size: "7x7" }), "A new game.");
-    complain(new Error(`The link does not lead to a position. ${error.message}`));
+    complain(new Error(`The link does not contain a valid position. ${error.message}`));
   }
 }
 

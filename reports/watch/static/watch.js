@@ -62,5 +62,5 @@ source.addEventListener("message", (event) => {
   show(JSON.parse(event.data));
 });
 source.addEventListener("error", () => {
-  $("problem").textContent = "The server does not answer; what stands here is what it said last.";
+  $("problem").textContent = "The server does not answer; this is its last known state.";
 });

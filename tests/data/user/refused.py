@@ -67,7 +67,7 @@ def counts_outside(game, player):
 
 
 def asks_the_player(game, player):
-    if player.time_left() < 10:  # refused: reads player.time_left, but in compiled code a player is only a number
+    if player.time_left() < 10:  # refused: reads player.time_left, but in compiled code a player is a number
         return 0.0
     return 1.0
 
@@ -79,12 +79,12 @@ def asks_the_opponent(game, player):
 
 def moves_on_the_given_game(game, player):
     for move in game.get_legal_moves(player):
-        game.apply_move(move)  # refused: makes a move on the game it was given
+        game.apply_move(move)  # refused: makes a move on the game itself
     return 0.0
 
 
 def draws_the_board(game, player):
-    return float(len(game.to_string()))  # refused: uses game.to_string, which games in compiled code do not have
+    return float(len(game.to_string()))  # refused: uses game.to_string, which games in compiled code do not support
 
 
 def writes_to_the_player(game, player):
@@ -93,7 +93,7 @@ def writes_to_the_player(game, player):
 
 
 def speaks(game, player):
-    return float(len(str(game.move_count)))  # refused: calls str, which compiled code does not have
+    return float(len(str(game.move_count)))  # refused: calls str, which compiled code does not support
 
 
 def misspelled(game, player):
@@ -144,7 +144,7 @@ def shuffles(game, player):
 
 def latter_kinds_count_more(game, player):
     value = 0.5
-    for kind in KINDS:  # refused: it uses KINDS, a set whose order changes each time Python starts: write a tuple
+    for kind in KINDS:  # refused: it uses KINDS, a set whose order changes with every start of Python: write a tuple
         value = 3 * value + len(kind)
     return value
 
