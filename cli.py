@@ -67,21 +67,21 @@ class Commands(click.Group):
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by task, with the whole first sentence of what each says of itself."""
         listed = {name for names in GROUPS.values() for name in names}
-        more = tuple(name for name in self.commands if name not in listed)
-        for title, names in {**GROUPS, "More commands": more}.items():
+        other_commands = tuple(name for name in self.commands if name not in listed)
+        for title, names in {**GROUPS, "More commands": other_commands}.items():
             rows = [(name, _first_sentence(self.commands[name])) for name in names if name in self.commands]
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)
 
-    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **options: Any) -> click.Context:
+    def make_context(self, info_name: str | None, args: list[str], *arguments: Any, **options: Any) -> click.Context:
         """Read what stands before the command, and keep all of it for messages."""
         words = tuple(args)
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):  # a terminal that lacks a character shows another in its place
                 stream.reconfigure(errors="replace")
         with one_line_errors():
-            context = super().make_context(info_name, args, *rest, **options)
+            context = super().make_context(info_name, args, *arguments, **options)
         context.meta[WORDS] = words
         return context
 
@@ -89,10 +89,10 @@ class Commands(click.Group):
         self, context: click.Context, arguments: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a command; where nothing can be played, only those that read what there is."""
-        name, command, rest = super().resolve_command(context, arguments)
-        if sys.platform == "win32" and name not in READING and not {"-h", "--help"} & {*rest}:
+        name, command, remaining_arguments = super().resolve_command(context, arguments)
+        if sys.platform == "win32" and name not in READING and not {"-h", "--help"} & {*remaining_arguments}:
             raise click.ClickException(f"{name} needs Linux or macOS; here runs can be read, by {', '.join(READING)}")
-        return name, command, rest
+        return name, command, remaining_arguments
 
     def invoke(self, context: click.Context) -> Any:
         """Run a command; a ValueError is the user's, and says what was wrong and what would be right."""
@@ -114,13 +114,13 @@ def _first_sentence(command: click.Command) -> str:
 @click.version_option(package_name="knights-isolation")
 def main() -> None:
     """Experiment with heuristics in knight's Isolation."""
-    errors = sys.stderr  # while people's code runs, another stream is in its place
-    shown: set[str] = set()
+    errors = sys.stderr  # while user code runs, another stream is in its place
+    printed: set[str] = set()
 
-    def show(message: Warning | str, category: type[Warning], file: str, line: int, *_: Any, **more: Any) -> None:
+    def show(message: Warning | str, category: type[Warning], file: str, line: int, *_: Any, **options: Any) -> None:
         note = f"Note: {message} ({Path(file).name}, line {line})" if is_user_file(file) else f"Note: {message}"
-        if note not in shown:
-            shown.add(note)
+        if note not in printed:
+            printed.add(note)
             click.echo(note, file=errors)
 
     warnings.showwarning = cast("Callable[..., None]", show)
@@ -144,7 +144,7 @@ for _subject in (
 
 
 def run() -> None:
-    """The program. It ends when its work is done, whatever threads people's code has left behind."""
+    """The program. It ends when its work is done, whatever threads user code has left behind."""
     # Matrices are small here: threads that wait for each other's piece of one take five times the processor's time.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     listen()

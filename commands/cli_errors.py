@@ -45,12 +45,12 @@ class Interrupted(click.ClickException):
 
 
 @contextmanager
-def interruptible(kept: str = "", place: Path | None = None, goes_on: str = "") -> Iterator[None]:
+def interruptible(kept: str = "", path: Path | None = None, goes_on: str = "") -> Iterator[None]:
     """End on Ctrl-C or SIGTERM with a line that says what was kept, and which command goes on from there.
 
     Args:
-        kept: what is kept; nothing if this is empty, or if there is nothing at `place`.
-        place: where it is kept, if `kept` does not say so.
+        kept: what is kept; nothing if this is empty, or if there is nothing at `path`.
+        path: where it is kept, if `kept` does not say so.
         goes_on: the command, if it is not the same again.
 
     Raises:
@@ -60,8 +60,8 @@ def interruptible(kept: str = "", place: Path | None = None, goes_on: str = "") 
         yield
     except KeyboardInterrupt:
         arrived()
-        if place:
-            kept = f"{kept} is in {place}" if place.exists() else ""
+        if path:
+            kept = f"{kept} is in {path}" if path.exists() else ""
         words = click.get_current_context().find_root().meta.get(WORDS, ())
         raise Interrupted(kept, goes_on or command(*words)) from None
 
@@ -91,9 +91,9 @@ def _errors_reported() -> Iterator[None]:
     except click.UsageError as error:
         if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):  # newer versions of click only
             raise
-        told = _plain_usage(error.format_message())
+        message = _plain_usage(error.format_message())
         hint = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
-        raise BadInput(f"{told}{hint}") from error
+        raise BadInput(f"{message}{hint}") from error
     except ValueError as error:
         raise BadInput(_in_one_line(str(error))) from error
     except CompilerFault as error:
@@ -116,6 +116,6 @@ def _plain_usage(message: str) -> str:
 
 def _in_one_line(message: str) -> str:
     """A message whose further lines show the text it is about, with the wrong part underlined, as one line."""
-    first, *rest = message.splitlines() or [""]
-    shown = " ".join(line.strip() for line in rest if line.strip(" ^"))
-    return first if shown in first else f"{first} (in {shown})"
+    first, *further_lines = message.splitlines() or [""]
+    details = " ".join(line.strip() for line in further_lines if line.strip(" ^"))
+    return first if details in first else f"{first} (in {details})"

@@ -93,8 +93,12 @@ def complete_run(context: click.Context, parameter: click.Parameter, begun: str)
     from experiments.record.run_directory import FACTS, HOME
 
     runs = sorted((facts.parent for facts in HOME.glob(f"*/{FACTS}")), reverse=True)
-    found = _beginning(begun, map(str, runs))
-    return found if found and Path(begun).parent == HOME else [*found, CompletionItem(begun, type="file")]
+    completions = _beginning(begun, map(str, runs))
+    return (
+        completions
+        if completions and Path(begun).parent == HOME
+        else [*completions, CompletionItem(begun, type="file")]
+    )
 
 
 def complete_plot(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -106,8 +110,8 @@ def complete_plot(context: click.Context, parameter: click.Parameter, begun: str
 
 def complete_file(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
     """Files of Python here, and those of other folders."""
-    found = _beginning(begun, _files())
-    return found or [CompletionItem(begun, type="file")]
+    completions = _beginning(begun, _files())
+    return completions or [CompletionItem(begun, type="file")]
 
 
 def complete_heuristics(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:

@@ -130,11 +130,11 @@ def test_engine(
     failed = [finding for finding in findings if not finding.passed]
     if output == "table":
         click.echo(f"{len(findings) - len(failed)} of {len(findings)} steps passed.")
-        if failed and not any(one.is_needed for one in failed):
+        if failed and not any(step.is_needed for step in failed):
             click.echo("It can play here; the failed steps matter only to other programs.")
     else:
         print_rows([asdict(finding) for finding in findings], output)
-    if any(one.is_needed for one in failed):
+    if any(step.is_needed for step in failed):
         context.exit(1)
 
 

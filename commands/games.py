@@ -136,8 +136,8 @@ def list_games(run: Path | None, where: str, kind: Any, limit: int, output: Form
         click.echo(wrapped(f"Game {row['game_id']}: {row['detail']}", terminal_width()))
     click.echo(f"{len(rows):,} of {total:,} games." if total else "No matching games.")
     if rows and "mistakes" not in rows[0]:
-        told = f"To see mistakes in won games, run {command('label', path)}."
-        click.echo(wrapped(told, terminal_width()))
+        advice = f"To see mistakes in won games, run {command('label', path)}."
+        click.echo(wrapped(advice, terminal_width()))
 
 
 @click.command("board")
@@ -162,11 +162,11 @@ def analysis_board(
         from experiments.plan.catalogue import user_heuristics
 
         own = user_heuristics(references)
-    found = run_paths or tuple(run.info.path for run in list_runs())
+    runs = run_paths or tuple(run.info.path for run in list_runs())
     offered = {agent.name: agent for agent in map(parse_agent, agents)}
     with until_interrupted():
         serve(
-            Resources(tuple(found), own, offered),
+            Resources(tuple(runs), own, offered),
             port,
             lambda address: click.echo(f"Board: {address} (Ctrl-C to stop)"),
             open_browser=not no_open,

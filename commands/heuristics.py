@@ -101,8 +101,8 @@ def list_heuristics(file: Path | None, output: Format) -> None:
         return
     print_rows([_answer_first(listing) for listing in listings], output)
     names: dict[str, list[str]] = {}
-    for one in listings:
-        names.setdefault(one.compiles, []).append(one.name)
+    for listing in listings:
+        names.setdefault(listing.compiles, []).append(listing.name)
     for compiles, alike in names.items():
         answer, _, reason = compiles.partition(": ")
         if reason:

@@ -115,8 +115,8 @@ def _looked_through(
 
     with counting("checked") as show:
         book = collect_entries(submissions, check_jobs(jobs) or joblib.cpu_count(), known, names, show)
-    for one in book.skipped:
-        click.echo(f"Note: {one.name} does not play: {one.why}")
+    for submission in book.skipped:
+        click.echo(f"Note: {submission.name} does not play: {submission.why}")
     for player in (entry.player for entry in book.entries):
         if player.is_renamed:
             click.echo(f"Note: the player of the folder {player.folder!r} is called {player.name}")

@@ -58,9 +58,9 @@ def run_or_latest(run: Path | None) -> Path:
         return run
     from experiments.record.run_directory import latest_run
 
-    found = latest_run()
-    click.echo(f"No run named: using the latest, {found}.", err=True)
-    return found
+    latest = latest_run()
+    click.echo(f"No run named: using the latest, {latest}.", err=True)
+    return latest
 
 
 def whole_number(option: str, text: str, alternative: str = "") -> int:

@@ -55,8 +55,8 @@ def capture_user_output(code: str) -> Iterator[None]:
             yield
     except WantsToEnd as error:
         raise click.ClickException(f"{code}: the code {error}") from error
-    if told := printed.sentence(code or "the code"):
-        click.echo(f"Note: {told}", err=True)
+    if sentence := printed.sentence(code or "the code"):
+        click.echo(f"Note: {sentence}", err=True)
 
 
 def write_new(path: Path, text: str) -> None:

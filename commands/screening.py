@@ -71,8 +71,8 @@ def screen_agents(
         raise ValueError(f"{own.name} is the baseline itself: name another contender or another --baseline")
     costs = costs_over_first([own.spec, *(other.spec for other in others)], suite.size)
     failing = failing_positions([own, *others], suite.positions)
-    found = screen(suite, own, others)
-    sections = list(screening_sections(found, known_agreements(suite.name), costs=costs, failing=failing))
+    screening = screen(suite, own, others)
+    sections = list(screening_sections(screening, known_agreements(suite.name), costs=costs, failing=failing))
     mistakes = {other.name: worst_mistakes(suite, other, own, MISTAKES) for other in others}
     if len(others) == 1:
         sections.append(parts_section(others[0].name, own.name, where_it_errs(suite, others[0], own)))

@@ -75,18 +75,18 @@ def fit_heuristic(
             check_defaults(path, function, space.names)
         tell_of_choices(space, wanted)
         held_out = read_suite(name, "screen")
-        found = fit(heuristic, read_suite(name, "fit"), held_out, at_limit, wanted, seed)
-        screening = screened(heuristic, found.values, held_out, screen_limit)
-    sections = [*fit_sections(found), *screening_sections(screening)[:1]]
+        fit_result = fit(heuristic, read_suite(name, "fit"), held_out, at_limit, wanted, seed)
+        screening = screened(heuristic, fit_result.values, held_out, screen_limit)
+    sections = [*fit_sections(fit_result), *screening_sections(screening)[:1]]
     print_sections(sections, output, only)
     if output == "table" and only is None:
         (_, against), *_ = screening.contenders
         if verdict(against) == "better":
-            say_how_to_go_on(f"ID:{path}:{function}", found.values)
+            say_how_to_go_on(f"ID:{path}:{function}", fit_result.values)
         else:
             click.echo(f"\n{_KEEP}")
     if patch:
-        write_patch(patch, path, function, found.values, verdict(screening.contenders[0][1]) == "better")
+        write_patch(patch, path, function, fit_result.values, verdict(screening.contenders[0][1]) == "better")
 
 
 _KEEP = "No significant improvement on held-out positions: keep the old values."
@@ -102,10 +102,10 @@ def say_how_to_go_on(spec: str, values: Mapping[str, float]) -> None:
 
 def tell_of_choices(space: Space, wanted: Sequence[str]) -> None:
     """Say which choices stay as they are though nobody asked for that."""
-    for one in () if wanted else space.choices:
+    for choice in () if wanted else space.choices:
         click.echo(
-            f"Note: {one.name} is categorical ({one.allowed}) and keeps its default {one.default}; to tune it, use "
-            f"isolation tune --sampler optuna.",
+            f"Note: {choice.name} is categorical ({choice.allowed}) and keeps its default {choice.default}; "
+            f"to tune it, use isolation tune --sampler optuna.",
             err=True,
         )
 
@@ -230,21 +230,21 @@ def tune_agent(
     question = Question(agent, other, wanted, size, plies, OPENINGS, plan_of(games_of_one, seed))
     with interruptible("what was played" if out else "", out), capture_user_output(spec):
         with watching() as show:
-            found = tune(question, out, jobs=jobs, cluster=cluster, show=show)
-        sections = list(tuning_sections(found))
-        if found.values:
+            tuning = tune(question, out, jobs=jobs, cluster=cluster, show=show)
+        sections = list(tuning_sections(tuning))
+        if tuning.values:
             with counting("batches") as count:
-                judgement = judge(question, found.values, pairs, jobs=jobs, cluster=cluster, show=count)
-            sections.append(judged_section(found, judgement))
-    if found.values or only != "judged":
+                judgement = judge(question, tuning.values, pairs, jobs=jobs, cluster=cluster, show=count)
+            sections.append(judged_section(tuning, judgement))
+    if tuning.values or only != "judged":
         print_sections(sections, output, only)
-    if not found.values:
+    if not tuning.values:
         click.echo("\nNo significant improvement in these games: keep the defaults.",
                    err=output != "table" or only is not None)  # fmt: skip
     elif output == "table" and only is None and told_lead(judgement) > 0:
-        say_how_to_go_on(spec, found.values)
+        say_how_to_go_on(spec, tuning.values)
     if patch:
-        write_patch(patch, path, function, found.values, bool(found.values) and told_lead(judgement) > 0)
+        write_patch(patch, path, function, tuning.values, bool(tuning.values) and told_lead(judgement) > 0)
 
 
 @click.command("sweep")
@@ -330,10 +330,10 @@ def rank_features(
     chosen = list(dict.fromkeys(map(heuristics.canonical_name, names))) or list(heuristics.FEATURES)
     leader = heuristics.canonical_name(guide)
     with counting("features") as show:
-        found = select_features(
+        selection = select_features(
             read_suite(name, "fit"), read_suite(name, "screen"), chosen, limit, leader, most, show
         )  # fmt: skip
-    print_sections(list(feature_sections(found)), output, only)
+    print_sections(list(feature_sections(selection)), output, only)
 
 
 COMMANDS = (rank_features, fit_heuristic, tune_agent, sweep_agent)

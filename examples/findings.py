@@ -172,7 +172,7 @@ def _in_words(nodes: int, verdicts: Verdicts) -> dict[str, Any]:
 
     def those(verdict: str) -> list[str]:
         return [
-            f"`{_bare(claim.contender)}` by {estimate_of(claim.jointly, Points).shown}"
+            f"`{_bare(claim.contender)}` by {estimate_of(claim.jointly, Points).text}"
             for claim in claims
             if claim.verdict == verdict
         ]
@@ -192,7 +192,7 @@ def _no_longer_better(last: AtLimit, priced: Verdicts) -> str:
     better = {claim.contender for claim in last.verdicts.claims if claim.verdict == "better"}
     there = [claim for claim in priced.claims if claim.contender in better and claim.verdict != "better"]
     there.sort(key=lambda one: one.jointly.estimate)
-    return ", ".join(f"`{_bare(one.contender)}` by {estimate_of(one.jointly, Points).shown}" for one in there)
+    return ", ".join(f"`{_bare(one.contender)}` by {estimate_of(one.jointly, Points).text}" for one in there)
 
 
 def _games(runs: Sequence[RunResults]) -> int:
@@ -230,7 +230,7 @@ def _gauntlet_rows(results: Sequence[AtLimit], priced: Verdicts, timed: RunResul
         [
             f"`{_bare(one.contender)}`",
             *(_difference_cell(found[one.contender]) for found in (*by_limit, fair)),
-            cost_cell(costs, one.contender).shown,
+            cost_cell(costs, one.contender).text,
         ]
         for one in order
     ]
@@ -245,11 +245,11 @@ def _duel_rows(results: Sequence[AtLimit]) -> list[list[str]]:
 
 
 def _difference_cell(one: Comparison) -> str:
-    return f"{estimate_of(one.jointly, Points).shown} {SIGNS[one.verdict]}".rstrip()
+    return f"{estimate_of(one.jointly, Points).text} {SIGNS[one.verdict]}".rstrip()
 
 
 def _duel_cell(duel: HeadToHead) -> str:
-    return f"{Share(duel.pairs.score).shown} {SIGNS[duel.verdict]}".rstrip()
+    return f"{Share(duel.pairs.score).text} {SIGNS[duel.verdict]}".rstrip()
 
 
 def _against_every(result: AtLimit) -> str:
@@ -261,7 +261,7 @@ def _colour_shares(findings: RunResults) -> tuple[str, str]:
     """How often the player that placed first wins, by whether both placements are on one colour."""
     games = findings.games
     first = games["winner"] == 1
-    return tuple(Share(first[games["same_colour"] == same].mean()).shown for same in (True, False))  # type: ignore[return-value]
+    return tuple(Share(first[games["same_colour"] == same].mean()).text for same in (True, False))  # type: ignore[return-value]
 
 
 def _each_once(published: PublishedAnalysis) -> list[Claim]:
@@ -275,7 +275,7 @@ def _claim_row(claim: Claim, results: Sequence[AtLimit]) -> list[str]:
     here = ours.get(PUBLISHED_NAMES.get(claim.agent, ""))
     return [
         f"`{claim.agent}`, {' and '.join(claim.tables)}",
-        f"{claim.published}: {Points(claim.test.difference.estimate).shown}",
+        f"{claim.published}: {Points(claim.test.difference.estimate).text}",
         "stands" if claim.stands else "does not stand",
         f"{here.verdict}: {_difference_cell(here)}" if here else "–",
     ]

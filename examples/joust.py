@@ -183,13 +183,13 @@ def _duel(home: Path, board: str, ours: int, theirs: int, pairs: int, jobs: int)
     }
     found = played(home / f"duel-{board}-{ours}-{theirs}", keys)
     rate = next(standing.rate for standing in standings(found.pairs) if standing.agent.startswith("BF"))
-    return (board, f"{ours:,}", f"{theirs:,}", estimate_of(rate).shown)
+    return (board, f"{ours:,}", f"{theirs:,}", estimate_of(rate).text)
 
 
 def _row(found: RunResults, split: TheorySplit, board: str, limit: str) -> Row:
     """One of our agents: all games, those from openings that are won for it, those from lost ones, depths of both."""
     rate = next(standing.rate for standing in standings(found.pairs) if standing.agent == split.agent)
-    shares = (estimate_of(share).shown for share in (rate, split.converted, split.saved))
+    shares = (estimate_of(share).text for share in (rate, split.converted, split.saved))
     games = read_games(found.sources[0].info.path, ["agent_1", "agent_2", "depth", "reason"])
     games = games[(games["agent_1"] == split.agent) | (games["agent_2"] == split.agent)]
     depths = (f"{_depth(games, name):.0f}" for name in (split.agent, FAIRY))

@@ -118,15 +118,15 @@ def page_text(scale: Scale, home: Path, jobs: int) -> str:
         meetings=[_meeting_row(meeting) for meeting in meetings],
         tried=[(name, why, *_meeting_row(one)) for name, why, one in tried],
         tried_at=f"{scale.tried:,}",
-        boards=[(board, [Share(one.rate.estimate).shown for one in found]) for board, found in boards],
+        boards=[(board, [Share(one.rate.estimate).text for one in found]) for board, found in boards],
         screened=screened,
-        alone=[(one.feature, f"{one.loss:.3f}", Share(one.ranked).shown) for one in selection.alone[:8]],
+        alone=[(one.feature, f"{one.loss:.3f}", Share(one.ranked).text) for one in selection.alone[:8]],
         chosen=_chosen_rows(selection),
         decisions=f"{selection.decisions:,}",
         tuned=_tuned_rows(tuning),
         games=f"{scale.games:,}",
-        promised=Share(tuning.promised.estimate).shown,
-        judged=Share(judgement.rate.estimate).shown if judgement else "–",
+        promised=Share(tuning.promised.estimate).text,
+        judged=Share(judgement.rate.estimate).text if judgement else "–",
     )
 
 
@@ -183,23 +183,23 @@ def _screened(suite: Any, search: str, cost: int, jobs: int) -> list[str]:
     asked = collect_answers(agents, suite.positions, limit=Limit(nodes=cost), jobs=max(1, jobs))
     before, now = (score(suite, one) for one in asked)
     fewer = 1 - (1 - now.kept.estimate) / (1 - before.kept.estimate)
-    return [search, f"{cost:,}", *map(_kept, (before, now)), Share(fewer).shown]
+    return [search, f"{cost:,}", *map(_kept, (before, now)), Share(fewer).text]
 
 
 def _kept(one: Score) -> str:
-    return Share(one.kept.estimate).shown
+    return Share(one.kept.estimate).text
 
 
 def _meeting_row(one: Meeting) -> list[str]:
-    low, high = Share(one.rate.low).shown, Share(one.rate.high).shown
+    low, high = Share(one.rate.low).text, Share(one.rate.high).text
     spread = "" if one.rate.low == one.rate.high else f" ({low} to {high})"
     nodes = (f"{count:,}" for count in one.nodes)
-    return [f"{one.cost:,}", *nodes, Share(one.rate.estimate).shown + spread, Share(one.held_out).shown]
+    return [f"{one.cost:,}", *nodes, Share(one.rate.estimate).text + spread, Share(one.held_out).text]
 
 
 def _chosen_rows(selection: Selection) -> list[list[str]]:
     return [
-        [one.feature, f"{one.gain:.1f}", f"{one.nanoseconds:.1f}", Share(one.ranked).shown] for one in selection.chosen
+        [one.feature, f"{one.gain:.1f}", f"{one.nanoseconds:.1f}", Share(one.ranked).text] for one in selection.chosen
     ]
 
 

@@ -145,9 +145,9 @@ def _board_row(summary: BoardSummary) -> list[str]:
         summary.size,
         f"player {summary.winner}",
         f"{summary.openings:,}",
-        Share(summary.first_wins / summary.openings).shown,
+        Share(summary.first_wins / summary.openings).text,
         f"{min(replies)} to {max(replies)}" if min(replies) < max(replies) else str(min(replies)),
-        Share(summary.rule_holds / summary.openings).shown,
+        Share(summary.rule_holds / summary.openings).text,
         str(len(summary.exceptions)),
         str(len(summary.unexplained)),
     ]
@@ -207,10 +207,10 @@ def _depth_rows(found: Sequence[Accuracy], scale: Scale) -> list[list[str]]:
     return [
         [
             f"`{name}`",
-            *(estimate_of(by_player[name, depth].kept).shown for depth in scale.depths),
-            Share(by_player[name, last].chance).shown,
-            Mean(by_player[name, last].mistakes.estimate).shown,
-            Share(by_player[name, last].conversion.estimate).shown,
+            *(estimate_of(by_player[name, depth].kept).text for depth in scale.depths),
+            Share(by_player[name, last].chance).text,
+            Mean(by_player[name, last].mistakes.estimate).text,
+            Share(by_player[name, last].conversion.estimate).text,
         ]
         for name in order
     ]
@@ -227,10 +227,10 @@ def _gauntlet_rows(found: Sequence[Accuracy], gauntlet: RunResults) -> list[list
         [
             f"`{one.agent}`",
             f"{one.eligible:,}",
-            estimate_of(one.kept).shown,
-            Mean(one.mistakes.estimate).shown,
-            estimate_of(splits[one.agent].converted).shown,
-            estimate_of(splits[one.agent].saved).shown,
+            estimate_of(one.kept).text,
+            Mean(one.mistakes.estimate).text,
+            estimate_of(splits[one.agent].converted).text,
+            estimate_of(splits[one.agent].saved).text,
         ]
         for one in ranked
     ]
@@ -244,7 +244,7 @@ def _band_rows(decisions: pd.DataFrame, measured: set[str]) -> list[list[str]]:
             f"{accuracy.first + 1}–{accuracy.last + 1}",
             f"{accuracy.decisions:,}",
             f"{accuracy.eligible:,}",
-            estimate_of(accuracy.kept).shown,
+            estimate_of(accuracy.kept).text,
         ]
         for accuracy in accuracies(together, 7)
     ]

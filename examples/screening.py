@@ -115,8 +115,8 @@ def page_text(scale: Scale, suite: Suite, results: Sequence[AtLimit]) -> str:
         field_rows=_field_rows(suite, middle),
         equals=f"{scale.equals:,}",
         equal_positions=f"{scale.positions:,}",
-        wrong=Share(wrong).shown,
-        covered=Share(covered).shown,
+        wrong=Share(wrong).text,
+        covered=Share(covered).text,
     )
 
 
@@ -138,8 +138,8 @@ def _suite_row(suite: Suite) -> list[str]:
     won = np.bincount(suite.opening_winner, minlength=3)
     return [
         suite.name, f"{telling:,}", f"{len(suite) - telling:,}", f"{len(np.unique(suite.orbit)):,}",
-        f"{plies.min() + 1}–{plies.max() + 1}", Share(math.nan if won[0] else won[1] / len(suite)).shown,
-        Share(float((suite.split == "screen").mean())).shown,
+        f"{plies.min() + 1}–{plies.max() + 1}", Share(math.nan if won[0] else won[1] / len(suite)).text,
+        Share(float((suite.split == "screen").mean())).text,
     ]  # fmt: skip
 
 
@@ -320,8 +320,8 @@ def _variant_row(name: str, variant: Suite, where: Any, suite: Suite, result: At
     rates = _rates(result, [one.agent for one in now])
     base, best = now[0], next(one for one in now if one.agent == "ID_Territory")
     return [
-        name, f"{len(variant):,}", Share(base.kept.estimate).shown, Share(best.kept.estimate).shown,
-        Points(base.trouble).shown, Points(best.trouble).shown, f"{spearmanr(order, whole).statistic:.3f}",
+        name, f"{len(variant):,}", Share(base.kept.estimate).text, Share(best.kept.estimate).text,
+        Points(base.trouble).text, Points(best.trouble).text, f"{spearmanr(order, whole).statistic:.3f}",
         f"{spearmanr(order, rates).statistic:.3f}",
     ]  # fmt: skip
 

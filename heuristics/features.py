@@ -269,12 +269,12 @@ def _cuts(game: Game, first: Cells, cells: Cells) -> int:
     """How many of the cells others can only be reached through, from the first ones on."""
     count = 0
     for cut in cells:
-        found = first
+        reached = first
         further = cells
         while further:
-            further = game.reach([cell for cell in found if cell != cut]) & cells - found
-            found = found | further
-        count += len(found) < len(cells)
+            further = game.reach([cell for cell in reached if cell != cut]) & cells - reached
+            reached = reached | further
+        count += len(reached) < len(cells)
     return count
 
 

@@ -88,11 +88,11 @@ def test_the_log_is_written_every_half_second_to_two_and_less_often_in_long_runs
     ],
 )
 def test_a_chance_is_never_rounded_to_certainty(chance: float, shown: str) -> None:
-    assert Chance(chance).shown == shown
+    assert Chance(chance).text == shown
 
 
 def test_what_was_counted_in_resamples_is_never_certain() -> None:
-    assert [Resampled(value).shown for value in (0.0, 0.5, 0.999, 1.0)] == ["< 1", "50", "> 99", "> 99"]
+    assert [Resampled(value).text for value in (0.0, 0.5, 0.999, 1.0)] == ["< 1", "50", "> 99", "> 99"]
 
 
 @pytest.mark.parametrize(("forfeits", "is_warned_of"), [(1, False), (2, False), (3, True)])
@@ -111,7 +111,9 @@ def test_forfeits_beyond_5_percent_are_warned_of(forfeits: int, is_warned_of: bo
 def test_openings_played_and_missing_together_are_compared_with_those_on_the_board(
     population: int, is_enough: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wording, "detectable_effect", lambda one, worth: SimpleNamespace(found=0.1, more=50))
+    monkeypatch.setattr(
+        wording, "detectable_effect", lambda one, worth: SimpleNamespace(difference=0.1, still_needed=50)
+    )
     claims = [SimpleNamespace(is_empty=False, is_census=False, openings=100)]
     said = " ".join(wording.reach_sentences(claims, 0.02, population))  # type: ignore[arg-type]
     assert ("about 50 openings more than the 100 played" in said) == is_enough

@@ -363,9 +363,9 @@ def test_what_could_have_been_found_is_what_a_plan_by_the_same_variance_says_it_
     results = tournament(np.random.default_rng(22), ("base", "new"), OPPONENTS, 30, 0.15)
     comparison = compare(pairs_in(games_of(results)), "new", "base")
     reach = detectable_effect(comparison, 0.02)
-    assert reach.more == openings_after_pilot(comparison, 0.02).more > 0
-    assert openings_after_pilot(comparison, reach.found).plan.pairs == pytest.approx(30, abs=1)
-    assert detectable_effect(comparison, 1.1 * reach.found).more == 0
+    assert reach.still_needed == openings_after_pilot(comparison, 0.02).still_needed > 0
+    assert openings_after_pilot(comparison, reach.difference).plan.pairs == pytest.approx(30, abs=1)
+    assert detectable_effect(comparison, 1.1 * reach.difference).still_needed == 0
 
 
 def test_what_a_difference_costs_depends_on_how_many_contenders_share_alpha():
@@ -375,8 +375,8 @@ def test_what_a_difference_costs_depends_on_how_many_contenders_share_alpha():
     a, _, c = compare_all(pairs_in(games_of(results)), "base", ["a", "b", "c"])
     assert isinstance(a, Comparison)
     assert isinstance(c, HeadToHead)
-    assert detectable_effect(a, 0.05).more == openings_after_pilot(a, 0.05, alpha=a.alpha / 3).more
-    assert detectable_effect(c, 0.05).more == pairs_after_pilot(c.pairs, 0.05, alpha=c.alpha / 3).more
+    assert detectable_effect(a, 0.05).still_needed == openings_after_pilot(a, 0.05, alpha=a.alpha / 3).still_needed
+    assert detectable_effect(c, 0.05).still_needed == pairs_after_pilot(c.pairs, 0.05, alpha=c.alpha / 3).still_needed
 
 
 @pytest.mark.slow

@@ -80,8 +80,8 @@ def test_a_pilot_with_openings_that_decide_promises_fewer_pairs():
     decided = pairs_after_pilot(PairCounts(3, 94, 3), 0.03)
     free = pairs_after_pilot(PairCounts(25, 50, 25), 0.03)
     assert decided.plan.pairs < free.plan.pairs / 2
-    assert free.more == free.plan.pairs - 100
-    assert pairs_after_pilot(PairCounts(25, 50, 25), 0.3).more == 0
+    assert free.still_needed == free.plan.pairs - 100
+    assert pairs_after_pilot(PairCounts(25, 50, 25), 0.3).still_needed == 0
     assert pairs_after_pilot(PairCounts(0, 10, 0), 0.03).plan.pairs > 100
 
 

@@ -219,7 +219,7 @@ def test_a_pilot_s_speed_is_by_the_clock_on_the_wall_without_pauses(tmp_path):
     [(0.001, "< 1 s"), (0.07267, "4 s"), (12.3, "12 min"), (99, "99 min"), (150, "2.5 h"), (72000, "1,200 h")],
 )
 def test_times_are_shown_in_a_unit_that_fits(minutes, shown):
-    assert Minutes(minutes).shown == shown
+    assert Minutes(minutes).text == shown
 
 
 def test_contenders_of_one_pilot_share_alpha_as_their_verdicts_do(tmp_path):

@@ -265,7 +265,7 @@ def test_the_map_of_opponents_shows_the_differences_of_the_comparison(tmp_path):
     grid = differences(findings, leads(findings, verdicts), {})
     rows = dict(grid.rows)
     shown = {other: cell.text for other, cell in zip(grid.columns, rows["Good"], strict=True)}
-    assert shown == {effect.opponent: Points(effect.difference.estimate).shown for effect in good.effects}
+    assert shown == {effect.opponent: Points(effect.difference.estimate).text for effect in good.effects}
     # 20 pairs with one game won, 30 with both or none
     assert dict(zip(grid.columns, [cell.text for cell in rows["Base"]], strict=True)) == {
         "Opp_A": "80.0",
@@ -300,7 +300,7 @@ def test_a_control_counts_as_the_baseline_where_its_run_was_designed_so(tmp_path
     assert any("from 20 openings, and 40 of Base including its control" in note for note in notes[1])
     assert any("may deviate from that of the win rates shown" in note for note in notes[1])
     (plan,) = plan_contenders(found[1], 0.002)
-    assert plan.games == plan.more * 2 * 2 * 3
+    assert plan.games == plan.still_needed * 2 * 2 * 3
 
 
 def test_a_baseline_that_is_an_opponent_meets_its_control_and_is_compared_all_the_same(tmp_path):

@@ -291,7 +291,7 @@ def test_a_census_leaves_who_is_stronger_to_no_chance(tmp_path):
         show(cell) for row in superiority.rows for key, cell in row.items() if key.isdecimal() and cell is not None
     }
     assert shown <= {"0", "50", "100"}
-    assert all(row["rating"].shown == show(row["rating"].value) for row in ratings.rows)
+    assert all(row["rating"].text == show(row["rating"].value) for row in ratings.rows)
 
 
 def test_a_census_with_a_game_missing_is_exact_in_no_table(tmp_path):
@@ -340,17 +340,17 @@ def test_every_row_of_every_view_agrees_with_itself(tmp_path, seed):
     ],
 )
 def test_an_end_that_is_open_at_0_or_rounded_to_it_is_said_to_be_above_it(kind, low, text):
-    assert Estimate(kind(0.018), kind(low), kind(0.038)).shown == text
+    assert Estimate(kind(0.018), kind(low), kind(0.038)).text == text
 
 
 def test_a_share_that_is_open_at_one_half_is_said_to_be_above_it():
-    assert Estimate(Share(0.55), Share(0.5 + 1e-9), Share(0.6)).shown == "55.0 % (above 50 to 60.0)"
+    assert Estimate(Share(0.55), Share(0.5 + 1e-9), Share(0.6)).text == "55.0 % (above 50 to 60.0)"
 
 
 def test_next_to_nothing_played_is_too_little_data_not_playing_alike(tmp_path):
     findings = load_findings([gauntlet(1).write(tmp_path / "run")])
     (row,) = compare_sections(findings)[0].rows
-    assert row["verdict"].shown == "too little data"
+    assert row["verdict"].text == "too little data"
     assert any(
         note.startswith("Too little data: no difference is detectable with 80 % power.")
         for note in compare_sections(findings)[0].notes

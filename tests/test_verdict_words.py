@@ -74,6 +74,6 @@ def test_a_shown_interval_contains_no_difference_exactly_where_the_interval_does
     for other in (near + width, -width):
         low, high = sorted(make(null + side * end) for end in (near, other))
         if low < high:
-            shown_low, shown_high = map(number, Range(low, high).shown.split(" to "))
+            shown_low, shown_high = map(number, Range(low, high).text.split(" to "))
             assert (shown_low <= shown_null <= shown_high) == (low <= null <= high)
-            assert f"({Range(low, high).shown})" in Estimate(make((low + high) / 2), low, high).shown
+            assert f"({Range(low, high).text})" in Estimate(make((low + high) / 2), low, high).text

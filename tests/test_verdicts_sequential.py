@@ -207,7 +207,7 @@ def test_a_match_asked_in_normalized_elo_is_read_so_and_another_model_may_be_ask
     assert test.path.sprt.model == "normalized"
     models = {model: sprt_sections(findings, None, None, model=model) for model in (None, "normalized", "logistic")}
     assert models[None] == models["normalized"] != models["logistic"]
-    assert "accepted: 60 normalized Elo (H1)" in models[None][0].rows[0]["decision"].shown
+    assert "accepted: 60 normalized Elo (H1)" in models[None][0].rows[0]["decision"].text
 
 
 def test_a_look_at_an_unfinished_run_is_warned_of_and_shown_beside_what_holds_at_any_time(tmp_path: Path) -> None:

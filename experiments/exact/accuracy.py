@@ -88,11 +88,11 @@ def run_decisions(run: str | Path) -> pd.DataFrame:
 def accuracies(decisions: pd.DataFrame, band: int | None = None, confidence: float = 0.95) -> list[Accuracy]:
     """How each agent did, over all plies or in bands of so many plies; agents by name, bands in order."""
     width = band or int(decisions["ply"].max(skipna=True)) + 1 if len(decisions) else 1
-    found = []
+    results = []
     for _, group in decisions.groupby(["agent", decisions["ply"] // width], observed=True):
         first = int(group["ply"].iloc[0]) // width * width
-        found.append(_accuracy(str(group["agent"].iloc[0]), group, first, first + width - 1, confidence))
-    return found
+        results.append(_accuracy(str(group["agent"].iloc[0]), group, first, first + width - 1, confidence))
+    return results
 
 
 def accuracy_lines(decisions: pd.DataFrame, band: int = 4, fewest: int = 10) -> dict[str, list[Accuracy]]:
@@ -101,19 +101,19 @@ def accuracy_lines(decisions: pd.DataFrame, band: int = 4, fewest: int = 10) -> 
     Bands with fewer than so many eligible moves are left out, and agents without any other.
     """
     bands = [accuracy for accuracy in accuracies(decisions, band) if accuracy.eligible >= fewest]
-    best = sorted(accuracies(decisions), key=lambda one: -one.kept.low) if bands else []
-    lines = {one.agent: [found for found in bands if found.agent == one.agent] for one in best}
+    best = sorted(accuracies(decisions), key=lambda accuracy: -accuracy.kept.low) if bands else []
+    lines = {accuracy.agent: [accuracy for accuracy in bands if accuracy.agent == accuracy.agent] for accuracy in best}
     return {name: line for name, line in lines.items() if line}
 
 
-def chance_by(lines: Iterable[Sequence[Accuracy]], place: Callable[[Accuracy], float]) -> dict[float, float]:
+def chance_by(lines: Iterable[Sequence[Accuracy]], x_of: Callable[[Accuracy], float]) -> dict[float, float]:
     """By place on an axis, the share that a random choice would have kept of all agents' eligible moves."""
-    found: dict[float, list[Accuracy]] = {}
-    for one in (one for line in lines for one in line):
-        found.setdefault(place(one), []).append(one)
+    by_x: dict[float, list[Accuracy]] = {}
+    for accuracy in (accuracy for line in lines for accuracy in line):
+        by_x.setdefault(x_of(accuracy), []).append(accuracy)
     return {
-        x: sum(one.chance * one.eligible for one in there) / sum(one.eligible for one in there)
-        for x, there in sorted(found.items())
+        x: sum(accuracy.chance * accuracy.eligible for accuracy in there) / sum(accuracy.eligible for accuracy in there)
+        for x, there in sorted(by_x.items())
     }
 
 

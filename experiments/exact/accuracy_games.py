@@ -67,10 +67,10 @@ def judged_plies(size: str) -> tuple[int, int]:
 def shortages(decisions: pd.DataFrame, positions: int) -> list[str]:
     """Sentences about players for which the openings ran out before `positions` of their moves were eligible."""
     eligible = decisions[is_eligible(decisions)]["agent"].value_counts()
-    found = {str(agent): int(eligible.get(agent, 0)) for agent in decisions["agent"].unique()}
+    counts = {str(agent): int(eligible.get(agent, 0)) for agent in decisions["agent"].unique()}
     return [
         f"{agent}: found only {count:,} of {positions:,} positions; the board has no more openings."
-        for agent, count in found.items()
+        for agent, count in counts.items()
         if count < positions
     ]
 
@@ -128,14 +128,14 @@ def play_and_label(
     native_function("solve", None, *parse_size(size))
     for agent in agents:
         agent.compiled(parse_size(size))
-    found: dict[tuple[str, int], _Judged] = {}
+    judged_games: dict[tuple[str, int], _Judged] = {}
     files = files_of(_spec_of(*player) for player in players) if chosen(cluster, jobs) else ()
     calls = ((player, files, openings, positions) for player in players)
     for player, judged in parallel_map(_label_player, calls, jobs, cluster):
-        found[player] = judged
-        show(len(found), len(players))
-    notes = [found[player].note for player in players if found[player].note]
-    frames = [found[player].decisions for player in players if not found[player].is_left_out]
+        judged_games[player] = judged
+        show(len(judged_games), len(players))
+    notes = [judged_games[player].note for player in players if judged_games[player].note]
+    frames = [judged_games[player].decisions for player in players if not judged_games[player].is_left_out]
     if not frames:
         raise ValueError(" ".join(["no agent can be evaluated:", *notes]))
     for sentence in notes:
@@ -191,8 +191,8 @@ def _judge(player: Agent, openings: OpeningSet, positions: int, marker: NDArray[
     failures: list[tuple[str, str]] = []
     played = eligible = 0
     for start in range(0, len(openings), _CHUNK):
-        for place, opponent in enumerate(field):
-            rows = range(start + place, min(start + _CHUNK, len(openings)), len(field))
+        for index, opponent in enumerate(field):
+            rows = range(start + index, min(start + _CHUNK, len(openings)), len(field))
             for agents in ((player, opponent), (opponent, player)) if rows else ():
                 games = _play(agents, openings, rows, marker)
                 failures += _failures_of(1 + agents.index(player), games)
@@ -240,8 +240,8 @@ def _label_games(
     played = [games.moves[start:end].tolist() for start, end in pairwise(games.offsets.tolist())]
     labels = [label_moves(moves[: last + 1], first, openings.size, DEFAULT_LIMIT) for moves in played]
     ids = [2 * row + side for row in rows]
-    names = {f"agent_{place}": agent.name for place, agent in enumerate(agents, start=1)}
-    settings = {f"settings_{place}": json.dumps(agent.settings()) for place, agent in enumerate(agents, start=1)}
+    names = {f"agent_{index}": agent.name for index, agent in enumerate(agents, start=1)}
+    settings = {f"settings_{index}": json.dumps(agent.settings()) for index, agent in enumerate(agents, start=1)}
     orbit = orbit_ids(openings.cells[rows], openings.size).astype("int64")
     frame = pd.DataFrame({"game_id": ids, "orbit": orbit, **names, **settings, "winner": games.winner})
     decisions = decisions_frame(frame, label_table(ids, labels))

@@ -108,24 +108,24 @@ def solve_all(
     """
     rows, columns = parse_size(size)
     _check(rows, columns, limit)
-    found = {pair.opening: pair for pair in _read(path, size) if pair.winner} if path.exists() else {}
+    by_opening = {pair.opening: pair for pair in _read(path, size) if pair.winner} if path.exists() else {}
     orbits = _orbits(rows, columns)
-    missing = [orbit for orbit in orbits if orbit[0] not in found]
+    missing = [orbit for orbit in orbits if orbit[0] not in by_opening]
     written, pairs = time.monotonic(), sum(map(len, orbits))
     members = {orbit[0]: orbit for orbit in orbits}
-    show(len(found), pairs)
+    show(len(by_opening), pairs)
     try:
         for solved in _solve_in_parallel(size, [orbit[0] for orbit in missing], limit, jobs, cluster):
             for opening in members[solved.opening]:
-                found[opening] = SolvedPair(opening, solved.winner, solved.nodes)
-            show(len(found), pairs)
+                by_opening[opening] = SolvedPair(opening, solved.winner, solved.nodes)
+            show(len(by_opening), pairs)
             if time.monotonic() - written > _WRITE_EVERY:
-                _write(path, size, found.values())
+                _write(path, size, by_opening.values())
                 written = time.monotonic()
     finally:
         if missing:
-            _write(path, size, found.values())
-    return _matrix(found.values(), rows * columns)
+            _write(path, size, by_opening.values())
+    return _matrix(by_opening.values(), rows * columns)
 
 
 def read_pairs(path: Path, size: str) -> Winners:

@@ -166,8 +166,8 @@ def mistakes(run: str | Path, game_id: int) -> tuple[int, ...]:
     if not has_labels(run):
         return ()
     labels = read_label_table(run)
-    found = labels.filter(pc.equal(labels["game_id"], game_id))
-    return tuple(int(ply) for row in found["kept"].to_pylist() for ply in np.flatnonzero(np.array(row) == 0))
+    game_labels = labels.filter(pc.equal(labels["game_id"], game_id))
+    return tuple(int(ply) for row in game_labels["kept"].to_pylist() for ply in np.flatnonzero(np.array(row) == 0))
 
 
 def mistake_counts(run: str | Path) -> dict[int, int]:
@@ -207,7 +207,7 @@ def label_moves(
 
 def label_table(game_ids: Sequence[int], labels: Sequence[Sequence[Ply]]) -> pa.Table:
     """What `label_moves` said of some games as rows of the file."""
-    columns = {name: [[ply[place] for ply in plies] for plies in labels] for place, name in enumerate(PER_PLY)}
+    columns = {name: [[ply[index] for ply in plies] for plies in labels] for index, name in enumerate(PER_PLY)}
     return pa.table({"game_id": list(game_ids), **columns}, SCHEMA)
 
 

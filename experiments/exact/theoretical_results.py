@@ -88,7 +88,7 @@ def split_by_theory(
     orbit = np.unique(games["orbit"].to_numpy(), return_inverse=True)[1]
     players = union_categoricals([games[side].astype("category").array for side in ("agent_1", "agent_2")])
     first, second = players.codes.reshape(2, -1)
-    found = []
+    splits = []
     for code in np.unique(players.codes):
         agent = str(players.categories[code])
         if agents and agent not in agents:
@@ -97,7 +97,7 @@ def split_by_theory(
         mine = (first == code) | (second == code)
         has_won = won == side
         ours, theirs = mine & (due == side), mine & (due == 3 - side)
-        found.append(
+        splits.append(
             TheorySplit(
                 agent=agent,
                 won=int(ours.sum()),
@@ -107,7 +107,7 @@ def split_by_theory(
                 unknown=int((mine & (due == 0)).sum()),
             )
         )
-    return sorted(found, key=lambda split: -np.nan_to_num(split.converted.estimate))
+    return sorted(splits, key=lambda split: -np.nan_to_num(split.converted.estimate))
 
 
 def _openings(games: pa.Table) -> pa.Table:
@@ -117,11 +117,11 @@ def _openings(games: pa.Table) -> pa.Table:
 
 def _pair_winners(parts: Iterator[pa.Table]) -> dict[int, int | None]:
     """By opening what `_pair_winner` says."""
-    found: dict[int, int | None] = {}
+    winners: dict[int, int | None] = {}
     for games in parts:
-        new = games.filter(pa.array([number not in found for number in games["opening_id"].to_pylist()], pa.bool_()))
-        found |= {row["opening_id"]: _pair_winner(row) for row in new.to_pylist()}
-    return found
+        new = games.filter(pa.array([number not in winners for number in games["opening_id"].to_pylist()], pa.bool_()))
+        winners |= {row["opening_id"]: _pair_winner(row) for row in new.to_pylist()}
+    return winners
 
 
 def _pair_winner(game: Mapping[str, Any]) -> int | None:

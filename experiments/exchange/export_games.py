@@ -67,8 +67,8 @@ def _as_pgn(row: Mapping[str, Any], event: str) -> str:
         **({"Detail": row["detail"]} if row["detail"] else {}),
     }
     comments = [
-        _comment(*ply) if place >= len(row["opening"]) else ""
-        for place, ply in enumerate(zip(row["score"], row["depth"], row["time_us"], strict=True))
+        _comment(*ply) if ply_index >= len(row["opening"]) else ""
+        for ply_index, ply in enumerate(zip(row["score"], row["depth"], row["time_us"], strict=True))
     ]
     size = f"{row['rows']}x{row['columns']}"
     return write_pgn(tags, size, tuple(row["moves"]), tuple(comments), row["winner"]) + "\n"
@@ -76,21 +76,21 @@ def _as_pgn(row: Mapping[str, Any], event: str) -> str:
 
 def _comment(score: float, depth: int, time_us: int) -> str:
     """Score, depth and seconds of a move, as match runners write them: `+1.50/6 0.012s`."""
-    told = "" if math.isnan(score) else f"{score:+.2f}/{depth} "
-    return f"{told}{time_us / 1e6:.3f}s"
+    search = "" if math.isnan(score) else f"{score:+.2f}/{depth} "
+    return f"{search}{time_us / 1e6:.3f}s"
 
 
 def _as_cell(name: str, value: Any) -> str:
     """A value of a row of CSV; lists are numbers parted by blanks."""
     if name in _LISTS:
-        return " ".join(str(int(one)) if isinstance(one, bool) else str(one) for one in value)
+        return " ".join(str(int(element)) if isinstance(element, bool) else str(element) for element in value)
     return value.isoformat() if name == "started_at" else str(value)
 
 
 def _plain(value: Any) -> Any:
     """A value as JSON holds it: NaN is null, and infinite scores are words."""
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [_plain(element) for element in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
     return value.isoformat() if hasattr(value, "isoformat") else value

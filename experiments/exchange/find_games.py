@@ -56,8 +56,8 @@ def find_games(run: str | Path, kind: Kind = "all", where: str = "") -> pd.DataF
 
 def found_rows(run: str | Path, kind: Kind, where: str, limit: int) -> tuple[list[dict[str, Any]], int]:
     """At most `limit` of the games that `find_games` finds, as `with_mistakes` shows them, and how many it finds."""
-    found = find_games(run, kind, where)
-    return with_mistakes(run, found.head(limit), SHOWN), len(found)
+    games = find_games(run, kind, where)
+    return with_mistakes(run, games.head(limit), SHOWN), len(games)
 
 
 def with_mistakes(run: str | Path, games: pd.DataFrame, columns: Sequence[str]) -> list[dict[str, Any]]:
@@ -68,8 +68,8 @@ def with_mistakes(run: str | Path, games: pd.DataFrame, columns: Sequence[str]) 
     rows = [dict(zip(columns, row, strict=True)) for row in games[list(columns)].astype(object).itertuples(index=False)]
     if not labels.has_labels(run):
         return rows
-    counts, place = labels.mistake_counts(run), list(columns).index("plies") + 1
-    names = [*columns[:place], "mistakes", *columns[place:]]
+    counts, column_index = labels.mistake_counts(run), list(columns).index("plies") + 1
+    names = [*columns[:column_index], "mistakes", *columns[column_index:]]
     return [{name: row.get(name, counts.get(row["game_id"])) for name in names} for row in rows]
 
 
@@ -80,10 +80,10 @@ def read_game(run: str | Path, game_id: int) -> dict[str, Any]:
         ValueError: there is no run there, or it has no such game, or games that are not its own.
     """
     _check(run)
-    found = find_row(run, game_id)
-    if found is None:
+    row = find_row(run, game_id)
+    if row is None:
         raise ValueError(f"{run} has no game {game_id}; list its games with {command('games', run)}")
-    return found
+    return row
 
 
 def _check(run: str | Path) -> None:

@@ -76,9 +76,9 @@ def import_pgn(file: Path, run: Path) -> Imported:
 
 def _notes(undecided: int, repeated: int, doubtful: int) -> tuple[str, ...]:
     left_out = ((undecided, "no result"), (repeated, "duplicates of other games"))
-    why = (f"games skipped: {count:,}; {told}" for count, told in left_out if count)
-    told = f"games whose result contradicts their last position: {doubtful:,}; the result of the file counts"
-    return ("imported: the settings of the players are unknown", *why, *([told] if doubtful else []))
+    why = (f"games skipped: {count:,}; {reason}" for count, reason in left_out if count)
+    warning = f"games whose result contradicts their last position: {doubtful:,}; the result of the file counts"
+    return ("imported: the settings of the players are unknown", *why, *([warning] if doubtful else []))
 
 
 def _scheduled(games: Sequence[PgnGame], file: Path) -> tuple[Schedule, dict[int, PgnGame]]:
@@ -100,9 +100,9 @@ def _scheduled(games: Sequence[PgnGame], file: Path) -> tuple[Schedule, dict[int
         planned.append(Match(names.index(first), names.index(second), len(cells), len(openings), 0))
         cells += openings.values()
     schedule = Schedule(size, 1, names, tuple(planned), _padded(cells))
-    places = {pair: place for place, pair in enumerate(matches)}
-    rounds = {pair: {slot: place for place, slot in enumerate(openings)} for pair, openings in matches.items()}
-    ids = [(rounds[pair][slot] * len(matches) + places[pair]) * 2 + side for pair, slot, side in slots]
+    match_index = {pair: index for index, pair in enumerate(matches)}
+    rounds = {pair: {slot: index for index, slot in enumerate(openings)} for pair, openings in matches.items()}
+    ids = [(rounds[pair][slot] * len(matches) + match_index[pair]) * 2 + side for pair, slot, side in slots]
     return schedule, dict(zip(ids, games, strict=True))
 
 
@@ -150,8 +150,8 @@ def end_of(game: PgnGame) -> tuple[Reason, str]:
 
 def ply_of(comment: str) -> tuple[float, int, int]:
     """Score, depth and microseconds that a comment tells; NaN and zeros where it does not."""
-    found = _COMMENT.fullmatch(comment)
-    score, depth, seconds = found.groups() if found else (None, None, None)
+    match = _COMMENT.fullmatch(comment)
+    score, depth, seconds = match.groups() if match else (None, None, None)
     microseconds = min(float(seconds or 0), 1e6) * 1e6
     return float(score or "nan"), int(depth or 0), round(microseconds)
 

@@ -72,14 +72,14 @@ def read_played(run: str | Path, size: str) -> PlayedGames:
     if is_run(Path(run)):
         check_facts(load_run(run))
     rows, columns = parse_size(size)
-    found = [PlayedGames(size, np.empty((0, PLIES + 1), np.uint64), np.empty(0, np.int16), np.empty(0, np.int8))]
+    parts = [PlayedGames(size, np.empty((0, PLIES + 1), np.uint64), np.empty(0, np.int16), np.empty(0, np.int8))]
 
     def known(_: Path, table: pa.Table) -> list[PlayedGames]:
         on_size = table.filter(pc.and_(pc.equal(table["rows"], rows), pc.equal(table["columns"], columns)))
         return [_known(on_size.slice(first, _BATCH), size) for first in range(0, len(on_size), _BATCH)]
 
-    found += chain.from_iterable(map_parts(run, ("rows", "columns", "opening", "moves", "winner"), known))
-    ids, drawn, winners = zip(*((part.ids, part.drawn, part.winners) for part in found), strict=True)
+    parts += chain.from_iterable(map_parts(run, ("rows", "columns", "opening", "moves", "winner"), known))
+    ids, drawn, winners = zip(*((part.ids, part.drawn, part.winners) for part in parts), strict=True)
     return PlayedGames(size, np.concatenate(ids), np.concatenate(drawn), np.concatenate(winners))
 
 
@@ -128,7 +128,7 @@ def _replies(board: Board) -> dict[int, tuple[int, ...]]:
 
 def _way_to(board: Board) -> list[int]:
     """Cells in an order of visits that leads to the position: only the last two matter, where the knights stand."""
-    places = [board.locations[board.active_index], board.locations[1 - board.active_index]]
-    stand = [cell for cell in places if cell is not None]
+    locations = [board.locations[board.active_index], board.locations[1 - board.active_index]]
+    stand = [cell for cell in locations if cell is not None]
     visited = cells_of(full_mask(board.height, board.width) & ~board.blank)
     return [*(cell for cell in visited if cell not in stand), *stand]

@@ -85,11 +85,11 @@ class Ratings:
     @property
     def ranks(self) -> tuple[int, ...]:
         """The rank of each of `ratings`: 1 and as many more as are rated above it, so that equals share theirs."""
-        found: list[int] = []
-        for place, one in enumerate(self.ratings, start=1):
-            is_equal = place > 1 and self.ratings[place - 2].elo - one.elo < _EQUAL
-            found.append(found[-1] if is_equal else place)
-        return tuple(found)
+        ranks_so_far: list[int] = []
+        for position, rating in enumerate(self.ratings, start=1):
+            is_equal = position > 1 and self.ratings[position - 2].elo - rating.elo < _EQUAL
+            ranks_so_far.append(ranks_so_far[-1] if is_equal else position)
+        return tuple(ranks_so_far)
 
     @property
     def open_ended(self) -> tuple[str, ...]:
@@ -304,8 +304,8 @@ def _resample(
 def _with_added(won: Floats, lost: Floats, met: npt.NDArray[np.int64], agents: int) -> tuple[Floats, Floats, Floats]:
     """Wins and losses of the openings played (weight 1) and of those added, and the weights: see the module."""
     pairing = np.stack(np.divmod(met, agents))
-    places = np.arange(agents)[:, None]
-    is_first, is_second = pairing[0] == places, pairing[1] == places
+    agent_index = np.arange(agents)[:, None]
+    is_first, is_second = pairing[0] == agent_index, pairing[1] == agent_index
     games = (won + lost).mean(axis=0)
     weights = 1 / np.maximum((is_first | is_second).sum(axis=1), 1)
     return (

@@ -69,8 +69,8 @@ class PairTable:
     def pairs_of(self, agent: str) -> Ints:
         """The places of an agent's pairs in the columns, ascending; ValueError if it is not in the table."""
         code = self.code(agent)
-        found = [places[starts[code] : starts[code + 1]] for places, starts in self._by_agent]
-        return np.sort(np.concatenate(found)).astype(np.int64)
+        indices = [indices[starts[code] : starts[code + 1]] for indices, starts in self._by_agent]
+        return np.sort(np.concatenate(indices)).astype(np.int64)
 
     @cached_property
     def _by_agent(self) -> tuple[tuple[_Numbers, Ints], ...]:
@@ -117,18 +117,18 @@ def pair_games(games: pa.Table, cluster: str | None = None) -> PairTable:
     is_odd = ~(has_won | (winner == 2))
     if is_odd.any():
         raise ValueError(f"winner must be 1 or 2, not {winner[is_odd][0]}")
-    agents, one, two = _agent_codes(games)
-    if (one == two).any():
-        raise ValueError(f"{agents[one[one == two][0]]} plays itself")
+    agents, player_1, two = _agent_codes(games)
+    if (player_1 == two).any():
+        raise ValueError(f"{agents[player_1[player_1 == two][0]]} plays itself")
     pair, ids = _numbered(games["pair_id"])
     opening = _combined_codes(games["size"], games["opening_id"])
-    first, second = np.minimum(one, two), np.maximum(one, two)
+    first, second = np.minimum(player_1, two), np.maximum(player_1, two)
     start = np.flatnonzero(np.diff(np.maximum.accumulate(pair), prepend=-1)) if pair.size else pair
     for name, values in (("agents", first), ("agents", second), ("openings", opening)):
         strays = values != values[start][pair]
         if strays.any():
             raise ValueError(f"pair {ids[pair[strays][0]]} joins games of different {name}")
-    placed_first = one == first
+    placed_first = player_1 == first
     won = has_won == placed_first
     sides = []
     for side in (placed_first, ~placed_first):
@@ -191,8 +191,8 @@ def _agent_codes(games: pa.Table) -> tuple[tuple[str, ...], _Codes, _Codes]:
     played = {str(name) for codes, names in columns for name in names[np.unique(codes)]}
     agents = tuple(sorted(played))
     index = {name: i for i, name in enumerate(agents)}
-    one, two = (np.array([index.get(str(n), -1) for n in names], dtype=np.int16)[codes] for codes, names in columns)
-    return agents, one, two
+    first, two = (np.array([index.get(str(n), -1) for n in names], dtype=np.int16)[codes] for codes, names in columns)
+    return agents, first, two
 
 
 def _coded(values: pa.ChunkedArray) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[Any]]:

@@ -105,18 +105,18 @@ def homogeneity(counts: Sequence[Sequence[tuple[int, int]]]) -> Homogeneity:
 def _difference(counts: Floats) -> float:
     """The Mantel–Haenszel difference, counts (strata, 4)."""
     a, b, c, d = counts.T
-    one, other = a + b, c + d
-    weights = one * other / (one + other)
-    return float((weights * (a / one - c / other)).sum() / weights.sum())
+    row_1, other = a + b, c + d
+    weights = row_1 * other / (row_1 + other)
+    return float((weights * (a / row_1 - c / other)).sum() / weights.sum())
 
 
 def _variance(counts: Floats) -> float:
     """That of the difference; more than one game a side and stratum."""
     a, b, c, d = counts.T
-    one, other = a + b, c + d
-    weights = one * other / (one + other)
+    row_1, other = a + b, c + d
+    weights = row_1 * other / (row_1 + other)
     # over n − 1, not n, which with four games a stratum would be a quarter too little in all of them
-    parts = a * b / (one**2 * (one - 1)) + c * d / (other**2 * (other - 1))
+    parts = a * b / (row_1**2 * (row_1 - 1)) + c * d / (other**2 * (other - 1))
     return float((weights**2 * parts).sum() / weights.sum() ** 2)
 
 

@@ -64,11 +64,11 @@ def matchups(table: PairTable, agent: str, confidence: float = 0.95) -> tuple[Ma
     is_first, opponent = _sides(table, agent, mine)
     games, complete, cluster = table.games[mine], table.complete[mine], table.cluster[mine]
     wins = np.where(is_first, table.wins[mine], games - table.wins[mine])
-    found = []
+    rows = []
     for other in np.unique(opponent):
         chosen = opponent == other
         paired = chosen & complete
-        found.append(
+        rows.append(
             Matchup(
                 agent=agent,
                 opponent=table.agents[other],
@@ -78,7 +78,7 @@ def matchups(table: PairTable, agent: str, confidence: float = 0.95) -> tuple[Ma
                 rate=_opening_rate(cluster[paired], wins[paired], games[paired], confidence),
             )
         )
-    return tuple(found)
+    return tuple(rows)
 
 
 def standings(
@@ -122,7 +122,7 @@ def splits(table: PairTable, agent: str, confidence: float = 0.95, pool: int | N
     cluster, is_same = table.cluster[mine], table.same_colour[mine]
     sides = (table.won_placing_first[mine], table.won_placing_second[mine])
     seen = share_seen(record_of(table, agent), pool)
-    found = []
+    rows = []
     for placed_first in (True, False):
         own, others = sides if placed_first else sides[::-1]
         # the opponent placed first exactly when this agent placed second, and won when it did not
@@ -133,8 +133,8 @@ def splits(table: PairTable, agent: str, confidence: float = 0.95, pool: int | N
             opponents = np.unique(opponent[chosen]).size
             rate = _opening_rate(cluster[chosen], wins, np.ones(wins.size, np.int64), confidence, opponents)
             rate = of_pool(rate, seen)
-            found.append(Split(agent, placed_first, same_colour, int(wins.sum()), wins.size, rate))
-    return tuple(found)
+            rows.append(Split(agent, placed_first, same_colour, int(wins.sum()), wins.size, rate))
+    return tuple(rows)
 
 
 def _sides(table: PairTable, agent: str, pairs: Ints) -> tuple[npt.NDArray[np.bool_], Ints]:

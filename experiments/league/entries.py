@@ -61,18 +61,18 @@ def collect_entries(
     Raises:
         ValueError: there is no such folder, or it has no sub-folder.
     """
-    found = find_submissions(folder, names)
+    submissions = find_submissions(folder, names)
     before = {_code(entry.player, entry.content): entry.check for entry in (known.entries if known else ())}
-    hashes = {player: content_hash(player.file) for player in found.players}
-    fresh = [player for player in found.players if _code(player, hashes[player]) not in before]
+    hashes = {player: content_hash(player.file) for player in submissions.players}
+    fresh = [player for player in submissions.players if _code(player, hashes[player]) not in before]
     checks = check_all(fresh, jobs, show)
     entries = [
         Entry(player, hashes[player], checks.get(player.name) or before[_code(player, hashes[player])])
-        for player in found.players
+        for player in submissions.players
     ]
     unfit = tuple(Skipped(entry.player.name, entry.check.why_not) for entry in entries if entry.check.why_not)
     fit = tuple(entry for entry in entries if not entry.check.why_not)
-    return LeagueEntries(fit, tuple(sorted((*found.skipped, *unfit), key=lambda one: one.name)))
+    return LeagueEntries(fit, tuple(sorted((*submissions.skipped, *unfit), key=lambda submission: submission.name)))
 
 
 def _code(player: Submission, content: str) -> tuple[Path, str, str]:

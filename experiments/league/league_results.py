@@ -156,7 +156,7 @@ def _forfeits(run: Path, games: tuple[Game, ...]) -> Iterator[PlayerForfeits]:
 
 def _tracebacks(run: Path, agent: str) -> dict[str, str]:
     """The tracebacks of a player, by the details of the games it lost by them; the first of each."""
-    found: dict[str, str] = {}
+    tracebacks: dict[str, str] = {}
     try:
         lines = (run / run_directory.ENGINES / f"{file_name(agent)}.jsonl").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -164,22 +164,24 @@ def _tracebacks(run: Path, agent: str) -> dict[str, str]:
     for line in lines:
         try:
             said = json.loads(line)
-            found.setdefault(str(said["detail"]), str(said["traceback"]))
+            tracebacks.setdefault(str(said["detail"]), str(said["traceback"]))
         except (ValueError, KeyError, TypeError):  # cut off, where a process was killed
             continue
-    return found
+    return tracebacks
 
 
 def _blunders(run: Path, games: tuple[Game, ...]) -> tuple[tuple[Blunder, ...], frozenset[int]]:
     """Moves that gave wins away, those first that had most winning moves to choose from; and the games looked at."""
     table, labels = labelled_games(run, log.read_table(run, ("game_id", "plies")))
     by_id = {game.id: game for game in games}
-    found: list[Blunder] = []
+    blunders: list[Blunder] = []
     for row in labels.to_pylist():
         for ply in np.flatnonzero(np.array(row["kept"]) == 0).tolist():
-            found.append(Blunder(by_id[row["game_id"]], ply + 1, row["winning"][ply], row["legal"][ply]))
-    found.sort(key=lambda one: (-one.winning / max(one.legal, 1), -one.winning, one.game.id, one.ply))
-    return tuple(found), frozenset(table["game_id"].to_pylist())
+            blunders.append(Blunder(by_id[row["game_id"]], ply + 1, row["winning"][ply], row["legal"][ply]))
+    blunders.sort(
+        key=lambda blunder: (-blunder.winning / max(blunder.legal, 1), -blunder.winning, blunder.game.id, blunder.ply)
+    )
+    return tuple(blunders), frozenset(table["game_id"].to_pylist())
 
 
 def worst_of(results: Results, agent: str) -> tuple[Blunder, ...]:

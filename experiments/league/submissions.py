@@ -92,12 +92,12 @@ def find_submissions(folder: str | Path, known: Mapping[str, Path | None] | None
         if why := _why_passed_over(entry):
             skipped.append(Skipped(to_one_line(entry.name), why))
         elif entry.is_dir():
-            found = _submission(entry)
-            if isinstance(found, Submission):
-                found = _renamed(found, _known_as(entry, known), {*players, *known})
-                players[found.name] = found
+            submission = _submission(entry)
+            if isinstance(submission, Submission):
+                submission = _renamed(submission, _known_as(entry, known), {*players, *known})
+                players[submission.name] = submission
             else:
-                skipped.append(found)
+                skipped.append(submission)
         elif entry.suffix == ".py":
             skipped.append(Skipped(entry.name, "is not in its own folder"))
     return Found(tuple(players.values()), tuple(skipped))
@@ -117,11 +117,11 @@ def _submission(folder: Path) -> Submission | Skipped:
     name = re.sub(r"[^\w.+-]", "_", folder.name)
     refusals = []
     for file in _sources(folder):
-        found = _why_unread(file, folder) or player_in(file)
-        if isinstance(found, tuple):
-            return Submission(name, file.absolute(), *found, folder.name)
-        if found:
-            refusals.append(f"{to_one_line(file.relative_to(folder))} {found}")
+        player = _why_unread(file, folder) or player_in(file)
+        if isinstance(player, tuple):
+            return Submission(name, file.absolute(), *player, folder.name)
+        if player:
+            refusals.append(f"{to_one_line(file.relative_to(folder))} {player}")
     nothing = "has no class with a method get_move or get_action"
     return Skipped(name, refusals[0] if refusals else nothing)
 
@@ -153,13 +153,13 @@ def _known_as(folder: Path, known: Mapping[str, Path | None]) -> str | None:
     return next((name for name, file in known.items() if file and file.resolve().is_relative_to(home)), None)
 
 
-def _renamed(found: Submission, known_as: str | None, others: Collection[str]) -> Submission:
+def _renamed(submission: Submission, known_as: str | None, others: Collection[str]) -> Submission:
     """The submission under the name it is known as, or else one that is nobody else's."""
     if known_as:
-        return replace(found, name=known_as)
-    names = (found.name if number == 1 else f"{found.name}-{number}" for number in range(1, len(others) + 2))
+        return replace(submission, name=known_as)
+    names = (submission.name if number == 1 else f"{submission.name}-{number}" for number in range(1, len(others) + 2))
     free = next(name for name in names if name not in others)
-    return replace(found, name=free)
+    return replace(submission, name=free)
 
 
 def _sources(folder: Path) -> Iterator[Path]:

@@ -26,9 +26,11 @@ def patch_of_defaults(path: Path, name: str, values: Mapping[str, float]) -> str
             f"imported functions by hand"
         )
     lines = [line.encode() for line in text.splitlines(keepends=True)]
-    for one, node in sorted(defaults.items(), key=lambda item: (item[1].lineno, item[1].col_offset), reverse=True):
-        if one in values:
-            _replace(lines, node, _literal(values[one], node))
+    for parameter, node in sorted(
+        defaults.items(), key=lambda item: (item[1].lineno, item[1].col_offset), reverse=True
+    ):
+        if parameter in values:
+            _replace(lines, node, _literal(values[parameter], node))
     new = b"".join(lines).decode()
     file = _from_here(path)
     return "".join(
@@ -45,10 +47,10 @@ def _from_here(path: Path) -> str:
 
 def _defaults(text: str, name: str) -> dict[str, ast.expr]:
     """The defaults of the keyword-only arguments of the last function of that name at the top of a file."""
-    found = [node for node in parse(text).body if isinstance(node, ast.FunctionDef) and node.name == name]
-    if not found:
+    definitions = [node for node in parse(text).body if isinstance(node, ast.FunctionDef) and node.name == name]
+    if not definitions:
         return {}
-    arguments = found[-1].args
+    arguments = definitions[-1].args
     pairs = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
     return {argument.arg: default for argument, default in pairs if default is not None}
 

@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 TRIED = 5
 """Of the features that help most, so many are timed: a compiler takes a second for each."""
 LEAST_COST = 0.25
-"""Nanoseconds a node; smaller differences cannot be told from none."""
+"""Nanoseconds a node; smaller differences are indistinguishable from none."""
 _NODES = 1000
 _PRIOR = 1e-4
 
@@ -118,9 +118,9 @@ def select_features(
     chosen: list[SelectedFeature] = []
     show(0, most)
     for step in _steps(inside, size, names, most):
-        places = [names.index(name) for name in step[0]]
-        weights = inside.fitted(places, np.ones(len(inside.compared.kept), bool))
-        ranked = outside.compared.ranked(weights @ outside.values[places])
+        feature_indices = [names.index(name) for name in step[0]]
+        weights = inside.fitted(feature_indices, np.ones(len(inside.compared.kept), bool))
+        ranked = outside.compared.ranked(weights @ outside.values[feature_indices])
         chosen.append(SelectedFeature(step[0][-1], step[1], step[2], tuple(weights / abs(weights[0])), ranked))
         show(len(chosen), most)
     return Selection(at, guide, inside.compared.decisions, _alone(inside, outside, names), tuple(chosen))
@@ -138,14 +138,14 @@ class _Table:
     @classmethod
     def of(cls, suite: Suite, size: tuple[int, int], names: Sequence[str], at: Limit, guide: str) -> _Table:
         leader = get(guide)
-        defaults = np.array([one.default for one in parameters_of(leader)], np.float64)
+        defaults = np.array([parameter.default for parameter in parameters_of(leader)], np.float64)
         compared = compare_moves(suite, at, compile_heuristic(leader, size), defaults)
         values = np.array([_values(name, compared, size) for name in names])
         return cls(compared, values, compared.differences(values), compared.orbits % 2 == 0)
 
-    def fitted(self, places: Sequence[int], where: NDArray[np.bool_]) -> Floats:
+    def fitted(self, feature_indices: Sequence[int], where: NDArray[np.bool_]) -> Floats:
         """The weights of some features that rank some of the pairs best."""
-        differences, weights = self.differences[places][:, where], self.compared.weights[where]
+        differences, weights = self.differences[feature_indices][:, where], self.compared.weights[where]
         spread = np.sqrt((weights * differences**2).sum(axis=1) / weights.sum()) + 1e-12
         scaled = differences / spread[:, None]
 
@@ -155,19 +155,19 @@ class _Table:
             value = weights @ np.logaddexp(0.0, -logits) / weights.sum() + _PRIOR * (vector @ vector)
             return float(value), -(scaled @ wrong) / weights.sum() + 2 * _PRIOR * vector
 
-        found: Floats = minimize(loss, np.zeros(len(spread)), jac=True, method="L-BFGS-B").x / spread
-        return found
+        fitted_weights: Floats = minimize(loss, np.zeros(len(spread)), jac=True, method="L-BFGS-B").x / spread
+        return fitted_weights
 
-    def loss(self, places: Sequence[int]) -> float:
+    def loss(self, feature_indices: Sequence[int]) -> float:
         """The loss a decision on the pairs that choose, by the weights of those that fit."""
         weights = self.compared.weights[~self.fits]
-        logits = self.fitted(places, self.fits) @ self.differences[places][:, ~self.fits]
+        logits = self.fitted(feature_indices, self.fits) @ self.differences[feature_indices][:, ~self.fits]
         return float(weights @ np.logaddexp(0.0, -logits) / weights.sum())
 
 
 def _values(name: str, compared: Comparisons, size: tuple[int, int]) -> Floats:
     function = get(name)
-    defaults = np.array([one.default for one in parameters_of(function)], np.float64)
+    defaults = np.array([parameter.default for parameter in parameters_of(function)], np.float64)
     return evaluate_all(compile_heuristic(function, size), compared.leaves, defaults)
 
 
@@ -178,26 +178,30 @@ def _steps(
     chosen: list[int] = []
     loss = float(np.log(2))
     while len(chosen) < min(most, len(names)):
-        left = [place for place in range(len(names)) if place not in chosen]
-        losses = {place: table.loss([*chosen, place]) for place in left}
-        best = [place for place in sorted(left, key=lambda place: losses[place])[:TRIED] if losses[place] < loss]
+        left = [feature for feature in range(len(names)) if feature not in chosen]
+        losses = {feature: table.loss([*chosen, feature]) for feature in left}
+        best = [
+            feature for feature in sorted(left, key=lambda feature: losses[feature])[:TRIED] if losses[feature] < loss
+        ]
         if not best:
             return
-        before = [names[one] for one in chosen]
-        cost, *sums = _nanoseconds([before or ["null"], *([*before, names[place]] for place in best)], size)
+        before = [names[feature] for feature in chosen]
+        cost, *sums = _nanoseconds([before or ["null"], *([*before, names[feature]] for feature in best)], size)
         costs = dict(zip(best, sums, strict=True))
-        taken = max(best, key=lambda place: (loss - losses[place]) / max(LEAST_COST, costs[place] - cost))
+        taken = max(best, key=lambda feature: (loss - losses[feature]) / max(LEAST_COST, costs[feature] - cost))
         chosen.append(taken)
-        yield [names[one] for one in chosen], 1000 * (loss - losses[taken]), costs[taken] - cost
+        yield [names[feature] for feature in chosen], 1000 * (loss - losses[taken]), costs[taken] - cost
         loss = losses[taken]
 
 
 def _alone(inside: _Table, outside: _Table, names: Sequence[str]) -> tuple[SingleFeature, ...]:
-    found = []
-    for place, name in enumerate(names):
-        sign = np.sign(inside.fitted([place], np.ones(len(inside.compared.kept), bool))[0])
-        found.append(SingleFeature(name, inside.loss([place]), outside.compared.ranked(sign * outside.values[place])))
-    return tuple(sorted(found, key=lambda one: one.loss))
+    features = []
+    for index, name in enumerate(names):
+        sign = np.sign(inside.fitted([index], np.ones(len(inside.compared.kept), bool))[0])
+        features.append(
+            SingleFeature(name, inside.loss([index]), outside.compared.ranked(sign * outside.values[index]))
+        )
+    return tuple(sorted(features, key=lambda feature: feature.loss))
 
 
 def _nanoseconds(sums: Sequence[Sequence[str]], size: tuple[int, int]) -> list[float]:

@@ -55,15 +55,15 @@ class Journal:
         """What becomes of meetings of two agents on all openings of a pool; one result a meeting."""
         starts = range(0, len(pool), BATCH)
         batches = [
-            pool.batch(place * len(starts) + number, *meeting, start, min(BATCH, len(pool) - start))
-            for place, meeting in enumerate(meetings)
+            pool.batch(index * len(starts) + number, *meeting, start, min(BATCH, len(pool) - start))
+            for index, meeting in enumerate(meetings)
             for number, start in enumerate(starts)
         ]
         results = self.meet(batches, play, show)
-        by_meeting = [results[place : place + len(starts)] for place in range(0, len(results), len(starts))]
+        by_meeting = [results[start : start + len(starts)] for start in range(0, len(results), len(starts))]
         return [
-            BatchResult(place, "".join(part.won for part in parts), sum(part.forfeits for part in parts))
-            for place, parts in enumerate(by_meeting)
+            BatchResult(index, "".join(part.won for part in parts), sum(part.forfeits for part in parts))
+            for index, parts in enumerate(by_meeting)
         ]
 
     def _append(self, line: Mapping[str, Any]) -> None:
@@ -78,9 +78,9 @@ class Journal:
         text = path.read_text(encoding="utf-8")
         whole = text[: text.rfind("\n") + 1]
         try:
-            first, *rest = (json.loads(line) for line in whole.splitlines())
+            first, *batch_lines = (json.loads(line) for line in whole.splitlines())
             first = dict(**first)
-            tallies = [BatchResult(**line) for line in rest]
+            tallies = [BatchResult(**line) for line in batch_lines]
         except (ValueError, TypeError):
             raise ValueError(f"{path} is not a record of a tuning or a sweep: choose another name with --out") from None
         differing = [

@@ -52,19 +52,19 @@ class Comparisons:
 
     def differences(self, values: Floats) -> Floats:
         """Of the values of moves, last axis m, those of pairs: by how much the move that keeps is worth more."""
-        found: Floats = values[..., self.kept] - values[..., self.lost]
-        return found
+        by_pair: Floats = values[..., self.kept] - values[..., self.lost]
+        return by_pair
 
     def ranked(self, values: Floats) -> float:
         """The share of decisions whose best move by these values keeps the win; equals share."""
         order = np.unique(self.decision[self.kept])
-        places = np.searchsorted(order, self.decision)
-        counted = (places < len(order)) & (order[np.minimum(places, len(order) - 1)] == self.decision)
-        places, values, keeps = places[counted], values[counted], self.keeps[counted]
+        indices = np.searchsorted(order, self.decision)
+        counted = (indices < len(order)) & (order[np.minimum(indices, len(order) - 1)] == self.decision)
+        indices, values, keeps = indices[counted], values[counted], self.keeps[counted]
         best = np.full(len(order), -np.inf)
-        np.maximum.at(best, places, values)
-        is_best = values == best[places]
-        return float((np.bincount(places, is_best & keeps) / np.bincount(places, is_best)).mean())
+        np.maximum.at(best, indices, values)
+        is_best = values == best[indices]
+        return float((np.bincount(indices, is_best & keeps) / np.bincount(indices, is_best)).mean())
 
 
 def compare_moves(
@@ -113,10 +113,10 @@ def _expected(
     lines = expected_lines(heuristic, children.take(rows), parameters, depth, None if nodes is None else nodes[rows])
     unproven = np.zeros(len(after), bool)
     unproven[rows] = np.isfinite(lines.scores)
-    found = list(after)
-    for place, row in enumerate(rows):
-        found[row] = (*after[row], *lines.cells[place, : lines.plies[place]].tolist())
-    return found, unproven
+    extended = list(after)
+    for index, row in enumerate(rows):
+        extended[row] = (*after[row], *lines.cells[index, : lines.plies[index]].tolist())
+    return extended, unproven
 
 
 def _paired(leaves: EvaluationBatch, keeps: NDArray[np.bool_], decision: Ints, orbits: Ints) -> Comparisons:

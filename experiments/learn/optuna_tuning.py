@@ -110,7 +110,9 @@ def sample(
     with opened_study(question, out, jobs, cluster, described, with_choices=True) as study:
         tried = _asked_for(study, show)
         start = _start(study)
-        chosen = sorted((one for one in tried if one != start), key=lambda one: _shrunk(tried, one), reverse=True)
+        chosen = sorted(
+            (point for point in tried if point != start), key=lambda point: _shrunk(tried, point), reverse=True
+        )
         return _finals(study, chosen[:FINALISTS], len(tried))
 
 
@@ -130,7 +132,7 @@ def _meet(
     texts = [with_values(study.question.spec, study.space.values(np.array(point))) for point in points]
     other = str(study.question.opponent or study.question.spec)
     return study.meet(
-        [study.pool.batch(first_key + place, text, other, first_opening, openings) for place, text in enumerate(texts)]
+        [study.pool.batch(first_key + index, text, other, first_opening, openings) for index, text in enumerate(texts)]
     )
 
 
@@ -156,7 +158,7 @@ def _asked_for(study: Study, show: Callable[[TuningProgress], None]) -> dict[Poi
             trials_so_far.tell(trial, tally.wins / (2 * tally.openings))
             wins, games = tried.get(point, (0, 0))
             tried[point] = wins + tally.wins, games + 2 * tally.openings
-        path.append(np.array(max(tried, key=lambda one: _shrunk(tried, one))))
+        path.append(np.array(max(tried, key=lambda point: _shrunk(tried, point))))
         show(TuningProgress(round_ + 1, plan.rounds, space.names, np.array(path)))
     return tried
 
@@ -193,8 +195,8 @@ def _shrunk(tried: Mapping[Point, tuple[int, int]], point: Point) -> float:
     """
     won, played = np.sum(list(tried.values()), axis=0)
     wins, games = tried[point]
-    more = min(games for _, games in tried.values())
-    return float((wins + more * won / played) / (games + more))
+    prior_games = min(games for _, games in tried.values())
+    return float((wins + prior_games * won / played) / (games + prior_games))
 
 
 def _finals(study: Study, finalists: Sequence[Point], vectors: int) -> Sampling:
@@ -204,7 +206,7 @@ def _finals(study: Study, finalists: Sequence[Point], vectors: int) -> Sampling:
     count = max(2, min(len(pool), round(_FINALS / (1 - _FINALS) * plan.games / (2 * FINALISTS))))
     points = [*finalists] if against_itself else [start, *finalists]
     first = plan.rounds * plan.openings
-    won = [one.each for one in _meet(study, points, plan.rounds * plan.directions, first, count)]
+    won = [result.each for result in _meet(study, points, plan.rounds * plan.directions, first, count)]
     leads = np.array(won) - 1 if against_itself else np.array(won[1:]) - won[0]
     orbits = pool.orbits[np.arange(first, first + count) % len(pool)]
     # The values as they are lead by nothing, and are preferred to whatever does not lead.

@@ -159,18 +159,18 @@ def _fit(
         model, is_linear = _model(space, compiled, compared, seed)
         problem = _Problem(space, model, compared.weights, compared.decisions)
         vector, scale = _optimum(problem, vector, 1 if is_linear else STARTS, seed)
-    found = space.rounded(vector)
+    vector_after = space.rounded(vector)
     return Fit(
         name, at, is_linear, compared.decisions, len(compared.kept),
-        _judged(problem, found, scale, compared, _GRID if is_linear else _GRID_OF_CURVES),
-        _ranked(space, compiled, suite, at, found), _ranked(space, compiled, held_out, at, found),
+        _judged(problem, vector_after, scale, compared, _GRID if is_linear else _GRID_OF_CURVES),
+        _ranked(space, compiled, suite, at, vector_after), _ranked(space, compiled, held_out, at, vector_after),
     )  # fmt: skip
 
 
-def _ranked(space: Space, compiled: CompiledHeuristic, suite: Suite, at: Limit, found: Vector) -> tuple[float, float]:
+def _ranked(space: Space, compiled: CompiledHeuristic, suite: Suite, at: Limit, fitted: Vector) -> tuple[float, float]:
     """How well the heuristic ranks moves before and after."""
     shares = []
-    for vector in (space.start, found):
+    for vector in (space.start, fitted):
         compared = compare_moves(suite, at, compiled, space.filled(vector))
         shares.append(compared.ranked(_appraised(space, compiled, compared, vector)))
     return shares[0], shares[1]
@@ -213,9 +213,9 @@ def _model(space: Space, compiled: CompiledHeuristic, compared: Comparisons, see
 def _slopes(space: Space, differences: Callable[[Vector], Floats]) -> tuple[Floats, Floats]:
     """The differences at the start, and by how much each parameter changes them over its range."""
     slopes = []
-    for place, (low, high) in enumerate(zip(space.low, space.high, strict=True)):
+    for index, (low, high) in enumerate(zip(space.low, space.high, strict=True)):
         ends = [space.start.copy(), space.start.copy()]
-        ends[0][place], ends[1][place] = low, high
+        ends[0][index], ends[1][index] = low, high
         slopes.append((differences(ends[1]) - differences(ends[0])) / (high - low))
     return differences(space.start), np.array(slopes)
 
@@ -225,20 +225,20 @@ def _is_linear(space: Space, differences: Callable[[Vector], Floats], start: Flo
     for _ in range(3):
         vector = space.low + generator.random(len(space.free)) * (space.high - space.low)
         vector = np.where(space.is_whole, np.round(vector), vector)
-        expected, found = start + (vector - space.start) @ slopes, differences(vector)
-        if not np.allclose(expected, found, rtol=1e-9, atol=1e-9 * max(1.0, float(np.abs(found).max()))):
+        expected, observed = start + (vector - space.start) @ slopes, differences(vector)
+        if not np.allclose(expected, observed, rtol=1e-9, atol=1e-9 * max(1.0, float(np.abs(observed).max()))):
             return False
     return True
 
 
 def _derivatives(space: Space, differences: Callable[[Vector], Floats], vector: Vector) -> Floats:
     rows = []
-    for place, width in enumerate(space.high - space.low):
-        step = 1.0 if space.is_whole[place] else _STEP * width
+    for index, width in enumerate(space.high - space.low):
+        step = 1.0 if space.is_whole[index] else _STEP * width
         ends = [vector.copy(), vector.copy()]
-        ends[0][place] = max(space.low[place], vector[place] - step)
-        ends[1][place] = min(space.high[place], vector[place] + step)
-        rows.append((differences(ends[1]) - differences(ends[0])) / (ends[1][place] - ends[0][place]))
+        ends[0][index] = max(space.low[index], vector[index] - step)
+        ends[1][index] = min(space.high[index], vector[index] + step)
+        rows.append((differences(ends[1]) - differences(ends[0])) / (ends[1][index] - ends[0][index]))
     return np.array(rows)
 
 
@@ -287,10 +287,10 @@ class _Problem:
 
         first = np.append(((start - low) / width)[moving], log_scale)
         bounds = [(0.0, 1.0)] * int(moving.sum()) + [(-20.0, 20.0)]
-        found = minimize(scaled, first, jac=True, bounds=bounds, method="L-BFGS-B")
+        solution = minimize(scaled, first, jac=True, bounds=bounds, method="L-BFGS-B")
         vector = start.copy()
-        vector[moving] = np.clip(low[moving] + found.x[:-1] * width[moving], low[moving], high[moving])
-        return float(found.fun), vector, float(found.x[-1])
+        vector[moving] = np.clip(low[moving] + solution.x[:-1] * width[moving], low[moving], high[moving])
+        return float(solution.fun), vector, float(solution.x[-1])
 
 
 def _optimum(problem: _Problem, start: Vector, starts: int, seed: int) -> tuple[Vector, float]:
@@ -299,7 +299,9 @@ def _optimum(problem: _Problem, start: Vector, starts: int, seed: int) -> tuple[
     generator = np.random.default_rng(seed)
     others = space.low + generator.random((starts - 1, len(start))) * (space.high - space.low)
     others = np.where(space.is_whole, np.round(others), others)
-    best = min((_descended(problem, one) for one in (start, *others)), key=lambda found: found[0])
+    best = min(
+        (_descended(problem, start_vector) for start_vector in (start, *others)), key=lambda solution: solution[0]
+    )
     return best[1], best[2]
 
 
@@ -310,18 +312,18 @@ def _descended(problem: _Problem, start: Vector) -> tuple[float, Vector, float]:
     best = problem.minimised(start, -np.log(spread), free)
     for _ in range(ROUNDS if problem.space.is_whole.any() else 0):
         before = best[0]
-        for place in np.flatnonzero(problem.space.is_whole):
-            for value in _whole_values(problem.space, int(place)):
+        for index in np.flatnonzero(problem.space.is_whole):
+            for value in _whole_values(problem.space, int(index)):
                 vector = best[1].copy()
-                vector[place] = value
-                best = min(best, problem.minimised(vector, best[2], free), key=lambda found: found[0])
+                vector[index] = value
+                best = min(best, problem.minimised(vector, best[2], free), key=lambda solution: solution[0])
         if best[0] == before:
             break
     return best
 
 
-def _whole_values(space: Space, place: int) -> list[float]:
-    low, high = int(np.ceil(space.low[place])), int(np.floor(space.high[place]))
+def _whole_values(space: Space, index: int) -> list[float]:
+    low, high = int(np.ceil(space.low[index])), int(np.floor(space.high[index]))
     count = min(MOST_ROUNDED_UP, high - low + 1)
     return sorted({float(round(value)) for value in np.linspace(low, high, count)})
 
@@ -336,34 +338,34 @@ def _judged(
     space = problem.space
     stretched = _stretched(problem, vector, log_scale, compared)
     least = problem.loss(vector, log_scale)[0] - problem.prior(vector)
-    found = []
+    parameters = []
 
-    def worse_by(place: int, values: Iterable[float]) -> tuple[tuple[float, float], ...]:
+    def worse_by(index: int, values: Iterable[float]) -> tuple[tuple[float, float], ...]:
         """Twice the loss of log likelihood of each value, all others fitted again, as clustered openings make it."""
-        per_loss = 2 * problem.decisions / stretched[place]
-        losses = _profile(problem, vector, log_scale, place, values)
+        per_loss = 2 * problem.decisions / stretched[index]
+        losses = _profile(problem, vector, log_scale, index, values)
         return tuple((at, max(0.0, float(per_loss * (loss - least)))) for at, loss in losses)
 
-    def worse_at(place: int, value: float) -> float:
-        return worse_by(place, [value])[0][1]
+    def worse_at(index: int, value: float) -> float:
+        return worse_by(index, [value])[0][1]
 
-    unchanged = [worse_at(place, before) for place, before in enumerate(space.start)]
+    unchanged = [worse_at(index, before) for index, before in enumerate(space.start)]
     p_values = holm([float(chdtrc(1, by)) for by in unchanged])
-    for place, name in enumerate(space.names):
-        low, high, after = space.low[place], space.high[place], vector[place]
+    for index, name in enumerate(space.names):
+        low, high, after = space.low[index], space.high[index], vector[index]
         grid = np.linspace(low, high, points)
-        profile = worse_by(place, sorted(set(np.round(grid) if space.is_whole[place] else grid)))
-        within = 1.0 if space.is_whole[place] else _END_WITHIN * float(high - low)
-        ends = _interval(profile, float(after), partial(worse_at, place), within)
+        profile = worse_by(index, sorted(set(np.round(grid) if space.is_whole[index] else grid)))
+        within = 1.0 if space.is_whole[index] else _END_WITHIN * float(high - low)
+        ends = _interval(profile, float(after), partial(worse_at, index), within)
         near = _AT_END * (high - low)
         end = "lower" if after <= low + near else "upper" if after >= high - near else ""
-        found.append(
+        parameters.append(
             FittedParameter(
-                name, float(space.start[place]), float(after), *ends, (float(low), float(high)),
-                p_values[place], any(_is_worse(by) for _, by in profile), profile, end,
+                name, float(space.start[index]), float(after), *ends, (float(low), float(high)),
+                p_values[index], any(_is_worse(by) for _, by in profile), profile, end,
             )
         )  # fmt: skip
-    return tuple(found)
+    return tuple(parameters)
 
 
 def _interval(
@@ -415,17 +417,17 @@ def _stretched(problem: _Problem, vector: Vector, log_scale: float, compared: Co
 
 
 def _profile(
-    problem: _Problem, vector: Vector, log_scale: float, place: int, values: Iterable[float]
+    problem: _Problem, vector: Vector, log_scale: float, index: int, values: Iterable[float]
 ) -> list[tuple[float, float]]:
     """Values of a parameter, and the loss with each, all others fitted again; without the prior."""
-    fixed = np.arange(len(vector)) == place
-    found = []
+    fixed = np.arange(len(vector)) == index
+    losses = []
     for value in values:
         start = vector.copy()
-        start[place] = value
+        start[index] = value
         loss, best, _ = problem.minimised(start, log_scale, fixed)
-        found.append((float(value), loss - problem.prior(best)))
-    return found
+        losses.append((float(value), loss - problem.prior(best)))
+    return losses
 
 
 def screened(

@@ -31,32 +31,34 @@ class Space:
     @property
     def start(self) -> Vector:
         """float64[p], where the heuristic stands."""
-        return np.array([self.parameters[place].default for place in self.free], np.float64)
+        return np.array([self.parameters[index].default for index in self.free], np.float64)
 
     @property
     def low(self) -> Vector:
         """float64[p], the lower ends."""
-        return np.array([self.parameters[place].low for place in self.free], np.float64)
+        return np.array([self.parameters[index].low for index in self.free], np.float64)
 
     @property
     def high(self) -> Vector:
         """float64[p], the upper ends."""
-        return np.array([self.parameters[place].high for place in self.free], np.float64)
+        return np.array([self.parameters[index].high for index in self.free], np.float64)
 
     @property
     def is_whole(self) -> NDArray[np.bool_]:
         """bool[p], who takes whole numbers only."""
-        return np.array([self.parameters[place].is_whole for place in self.free], bool)
+        return np.array([self.parameters[index].is_whole for index in self.free], bool)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Of those that are looked through."""
-        return tuple(self.parameters[place].name for place in self.free)
+        return tuple(self.parameters[index].name for index in self.free)
 
     @property
     def choices(self) -> tuple[Parameter, ...]:
         """The choices among those that are not looked through."""
-        return tuple(one for place, one in enumerate(self.parameters) if one.choices and place not in self.free)
+        return tuple(
+            parameter for index, parameter in enumerate(self.parameters) if parameter.choices and index not in self.free
+        )
 
     def filled(self, vector: Vector) -> Vector:
         """float64, all parameters in their order, those looked through from a vector."""
@@ -66,14 +68,14 @@ class Space:
 
     def rounded(self, vector: Vector) -> Vector:
         """The vector in so many digits as anybody wants to read, within the ranges; whole numbers whole."""
-        return np.array([self._rounded(place, float(value)) for place, value in enumerate(vector)])
+        return np.array([self._rounded(index, float(value)) for index, value in enumerate(vector)])
 
     def values(self, vector: Vector) -> dict[str, float]:
         """A vector as specs have it."""
         return {name: float(value) for name, value in zip(self.names, vector, strict=True)}
 
-    def _rounded(self, place: int, value: float) -> float:
-        parameter = self.parameters[self.free[place]]
+    def _rounded(self, index: int, value: float) -> float:
+        parameter = self.parameters[self.free[index]]
         if parameter.is_whole:
             return float(round(value))
         width = parameter.high - parameter.low
@@ -101,9 +103,9 @@ def space_of(
         if named not in names:
             raise ParameterError(unknown(heuristic, named))
     free = tuple(
-        place
-        for place, one in enumerate(parameters)
-        if (not wanted or one.name in wanted) and (with_choices or not one.choices)
+        index
+        for index, parameter in enumerate(parameters)
+        if (not wanted or parameter.name in wanted) and (with_choices or not parameter.choices)
     )
     left_out = [
         parameter.name
@@ -114,12 +116,12 @@ def space_of(
         raise ParameterError(
             f"{left_out[0]} is categorical and cannot be fitted: use isolation tune --sampler optuna or isolation sweep"
         )
-    for place in free:
-        one = parameters[place]
-        if one.low == one.high:
+    for index in free:
+        parameter = parameters[index]
+        if parameter.low == parameter.high:
             raise ParameterError(
-                f"the range of {one.name} is the single number {one.low:g}: declare a range, as in {one.name}: "
-                f"Annotated[float, Interval(ge=-1, le=1)] = {one.default}"
+                f"the range of {parameter.name} is the single number {parameter.low:g}: declare a range, "
+                f"as in {parameter.name}: Annotated[float, Interval(ge=-1, le=1)] = {parameter.default}"
             )
     return Space(parameters, free)
 

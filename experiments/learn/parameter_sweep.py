@@ -67,10 +67,10 @@ def parse_axis(text: str) -> Axis:
             raise ValueError
     except ValueError:
         raise ValueError(f"--over: {values!r} is neither FIRST:LAST:STEP nor comma-separated numbers") from None
-    found = _range(values, *written) if ":" in values else tuple(written)
-    if len(set(found)) != len(found):
+    axis_values = _range(values, *written) if ":" in values else tuple(written)
+    if len(set(axis_values)) != len(axis_values):
         raise ValueError(f"--over: {values!r} contains a duplicate value")
-    return Axis(name.removeprefix(_PARAMETER), found)
+    return Axis(name.removeprefix(_PARAMETER), axis_values)
 
 
 def sweep(
@@ -100,11 +100,14 @@ def sweep(
     _check_choices(spec, limit, axes)
     combinations = list(itertools.product(*(axis.values for axis in axes)))
     meetings = [_meeting(spec, opponent, limit, axes, values) for values in combinations]
-    agents = prepare(list(dict.fromkeys(str(one) for meeting in meetings for one in meeting)), size)
+    agents = prepare(list(dict.fromkeys(str(point) for meeting in meetings for point in meeting)), size)
     pool = pool_of(size, plies, pairs, seed, "fit")
     question = {
         "what": "sweep",
-        "agents": [settings_text(meetings[0][0], agents[0]), *(str(one) for meeting in meetings for one in meeting)],
+        "agents": [
+            settings_text(meetings[0][0], agents[0]),
+            *(str(point) for meeting in meetings for point in meeting),
+        ],
         "size": size,
         "openings": [plies, len(pool), seed],
     }
@@ -143,13 +146,14 @@ def _check(axes: Sequence[Axis]) -> None:
 
 def _check_choices(spec: Spec, limit: Limit | None, axes: Sequence[Axis]) -> None:
     heuristic = make_agent(complete(spec, limit)).heuristic
-    known = {one.name: one for one in parameters_of(heuristic)} if heuristic else {}
+    known = {parameter.name: parameter for parameter in parameters_of(heuristic)} if heuristic else {}
     for axis in axes:
-        one = known.get(axis.name)
-        if one and one.choices and not set(axis.values) <= set(one.choices):
-            listed = ",".join(map(str, one.choices))
+        parameter = known.get(axis.name)
+        if parameter and parameter.choices and not set(axis.values) <= set(parameter.choices):
+            listed = ",".join(map(str, parameter.choices))
             raise ValueError(
-                f"--over: {one.name} is categorical ({one.allowed}): list values, as in {_PARAMETER}{one.name}={listed}"
+                f"--over: {parameter.name} is categorical ({parameter.allowed}): list values, "
+                f"as in {_PARAMETER}{parameter.name}={listed}"
             )
 
 

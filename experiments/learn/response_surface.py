@@ -82,16 +82,16 @@ def importance(upper: Floats, lower: Floats, leads: Floats) -> Floats:
     """
     rows, count = upper.shape
     weights = np.array([np.ones(rows), 1 / (_EARLY * rows + np.arange(1, rows + 1))])
-    found = []
-    for place in range(count):
-        others = np.arange(count) != place
+    p_values = []
+    for index in range(count):
+        others = np.arange(count) != index
         terms = np.hstack([(upper - lower)[:, others], (upper**2 - lower**2)[:, others]])
-        rest = leads - terms @ np.linalg.lstsq(terms, leads, rcond=None)[0] if count > 1 else leads
-        signs = np.sign(upper[:, place] - lower[:, place])
-        spreads = np.sqrt(np.sum((weights * rest * signs) ** 2, axis=1))
-        sums = np.abs(weights @ (rest * signs))
-        found.append(min(1.0, 2 * 2 * float(norm.sf((sums / spreads).max()))) if spreads.all() else 1.0)
-    return np.array(holm(found))
+        residuals = leads - terms @ np.linalg.lstsq(terms, leads, rcond=None)[0] if count > 1 else leads
+        signs = np.sign(upper[:, index] - lower[:, index])
+        spreads = np.sqrt(np.sum((weights * residuals * signs) ** 2, axis=1))
+        sums = np.abs(weights @ (residuals * signs))
+        p_values.append(min(1.0, 2 * 2 * float(norm.sf((sums / spreads).max()))) if spreads.all() else 1.0)
+    return np.array(holm(p_values))
 
 
 def fit_response(contests: Contests, start: Floats, p_values: Floats) -> Response:
@@ -138,11 +138,11 @@ def _fitted(rows: Floats, contests: Contests) -> tuple[Floats, Floats]:
         value = contests.games @ np.logaddexp(0, logits) - contests.wins @ logits + beta @ beta / (2 * _PRIOR**2)
         return float(value), rows.T @ (contests.games * expit(logits) - contests.wins) + beta / _PRIOR**2
 
-    found = minimize(loss, np.zeros(rows.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 2000})
-    chances = expit(rows @ found.x)
+    solution = minimize(loss, np.zeros(rows.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 2000})
+    chances = expit(rows @ solution.x)
     information = (rows.T * (contests.games * chances * (1 - chances))) @ rows + np.eye(rows.shape[1]) / _PRIOR**2
     covariance = _dispersion(chances, contests) * np.linalg.inv(information)
-    return found.x, np.asarray(covariance, np.float64)
+    return solution.x, np.asarray(covariance, np.float64)
 
 
 def _dispersion(chances: Floats, contests: Contests) -> float:
@@ -166,8 +166,8 @@ def _top(beta: Floats, edges: Floats, start: Floats) -> Floats:
 
     starts = (np.clip(start, *edges), edges.mean(axis=0))
     bounds = list(zip(*edges, strict=True))
-    found = [minimize(below, start, jac=True, bounds=bounds, method="L-BFGS-B") for start in starts]
-    return np.asarray(min(found, key=lambda one: one.fun).x, np.float64)
+    solutions = [minimize(below, start, jac=True, bounds=bounds, method="L-BFGS-B") for start in starts]
+    return np.asarray(min(solutions, key=lambda solution: solution.fun).x, np.float64)
 
 
 def _matrices(beta: Floats, count: int) -> tuple[Floats, Floats]:

@@ -240,14 +240,16 @@ def tune(
             signs = directions(plan, round_, len(space.free))
             played = _play_round(study, ends(path[-1], signs, round_), round_)
             contests += played
-            leads = np.array([one.lead for one in played])
+            leads = np.array([result.lead for result in played])
             path.append(moved(plan, path[-1], signs, leads, round_))
             show(TuningProgress(round_, plan.rounds, space.names, _unscaled(space, np.array(path))))
         uppers, lowers = (np.array([getattr(contest, end) for contest in contests]) for end in ("upper", "lower"))
         matters = importance(uppers, lowers, np.array([contest.lead / contest.games for contest in contests]))
-        found = _tuned(space, fit_response(_contests(contests, question.opponent is None), path[0], matters))
-        promised = _finals(study, {one.name: one.after for one in found if one.after != one.before})
-    return Tuning(found, promised, study.games, study.forfeits, _unscaled(space, np.array(path)))
+        tuned = _tuned(space, fit_response(_contests(contests, question.opponent is None), path[0], matters))
+        promised = _finals(
+            study, {parameter.name: parameter.after for parameter in tuned if parameter.after != parameter.before}
+        )
+    return Tuning(tuned, promised, study.games, study.forfeits, _unscaled(space, np.array(path)))
 
 
 def judge(
@@ -310,8 +312,8 @@ def _play_round(study: Study, both: tuple[Vector, Vector], round_: int) -> list[
     question, space, count = study.question, study.space, study.question.plan.openings
     uppers, lowers = (np.array([_nearest_playable(space, point) for point in points]) for points in both)
     due: list[Batch] = []
-    for place, points in enumerate(zip(uppers, lowers, strict=True)):
-        contest = (round_ - 1) * len(uppers) + place
+    for index, points in enumerate(zip(uppers, lowers, strict=True)):
+        contest = (round_ - 1) * len(uppers) + index
         upper, lower = (with_values(question.spec, space.values(_unscaled(space, end))) for end in points)
         other = str(question.opponent)
         meetings = [(upper, lower)] if question.opponent is None else [(upper, other), (lower, other)]
@@ -319,8 +321,8 @@ def _play_round(study: Study, both: tuple[Vector, Vector], round_: int) -> list[
     results = study.meet(due)
     each = len(due) // len(uppers)
     return [
-        _Contest(upper, lower, tuple(results[place * each : (place + 1) * each]))
-        for place, (upper, lower) in enumerate(zip(uppers, lowers, strict=True))
+        _Contest(upper, lower, tuple(results[index * each : (index + 1) * each]))
+        for index, (upper, lower) in enumerate(zip(uppers, lowers, strict=True))
     ]
 
 
@@ -344,26 +346,26 @@ def _contests(contests: Sequence[_Contest], against_itself: bool) -> Contests:
     )
 
 
-def _tuned(space: Space, found: Response) -> tuple[TunedParameter, ...]:
-    best = space.rounded(_unscaled(space, found.best))
-    low, high, edges = (_unscaled(space, one) for one in (found.low, found.high, found.edges))
+def _tuned(space: Space, response: Response) -> tuple[TunedParameter, ...]:
+    best = space.rounded(_unscaled(space, response.best))
+    low, high, edges = (_unscaled(space, point) for point in (response.low, response.high, response.edges))
     width = space.high - space.low
     parameters = []
-    for place, name in enumerate(space.names):
-        near = 0.01 * width[place]
+    for index, name in enumerate(space.names):
+        near = 0.01 * width[index]
         edge = (
             "lower"
-            if best[place] <= edges[0, place] + near
+            if best[index] <= edges[0, index] + near
             else "upper"
-            if best[place] >= edges[1, place] - near
+            if best[index] >= edges[1, index] - near
             else ""
         )
-        before = float(space.start[place])
-        after = float(best[place]) if found.p_values[place] <= ALPHA else before
+        before = float(space.start[index])
+        after = float(best[index]) if response.p_values[index] <= ALPHA else before
         parameters.append(
             TunedParameter(
-                name, (float(space.low[place]), float(space.high[place])), before, after, float(low[place]),
-                float(high[place]), float(found.p_values[place]), edge,
+                name, (float(space.low[index]), float(space.high[index])), before, after, float(low[index]),
+                float(high[index]), float(response.p_values[index]), edge,
             )
         )  # fmt: skip
     return tuple(parameters)
@@ -377,7 +379,7 @@ def _finals(study: Study, values: dict[str, float]) -> Interval:
         return promise(np.zeros(1, np.int64), np.zeros(1, np.int64), against_itself)
     first, count = plan.games // 2, max(1, min(len(pool), round(FINALS * plan.games / 2)))
     new, old = with_values(question.spec, values), str(question.spec)
-    meetings = [(new, old)] if against_itself else [(one, str(question.opponent)) for one in (new, old)]
+    meetings = [(new, old)] if against_itself else [(agent, str(question.opponent)) for agent in (new, old)]
     key = 2 * plan.rounds * plan.directions
     due = [pool.batch(key + n, *meeting, first, count) for n, meeting in enumerate(meetings)]
     won = [result.each for result in study.meet(due)]
@@ -409,8 +411,8 @@ def _scaled(space: Space, vector: Vector) -> Vector:
 
 
 def _unscaled(space: Space, points: Floats) -> Floats:
-    found: Floats = space.low + points * (space.high - space.low)
-    return found
+    values: Floats = space.low + points * (space.high - space.low)
+    return values
 
 
 def _nearest_playable(space: Space, point: Vector) -> Vector:

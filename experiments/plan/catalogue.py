@@ -49,16 +49,22 @@ def file_catalogue(
     Raises:
         LoadError: the file cannot be loaded.
     """
-    found = {name: one for name, one in heuristics_in(path).items() if names_game_and_player(one) or _answers(one)}
-    return _listings([(name, first_line(function), function) for name, function in found.items()], show)
+    functions = {
+        name: function
+        for name, function in heuristics_in(path).items()
+        if names_game_and_player(function) or _answers(function)
+    }
+    return _listings([(name, first_line(function), function) for name, function in functions.items()], show)
 
 
-def _listings(found: Sequence[tuple[str, str, Heuristic]], show: Callable[[int, int], None]) -> list[CatalogueEntry]:
+def _listings(
+    functions: Sequence[tuple[str, str, Heuristic]], show: Callable[[int, int], None]
+) -> list[CatalogueEntry]:
     listings: list[CatalogueEntry] = []
-    show(0, len(found))
-    for name, meaning, function in found:
+    show(0, len(functions))
+    for name, meaning, function in functions:
         listings.append(_listing(name, meaning, function))
-        show(len(listings), len(found))
+        show(len(listings), len(functions))
     return listings
 
 
@@ -80,7 +86,7 @@ def _listing(name: str, meaning: str, function: Heuristic) -> CatalogueEntry:
         parameters = ", ".join(map(str, parameters_of(function)))
     except ParameterError as error:
         parameters = str(error)
-    others = [f"{one} is not a parameter: its default is {what}" for one, what in no_parameters(function).items()]
+    others = [f"{name} is not a parameter: its default is {what}" for name, what in no_parameters(function).items()]
     return CatalogueEntry(name, meaning, "; ".join(filter(None, [parameters, *others])), compiles(function))
 
 
@@ -95,11 +101,11 @@ def user_heuristics(references: Sequence[str]) -> dict[str, Heuristic]:
     Raises:
         LoadError: one of them cannot be loaded, or a bare file does not have just one.
     """
-    found = {}
+    heuristics = {}
     for reference in references:
         path, name = heuristic_named(reference)
-        found[f"{Path(path).name}:{name}"] = load_heuristic(path, name).value
-    return found
+        heuristics[f"{Path(path).name}:{name}"] = load_heuristic(path, name).value
+    return heuristics
 
 
 def evaluate(functions: Mapping[str, Heuristic], board: Board) -> list[dict[str, Any]]:
@@ -109,11 +115,11 @@ def evaluate(functions: Mapping[str, Heuristic], board: Board) -> list[dict[str,
 
 def failures(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """A clause for each row of `evaluate` with something else than a number: the name, and the first such value."""
-    found = []
+    sentences = []
     for row in rows:
         name, *values = row.values()
-        found += [f"{name}: {value}" for value in values if isinstance(value, str) or value != value][:1]
-    return found
+        sentences += [f"{name}: {value}" for value in values if isinstance(value, str) or value != value][:1]
+    return sentences
 
 
 def heuristic_named(reference: str) -> tuple[str, str]:

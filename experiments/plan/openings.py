@@ -155,17 +155,17 @@ def check_opening(cells: Sequence[int], size: str) -> tuple[int, ...]:
         ValueError: it is not a sequence of legal plies on this board, or it ends the game; the message names the ply.
     """
     rows, columns = parse_size(size)
-    visited, places = 0, [_NOWHERE, _NOWHERE]
+    visited, locations = 0, [_NOWHERE, _NOWHERE]
     for ply, cell in enumerate(cells):
         if not 0 <= cell < rows * columns:
             raise ValueError(f"ply {ply + 1}: a {size} board has no cell {cell}, only 0 to {rows * columns - 1}")
         if visited >> cell & 1:
             raise ValueError(f"ply {ply + 1}: cell {cell} is already visited")
-        if ply > 1 and not knight_masks(rows, columns)[places[ply % 2]] >> cell & 1:
-            raise ValueError(f"ply {ply + 1}: cell {cell} is not a knight's move from cell {places[ply % 2]}")
-        places[ply % 2] = cell
+        if ply > 1 and not knight_masks(rows, columns)[locations[ply % 2]] >> cell & 1:
+            raise ValueError(f"ply {ply + 1}: cell {cell} is not a knight's move from cell {locations[ply % 2]}")
+        locations[ply % 2] = cell
         visited |= 1 << cell
-    to_move = places[len(cells) % 2]
+    to_move = locations[len(cells) % 2]
     blank = ~visited & (1 << rows * columns) - 1
     if not blank & (knight_masks(rows, columns)[to_move] if to_move != _NOWHERE else blank):
         raise ValueError(f"the opening ends the game: player {len(cells) % 2 + 1} has no move after it")
@@ -198,14 +198,14 @@ def orbit_ids_by_ply(cells: Cells, size: str) -> Ids:
     plies = cells.shape[1]
     smallest = np.full((len(cells), plies + 1), np.iinfo(np.uint64).max, np.uint64)
     keys = _position_keys(size)
-    visits, places = keys(0), (keys(1), keys(2))
+    visits, location_keys = keys(0), (keys(1), keys(2))
     for image in symmetries(*parse_size(size)):
         seen = np.append(np.array(image, np.int16), np.int16(_NOWHERE))[cells]
         hashes = np.full(smallest.shape, mixed(keys(3)[:1])[0], np.uint64)
         hashes[:, 1:] ^= np.bitwise_xor.accumulate(visits[seen], axis=1)
         hashes ^= mixed((np.arange(plies + 1) % 2).astype(np.uint64))
         for ply in range(plies):
-            stands = places[ply % 2][seen[:, ply]]
+            stands = location_keys[ply % 2][seen[:, ply]]
             hashes[:, ply + 1] ^= stands
             hashes[:, ply + 2 : ply + 3] ^= stands[:, None]
         smallest = np.minimum(smallest, mixed(hashes) >> np.uint64(1))
@@ -290,14 +290,14 @@ def _enumerate(size: str, plies: int) -> Cells | None:
 def _walk(size: str, plies: int, count: int, generator: np.random.Generator, colours: Colours) -> Cells:
     """Distinct ends of random walks, until there are `count` or thousands of walks in a row find nothing new."""
     most = max(1, _WALKED_CELLS // _cell_count(size))
-    found = np.empty((0, plies), np.int16)
+    openings = np.empty((0, plies), np.int16)
     dry = 0
-    while len(found) < count and dry < _DRY_WALKS:
-        before = len(found)
+    while len(openings) < count and dry < _DRY_WALKS:
+        before = len(openings)
         walks = _random_walks(size, plies, min(most, max(_WALKERS, before)), generator)
-        found = _distinct(np.concatenate([found, _of_colours(walks, size, colours)]), size)
-        dry = 0 if len(found) > before else dry + 1
-    return found[:count]
+        openings = _distinct(np.concatenate([openings, _of_colours(walks, size, colours)]), size)
+        dry = 0 if len(openings) > before else dry + 1
+    return openings[:count]
 
 
 def _random_walks(size: str, plies: int, walkers: int, generator: np.random.Generator) -> Cells:
@@ -363,10 +363,10 @@ def _hashes(cells: Cells, table: Callable[[int], NDArray[np.uint64]]) -> Ids:
     hashes ^= mixed((plies % 2).astype(np.uint64))
     for back in (1, 2):
         player = (plies - back) % 2
-        place = np.where(
+        cell = np.where(
             plies >= back, np.take_along_axis(_guarded(cells), np.maximum(plies - back, 0)[:, None], 1)[:, 0], -1
         )
-        hashes ^= np.where(player == 0, table(1)[place], table(2)[place])
+        hashes ^= np.where(player == 0, table(1)[cell], table(2)[cell])
     return mixed(hashes) >> np.uint64(1)
 
 

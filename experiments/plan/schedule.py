@@ -108,8 +108,8 @@ class Schedule:
 
     def exists(self, ids: Ids) -> NDArray[np.bool_]:
         """Which of the ids are games."""
-        places, inside = self.match_of(ids), (ids >= 0) & (ids < self.bound)
-        there: NDArray[np.bool_] = inside & (self.round_of(ids) < self.pairs[places])
+        match_indices, inside = self.match_of(ids), (ids >= 0) & (ids < self.bound)
+        there: NDArray[np.bool_] = inside & (self.round_of(ids) < self.pairs[match_indices])
         return there
 
     def match_of(self, ids: Ids) -> Ids:

@@ -119,10 +119,10 @@ def _group(
     group: list[Entrant] = []
     notes = []
     texts = config.contenders if role == "contender" else config.opponents
-    for place, text in enumerate(texts):
-        found, left_out = _entrants(text, role, f"{role}s[{place}]", config)
-        for entrant in found:
-            twin = next((one for one in [*others, *group] if _same_play(one, entrant)), None)
+    for index, text in enumerate(texts):
+        entrants, left_out = _entrants(text, role, f"{role}s[{index}]", config)
+        for entrant in entrants:
+            twin = next((twin for twin in [*others, *group] if _same_play(twin, entrant)), None)
             if twin and entrant.spec.pattern:
                 left_out.append(f"{entrant.agent.name} plays exactly like {twin.agent.name}")
             else:
@@ -183,10 +183,10 @@ def _control_share(config: Config, contenders: int) -> float:
 
 
 def _single_agent(text: str, key: str, config: Config) -> Entrant:
-    found, _ = _entrants(text, "baseline", key, config)
-    if len(found) != 1:
+    entrants, _ = _entrants(text, "baseline", key, config)
+    if len(entrants) != 1:
         raise ValueError(f"{key}: exactly one agent required, not {text}")
-    return found[0]
+    return entrants[0]
 
 
 def _entrants(text: str, role: Role, key: str, config: Config) -> tuple[list[Entrant], list[str]]:
@@ -219,9 +219,9 @@ def _check_distinct(key: str, entrants: Iterable[Entrant]) -> None:
         seen.append(entrant)
 
 
-def _same_play(one: Entrant, other: Entrant) -> bool:
+def _same_play(entrant: Entrant, other: Entrant) -> bool:
     """Whether the two play the same game from the same opening, always."""
-    return one.agent.is_deterministic and one.settings == other.settings
+    return entrant.agent.is_deterministic and entrant.settings == other.settings
 
 
 def _merged(entrants: Iterable[Entrant]) -> tuple[Entrant, ...]:
@@ -243,13 +243,13 @@ def _make_matches(
 ) -> tuple[tuple[Match, ...], list[str]]:
     matches, notes = [], []
     for first, second in _meetings(config, entrants):
-        one, other = entrants[first], entrants[second]
-        if first == second or _same_play(one, other):
-            notes.append(f"{one.agent.name} does not meet {other.agent.name}: they are the same player")
+        entrant, other = entrants[first], entrants[second]
+        if first == second or _same_play(entrant, other):
+            notes.append(f"{entrant.agent.name} does not meet {other.agent.name}: they are the same player")
             continue
-        determined = one.agent.is_deterministic and other.agent.is_deterministic
+        determined = entrant.agent.is_deterministic and other.agent.is_deterministic
         population = shared.population if determined else 0
-        if "control" in one.roles:
+        if "control" in entrant.roles:
             matches.append(Match(first, second, len(shared), own, population))
         else:
             matches.append(Match(first, second, 0, len(shared), population))
@@ -258,10 +258,10 @@ def _make_matches(
 
 def _check_contest(entrants: tuple[Entrant, ...], matches: tuple[Match, ...]) -> None:
     """Refuse a best-of whose contenders do not all meet the same opponents."""
-    contenders = [place for place, entrant in enumerate(entrants) if "contender" in entrant.roles]
+    contenders = [index for index, entrant in enumerate(entrants) if "contender" in entrant.roles]
     if len(contenders) < 2:
         raise ValueError("contenders: a best-of needs at least two to choose from")
-    opponents = {place for place, entrant in enumerate(entrants) if "opponent" in entrant.roles}
+    opponents = {index for index, entrant in enumerate(entrants) if "opponent" in entrant.roles}
     for contender in contenders:
         if opponents - {match.second for match in matches if match.first == contender}:
             raise ValueError(
@@ -274,14 +274,14 @@ def _meetings(config: Config, entrants: tuple[Entrant, ...]) -> list[tuple[int, 
     """Who meets whom, as places among the entrants."""
 
     def having(*roles: Role) -> list[int]:
-        return [place for place, entrant in enumerate(entrants) if set(roles) & set(entrant.roles)]
+        return [index for index, entrant in enumerate(entrants) if set(roles) & set(entrant.roles)]
 
     if config.format in ("gauntlet", "best-of"):
-        return [(one, other) for one in having("baseline", "contender", "control") for other in having("opponent")]
+        return [(first, other) for first in having("baseline", "contender", "control") for other in having("opponent")]
     if config.format == "head-to-head":
-        return [(one, other) for one in having("contender") for other in having("baseline")]
+        return [(contender, other) for contender in having("contender") for other in having("baseline")]
     everyone = having("contender")
-    return [(one, other) for place, one in enumerate(everyone) for other in everyone[place + 1 :]]
+    return [(first, other) for index, first in enumerate(everyone) for other in everyone[index + 1 :]]
 
 
 def _warnings(entrants: tuple[Entrant, ...], is_census: bool, config: Config) -> list[str]:

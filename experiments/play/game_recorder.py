@@ -121,8 +121,8 @@ class GameRecorder:
 
     def forfeit_notes(self) -> list[str]:
         """For people: who lost games otherwise than on the board, how many of how many, and how; most games first."""
-        found = sorted(self.forfeits.items(), key=lambda item: -item[1].total())
-        return [self._forfeit_note(*key, details) for key, details in found]
+        forfeits = sorted(self.forfeits.items(), key=lambda item: -item[1].total())
+        return [self._forfeit_note(*key, details) for key, details in forfeits]
 
     def losers_by(self, detail: str) -> set[int]:
         """The agents, by their places in the plan, that lost games that are in the log with this detail."""
@@ -180,22 +180,22 @@ class GameRecorder:
         )
 
     def _games_of(self, agent: int) -> int:
-        own = [place for place, match in enumerate(self.plan.schedule.matches) if agent in (match.first, match.second)]
+        own = [index for index, match in enumerate(self.plan.schedule.matches) if agent in (match.first, match.second)]
         return int(np.count_nonzero(self.points[:, own] >= 0))
 
     def _recover(self) -> None:
         check_scheduled(self.path, self.plan.schedule, [entrant.settings for entrant in self.plan.entrants])
         columns = ["game_id", "winner", "reason", "detail"]
-        found = log.read_table(self.path, columns)
-        if len(np.unique(found["game_id"].to_numpy())) < len(found):
+        table = log.read_table(self.path, columns)
+        if len(np.unique(table["game_id"].to_numpy())) < len(table):
             with self._writing():
                 run_directory.reopen(self.path)
                 self.duplicates = log.remove_duplicates(self._folder)
-            found = log.read_table(self.path, columns)
-        ids = found["game_id"].to_numpy()
-        winner, reasons = found["winner"].to_numpy(), np.array(found["reason"].to_pylist(), str)
+            table = log.read_table(self.path, columns)
+        ids = table["game_id"].to_numpy()
+        winner, reasons = table["winner"].to_numpy(), np.array(table["reason"].to_pylist(), str)
         record_points(self.points, ids, winner)
-        self._count(ids, winner, reasons, found["detail"])
+        self._count(ids, winner, reasons, table["detail"])
 
     def _count(self, ids: Ids, winner: NDArray[np.int8], reasons: NDArray[np.str_], details: Sequence[Any]) -> None:
         self.logged += len(ids)
@@ -203,17 +203,17 @@ class GameRecorder:
             self.reasons[str(reason)] += int(count)
         forfeited = np.flatnonzero(reasons != ON_THE_BOARD)
         losers = self.plan.schedule.players(ids[forfeited])[np.arange(len(forfeited)), 2 - winner[forfeited]]
-        for place, loser in zip(forfeited.tolist(), losers.tolist(), strict=True):
-            self.forfeits.setdefault((loser, str(reasons[place])), Counter())[str(details[place])] += 1
+        for game, loser in zip(forfeited.tolist(), losers.tolist(), strict=True):
+            self.forfeits.setdefault((loser, str(reasons[game])), Counter())[str(details[game])] += 1
 
 
 def _shortened(detail: str) -> str:
     """A detail by its first words and, where it has the end of a dialogue with an engine, by the last of that."""
-    what, found, dialogue = detail.partition(AT_LAST)
-    if len(detail) <= _LONGEST_DETAIL or not found:
+    what, separator, dialogue = detail.partition(AT_LAST)
+    if len(detail) <= _LONGEST_DETAIL or not separator:
         return shorten(detail, _LONGEST_DETAIL)
-    told = shorten(what, _LONGEST_DETAIL // 2) + AT_LAST
+    text = shorten(what, _LONGEST_DETAIL // 2) + AT_LAST
     lines = dialogue.split(" | ")
-    while len(lines) > 1 and len(told) + len(" | ".join(["…", *lines])) > _LONGEST_DETAIL:
+    while len(lines) > 1 and len(text) + len(" | ".join(["…", *lines])) > _LONGEST_DETAIL:
         lines.pop(0)
-    return told + " | ".join(["…", *lines] if lines[0] != "…" else lines)
+    return text + " | ".join(["…", *lines] if lines[0] != "…" else lines)

@@ -132,24 +132,24 @@ def _ids_in(plan: Plan, games: pa.Table) -> Ids:
     asked = games.select(_SAME_GAME).to_pandas()
     for name in ("agent_1", "agent_2"):
         planned[name], asked[name] = planned[name].astype(str), asked[name].astype(str)
-    found: Ids = asked.merge(planned, "left", _SAME_GAME)["game_id"].fillna(-1).to_numpy(np.int64)
-    return found
+    game_ids: Ids = asked.merge(planned, "left", _SAME_GAME)["game_id"].fillna(-1).to_numpy(np.int64)
+    return game_ids
 
 
 def _replay(run: Path, plan: Plan, logged: Ids, ids: Ids) -> None:
-    """Play some of a run's games again, and refuse the run if one goes otherwise: then the engine has changed.
+    """Play some of a run's games again, and refuse the run if one replays differently: then the engine has changed.
 
     `logged` are the games' ids in the run's log, `ids` those in the plan.
     """
     schedule, size, clocked = plan.schedule, parse_size(plan.schedule.size), on_the_clock(plan.entrants)
     ours = [
-        place
-        for place, entrant in enumerate(plan.entrants)
+        index
+        for index, entrant in enumerate(plan.entrants)
         if not (entrant.agent.is_user_code or entrant in clocked) and entrant.agent.compiled(size)
     ]
     repeatable = np.flatnonzero(np.isin(schedule.players(ids), ours).all(axis=1))
-    places = repeatable[np.linspace(0, len(repeatable) - 1, min(_REPLAYED, len(repeatable))).astype(np.int64)]
-    chosen = ids[places]
+    indices = repeatable[np.linspace(0, len(repeatable) - 1, min(_REPLAYED, len(repeatable))).astype(np.int64)]
+    chosen = ids[indices]
     games = play_many(
         [entrant.agent for entrant in plan.entrants],
         schedule.players(chosen),
@@ -157,7 +157,7 @@ def _replay(run: Path, plan: Plan, logged: Ids, ids: Ids) -> None:
         schedule.seeds(chosen).tolist(),
         schedule.size,
     )
-    for index, id_ in enumerate(logged[places].tolist()):
+    for index, id_ in enumerate(logged[indices].tolist()):
         row = log.find_row(run, id_)
         plies = slice(games.offsets[index], games.offsets[index + 1])
         assert row is not None

@@ -118,10 +118,10 @@ def play_tournament(
             or written. Every game reported as logged stays in the log.
         KeyboardInterrupt: Ctrl-C came before there was a run; nothing was written.
     """
-    with single_interrupt(), _players(config, pools) as found:
+    with single_interrupt(), _players(config, pools) as players:
         if resume:
-            return _resume(config, retry_forfeits, stop, show, measure, found)
-        return _play(config, extends, stop, show, measure, found)
+            return _resume(config, retry_forfeits, stop, show, measure, players)
+        return _play(config, extends, stop, show, measure, players)
 
 
 @contextmanager
@@ -211,7 +211,9 @@ def _at_equal_cost(
         with deferred_interrupts() as interrupted, pools(jobs) as pool:
             pool.assign(task_of(plan))
             if pool.fleet is None:
-                prepare(pool, _kit_of(plan), jobs, interrupted, lambda names, found: tell(plan, "preparing", names))
+                prepare(
+                    pool, _kit_of(plan), jobs, interrupted, lambda names, interpreted: tell(plan, "preparing", names)
+                )
             tell(plan, "measuring")
 
             def measure_here(names: Sequence[str]) -> Costs:
@@ -375,8 +377,8 @@ def _kit_of(plan: Plan) -> Kit:
 
 def _interpreted_notes(plan: Plan, interpreted: Mapping[int, str]) -> list[str]:
     names: dict[str, list[str]] = {}
-    for place, why in sorted(interpreted.items()):
-        names.setdefault(why, []).append(plan.entrants[place].agent.name)
+    for index, why in sorted(interpreted.items()):
+        names.setdefault(why, []).append(plan.entrants[index].agent.name)
     return [
         f"{', '.join(alike)} {'run' if alike[1:] else 'runs'} interpreted, about a hundred times slower: {why}"
         for why, alike in names.items()

@@ -74,7 +74,7 @@ def sprt_rule(plan: Plan) -> Stop | None:
                 else gauntlet_path(own, base, low, high, control=control)
             )
             if path.decision:
-                stopped += [place for place, match in enumerate(plan.schedule.matches) if match.first == contender]
+                stopped += [index for index, match in enumerate(plan.schedule.matches) if match.first == contender]
         return stopped
 
     return decided
@@ -88,10 +88,10 @@ def record_so_far(schedule: Schedule, pairs: NDArray[np.int8], agent: int) -> Ag
     """
     from experiments.inference.game_pairs import AgentPairs
 
-    own = [place for place, match in enumerate(schedule.matches) if agent in (match.first, match.second)]
+    own = [index for index, match in enumerate(schedule.matches) if agent in (match.first, match.second)]
     rounds, column = np.nonzero(pairs[:, own] >= 0)
     points = pairs[:, own][rounds, column].astype(np.int64)
-    matches = [schedule.matches[place] for place in own]
+    matches = [schedule.matches[index] for index in own]
     is_first = np.array([match.first == agent for match in matches], bool)[column]
     others = np.array([match.first + match.second - agent for match in matches], np.int64)[column]
     opening = np.array([match.start for match in matches], np.int64)[column] + rounds
@@ -99,4 +99,4 @@ def record_so_far(schedule: Schedule, pairs: NDArray[np.int8], agent: int) -> Ag
 
 
 def _having(plan: Plan, role: Role) -> list[int]:
-    return [place for place, entrant in enumerate(plan.entrants) if role in entrant.roles]
+    return [index for index, entrant in enumerate(plan.entrants) if role in entrant.roles]

@@ -68,28 +68,28 @@ def parse_classic_text(text: str, source: str = "notes") -> PublishedTables:
     pending: tuple[str, str] | None = None
     unplayed: list[int] = []
     for number, line in enumerate(text.splitlines(), 1):
-        if found := _EVALUATING.search(line):
-            blocks.append(_Block(found[1], heading))
-        elif found := _MATCH.search(line):
-            pending = (found[1], re.split(r"\s{2,}|\t|\s*\bResult\b", found[2])[0])
+        if match := _EVALUATING.search(line):
+            blocks.append(_Block(match[1], heading))
+        elif match := _MATCH.search(line):
+            pending = (match[1], re.split(r"\s{2,}|\t|\s*\bResult\b", match[2])[0])
             unplayed.append(number)
-        elif found := _COLUMNS.search(line):
-            names, columns = found[1], []
-        elif found := _WIN_RATE.search(line):
-            problems += _check_all(columns, re.findall(r"(\d+(?:\.\d+)?)\s*%", found[1]), number)
+        elif match := _COLUMNS.search(line):
+            names, columns = match[1], []
+        elif match := _WIN_RATE.search(line):
+            problems += _check_all(columns, re.findall(r"(\d+(?:\.\d+)?)\s*%", match[1]), number)
             names, columns = "", []
-        elif names and (found := _ROW.match(line)):
-            cells = [(int(wins), int(losses)) for wins, losses in _CELL.findall(found[2])]
+        elif names and (match := _ROW.match(line)):
+            cells = [(int(wins), int(losses)) for wins, losses in _CELL.findall(match[2])]
             if not columns:
                 columns = _start_columns(names, heading, len(cells), number)
                 blocks += columns
-            _enter_row(columns, found[1], cells, number)
+            _enter_row(columns, match[1], cells, number)
         elif names and _BROKEN_ROW.match(line):
             raise ValueError(f"line {number}: a row of a table needs wins and losses for every agent: {line.strip()!r}")
-        elif found := _SHARE.match(line):
-            problems += _check_named(blocks, found[1], found[2], number)
-        elif found := _HEADING.match(line):
-            heading = found[1]
+        elif match := _SHARE.match(line):
+            problems += _check_named(blocks, match[1], match[2], number)
+        elif match := _HEADING.match(line):
+            heading = match[1]
         # the result usually ends the line of its match; a warning printed in between breaks it off
         if pending and (result := _RESULT.search(line)):
             _enter(blocks, heading, *pending, int(result[1]), int(result[2]))

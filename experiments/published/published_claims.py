@@ -189,7 +189,7 @@ def _claim(runs: Sequence[AgentResult], bases: Sequence[AgentResult], confidence
 
     If one has none, all are taken together against all the baseline's games, so that no game counts twice.
     """
-    of_table = {base.table: [one for one in bases if one.table == base.table] for base in bases}
+    of_table = {base.table: [baseline for baseline in bases if baseline.table == base.table] for base in bases}
     elsewhere = any(run.table not in of_table for run in runs)
     compared = [(runs, bases)] if elsewhere else [([run], of_table[run.table]) for run in runs]
     strata: list[Stratum] = []

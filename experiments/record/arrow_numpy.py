@@ -21,8 +21,8 @@ def to_numpy(values: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
     if pa.types.is_boolean(kind) and not values.null_count:
         return to_numpy(values.cast(pa.uint8())).view(np.bool_)
     is_plain = (pa.types.is_integer(kind) or pa.types.is_floating(kind)) and not values.null_count
-    found: npt.NDArray[Any] = np.from_dlpack(values) if is_plain else values.to_numpy(zero_copy_only=False)
-    return found
+    array: npt.NDArray[Any] = np.from_dlpack(values) if is_plain else values.to_numpy(zero_copy_only=False)
+    return array
 
 
 def to_arrow(values: npt.NDArray[Any]) -> pa.Array:

@@ -143,7 +143,7 @@ def fold_batches(
 ) -> R:
     """What `fold` makes of what `look` makes of columns of some thousand games at a time, in the order of their parts.
 
-    Where a running tournament merges files meanwhile, `fold` is called anew.
+    Where a running tournament merges files meanwhile, `fold` is called again.
 
     Raises:
         ValueError: there is no run there, or a file of it is damaged.
@@ -156,10 +156,10 @@ def fold_batches(
 
 def codes_in(words: Sequence[str], column: pa.ChunkedArray) -> NDArray[np.int64]:
     """Where in `words` the values of a column of names are; −1 where one is none of them, or unknown."""
-    places = {word: code for code, word in enumerate(words)}
+    codes = {word: code for code, word in enumerate(words)}
     parts = []
     for chunk in column.chunks:
-        of_dictionary = np.array([*(places.get(word, -1) for word in chunk.dictionary.to_pylist()), -1], np.int64)
+        of_dictionary = np.array([*(codes.get(word, -1) for word in chunk.dictionary.to_pylist()), -1], np.int64)
         indices = pc.fill_null(chunk.indices, -1) if chunk.null_count else chunk.indices
         parts.append(of_dictionary[to_numpy(indices)])
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
@@ -360,8 +360,12 @@ def sweep(folder: Path) -> None:
 def versions() -> dict[str, str]:
     """What produced a log: versions of this package, of Python and of the libraries that matter, and the machine."""
     packages = ("knights-isolation", "numba", "llvmlite", "numpy", "pyarrow", "joblib")
-    found = {package: version(package) for package in packages}
-    return {**found, "python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
+    package_versions = {package: version(package) for package in packages}
+    return {
+        **package_versions,
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+    }
 
 
 def _small_neighbours(files: Sequence[Path], smallest: int) -> Iterator[list[Path]]:
@@ -400,9 +404,9 @@ def _knowing_a_way_out() -> Iterator[None]:
 
 def _find_row(files: Sequence[Path], game_id: int) -> dict[str, Any] | None:
     for path in files:
-        places = np.flatnonzero(read_part(path, ["game_id"])["game_id"].to_numpy() == game_id)
-        if len(places):
-            row: dict[str, Any] = read_part(path).slice(int(places[0]), 1).to_pylist()[0]
+        rows = np.flatnonzero(read_part(path, ["game_id"])["game_id"].to_numpy() == game_id)
+        if len(rows):
+            row: dict[str, Any] = read_part(path).slice(int(rows[0]), 1).to_pylist()[0]
             return row
     return None
 

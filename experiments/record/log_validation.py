@@ -75,46 +75,46 @@ def read_valid_games(info: RunInfo, names: Sequence[str]) -> pa.Table:
 
     def checked(part: Path, table: pa.Table) -> pa.Table:
         ids = _ids(part, table)
-        found = {name: to_numpy(table[name]) for name in ("rows", "columns", "opening_id", "seed")}
-        _refuse(part, ids, (found["rows"] != rows) | (found["columns"] != columns), f"it is not on {size}")
+        columns_of = {name: to_numpy(table[name]) for name in ("rows", "columns", "opening_id", "seed")}
+        _refuse(part, ids, (columns_of["rows"] != rows) | (columns_of["columns"] != columns), f"it is not on {size}")
         sides = np.stack([_players(part, table, ids, side, agents) for side in (1, 2)], axis=1)
-        opening_ids = found["opening_id"].view(np.uint64)
+        opening_ids = columns_of["opening_id"].view(np.uint64)
         seeds = game_seeds(info.seeds_by, info.requested["seed"], tuple(agents), ids, sides, opening_ids)
-        _refuse(part, ids, found["seed"] != seeds, "its seed is not one of the run's (from another run)")
+        _refuse(part, ids, columns_of["seed"] != seeds, "its seed is not one of the run's (from another run)")
         _check_results(part, table, ids)
         return table.select(names)
 
     parts = log.map_parts(info.path, (*FACTS, *names), checked)
-    found = pa.concat_tables(parts) if parts else log.SCHEMA.empty_table().select(names)
-    ids = to_numpy(found["game_id"])
+    games = pa.concat_tables(parts) if parts else log.SCHEMA.empty_table().select(names)
+    ids = to_numpy(games["game_id"])
     if (ids[1:] > ids[:-1]).all():
-        return found
+        return games
     order = np.argsort(ids, kind="stable")
     if not np.diff(ids[order]).all():
         raise ValueError(
             f"{info.path}: contains duplicate games; to remove them: {command('tournament', '--resume', info.path)}"
         )
-    return found.take(to_arrow(order))
+    return games.take(to_arrow(order))
 
 
 def _players(
     part: Path, table: pa.Table, ids: NDArray[np.int64], side: int, agents: Mapping[str, str]
 ) -> NDArray[np.int64]:
     """Who plays a side, by the place in `agents`, which says what goes beside each name."""
-    places = log.codes_in(tuple(agents), table[f"agent_{side}"])
-    _refuse(part, ids, places < 0, f"agent_{side} is not an agent of the run (from another run)")
+    codes = log.codes_in(tuple(agents), table[f"agent_{side}"])
+    _refuse(part, ids, codes < 0, f"agent_{side} is not an agent of the run (from another run)")
     kinds = tuple(dict.fromkeys(agents.values()))
-    expected = np.array([kinds.index(settings) for settings in agents.values()], np.int64)[places]
+    expected = np.array([kinds.index(settings) for settings in agents.values()], np.int64)[codes]
     own = log.codes_in(kinds, table[f"settings_{side}"])
     _refuse(part, ids, own != expected, f"settings_{side} differ from the run's (from another run)")
-    return places
+    return codes
 
 
 def _ids(part: Path, table: pa.Table) -> NDArray[np.int64]:
-    found = table["game_id"]
-    if found.null_count:
+    column = table["game_id"]
+    if column.null_count:
         raise ValueError(f"{part}: a game has no game_id")
-    ids: NDArray[np.int64] = to_numpy(found)
+    ids: NDArray[np.int64] = to_numpy(column)
     _refuse(part, ids, ids < 0, "game_id is negative")
     return ids
 
@@ -124,16 +124,18 @@ def _check_results(part: Path, table: pa.Table, ids: NDArray[np.int64]) -> None:
     _refuse(part, ids, log.codes_in(REASON_WORDS, table["reason"]) < 0, "unknown reason")
 
 
-def _differ(found: pa.ChunkedArray, expected: Any) -> Flags:
+def _differ(column: pa.ChunkedArray, expected: Any) -> Flags:
     """Where a column is not what it should be; lists are compared one by one, where anything differs at all."""
-    if pa.types.is_list(found.type):
-        lists = pa.chunked_array([expected], found.type)
-        if found.equals(lists):
-            return np.zeros(len(found), bool)
-        return np.array([one != other for one, other in zip(found.to_pylist(), lists.to_pylist(), strict=True)], bool)
-    if pa.types.is_dictionary(found.type):
-        found, expected = pc.cast(found, pa.string()), pc.cast(expected, pa.string())
-    is_equal: Flags = pc.fill_null(pc.equal(found, expected), False).to_numpy()
+    if pa.types.is_list(column.type):
+        lists = pa.chunked_array([expected], column.type)
+        if column.equals(lists):
+            return np.zeros(len(column), bool)
+        return np.array(
+            [value != other for value, other in zip(column.to_pylist(), lists.to_pylist(), strict=True)], bool
+        )
+    if pa.types.is_dictionary(column.type):
+        column, expected = pc.cast(column, pa.string()), pc.cast(expected, pa.string())
+    is_equal: Flags = pc.fill_null(pc.equal(column, expected), False).to_numpy()
     return ~is_equal
 
 

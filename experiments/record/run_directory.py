@@ -42,10 +42,10 @@ class RunLockedError(ValueError):
 def lock_file(run: Path) -> tuple[int, int] | None:
     """Which file the lock of a run is, whatever its path; None if there is none. Another run has another one."""
     try:
-        found = (run / LOCK).stat()
+        status = (run / LOCK).stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 @contextmanager
@@ -266,11 +266,11 @@ def load_run(path: str | Path) -> RunInfo:
         raise ValueError(f"{path}: not a run directory (no {FACTS})") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        told = f"{'.'.join(map(str, first['loc']))}: {first['msg'][:1].lower()}{first['msg'][1:]}"
-        raise ValueError(f"{path / FACTS}: cannot be read: {told}") from None
+        reason = f"{'.'.join(map(str, first['loc']))}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+        raise ValueError(f"{path / FACTS}: cannot be read: {reason}") from None
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        told = str(error).partition("\n")[0]
-        raise ValueError(f"{path / FACTS}: cannot be read: {told}") from None
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f"{path / FACTS}: cannot be read: {reason}") from None
     return info
 
 
@@ -318,13 +318,13 @@ def asked_for(file: Path | None, keys: Mapping[str, Any], resume: str | None) ->
 
 def list_runs(home: Path = HOME) -> list[RunSummary]:
     """The runs below a directory, oldest first, or the run that it is itself; a warning tells of damaged ones."""
-    found = []
+    runs = []
     for path in [home] if is_run(home) else [facts.parent for facts in home.glob(f"*/{FACTS}")]:
         try:
-            found.append(RunSummary(load_run(path), log.count_games(path), is_finished(path)))
+            runs.append(RunSummary(load_run(path), log.count_games(path), is_finished(path)))
         except (ValueError, OSError) as error:
             warnings.warn(f"{path} skipped: {error}", stacklevel=2)
-    return sorted(found, key=lambda run: (run.info.created_at, run.info.path.name))
+    return sorted(runs, key=lambda run: (run.info.created_at, run.info.path.name))
 
 
 def latest_run(home: Path = HOME) -> Path:
@@ -334,12 +334,12 @@ def latest_run(home: Path = HOME) -> Path:
         ValueError: there is none.
     """
     try:
-        found = [load_run(facts.parent) for facts in home.glob(f"*/{FACTS}")]
+        runs = [load_run(facts.parent) for facts in home.glob(f"*/{FACTS}")]
     except ValueError as error:
         raise ValueError(f"cannot determine the latest run; name one: {error}") from None
-    if not found:
+    if not runs:
         raise ValueError(f"no run in {home}/: name one, or play one with isolation tournament")
-    return max(found, key=lambda info: (info.created_at, info.path.name)).path
+    return max(runs, key=lambda info: (info.created_at, info.path.name)).path
 
 
 def is_finished(path: Path) -> bool:

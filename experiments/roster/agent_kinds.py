@@ -148,14 +148,14 @@ def _make_perfect(spec: Spec) -> Agent:
 
 
 def _read_search(text: str, start: int, end: int) -> Spec | None:
-    head, colon, rest = text[start:end].partition(":")
+    head, colon, remainder = text[start:end].partition(":")
     method = head.strip().upper()
     if method not in METHODS:
         return None
     at = start + len(head) + len(colon)
     if not colon and method != "MCTS":
         raise_spec_error(f"{method} needs a heuristic, like {method}:improved", text, start, end)
-    if colon and not rest.strip():
+    if colon and not remainder.strip():
         raise_spec_error(f"a heuristic must follow {method}:", text, at - 1, at)
     return Spec(text, "search", method=method, target=_read_heuristic(text, at, end), start=at, end=end)
 
@@ -302,8 +302,8 @@ def _file_agent(spec: Spec, *, edition: str, is_restricted: bool) -> Agent:
 
 
 def _read_apart(text: str, start: int, end: int) -> Spec | None:
-    head, colon, rest = text[start:end].partition(":")
-    if head.strip().lower() != APART or ".py" not in rest:
+    head, colon, remainder = text[start:end].partition(":")
+    if head.strip().lower() != APART or ".py" not in remainder:
         return None
     at = start + len(head) + len(colon)
     target = _read_file(text, at, end, "CustomPlayer")
@@ -326,14 +326,14 @@ def _make_apart(spec: Spec) -> Agent:
 
 
 def _read_engine(text: str, start: int, end: int) -> Spec | None:
-    head, colon, rest = text[start:end].partition(":")
+    head, colon, remainder = text[start:end].partition(":")
     if head.strip().lower() != ENGINE:
         return None
-    if not rest.strip():
+    if not remainder.strip():
         raise_spec_error(
             "an engine is a name, such as engine:fairy, or a program, such as engine:./my_player", text, start, end
         )
-    return Spec(text, ENGINE, prefix=ENGINE, target=rest.strip(), start=start + len(head) + len(colon), end=end)
+    return Spec(text, ENGINE, prefix=ENGINE, target=remainder.strip(), start=start + len(head) + len(colon), end=end)
 
 
 def _refuse_engine_limit(spec: Spec, unit: str) -> str:

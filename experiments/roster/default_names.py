@@ -40,9 +40,9 @@ def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
     for name, value in vars(module).items():
         if is_third_edition_player(value) and value.__module__ == module.__name__:
             names += [f"{name}.score"] if is_heuristic(getattr(value, "score", None)) else []
-    found = {name: load_heuristic(path, name).value for name in names}
+    heuristics = {name: load_heuristic(path, name).value for name in names}
     is_third = is_of_third_edition(Path(str(module.__file__)).read_bytes())
-    return {name: value for name, value in found.items() if isinstance(value, StateHeuristic) or not is_third}
+    return {name: value for name, value in heuristics.items() if isinstance(value, StateHeuristic) or not is_third}
 
 
 def only_heuristic(path: str | Path) -> str:
@@ -53,11 +53,11 @@ def only_heuristic(path: str | Path) -> str:
     Raises:
         LoadError: there is none, or there are several.
     """
-    found = heuristics_in(path)
+    heuristics = heuristics_in(path)
     for name in ("score", "custom_score", "CustomPlayer.score"):
-        if name in found:
+        if name in heuristics:
             return name
-    likely = [name for name, value in found.items() if names_game_and_player(value)] or list(found)
+    likely = [name for name, value in heuristics.items() if names_game_and_player(value)] or list(heuristics)
     if len(likely) == 1:
         return likely[0]
     if likely:
@@ -84,17 +84,17 @@ def only_player(path: str | Path) -> str:
         LoadError: there is none, or there are several.
     """
     module = load_module(path)
-    found = [
+    players = [
         name
         for name, value in vars(module).items()
         if inspect.isclass(value) and value.__module__ == module.__name__ and is_player(value)
     ]
-    if len(found) == 1:
-        return found[0]
-    if usual := next((name for name in USUAL_PLAYERS if name in found), None):
+    if len(players) == 1:
+        return players[0]
+    if usual := next((name for name in USUAL_PLAYERS if name in players), None):
         return usual
-    if found:
-        raise LoadError(f"{path} has several players ({', '.join(found)}); name one, as in {path}:{found[0]}")
+    if players:
+        raise LoadError(f"{path} has several players ({', '.join(players)}); name one, as in {path}:{players[0]}")
     hint = f"; a heuristic is written ID:{path}" if heuristics_in(path) else ""
     raise LoadError(f"{path} has no class with a method get_move or get_action{hint}")
 
@@ -137,7 +137,7 @@ def _ask_file(path: str, name: str) -> tuple[str, str, float, tuple[str, ...]]:
         warnings.simplefilter("always")
         name = name or only_player(path)
         edition = edition_of(load_player(path, name).value)
-    return name, edition.name, float(edition.usual_limit), tuple(str(one.message) for one in said)
+    return name, edition.name, float(edition.usual_limit), tuple(str(warning.message) for warning in said)
 
 
 def names_game_and_player(function: Callable[..., Any]) -> bool:

@@ -291,8 +291,8 @@ def _file_name(spec: Spec) -> str:
     Of a file found by a pattern, with as many as the pattern leaves open, which tell it from the others.
     """
     path, _, name = spec.target.rpartition(".py:")
-    shown = max(2, open_parts(spec.pattern, path)) if spec.pattern else 2
-    parts = [part for part in Path(path).parts if part not in ("/", ".", "..")][-shown:]
+    parts_shown = max(2, open_parts(spec.pattern, path)) if spec.pattern else 2
+    parts = [part for part in Path(path).parts if part not in ("/", ".", "..")][-parts_shown:]
     return _plain(".".join([*parts, name]))
 
 

@@ -17,7 +17,7 @@ _BASES_OF_THIRD = ("BasePlayer", "DataPlayer")
 
 
 def player_in(file: Path) -> tuple[str, str] | str:
-    """The player of a source: its class and its edition; or why it cannot be told, empty where there is none."""
+    """The player of a source: its class and its edition; or why it cannot be determined, empty where there is none."""
     try:
         players = players_in(file)
     except ValueError as error:
@@ -42,20 +42,20 @@ def players_in(file: Path) -> dict[str, str]:
             raise ValueError(f"is larger than {LARGEST_SOURCE:,} bytes")
         tree = parse(file.read_bytes())
     except SyntaxError as error:
-        place = f"line {error.lineno}: " if error.lineno else ""
-        raise ValueError(f"is not Python: {place}{error.msg}") from None
+        where = f"line {error.lineno}: " if error.lineno else ""
+        raise ValueError(f"is not Python: {where}{error.msg}") from None
     except (RecursionError, MemoryError):
         raise ValueError("is nested too deeply to be read") from None
     except OSError as error:
         raise ValueError(f"cannot be read: {error.strerror}") from None
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-    found = {name: edition for name, node in classes.items() if (edition := _edition(node, classes)) is not None}
-    return found | {alias: found[name] for alias, name in _aliases(tree) if name in found}
+    editions = {name: edition for name, node in classes.items() if (edition := _edition(node, classes)) is not None}
+    return editions | {alias: editions[name] for alias, name in _aliases(tree) if name in editions}
 
 
 def _edition(node: ast.ClassDef, classes: dict[str, ast.ClassDef], seen: tuple[str, ...] = ()) -> str | None:
     """The edition of a player's class, empty if its bases from elsewhere decide; None if it is no player."""
-    methods = {one.name: one for one in node.body if isinstance(one, ast.FunctionDef)}
+    methods = {method.name: method for method in node.body if isinstance(method, ast.FunctionDef)}
     if "get_action" in methods:
         return THIRD.name
     if "get_move" in methods:

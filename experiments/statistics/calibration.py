@@ -73,11 +73,11 @@ def band_auc(scores: Scores, band: tuple[int, int]) -> float:
 def scores_of(findings: RunResults, names: Sequence[str]) -> dict[str, Scores]:
     """The scores of each agent, over all runs."""
     runs = over_moves(findings, "score", names, _counted, partial(merge_counts, nothing=_NOTHING))
-    found = merge_counts(runs, _NOTHING)
-    agent, ply, score = found.keys
+    counts = merge_counts(runs, _NOTHING)
+    agent, ply, score = counts.keys
     bounds = np.searchsorted(agent, np.arange(len(names) + 1)).tolist()
     return {
-        name: Scores(ply[first:end], score[first:end], *(count[first:end] for count in found.counts))
+        name: Scores(ply[first:end], score[first:end], *(count[first:end] for count in counts.counts))
         for name, first, end in zip(names, bounds, bounds[1:], strict=False)
     }
 

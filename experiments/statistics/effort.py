@@ -76,10 +76,10 @@ def list_chunks(table: pa.Table, column: str) -> Iterator[tuple[Ints, npt.NDArra
 
 def agent_codes(column: pa.ChunkedArray, names: list[str], called: dict[str, str]) -> Ints:
     """Places in `names` of a dictionary column of agents, which are `called` something else there."""
-    place = {name: code for code, name in enumerate(names)}
+    code_of = {name: code for code, name in enumerate(names)}
     parts = []
     for chunk in column.chunks:
-        codes = np.array([place[called.get(name, name)] for name in chunk.dictionary.to_pylist()], np.int64)
+        codes = np.array([code_of[called.get(name, name)] for name in chunk.dictionary.to_pylist()], np.int64)
         parts.append(codes[to_numpy(chunk.indices)])
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
@@ -91,7 +91,7 @@ def _summed(findings: RunResults, columns: Sequence[str]) -> dict[str, tuple[int
     for source in findings.sources:
         look = partial(_sums, names, dict(source.names), columns)
         sums += fold_batches(source.info.path, (*_WHO, *columns), look, total)
-    return {name: tuple(int(value) for value in sums[:, place]) for place, name in enumerate(names)}
+    return {name: tuple(int(value) for value in sums[:, index]) for index, name in enumerate(names)}
 
 
 def _sums(names: list[str], called: dict[str, str], columns: Sequence[str], table: pa.Table) -> npt.NDArray[np.float64]:
@@ -116,7 +116,7 @@ def _by_side(table: pa.Table, column: str) -> list[Ints]:
             every_other = values[odd::2]
             np.cumsum(every_other, dtype=np.int64, out=before[1 : every_other.size + 1, odd])
         start, end = offsets[:-1], offsets[1:]
-        for side, found in enumerate(sides):
-            place = (start + side) % 2
-            found.append(before[(end + 1 - place) // 2, place] - before[(start + 1 - place) // 2, place])
+        for side, running in enumerate(sides):
+            parity = (start + side) % 2
+            running.append(before[(end + 1 - parity) // 2, parity] - before[(start + 1 - parity) // 2, parity])
     return [np.concatenate(parts) if parts else np.zeros(0, np.int64) for parts in sides]

@@ -60,14 +60,14 @@ def placements(findings: RunResults) -> tuple[Placement, ...]:
     counted = merge_counts(runs, _NOTHING)
     player, own, _ = counted.keys
     games, wins = counted.counts
-    found = []
+    rows = []
     # a row is an orbit of openings: rows of a cell are clusters
     for first, end in pairwise(np.flatnonzero(np.diff(2 * own + player, prepend=-1, append=-1)).tolist()):
         rate = rate_interval(wins[first:end], games[first:end])
         cell = int(own[first])
-        alike = tuple(int(one) for one in np.flatnonzero(canonical == cell))
-        found.append(Placement(cell, not player[first], alike, int(games[first:end].sum()), end - first, rate))
-    return tuple(found)
+        alike = tuple(int(index) for index in np.flatnonzero(canonical == cell))
+        rows.append(Placement(cell, not player[first], alike, int(games[first:end].sum()), end - first, rate))
+    return tuple(rows)
 
 
 def _counted(canonical: Ints, part: FirstPlacements) -> GroupedCounts:
@@ -95,8 +95,8 @@ def visits(findings: RunResults) -> npt.NDArray[np.float64] | None:
         return np.append(np.bincount(visited, minlength=cells)[:cells], len(table))
 
     columns = ["rows", "columns", "moves"]
-    *found, games = total(fold_batches(source.info.path, columns, counted, total) for source in findings.sources)
-    return np.array(found, np.float64) / float(games)
+    *counts, games = total(fold_batches(source.info.path, columns, counted, total) for source in findings.sources)
+    return np.array(counts, np.float64) / float(games)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,9 +134,9 @@ def _first_placements(run: int, table: pa.Table, size: tuple[int, int]) -> First
     plies = pc.list_value_length(table["moves"]).to_numpy().astype(np.int64)
     cells = np.append(pc.list_flatten(table["moves"]).to_numpy().astype(np.int64), [-1, -1])
     starts = plies.cumsum() - plies
-    one, other = (np.where(plies > place, cells[starts + place], -1) for place in (0, 1))
+    first, other = (np.where(plies > index, cells[starts + index], -1) for index in (0, 1))
     ids, orbit, winner = (table[name].to_numpy() for name in ("game_id", "orbit", "winner"))
-    return FirstPlacements(run, ids, (one, other), orbit, winner)
+    return FirstPlacements(run, ids, (first, other), orbit, winner)
 
 
 def _of_size(table: pa.Table, size: tuple[int, int]) -> pa.Table:

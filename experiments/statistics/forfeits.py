@@ -32,15 +32,15 @@ def forfeits_of(findings: RunResults) -> tuple[ForfeitGroup, ...]:
     lost = findings.games[is_forfeit]
     loser = np.where(lost["winner"] == 1, lost["agent_2"].astype(str), lost["agent_1"].astype(str))
     details = {number: _details(findings.sources[number].info.path) for number in lost["run"].unique()}
-    found = []
+    groups = []
     for (agent, reason), group in lost.groupby([loser, lost["reason"].astype(str)]):
         run, own_id = int(group["run"].iloc[0]), int(group["own_id"].iloc[0])
         path = findings.sources[run].info.path
-        found.append(ForfeitGroup(str(agent), str(reason), len(group), path, own_id, details[run].get(own_id, "")))
-    return tuple(sorted(found, key=lambda one: -one.games))
+        groups.append(ForfeitGroup(str(agent), str(reason), len(group), path, own_id, details[run].get(own_id, "")))
+    return tuple(sorted(groups, key=lambda group: -group.games))
 
 
 def _details(run: Path) -> dict[int, str]:
     frame = read_games(run, ["game_id", "detail"])
-    told = frame[(frame["detail"] != "").to_numpy()]
-    return dict(zip(told["game_id"].tolist(), told["detail"].tolist(), strict=True))
+    with_detail = frame[(frame["detail"] != "").to_numpy()]
+    return dict(zip(with_detail["game_id"].tolist(), with_detail["detail"].tolist(), strict=True))

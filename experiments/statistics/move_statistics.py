@@ -83,11 +83,11 @@ class Distribution:
     def quantiles(self, shares: Sequence[float]) -> npt.NDArray[np.float64]:
         """For each name, the values below which these shares of all lie; NaN for names without values."""
         total = self.counts.cumsum(axis=1)
-        found = np.full((len(self.names), len(shares)), np.nan)
+        table = np.full((len(self.names), len(shares)), np.nan)
         for row, running in enumerate(total):
             if running.size and running[-1]:
-                found[row] = self.values[np.searchsorted(running, np.array(shares) * running[-1])]
-        return found
+                table[row] = self.values[np.searchsorted(running, np.array(shares) * running[-1])]
+        return table
 
 
 def game_lengths(findings: RunResults, names: Sequence[str]) -> Distribution:
@@ -96,10 +96,10 @@ def game_lengths(findings: RunResults, names: Sequence[str]) -> Distribution:
     most = int(games["plies"].max()) if len(games) else 0
     counts = np.zeros((len(names), most + 1), np.int64)
     for column in ("agent_1", "agent_2"):
-        place = np.array(
+        agent_codes = np.array(
             [names.index(name) if name in names else -1 for name in games[column].cat.categories], np.int64
         )
-        agent = place[games[column].cat.codes.to_numpy()] if place.size else np.zeros(0, np.int64)
+        agent = agent_codes[games[column].cat.codes.to_numpy()] if agent_codes.size else np.zeros(0, np.int64)
         kept = agent >= 0
         np.add.at(counts, (agent[kept], games["plies"].to_numpy()[kept]), 1)
     return Distribution(tuple(names), np.arange(most + 1, dtype=np.float64), counts)

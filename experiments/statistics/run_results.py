@@ -130,8 +130,8 @@ class RunResults:
 
     def in_order(self, names: Iterable[str]) -> list[str]:
         """These agents in the order of `ranked`; those that have not played last, as they come."""
-        place = {name: rank for rank, name in enumerate(self.ranked)}
-        return sorted(names, key=lambda name: place.get(name, len(place)))
+        rank = {name: rank for rank, name in enumerate(self.ranked)}
+        return sorted(names, key=lambda name: rank.get(name, len(rank)))
 
     @property
     def pooled_controls(self) -> tuple[str, ...]:
@@ -196,7 +196,7 @@ def load_findings(runs: Sequence[str | Path], baseline: str | None = None, mixed
     """Read runs, finished or not, as one.
 
     `baseline` overrides the runs' own. With `mixed`, runs of different settings are taken together all the same, and a
-    name that means different players is told apart by the player's limit or by the run.
+    name that means different players is distinguished by the player's limit or by the run.
 
     Raises:
         ValueError: there is no run there, or games lie there that are not its own; no agent is called `baseline`; the
@@ -219,39 +219,39 @@ def load_findings(runs: Sequence[str | Path], baseline: str | None = None, mixed
 
 
 def _refuse_repetition(infos: Sequence[RunInfo]) -> None:
-    places = [info.path.resolve() for info in infos]
-    for place in places:
-        if places.count(place) > 1:
-            raise ValueError(f"{place} is named twice")
+    paths = [info.path.resolve() for info in infos]
+    for path in paths:
+        if paths.count(path) > 1:
+            raise ValueError(f"{path} is named twice")
 
 
 def _check_same_question(infos: Sequence[RunInfo]) -> None:
     first = infos[0]
     for other in infos[1:]:
         for key in _SAME_QUESTION:
-            one, two = first.requested.get(key), other.requested.get(key)
-            if one != two:
+            first_value, two = first.requested.get(key), other.requested.get(key)
+            if first_value != two:
                 raise ValueError(
-                    f"{other.path} has {key} = {json.dumps(two)} and {first.path} {json.dumps(one)}: their results "
-                    f"are not comparable; analyse them separately, or pool them with --mixed"
+                    f"{other.path} has {key} = {json.dumps(two)} and {first.path} {json.dumps(first_value)}: their "
+                    f"results are not comparable; analyse them separately, or pool them with --mixed"
                 )
     for name, holders in _holders(infos).items():
         for run, settings in holders[1:]:
             if settings != holders[0][1]:
-                one, two = differing_settings(holders[0][1], settings)
+                first_value, two = differing_settings(holders[0][1], settings)
                 raise ValueError(
                     f"{name} is not the same player in {infos[holders[0][0]].path} and {infos[run].path}: "
-                    f"{one} and {two}; analyse them separately, or pool them with --mixed"
+                    f"{first_value} and {two}; analyse them separately, or pool them with --mixed"
                 )
 
 
 def _holders(infos: Sequence[RunInfo]) -> dict[str, list[tuple[int, str]]]:
     """By name, the runs that have an agent of it and its settings there."""
-    found: dict[str, list[tuple[int, str]]] = {}
+    holders: dict[str, list[tuple[int, str]]] = {}
     for run, info in enumerate(infos):
         for name, facts in info.agents.items():
-            found.setdefault(name, []).append((run, str(facts["settings"])))
-    return found
+            holders.setdefault(name, []).append((run, str(facts["settings"])))
+    return holders
 
 
 def _names(infos: Sequence[RunInfo]) -> list[dict[str, str]]:
@@ -284,8 +284,8 @@ def _merge_agents(sources: Sequence[LoadedRun]) -> dict[str, AgentFacts]:
 
 def _baseline_of(agents: Mapping[str, AgentFacts]) -> str | None:
     """The one agent that is the baseline; None where there is none, or where runs have different ones."""
-    found = [name for name, facts in agents.items() if "baseline" in facts.roles]
-    return found[0] if len(found) == 1 else None
+    baselines = [name for name, facts in agents.items() if "baseline" in facts.roles]
+    return baselines[0] if len(baselines) == 1 else None
 
 
 def _read(source: LoadedRun, number: int, columns: Sequence[str], kinds: Sequence[str]) -> pa.Table:
@@ -304,8 +304,8 @@ def _read(source: LoadedRun, number: int, columns: Sequence[str], kinds: Sequenc
 
 def _renamed(players: pa.ChunkedArray, called: Mapping[str, str], kinds: Sequence[str]) -> pa.Array:
     """A column of names with what each is called in its place, which is one of these kinds."""
-    place = np.array([kinds.index(name) for name in called.values()], np.int16)
-    return to_names(place[codes_in(tuple(called), players)], kinds)
+    codes = np.array([kinds.index(name) for name in called.values()], np.int16)
+    return to_names(codes[codes_in(tuple(called), players)], kinds)
 
 
 def _with(table: pa.Table, columns: Mapping[str, pa.Array | pa.ChunkedArray]) -> pa.Table:
@@ -324,16 +324,16 @@ def _pool(games: pa.Table, agents: Mapping[str, AgentFacts]) -> tuple[pa.Table, 
 
     names = tuple(agents)
     fixed = np.array([agents[name].is_deterministic for name in names], dtype=bool)
-    one, two = (codes_in(names, games[column]) for column in ("agent_1", "agent_2"))
-    determined = fixed[one] & fixed[two]
+    first_codes, two = (codes_in(names, games[column]) for column in ("agent_1", "agent_2"))
+    determined = fixed[first_codes] & fixed[two]
     seed = np.where(determined, 0, to_numpy(games["seed"]))
     openings = {"opening": to_numpy(games["opening_id"]), "size": to_numpy(games["size"])}
-    what = pd.DataFrame({"one": one, "two": two, **openings, "seed": seed})
+    what = pd.DataFrame({"one": first_codes, "two": two, **openings, "seed": seed})
     repeated = what.duplicated().to_numpy()
     if (repeated & ~determined).any():
         own = what.assign(run=to_numpy(games["run"])).groupby([*what.columns, "run"], sort=False).cumcount()
         repeated = what.assign(nth=np.where(determined, 0, own)).duplicated().to_numpy()
-    meeting = what.assign(one=np.minimum(one, two), two=np.maximum(one, two)).drop(columns="seed")
+    meeting = what.assign(one=np.minimum(first_codes, two), two=np.maximum(first_codes, two)).drop(columns="seed")
     # a pair of players that leave things to chance is known by its run and number there
     meeting["run"] = np.where(determined, -1, to_numpy(games["run"]))
     meeting["pair"] = np.where(determined, -1, to_numpy(games["pair_id"]))

@@ -86,9 +86,9 @@ def collect_answers(
     parts: dict[str, dict[int, BatchMoves]] = {spec: {} for spec in wanted}
     due = {spec: len(_chunks(agent, positions, repeats, spec in compiled)) for spec, agent in wanted.items()}
 
-    def take(spec: str, place: int, answers: BatchMoves) -> None:
-        parts[spec][place] = answers
-        show(sum(len(parts[one]) == due[one] for one in wanted), len(wanted))
+    def take(spec: str, chunk: int, answers: BatchMoves) -> None:
+        parts[spec][chunk] = answers
+        show(sum(len(parts[spec]) == due[spec] for spec in wanted), len(wanted))
 
     show(0, len(wanted))
     for answered in _in_threads(compiled, positions, repeats, seed, jobs):
@@ -96,13 +96,13 @@ def collect_answers(
     alone = [spec for spec in wanted if spec not in compiled]
     files = files_of(alone) if chosen(cluster, jobs) else ()
     calls = (
-        (spec, files, place, positions.take(rows % len(positions)), _seeds(seed, rows))
+        (spec, files, chunk, positions.take(rows % len(positions)), _seeds(seed, rows))
         for spec in alone
-        for place, rows in enumerate(_chunks(wanted[spec], positions, repeats, False))
+        for chunk, rows in enumerate(_chunks(wanted[spec], positions, repeats, False))
     )
     for answered in parallel_map(_ask_again, calls, jobs, cluster):
         take(*answered)
-    joined = {spec: join_answers([parts[spec][place] for place in range(due[spec])]) for spec in wanted}
+    joined = {spec: join_answers([parts[spec][chunk] for chunk in range(due[spec])]) for spec in wanted}
     return [AgentAnswers(agent.name, spec, _times(agent, repeats), joined[spec]) for spec, agent in wanted.items()]
 
 
@@ -162,18 +162,18 @@ def failing_positions(asked: Sequence[AgentAnswers], positions: Positions) -> di
 
     Left out are those whose parameters have other values than their defaults, and what does not fail again.
     """
-    found = {}
-    for one in asked:
-        first = one.answers.first_failure
-        if first is None or one.answers.failure[first] != Reason.ERROR:
+    first_failures = {}
+    for answers in asked:
+        first = answers.answers.first_failure
+        if first is None or answers.answers.failure[first] != Reason.ERROR:
             continue
-        spec = parse_spec(one.spec)
+        spec = parse_spec(answers.spec)
         agent = make_agent(spec)
         if isinstance(agent, SearchAgent) and spec.is_file and not spec.parameters:
             root = Board.from_moves(positions[first % len(positions)], positions.size)
             if board := failing_position(agent, root):
-                found[one.name] = spec.target, board
-    return found
+                first_failures[answers.name] = spec.target, board
+    return first_failures
 
 
 def _times(agent: Agent, repeats: int) -> int:
@@ -201,9 +201,9 @@ def _in_threads(
         running = {
             pool.submit(
                 choose_moves, agent, positions.take(rows % len(positions)), _seeds(seed, rows), is_cancelled.is_set
-            ): (spec, place)
+            ): (spec, chunk)
             for spec, agent in agents.items()
-            for place, rows in enumerate(_chunks(agent, positions, repeats, True))
+            for chunk, rows in enumerate(_chunks(agent, positions, repeats, True))
         }
         try:
             for done in as_completed(running):
@@ -215,8 +215,8 @@ def _in_threads(
 
 
 def _ask_again(
-    spec: str, files: Sequence[UserFile], place: int, positions: Positions, seeds: NDArray[np.uint64]
+    spec: str, files: Sequence[UserFile], chunk: int, positions: Positions, seeds: NDArray[np.uint64]
 ) -> tuple[str, int, BatchMoves]:
-    """Ask an agent made anew, in another process, perhaps on another machine, to which users' files have travelled."""
+    """Ask an agent recreated, in another process, perhaps on another machine, to which users' files have travelled."""
     (here,) = placed_specs([spec], files)
-    return spec, place, choose_moves(make_agent(parse_spec(here)), positions, seeds)
+    return spec, chunk, choose_moves(make_agent(parse_spec(here)), positions, seeds)

@@ -131,11 +131,11 @@ def check_recipe(recipe: Recipe) -> None:
 
 def _orbits(recipe: Recipe) -> dict[int, list[tuple[int, ...]]]:
     """The openings by orbit; the orbits in an order of their own, which does not depend on how many are wanted."""
-    found = placement_openings(recipe.size)
-    ids = orbit_ids(found.cells, recipe.size)
+    openings = placement_openings(recipe.size)
+    ids = orbit_ids(openings.cells, recipe.size)
     orbits: dict[int, list[tuple[int, ...]]] = defaultdict(list)
     for row, orbit in enumerate(ids.tolist()):
-        orbits[orbit].append(found[row])
+        orbits[orbit].append(openings[row])
     order = sorted(orbits)
     return {orbit: orbits[orbit] for orbit in order[: recipe.openings]}
 
@@ -192,12 +192,16 @@ def _positions_of(recipe: Recipe, orbit: int, openings: list[tuple[int, ...]]) -
         _choose(recipe, source.name, games, generator, seen, won, lost)
     seed = int(generator.integers(1 << 63))
     kept_by = _kept_by(recipe, won, seed)
-    rows = [one.row([0] * len(one.legal), int(kept)) for one, kept in zip(won, kept_by, strict=True)]
-    rows += [one.row(errs, 0) for one, errs in zip(lost, _errs(recipe, lost, seed), strict=True) if len(set(errs)) > 1]
+    rows = [position.row([0] * len(position.legal), int(kept)) for position, kept in zip(won, kept_by, strict=True)]
+    rows += [
+        position.row(errs, 0)
+        for position, errs in zip(lost, _errs(recipe, lost, seed), strict=True)
+        if len(set(errs)) > 1
+    ]
     winner = _opening_winner(openings[0], recipe)
     split = str(split_of(np.array([orbit], np.uint64))[0])
-    more = {"orbit": orbit, "opening_winner": winner, "split": split}
-    return orbit, pa.Table.from_pylist([{**row, **more} for row in rows], SCHEMA)
+    extra = {"orbit": orbit, "opening_winner": winner, "split": split}
+    return orbit, pa.Table.from_pylist([{**row, **extra} for row in rows], SCHEMA)
 
 
 @dataclass(frozen=True)
@@ -235,12 +239,12 @@ def _choose(
             if ids[row] in seen:
                 continue
             seen.add(ids[row])
-            found = _solved(candidates[row], source, recipe)
-            if found is None:
+            solved = _solved(candidates[row], source, recipe)
+            if solved is None:
                 continue
-            sort = won if any(found.keeps) else lost
+            sort = won if any(solved.keeps) else lost
             if any(sort is other for other in wanted):
-                sort.append(found)
+                sort.append(solved)
                 wanted = [other for other in wanted if other is not sort]
             if not wanted:
                 break
@@ -282,25 +286,25 @@ def _kept_by(recipe: Recipe, won: Sequence[_Found], seed: int) -> NDArray[np.int
     """Which members of the field keep the win in each position, a bit each."""
     if not won:
         return np.zeros(0, np.int16)
-    answers = field_answers(recipe.field, Positions.of([one.moves for one in won], recipe.size), seed)
-    kept = [[cell in _winning(one) for one, cell in zip(won, row, strict=True)] for row in answers.tolist()]
+    answers = field_answers(recipe.field, Positions.of([position.moves for position in won], recipe.size), seed)
+    kept = [[cell in _winning(position) for position, cell in zip(won, row, strict=True)] for row in answers.tolist()]
     return _bits(np.array(kept))
 
 
-def _winning(one: _Found) -> set[int]:
-    return {cell for cell, keeps in zip(one.legal, one.keeps, strict=True) if keeps}
+def _winning(position: _Found) -> set[int]:
+    return {cell for cell, keeps in zip(position.legal, position.keeps, strict=True) if keeps}
 
 
 def _errs(recipe: Recipe, lost: Sequence[_Found], seed: int) -> list[list[int]]:
     """For each move of each position, which members of the field err in their answer to it, a bit each."""
     if not lost:
         return []
-    after = [(*one.moves, cell) for one in lost for cell in one.legal]
-    right = [set(cells) for one in lost for cells in one.answers]
+    after = [(*position.moves, cell) for position in lost for cell in position.legal]
+    right = [set(cells) for position in lost for cells in position.answers]
     answers = field_answers(recipe.field, Positions.of(after, recipe.size), seed)
     errs = [[cell not in cells for cell, cells in zip(row, right, strict=True)] for row in answers.tolist()]
     bits = iter(_bits(np.array(errs)).tolist())
-    return [[next(bits) for _ in one.legal] for one in lost]
+    return [[next(bits) for _ in position.legal] for position in lost]
 
 
 def _bits(flags: NDArray[np.bool_]) -> NDArray[np.int16]:

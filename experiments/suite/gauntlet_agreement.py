@@ -65,7 +65,7 @@ def agreement_with(run: str | Path, suite: Suite, jobs: int = 1) -> Agreement:
     """
     info = load_run(run)
     everybody = (run_facts(name, entry) for name, entry in info.agents.items())
-    facts = [one for one in everybody if {"baseline", "contender"} & set(one.roles)]
+    facts = [agent for agent in everybody if {"baseline", "contender"} & set(agent.roles)]
     size = info.requested["board"]
     if size != suite.size or len(facts) < 3:
         raise ValueError(f"{run}: {len(facts)} agents on {size} cannot be compared with a suite of {suite.size}")
@@ -92,11 +92,11 @@ def win_rates(run: str | Path, agents: Sequence[AgentFacts]) -> list[float]:
 
 def write_agreements(runs: Sequence[str]) -> None:
     """Write what these gauntlets say of the shipped suites of their boards."""
-    found = [agreement_with(run, read_suite(load_run(run).requested["board"], "screen"), jobs=2) for run in runs]
+    agreements = [agreement_with(run, read_suite(load_run(run).requested["board"], "screen"), jobs=2) for run in runs]
     names = [field.name for field in fields(Agreement)]
     lines = [",".join(names)]
-    for one in found:
-        row = asdict(one)
+    for agreement in agreements:
+        row = asdict(agreement)
         lines.append(",".join(f"{row[name]:.3f}" if isinstance(row[name], float) else str(row[name]) for name in names))
     write_shipped(FILE, "\n".join(lines) + "\n")
 

@@ -101,23 +101,23 @@ def play_source(source: PositionSource, openings: Sequence[tuple[int, ...]], siz
         draws = generator.random(len(going))
         seeds = generator.integers(1 << 63, size=len(going)).astype(np.uint64)
         cells = _chosen(agents, np.where(slips, -1, who[going, side]), positions, seeds)
-        for place, game in enumerate(going):
-            if slips[place]:
+        for index, game in enumerate(going):
+            if slips[index]:
                 legal = _legal(games[game], size)
-                games[game].append(legal[int(draws[place] * len(legal))])
-            elif cells[place] != NO_ANSWER:
-                games[game].append(int(cells[place]))
+                games[game].append(legal[int(draws[index] * len(legal))])
+            elif cells[index] != NO_ANSWER:
+                games[game].append(int(cells[index]))
         going = going[slips | (cells != NO_ANSWER)]
     return games
 
 
 def field_answers(specs: Sequence[str], positions: Positions, seed: int) -> NDArray[np.int16]:
     """What each member of a field plays in each position: [members, positions]."""
-    found = np.full((len(specs), len(positions)), NO_ANSWER, np.int16)
-    for row, spec in zip(found, specs, strict=True):
-        seeds = np.array([splitmix64(seed ^ splitmix64(place + 1)) for place in range(len(positions))], np.uint64)
+    answers = np.full((len(specs), len(positions)), NO_ANSWER, np.int16)
+    for row, spec in zip(answers, specs, strict=True):
+        seeds = np.array([splitmix64(seed ^ splitmix64(index + 1)) for index in range(len(positions))], np.uint64)
         row[:] = choose_moves(parse_agent(spec), positions, seeds).cells
-    return found
+    return answers
 
 
 def _chosen(

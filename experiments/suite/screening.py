@@ -141,7 +141,7 @@ def screen(
     whole = [_mean(suite, gain, everything, confidence) for gain in gains]
     p_values = [flip(parts).p_value for parts in whole]
     judged = step_down(whole, p_values, 1 - confidence)
-    found = []
+    comparisons = []
     for asked, value, gain, *both in zip(
         contenders, values, gains, p_values, judged.adjusted, judged.intervals, strict=True
     ):
@@ -151,8 +151,8 @@ def screen(
         if not differs:
             kept = trouble = interval = Interval(0.0, 0.0, 0.0, confidence)
         against = SuiteComparison(kept, trouble, interval, p_value, adjusted, differs)
-        found.append((_score(suite, asked, value, confidence), against))
-    return Screening(suite, _score(suite, baseline, own, confidence), tuple(found))
+        comparisons.append((_score(suite, asked, value, confidence), against))
+    return Screening(suite, _score(suite, baseline, own, confidence), tuple(comparisons))
 
 
 def score(suite: Suite, asked: AgentAnswers, confidence: float = 0.95) -> Score:
@@ -267,9 +267,9 @@ def _clusters(suite: Suite) -> NDArray[np.int64]:
     return np.unique(suite.orbit, return_inverse=True)[1]
 
 
-def _differs(suite: Suite, one: AgentAnswers, other: AgentAnswers) -> int:
+def _differs(suite: Suite, first_answers: AgentAnswers, other: AgentAnswers) -> int:
     """In how many positions two agents played another move at least once."""
-    first, second = (asked.answers.cells.reshape(asked.repeats, len(suite)) for asked in (one, other))
+    first, second = (asked.answers.cells.reshape(asked.repeats, len(suite)) for asked in (first_answers, other))
     return int(((first != second[:1]).any(axis=0) | (second != first[:1]).any(axis=0)).sum())
 
 

@@ -118,8 +118,8 @@ class Suite:
         """Some of the positions, in this order."""
         moves = np.diff(self.starts)[rows]
         starts = np.concatenate(([0], np.cumsum(moves))).astype(np.int64)
-        places = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], moves)
-        of_moves = {name: getattr(self, name)[places] for name in ("legal", "keeps", "errs")}
+        move_rows = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], moves)
+        of_moves = {name: getattr(self, name)[move_rows] for name in ("legal", "keeps", "errs")}
         of_positions = {name: getattr(self, name)[rows] for name in _OF_POSITIONS}
         return replace(self, positions=self.positions.take(rows), starts=starts, **of_moves, **of_positions)
 

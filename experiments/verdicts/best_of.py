@@ -73,14 +73,17 @@ def read_contest(findings: RunResults) -> BestOfResult | None:
     after = elimination_times(shares, checkpoints(len(shares)), pool=pool)
     played = [int(np.count_nonzero(~np.isnan(column))) for column in shares.T]
     rates = [float(np.nanmean(column)) if count else math.nan for column, count in zip(shares.T, played, strict=True)]
-    lead = max(range(len(names)), key=lambda one: (after[one] == 0, played[one], rates[one]))
-    found = []
-    for one, name in enumerate(names):
-        lag = gap_to_leader(shares[:, lead], shares[:, one], len(names), pool=pool)
-        found.append(BestOfContender(name, played[one], rates[one], lag, int(after[one])))
-    order = sorted(range(len(names)), key=lambda one: (one != lead, after[one] > 0, -after[one], found[one].behind.low))
+    lead = max(range(len(names)), key=lambda index: (after[index] == 0, played[index], rates[index]))
+    contenders = []
+    for index, name in enumerate(names):
+        lag = gap_to_leader(shares[:, lead], shares[:, index], len(names), pool=pool)
+        contenders.append(BestOfContender(name, played[index], rates[index], lag, int(after[index])))
+    order = sorted(
+        range(len(names)),
+        key=lambda index: (index != lead, after[index] > 0, -after[index], contenders[index].behind.low),
+    )
     exhausted = max(played, default=0) == len(shares)
-    return BestOfResult(tuple(found[one] for one in order), pairwise_alpha(len(names)), exhausted)
+    return BestOfResult(tuple(contenders[index] for index in order), pairwise_alpha(len(names)), exhausted)
 
 
 def _shares(findings: RunResults) -> tuple[list[str], Floats]:

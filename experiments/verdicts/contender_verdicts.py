@@ -59,14 +59,14 @@ def judge(findings: RunResults, alpha: float = ALPHA) -> Verdicts:
         for name in chosen
     }
     controls, pool = findings.having("control"), findings.population
-    found = compare_all(
+    results = compare_all(
         pairs, baseline, chosen, controls, alpha=alpha, chance=chance,
         pools=dict.fromkeys(chosen, pool) if pool else {}, also=findings.pooled_controls,
     )  # fmt: skip
     return Verdicts(
         baseline,
-        tuple(one for one in found if isinstance(one, Comparison)),
-        tuple(one for one in found if isinstance(one, HeadToHead)),
+        tuple(result for result in results if isinstance(result, Comparison)),
+        tuple(result for result in results if isinstance(result, HeadToHead)),
         controls,
     )
 
@@ -79,7 +79,7 @@ def judge_all_pairs(findings: RunResults, alpha: float = ALPHA) -> tuple[HeadToH
     pairs = findings.pairs
     if any("baseline" in facts.roles for facts in findings.agents.values()) or findings.baseline is not None:
         return ()
-    met = [(one, other) for one, other in combinations(pairs.agents, 2) if one in opponents_of(pairs, other)]
+    met = [(agent, other) for agent, other in combinations(pairs.agents, 2) if agent in opponents_of(pairs, other)]
     duels = compare_each(pairs, met, alpha=alpha, pools=[findings.pool_of(names) for names in met])
     turned = [
         (duel.baseline, duel.contender) if duel.rate.estimate < 0.5 else names

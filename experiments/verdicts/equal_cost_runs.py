@@ -37,19 +37,19 @@ def equal_cost_verdicts(findings: RunResults, names: Iterable[str]) -> EqualCost
         called = {fact.name: wanted[fact.apart_from_limit] for fact in facts if fact.apart_from_limit in wanted}
         verdicts = judge(load_findings([info.path])) if called else None
         claims: list[Comparison | HeadToHead] = [*verdicts.claims, *verdicts.duels] if verdicts else []
-        if found := {called[claim.contender]: claim for claim in claims if claim.contender in called}:
-            return EqualCost(info.path, found)
+        if claims_by_name := {called[claim.contender]: claim for claim in claims if claim.contender in called}:
+            return EqualCost(info.path, claims_by_name)
     return None
 
 
 def _beside(findings: RunResults) -> Iterator[RunInfo]:
     """Runs of the same question at equal cost in the folder of a run, the latest first."""
     first, baseline = findings.sources[0].info, findings.agents[findings.baseline or ""]
-    found = []
+    runs = []
     for facts in first.path.parent.glob(f"*/{FACTS}"):
         with suppress(ValueError):  # what cannot be read says nothing
-            found.append(load_run(facts.parent))
-    for info in sorted(found, key=lambda info: info.created_at, reverse=True):
+            runs.append(load_run(facts.parent))
+    for info in sorted(runs, key=lambda info: info.created_at, reverse=True):
         asked = info.requested
         baselines = [read_facts(entry["settings"]) for entry in info.agents.values() if "baseline" in entry["roles"]]
         is_same = all(asked.get(key) == first.requested.get(key) for key in _SAME)

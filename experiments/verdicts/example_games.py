@@ -70,32 +70,32 @@ def games_by_opponent(
     chosen: dict[tuple[str, str], tuple[int, int | None]] = {}
     for (agent, opponent), lead in leads.items():
         won = lead >= 0
-        found = _games(played, agent, opponent, won)
-        if found.size:
-            twins = _by_start(played, findings.baseline, opponent, not won)[_starts(played, found, agent)]
-            best = np.lexsort((found, played.plies[found], twins < 0))[0]
-            chosen[agent, opponent] = int(found[best]), int(twins[best]) if twins[best] >= 0 else None
+        indices = _games(played, agent, opponent, won)
+        if indices.size:
+            twins = _by_start(played, findings.baseline, opponent, not won)[_starts(played, indices, agent)]
+            best = np.lexsort((indices, played.plies[indices], twins < 0))[0]
+            chosen[agent, opponent] = int(indices[best]), int(twins[best]) if twins[best] >= 0 else None
     return _example_games(findings, chosen)
 
 
-def games_by_placement(findings: RunResults, found: Iterable[Placement]) -> dict[tuple[int, bool], ExampleGame]:
+def games_by_placement(findings: RunResults, placements: Iterable[Placement]) -> dict[tuple[int, bool], ExampleGame]:
     """By first cell and whether it was placed first, a game of the best two who opened so."""
     size = commonest_size(findings)
     if size is None:
         return {}
-    rank = {name: place for place, name in enumerate(findings.ranked)}
+    rank = {name: index for index, name in enumerate(findings.ranked)}
     played = _load_games(findings)
     of_names = np.array([rank.get(name, len(rank)) for name in played.names])
     ranks = of_names[played.sides[0]] + of_names[played.sides[1]]
     places_of = [_places_of(findings, run) for run in range(len(findings.sources))]
-    wanted = {(one.cell, one.placed_first): one.cells for one in found}
+    wanted = {(placement.cell, placement.placed_first): placement.cells for placement in placements}
 
     def best(part: FirstPlacements) -> dict[tuple[int, bool], tuple[int, ...]]:
         """Of each placement that is there the best game: by the ranks of its players, its plies, and its place."""
-        places = places_of[part.run](part.game_ids)
+        indices = places_of[part.run](part.game_ids)
         kept: dict[tuple[int, bool], tuple[int, ...]] = {}
         for (cell, is_first), alike in wanted.items():
-            own = places[np.isin(part.cells[0 if is_first else 1], alike) & (places >= 0)]
+            own = indices[np.isin(part.cells[0 if is_first else 1], alike) & (indices >= 0)]
             if own.size:
                 first = own[np.lexsort((own, played.plies[own], ranks[own]))[0]]
                 kept[cell, is_first] = int(ranks[first]), int(played.plies[first]), int(first)
@@ -107,11 +107,11 @@ def games_by_placement(findings: RunResults, found: Iterable[Placement]) -> dict
 
 def _least(parts: Iterable[dict[Key, tuple[int, ...]]]) -> dict[Key, tuple[int, ...]]:
     """The least that any part has for each key."""
-    found: dict[Key, tuple[int, ...]] = {}
+    least: dict[Key, tuple[int, ...]] = {}
     for part in parts:
         for key, value in part.items():
-            found[key] = min(value, found.get(key, value))
-    return found
+            least[key] = min(value, least.get(key, value))
+    return least
 
 
 def _places_of(findings: RunResults, run: int) -> Callable[[Ints], Ints]:
@@ -120,13 +120,13 @@ def _places_of(findings: RunResults, run: int) -> Callable[[Ints], Ints]:
     ids = findings.games["own_id"].to_numpy()[own]
     order = np.argsort(ids)
 
-    def places(game_ids: Ints) -> Ints:
+    def indices_of(game_ids: Ints) -> Ints:
         if not ids.size:
             return np.full(game_ids.size, -1)
         near = order[np.minimum(np.searchsorted(ids, game_ids, sorter=order), ids.size - 1)]
         return np.where(ids[near] == game_ids, own[near], -1)
 
-    return places
+    return indices_of
 
 
 def _load_games(findings: RunResults) -> _Played:
@@ -143,10 +143,10 @@ def _load_games(findings: RunResults) -> _Played:
 
 def _games(played: _Played, agent: str, opponent: str, won: bool) -> Ints:
     """The games of two agents that the first of them won, or lost."""
-    one, other = played.names.index(agent), played.names.index(opponent)
+    agent_code, other = played.names.index(agent), played.names.index(opponent)
     first, second = played.sides
-    meets = ((first == one) & (second == other)) | ((first == other) & (second == one))
-    return np.flatnonzero(meets & ((played.winner == np.where(first == one, 1, 2)) == won))
+    meets = ((first == agent_code) & (second == other)) | ((first == other) & (second == agent_code))
+    return np.flatnonzero(meets & ((played.winner == np.where(first == agent_code, 1, 2)) == won))
 
 
 def _starts(played: _Played, games: Ints, agent: str) -> Ints:
@@ -158,41 +158,41 @@ def _by_start(played: _Played, agent: str | None, opponent: str, won: bool) -> I
     """By opening and side, an agent's game against an opponent that it won, or lost; −1 where there is none."""
     games = np.full(2 * len(played.opening) + 2, -1, np.int64)
     if agent in played.names and agent is not None:
-        found = _games(played, agent, opponent, won)
-        games[_starts(played, found, agent)] = found
+        indices = _games(played, agent, opponent, won)
+        games[_starts(played, indices, agent)] = indices
     return games
 
 
 def _example_games(findings: RunResults, chosen: Mapping[Key, tuple[int, int | None]]) -> dict[Key, ExampleGame]:
     """The games at these places of the frame, each with the one that ended the other way, if there is one."""
     own_ids, runs = (findings.games[column].to_numpy() for column in ("own_id", "run"))
-    moves = _moves(findings, [place for place, _ in chosen.values()])
-    told = {}
-    for key, (place, twin) in chosen.items():
-        row = findings.games.iloc[place]
-        told[key] = ExampleGame(
+    moves = _moves(findings, [index for index, _ in chosen.values()])
+    examples = {}
+    for key, (index, twin) in chosen.items():
+        row = findings.games.iloc[index]
+        examples[key] = ExampleGame(
             run=int(row["run"]),
             game_id=int(row["own_id"]),
             size=format_size(*divmod(int(row["size"]), 1000)),
             agents=(str(row["agent_1"]), str(row["agent_2"])),
             winner=int(row["winner"]),
-            moves=moves[place],
+            moves=moves[index],
             instead=None if twin is None or runs[twin] != row["run"] else int(own_ids[twin]),
         )
-    return told
+    return examples
 
 
-def _moves(findings: RunResults, places: list[int]) -> dict[int, tuple[int, ...]]:
+def _moves(findings: RunResults, indices: list[int]) -> dict[int, tuple[int, ...]]:
     """The moves of the games at these places of the frame."""
-    rows = findings.games.iloc[places]
-    found: dict[tuple[int, int], tuple[int, ...]] = {}
+    rows = findings.games.iloc[indices]
+    moves_by_game: dict[tuple[int, int], tuple[int, ...]] = {}
     for number, source in enumerate(findings.sources):
         wanted = pa.array(rows.loc[rows["run"] == number, "own_id"].to_numpy(), pa.int64())
         for table in map_parts(source.info.path, ["game_id", "moves"], partial(_these, wanted)):
             for own, moves in zip(table["game_id"].to_pylist(), table["moves"].to_pylist(), strict=True):
-                found[number, own] = tuple(moves)
+                moves_by_game[number, own] = tuple(moves)
     runs, ids = rows["run"].tolist(), rows["own_id"].tolist()
-    return {place: found[run, own] for place, run, own in zip(places, runs, ids, strict=True)}
+    return {index: moves_by_game[run, own] for index, run, own in zip(indices, runs, ids, strict=True)}
 
 
 def _these(wanted: pa.Array, _: Path, table: pa.Table) -> pa.Table:

@@ -42,12 +42,12 @@ def verdict_frame(findings: RunResults, alpha: float = ALPHA) -> pd.DataFrame:
     Raises:
         ValueError: there is no baseline, or nobody to compare with it.
     """
-    found = judge(findings, alpha)
+    verdicts = judge(findings, alpha)
     rows = [
-        _verdict(comparison, "difference", comparison.difference, comparison.openings, found.controls)
-        for comparison in found.comparisons
+        _verdict(comparison, "difference", comparison.difference, comparison.openings, verdicts.controls)
+        for comparison in verdicts.comparisons
     ]
-    rows += [_verdict(duel, "score", duel.rate, duel.pairs.n, found.controls) for duel in found.duels]
+    rows += [_verdict(duel, "score", duel.rate, duel.pairs.n, verdicts.controls) for duel in verdicts.duels]
     return _frame(rows, VERDICTS)
 
 
@@ -87,7 +87,7 @@ def ratings_frame(findings: RunResults, zero: str | None = None) -> pd.DataFrame
     Raises:
         ValueError: no games of `zero`.
     """
-    found = rate(findings, zero)
+    ratings = rate(findings, zero)
     rows = [
         {
             "agent": rating.agent,
@@ -96,32 +96,32 @@ def ratings_frame(findings: RunResults, zero: str | None = None) -> pd.DataFrame
             "high": rating.high,
             "wins": rating.wins,
             "games": rating.games,
-            "is_zero": rating.agent == found.zero,
-            "half_game_added": rating.agent in found.half_game_added,
+            "is_zero": rating.agent == ratings.zero,
+            "half_game_added": rating.agent in ratings.half_game_added,
         }
-        for rating in found.ratings
+        for rating in ratings.ratings
     ]
     return _frame(rows, RATINGS)
 
 
 def _verdict(
-    one: Comparison | HeadToHead, measure: str, interval: Interval, observations: int, controls: Iterable[str]
+    comparison: Comparison | HeadToHead, measure: str, interval: Interval, observations: int, controls: Iterable[str]
 ) -> dict[str, Any]:
     return {
-        "contender": one.contender,
-        "baseline": one.baseline,
+        "contender": comparison.contender,
+        "baseline": comparison.baseline,
         "measure": measure,
         "estimate": interval.estimate,
         "low": interval.low,
         "high": interval.high,
-        "joint_low": one.jointly.low,
-        "joint_high": one.jointly.high,
-        "p_value": one.p_value,
-        "adjusted_p": one.adjusted_p,
-        "verdict": one.verdict,
-        "is_control": one.contender in controls,
+        "joint_low": comparison.jointly.low,
+        "joint_high": comparison.jointly.high,
+        "p_value": comparison.p_value,
+        "adjusted_p": comparison.adjusted_p,
+        "verdict": comparison.verdict,
+        "is_control": comparison.contender in controls,
         "observations": observations,
-        "is_census": one.is_census,
+        "is_census": comparison.is_census,
     }
 
 

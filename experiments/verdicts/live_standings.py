@@ -30,26 +30,26 @@ def live_standings(plan: Plan, points: NDArray[np.int8]) -> list[LiveStanding]:
     the share of points the agent won from it against all its opponents.
     """
     pairs = pair_points(points)
-    found = []
-    for place, entrant in enumerate(plan.entrants):
-        won = _games_won(plan, pairs, place)
+    standings = []
+    for index, entrant in enumerate(plan.entrants):
+        won = _games_won(plan, pairs, index)
         if won is not None and set(entrant.roles) != {"opponent"}:
             pool = plan.population if plan.is_census else None
             low, high = confidence_sequence(won.mean(axis=1) / 2, pool=pool).last
             # divided once, as in the tables of a run, so that both round alike
             rate = float(won.sum() / (2 * won.size)) if len(won) else float("nan")
-            found.append(LiveStanding(entrant.agent.name, len(won), rate, low, high))
-    return sorted(found, key=lambda standing: -np.nan_to_num(standing.rate))
+            standings.append(LiveStanding(entrant.agent.name, len(won), rate, low, high))
+    return sorted(standings, key=lambda standing: -np.nan_to_num(standing.rate))
 
 
-def _games_won(plan: Plan, pairs: NDArray[np.int8], place: int) -> NDArray[np.int64] | None:
+def _games_won(plan: Plan, pairs: NDArray[np.int8], entrant_index: int) -> NDArray[np.int64] | None:
     """Games of a pair that one agent won, by completed opening and match of its; None if it has no match."""
     matches = plan.schedule.matches
-    own = [number for number, match in enumerate(matches) if place in (match.first, match.second)]
+    own = [number for number, match in enumerate(matches) if entrant_index in (match.first, match.second)]
     if not own:
         return None
     columns = pairs[:, own]
     done = columns[(columns >= 0).all(axis=1)].astype(np.int64)
-    seconds = np.array([matches[number].second == place for number in own])
+    seconds = np.array([matches[number].second == entrant_index for number in own])
     won: NDArray[np.int64] = np.where(seconds, 2 - done, done)
     return won

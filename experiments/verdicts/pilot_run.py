@@ -28,16 +28,15 @@ _PAUSE = 60e6
 class ContenderPlan:
     """What one contender of a pilot still has to play.
 
-    Head to head (`is_duel`) `played` and `more` count pairs, and `more` takes two games each; else openings, each
-    played by contender and baseline against every opponent. `plan` is the whole, the pilot's part included. `games` are
-    those still to be played.
+    `played` and `still_needed` count pairs of two games head to head (`is_duel`), else openings that contender and
+    baseline play against every opponent. `plan` is the whole, including the pilot. `games` are still to be played.
     """
 
     contender: str
     is_duel: bool
     plan: FixedPlan
     played: int
-    more: int
+    still_needed: int
     games: int
 
 
@@ -55,19 +54,19 @@ def plan_contenders(
     """
     if each := judge_all_pairs(pilot, alpha):
         return tuple(
-            _duel_plan(f"{one.contender} – {one.baseline}", one, effect, power, alpha / len(each)) for one in each
+            _duel_plan(f"{duel.contender} – {duel.baseline}", duel, effect, power, alpha / len(each)) for duel in each
         )
     verdicts = judge(pilot, alpha)
     share = alpha / max(verdicts.family, 1)
     plans = []
     for duel in (duel for duel in verdicts.duels if duel.contender not in verdicts.controls):
         plans.append(_duel_plan(duel.contender, duel, effect, power, share))
-    for one in verdicts.claims:
-        _check_size(one.contender, one.openings)
-        openings = openings_after_pilot(one, effect, power, share)
-        baseline_share = one.baseline_openings / one.openings if one.paired and one.openings else 1.0
-        games = round(openings.more * 2 * len(one.opponents) * (1 + baseline_share))
-        plans.append(ContenderPlan(one.contender, False, openings.plan, one.openings, openings.more, games))
+    for claim in verdicts.claims:
+        _check_size(claim.contender, claim.openings)
+        openings = openings_after_pilot(claim, effect, power, share)
+        baseline_share = claim.baseline_openings / claim.openings if claim.paired and claim.openings else 1.0
+        games = round(openings.still_needed * 2 * len(claim.opponents) * (1 + baseline_share))
+        plans.append(ContenderPlan(claim.contender, False, openings.plan, claim.openings, openings.still_needed, games))
     if not plans:
         raise ValueError("the pilot has no complete pairs yet; use another, or plan without a pilot")
     return tuple(plans)
@@ -76,7 +75,7 @@ def plan_contenders(
 def _duel_plan(name: str, duel: HeadToHead, effect: float, power: float, alpha: float) -> ContenderPlan:
     _check_size(name, duel.pairs.n)
     pairs = pairs_after_pilot(duel.pairs, effect, power, alpha)
-    return ContenderPlan(name, True, pairs.plan, duel.pairs.n, pairs.more, 2 * pairs.more)
+    return ContenderPlan(name, True, pairs.plan, duel.pairs.n, pairs.still_needed, 2 * pairs.still_needed)
 
 
 def _check_size(name: str, openings: int) -> None:

@@ -51,16 +51,18 @@ def design_changes(before: RunInfo, after: RunInfo) -> tuple[DesignChange, ...]:
     """
     imported = is_imported(before) or is_imported(after)
     keys = _KNOWN_OF_IMPORTED if imported else dict.fromkeys((*before.requested, *after.requested))
-    found = [DesignChange(key, _requested_value(before, key), _requested_value(after, key)) for key in keys]
+    changes = [DesignChange(key, _requested_value(before, key), _requested_value(after, key)) for key in keys]
     names = dict.fromkeys((*before.agents, *after.agents))
     settings = [[info.agents.get(name, {}).get("settings") for name in names] for info in (before, after)]
     agents = map(DesignChange, names, *settings)
     if imported:
-        return tuple(change for change in (*found, *agents) if _is_known(change) and change.before != change.after)
-    found += agents
+        return tuple(change for change in (*changes, *agents) if _is_known(change) and change.before != change.after)
+    changes += agents
     tools = dict.fromkeys((*before.versions, *after.versions))
-    found += [DesignChange(f"version of {tool}", before.versions.get(tool), after.versions.get(tool)) for tool in tools]
-    return tuple(change for change in found if change.before != change.after)
+    changes += [
+        DesignChange(f"version of {tool}", before.versions.get(tool), after.versions.get(tool)) for tool in tools
+    ]
+    return tuple(change for change in changes if change.before != change.after)
 
 
 def _requested_value(info: RunInfo, key: str) -> Any:
@@ -78,11 +80,11 @@ def _is_known(change: DesignChange) -> bool:
 
 def shared_games(before: Path, after: Path) -> SharedGames:
     """How many games both runs have, and how far they went alike."""
-    one, other = (_keyed(path) for path in (before, after))
-    both = one.add_suffix("_before").join(other.add_suffix("_after"), how="inner")
+    first, other = (_keyed(path) for path in (before, after))
+    both = first.add_suffix("_before").join(other.add_suffix("_after"), how="inner")
     same_winner = both["winner_before"] == both["winner_after"]
     same_moves = both["moves_before"] == both["moves_after"]
-    counts = [_games_of(games) for games in (one, other, both[same_moves & same_winner])]
+    counts = [_games_of(games) for games in (first, other, both[same_moves & same_winner])]
     unchanged = frozenset(name for name in counts[2] if len({count[name] for count in counts}) == 1)
     return SharedGames(len(both), int(same_winner.sum()), int(same_moves.sum()), unchanged)
 
@@ -101,7 +103,7 @@ def difference_of(before: Interval, after: Interval) -> Interval:
 
 def _games_of(games: pd.DataFrame) -> Counter[str]:
     """How many games each agent played."""
-    return Counter(name for place in _GAME[:2] for name in games.index.get_level_values(place))
+    return Counter(name for column in _GAME[:2] for name in games.index.get_level_values(column))
 
 
 def _keyed(path: Path) -> pd.DataFrame:

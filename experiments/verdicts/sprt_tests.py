@@ -51,11 +51,11 @@ class SequentialTest:
         """
         if not self.is_stop_rule or not (self.path.decision or self.exhausted) or self.census:
             return None
-        found = stopped_estimate(self.path)
-        if found is None or self.is_duel:
-            return found
-        estimate, low, high = (100 * (2 * end - 1) for end in (found.estimate, found.low, found.high))
-        return StoppedEstimate(estimate, low, high, found.confidence)
+        stopped = stopped_estimate(self.path)
+        if stopped is None or self.is_duel:
+            return stopped
+        estimate, low, high = (100 * (2 * end - 1) for end in (stopped.estimate, stopped.low, stopped.high))
+        return StoppedEstimate(estimate, low, high, stopped.confidence)
 
     @property
     def is_held_back(self) -> bool:
@@ -112,16 +112,16 @@ def anytime_leads(findings: RunResults) -> dict[str, tuple[float, float, bool]]:
         return {}
     base, number = _record(findings, findings.baseline), findings.pairs.code(findings.baseline)
     controls = [_record(findings, control) for control in findings.pooled_controls]
-    found = {}
+    intervals = {}
     for name in findings.contenders:
         own = _record(findings, name)
         if _is_duel(findings, own, base, number):
-            found[name] = *confidence_sequence(own.wins[own.opponent == number] / 2).last, True
+            intervals[name] = *confidence_sequence(own.wins[own.opponent == number] / 2).last, True
         elif "control" not in findings.agents[name].roles:
             leads, most = opening_leads(own, base, controls[0] if len(controls) == 1 else None)
             low, high = confidence_sequence((leads + most) / (2 * most)).last
-            found[name] = 2 * low - 1, 2 * high - 1, False
-    return found
+            intervals[name] = 2 * low - 1, 2 * high - 1, False
+    return intervals
 
 
 def bounds_of(findings: RunResults) -> tuple[float, float]:

@@ -79,7 +79,7 @@ class _Fact(Generic[T]):
 
 
 class Board:
-    """A game of knight's Isolation between two players, any objects, told apart by identity, then by ``==``.
+    """A game of knight's Isolation between two players, any objects, distinguished by identity, then by ``==``.
 
     The classic API speaks of players and (row, column) moves, the modern one of player indices 0 and 1 and of cells,
     row-major ints; see `isolation.rules.geometry`. Subclasses may override any classic method: `copy`, `forecast_move`
@@ -157,15 +157,15 @@ class Board:
         Raises:
             ValueError: the text is not a FEN of a position of this game.
         """
-        found = parse_fen(text)
-        board = cls(*players, width=found.columns, height=found.rows)
-        placed = [cell for cell in found.locations if cell is not None]
-        visited = board.blank.bit_count() - found.blank.bit_count()
-        if visited == len(placed) and found.active_index == visited % 2:
+        fen = parse_fen(text)
+        board = cls(*players, width=fen.columns, height=fen.rows)
+        placed = [cell for cell in fen.locations if cell is not None]
+        visited = board.blank.bit_count() - fen.blank.bit_count()
+        if visited == len(placed) and fen.active_index == visited % 2:
             for cell in placed:
                 board.play_cell(cell)
             return board
-        board.blank, board.locations, board.active_index = found.blank, found.locations, found.active_index
+        board.blank, board.locations, board.active_index = fen.blank, fen.locations, fen.active_index
         board.move_count, board._setup = visited, 0
         return board
 

@@ -64,10 +64,10 @@ def read_move(board: Board, text: str) -> int:
     Raises:
         ValueError: it is no move, or not a legal one.
     """
-    found = _MOVE.fullmatch(text.strip())
-    if not found:
+    match = _MOVE.fullmatch(text.strip())
+    if not match:
         raise ValueError(f"{text[:40]!r} is not a move; expected one like {_example(board)}")
-    placed, knight, source, target, closed = found.groups()
+    placed, knight, source, target, closed = match.groups()
     cell = parse_square(placed or target, board.height, board.width)
     origin = board.locations[board.active_index]
     if placed and origin is not None:

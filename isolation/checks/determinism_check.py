@@ -35,9 +35,9 @@ def check_determinism(agent: Agent, size: tuple[int, int]) -> Agent:
     try:
         with opened_player(subprocess_player(asked, size, LONGEST_ANSWER)) as player:
             player.new_game()
-            for place in (*range(len(boards)), *range(len(boards))):
-                answer = _essence(player.choose(boards[place], 0))
-                if seen.setdefault(place, answer) != answer:
+            for index in (*range(len(boards)), *range(len(boards))):
+                answer = _essence(player.choose(boards[index], 0))
+                if seen.setdefault(index, answer) != answer:
                     return replace(agent, contradicts_itself=True)
                 if time.monotonic() > deadline:
                     break

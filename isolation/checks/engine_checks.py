@@ -71,7 +71,7 @@ class EngineCheckResult:
 
 
 def check_engine(program: Program, start: Start = start_engine) -> Generator[EngineCheckResult, None, None]:
-    """Take an engine through all steps; one that ends or falls silent is started anew for the next.
+    """Take an engine through all steps; one that ends or falls silent is restarted for the next.
 
     Raises:
         ValueError: the engine cannot be started.
@@ -81,19 +81,19 @@ def check_engine(program: Program, start: Start = start_engine) -> Generator[Eng
     errors = temporary_folder("engine-errors").path / "errors.txt"
     lines: EngineLines | None = None
     try:
-        for place, step in enumerate(steps := [*opening, *_steps(spoken)]):
+        for number, step in enumerate(steps := [*opening, *_steps(spoken)]):
             if lines is None:
                 errors.unlink(missing_ok=True)
                 lines = start(program, str(errors))
-                if not all(_take(one, lines).passed for one in opening[:place]):
+                if not all(_take(step, lines).passed for step in opening[:number]):
                     yield from (
                         EngineCheckResult(step.name, False, "", step.expected, NOT_TRIED, step.is_needed)
-                        for step in steps[place:]
+                        for step in steps[number:]
                     )
                     return
-            found = _take(step, lines, errors)
-            yield found
-            if not found.passed or step.exchanges[-1][1] == "":
+            result = _take(step, lines, errors)
+            yield result
+            if not result.passed or step.exchanges[-1][1] == "":
                 lines.end()
                 lines = None
     finally:
@@ -105,9 +105,9 @@ def _spoken_by(program: Program, start: Start) -> Protocol:
     """The language of an engine that nobody has named: UGI unless it only knows UCI."""
     for spoken in (UGI, UCI):
         lines = start(program, "")
-        found = _take(_greeting(spoken), lines)
+        greeting = _take(_greeting(spoken), lines)
         lines.end()
-        if found.passed:
+        if greeting.passed:
             return spoken
     return UGI
 
@@ -117,10 +117,10 @@ def _take(step: Step, lines: EngineLines, errors: Path | None = None) -> EngineC
     sent = " | ".join(line for group, _ in step.exchanges for line in group)
     heard: list[str] = []
     wrong, seconds = "", SECONDS if step.seconds is None else step.seconds
-    for place, (group, until) in enumerate(step.exchanges):
+    for number, (group, until) in enumerate(step.exchanges):
         heard = []
         try:
-            if place and place == len(step.exchanges) - 1:
+            if number and number == len(step.exchanges) - 1:
                 _expect_quiet(lines, step.quiet)
             for line in group:
                 lines.send(line.encode(), seconds)

@@ -32,15 +32,15 @@ def random_openings(count: int, plies: int, size: str = "7x7", seed: int = 1) ->
     """Random legal openings of so many plies after which the side to move can move; they may repeat."""
     rows, columns = parse_size(size)
     generator = random.Random(seed)
-    found: list[tuple[int, ...]] = []
-    while len(found) < count:
+    openings: list[tuple[int, ...]] = []
+    while len(openings) < count:
         board = Board(1, 2, width=columns, height=rows)
         for _ in range(plies):
             if cells := board.legal_cells():
                 board.play_cell(generator.choice(cells))
         if board.move_count == plies and board.legal_cells():
-            found.append(board.history)
-    return found
+            openings.append(board.history)
+    return openings
 
 
 def games_per_second(

@@ -126,7 +126,7 @@ def build_lock() -> Iterator[None]:
 def load(path: Path, text: str) -> ModuleType:
     """Import the module with this text, kept at `path`, under a name of its own; once a process.
 
-    A damaged file is written anew, with a warning.
+    A damaged file is rewritten, with a warning.
     """
     name = f"isolation_compiled_{path.parent.name}_{path.stem}"
     with build_lock():
@@ -141,13 +141,13 @@ def load(path: Path, text: str) -> ModuleType:
 
 
 def load_or_make(path: Path, make: Callable[[], bytes]) -> bytes:
-    """The content of a file, made if it is missing; made anew, with a warning, if it is damaged.
+    """The content of a file, made if it is missing; recreated, with a warning, if it is damaged.
 
     Damaged machine code may end the process that runs it, so a checksum stands before it.
     """
-    found = _content(path)
-    code = found[_SEAL:]
-    if found and found[:_SEAL] == _checksum(code):
+    content = _content(path)
+    code = content[_SEAL:]
+    if content and content[:_SEAL] == _checksum(code):
         return code
     if path.exists():
         _discard_damaged(path)
@@ -190,7 +190,7 @@ def _claimed(file: IO[bytes], deadline: float) -> Iterator[None]:
 class _FromSource(SilentLoader):
     """Reads the source, never bytecode, whose damage nobody would notice.
 
-    What Python warns of in people's code was told when that code was read.
+    What Python warns of in user code was told when that code was read.
     """
 
     def get_code(self, fullname: str) -> CodeType:

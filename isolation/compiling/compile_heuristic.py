@@ -111,8 +111,8 @@ def mark_uncompilable(function: Heuristic, size: tuple[int, int], reason: str) -
 
 def _score_module(rewritten: Rewritten) -> ScoreModule:
     arguments = [
-        f", {'int' if parameter.is_whole else ''}(parameters[{place}])"
-        for place, parameter in enumerate(rewritten.parameters)
+        f", {'int' if parameter.is_whole else ''}(parameters[{index}])"
+        for index, parameter in enumerate(rewritten.parameters)
     ]
     text = rewritten.source + _LINKED.format(arguments="".join(arguments))
     return ScoreModule(code_cache.folder() / code_cache.fingerprint(text), text)

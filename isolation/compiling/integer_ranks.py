@@ -191,10 +191,10 @@ def _in_whole_numbers(text: str) -> str | None:
         asked.append(value)
         return _name_of_twin(value, definitions.get(value, ""))
 
-    def with_twin(found: re.Match[str]) -> str:
-        return "\n  ".join(filter(None, (found[0], twins.get(found[1]))))
+    def with_twin(match: re.Match[str]) -> str:
+        return "\n  ".join(filter(None, (match[0], twins.get(match[1]))))
 
-    body = _RANKED.sub(lambda found: f"call i64 @{_RANK_OF_WHOLE}(i64 {twin(found[1])})", function[0])
+    body = _RANKED.sub(lambda match: f"call i64 @{_RANK_OF_WHOLE}(i64 {twin(match[1])})", function[0])
     while asked:
         value = asked.pop()
         if value not in twins:
@@ -208,8 +208,8 @@ def _in_whole_numbers(text: str) -> str | None:
 
 def _name_of_twin(value: str, definition: str) -> str:
     """What the whole number that equals a float64 is called: like the count it is made of, or by a name of its own."""
-    if found := _COUNT.match(definition):
-        return found[1]
+    if match := _COUNT.match(definition):
+        return match[1]
     if value.startswith("%"):
         return '%"{}.whole"'.format(value[1:].strip('"'))
     return str(_whole_constant(value))
@@ -221,12 +221,12 @@ def _twin_of(value: str, definition: str, twin: Callable[[str], str]) -> str | N
     `twin` gives the names of the whole numbers that equal its parts, which it takes note of.
     """
     made = ""
-    if found := _SMALL_COUNT.match(definition):
-        made = f"{'s' if found[1] == 's' else 'z'}ext {found[2]} {found[3]} to i64"
-    elif found := _NEGATIVE.match(definition):
-        made = f"call i64 @llvm.ssub.sat.i64(i64 0, i64 {twin(found[1])})"
-    elif found := _CHOICE.match(definition):
-        made = f"select i1 {found[1]}, i64 {twin(found[2])}, i64 {twin(found[3])}"
+    if match := _SMALL_COUNT.match(definition):
+        made = f"{'s' if match[1] == 's' else 'z'}ext {match[2]} {match[3]} to i64"
+    elif match := _NEGATIVE.match(definition):
+        made = f"call i64 @llvm.ssub.sat.i64(i64 0, i64 {twin(match[1])})"
+    elif match := _CHOICE.match(definition):
+        made = f"select i1 {match[1]}, i64 {twin(match[2])}, i64 {twin(match[3])}"
     elif _MEETING.match(definition):
         made = "phi i64 " + ", ".join(f"[ {twin(part)}, {block} ]" for part, block in _WAY.findall(definition))
     if made:

@@ -84,7 +84,7 @@ def link(kernel: bytes, score: bytes | None, symbol: str) -> bytes:
     module.get_function(_ENTRY).name = symbol
     object_code.optimise(_internal(module, symbol))
     named = [*module.functions, *module.global_variables]
-    elsewhere = [one.name for one in named if one.is_declaration and not one.name.startswith("llvm.")]
+    elsewhere = [item.name for item in named if item.is_declaration and not item.name.startswith("llvm.")]
     return f"{' '.join(elsewhere)}\n".encode() + object_code.object_code(module)
 
 
@@ -152,17 +152,17 @@ def _resolve(module: Any, compiled: dict[str, Any]) -> None:
     """
     from isolation.compiling.llvm_ir import merge_ir
 
-    overloads = [one for known in compiled.values() for one in getattr(known, "overloads", {}).values()]
+    overloads = [overload for known in compiled.values() for overload in getattr(known, "overloads", {}).values()]
     libraries = {overload.fndesc.llvm_func_name: overload.library for overload in overloads}
-    while places := [
+    while unresolved := [
         global_variable.name for global_variable in module.global_variables if _is_unresolved(global_variable)
     ]:
-        for place in places:
-            symbol = place.removeprefix(_UNRESOLVED)
+        for name in unresolved:
+            symbol = name.removeprefix(_UNRESOLVED)
             if symbol not in libraries:
                 raise CompileError("it calls itself in a way that cannot be compiled")
             module.link_in(merge_ir(libraries[symbol]))
-            module.link_in(llvm.parse_assembly(f'@"{place}" = constant ptr @"{symbol}"\ndeclare void @"{symbol}"()\n'))
+            module.link_in(llvm.parse_assembly(f'@"{name}" = constant ptr @"{symbol}"\ndeclare void @"{symbol}"()\n'))
 
 
 def _is_unresolved(variable: Any) -> bool:
@@ -197,7 +197,7 @@ def _internal(module: Any, symbol: str, keeps: str | None = None) -> Any:
     And but what is named like `keeps`: the tables of kernel and heuristic become one when they are linked, without
     which LLVM takes what both look up for two things.
     """
-    for one in [*module.functions, *module.global_variables]:
-        if not one.is_declaration and one.name != symbol and not (keeps and one.name.startswith(keeps)):
-            one.linkage = "internal"
+    for item in [*module.functions, *module.global_variables]:
+        if not item.is_declaration and item.name != symbol and not (keeps and item.name.startswith(keeps)):
+            item.linkage = "internal"
     return module

@@ -64,38 +64,38 @@ def explain_line(message: str) -> tuple[str, int | None]:
 
 def explain_result(message: str) -> str | None:
     """Return why what a heuristic returns is no number, where numba refuses to make one of it."""
-    found = re.search(r">>> number\((.*)\)", message)
-    if not found:
+    match = re.search(r">>> number\((.*)\)", message)
+    if not match:
         return None
-    kind = _plain(found[1])
+    kind = _plain(match[1])
     if kind == "None":
         return "it never returns a value: a return with a number is missing"
     return f"it returns {_a(kind)}, where a number is expected"
 
 
 def _reason(message: str) -> str:
-    if found := re.search(r"Refused: (.+)", message):
-        return found[1]
+    if match := re.search(r"Refused: (.+)", message):
+        return match[1]
     if _LEAK in message:
         return f"a value is sometimes a tuple and sometimes None, as of max(..., default=None) over moves, {_CANNOT}"
-    if found := re.search(r"Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'", message):
-        return f"it uses {found[2]}.{found[1]}, which compiled code does not support"
-    if found := re.search(r"Unknown attribute '(\w+)' of type (.+)", message):
-        return f"it uses .{found[1]} of {_a(_plain(found[2]))}, which compiled code does not support"
-    if found := re.search(r"Cannot unify (.+) and (.+) for '([\w.]+)'", message):
-        variable = found[3].partition(".")[0]
-        return f"{_variable(variable)} is sometimes {_a(_plain(found[1]))} and sometimes {_a(_plain(found[2]))}"
-    if found := re.search(r"Can't unify return type from the following types: (.+)", message):
-        return f"it returns values of different types: {_plain(found[1].rstrip('.'))}"
+    if match := re.search(r"Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'", message):
+        return f"it uses {match[2]}.{match[1]}, which compiled code does not support"
+    if match := re.search(r"Unknown attribute '(\w+)' of type (.+)", message):
+        return f"it uses .{match[1]} of {_a(_plain(match[2]))}, which compiled code does not support"
+    if match := re.search(r"Cannot unify (.+) and (.+) for '([\w.]+)'", message):
+        variable = match[3].partition(".")[0]
+        return f"{_variable(variable)} is sometimes {_a(_plain(match[1]))} and sometimes {_a(_plain(match[2]))}"
+    if match := re.search(r"Can't unify return type from the following types: (.+)", message):
+        return f"it returns values of different types: {_plain(match[1].rstrip('.'))}"
     if "Cannot infer the type of variable" in message or "cannot be determined" in message:
         return "the type of this value is unknown: is it a list, set or dictionary that stays empty?"
-    if found := re.search(r"Invalid use of (.+?) with parameters \(", message):
-        return f"it calls {_a(_plain(found[1]))} as if it were a function"
+    if match := re.search(r"Invalid use of (.+?) with parameters \(", message):
+        return f"it calls {_a(_plain(match[1]))} as if it were a function"
     calls = re.findall(r">>> ([\w.<>]+)\((.*)\)", message)
     if calls:
         return _refused_call(*calls[-1])
-    if found := re.search(r"Variable '(\w+)' is not defined|variable '(\w+)' referenced before assignment", message):
-        return f"{_variable(found[1] or found[2])} may be used before it has a value"
+    if match := re.search(r"Variable '(\w+)' is not defined|variable '(\w+)' referenced before assignment", message):
+        return f"{_variable(match[1] or match[2])} may be used before it has a value"
     telling = [line.strip() for line in message.splitlines() if line.strip() and "nopython mode pipeline" not in line]
     return f"the compiler fails on it: {telling[0]}" if telling else "the compiler fails on it without a reason"
 

@@ -33,15 +33,15 @@ def _chosen(size: tuple[int, int], count: int, seed: int) -> tuple[Board, ...]:
     corners = dict.fromkeys((rows * columns - 1, (rows - 1) * columns, columns - 1, 0))
     games = positions_of_games(size, _CANDIDATES * count, generator, list(permutations(corners, 2)))
     candidates = [(board, _features(board)) for board in games]
-    frequencies = Counter(one for _, shown in candidates for one in shown)
+    frequencies = Counter(feature for _, features in candidates for feature in features)
     chosen, others, seen = [], [], set[Hashable]()
-    for board, shown in candidates:
-        if shown <= seen:
+    for board, features in candidates:
+        if features <= seen:
             # Drawn by rarity without replacement: Efraimidis & Spirakis 2006.
-            others.append((generator.random() ** (1 / sum(1 / frequencies[one] for one in shown)), board))
+            others.append((generator.random() ** (1 / sum(1 / frequencies[feature] for feature in features)), board))
         else:
             chosen.append(board)
-        seen |= shown
+        seen |= features
     others.sort(key=lambda drawn: -drawn[0])
     return tuple([*chosen, *(board for _, board in others)][:count])
 

@@ -142,8 +142,8 @@ def _rewrite(heuristic: Callable[[Any, Any], float], second_try: bool, prunes: b
     value = module.evaluate(heuristic, "the heuristic", slots)
     body = statements(f"return {SUPPORT}.number(VALUE)", VALUE=value)
     callee = as_callee(heuristic)
-    place = definition(callee.target) if callee and isinstance(callee.target, FunctionType) else ast.Pass()
-    module.add(at(place, function("score", ["game", "player", *_variables(slots)], body)))
+    origin = definition(callee.target) if callee and isinstance(callee.target, FunctionType) else ast.Pass()
+    module.add(at(origin, function("score", ["game", "player", *_variables(slots)], body)))
     return module.finish("score", parameters)
 
 
@@ -212,9 +212,9 @@ class _Module:
         asked = f"FIRST{given} if player == 0 else SECOND{given}"
         return self._asked(asked, known, own, definition(heuristic.__wrapped__))
 
-    def _asked(self, question: str, known: dict[str, Any], own: Mapping[str, str], place: ast.AST) -> ast.expr:
+    def _asked(self, question: str, known: dict[str, Any], own: Mapping[str, str], origin: ast.AST) -> ast.expr:
         """Write what an expression calls that knows `game`, `player` and the variables of parameters; return it."""
-        asked = at(place, parse_expression(question))
+        asked = at(origin, parse_expression(question))
         kinds: dict[str, Kind] = {"game": "game", "player": "player"}
         scope = Scope({*kinds, *own.values()}, lambda name, node: None, known, kinds, {})
         written = ResolveNames(FunctionContext(scope, self.counter), self).visit(asked)
@@ -247,33 +247,33 @@ class _Module:
         self, new: str, callee: Callee, node: Definition, given: dict[str, Any], kinds: dict[str, Kind]
     ) -> ast.FunctionDef:
         wanted = [parameter for parameter in parameters(node) if parameter not in given]
-        place = FunctionContext(scope_of(callee.target, node, {}, kinds), self.counter)
+        context = FunctionContext(scope_of(callee.target, node, {}, kinds), self.counter)
         hidden: list[str] = []
         for parameter, value in given.items():
             if isinstance(value, Callee):
-                own = tuple(place.fresh(read) for read in variables_read(value))
+                own = tuple(context.fresh(read) for read in variables_read(value))
                 hidden += own
                 given = {**given, parameter: Callee(value.target, own, value.defaults)}
-        place.scope.names.update(hidden)
+        context.scope.names.update(hidden)
         body: list[ast.stmt] = node.body if isinstance(node.body, list) else [at(node.body, ast.Return(node.body))]
         written = at(node, function(new, [*wanted, *hidden, *variables_read(Callee(callee.target))], body))
         passes = (
-            ResolveAliases(place),
+            ResolveAliases(context),
             *(
-                [Prune(place), Fold(place, given), CleanUp(place)]
+                [Prune(context), Fold(context, given), CleanUp(context)]
                 if self.prunes
-                else [CleanUp(place), Fold(place, given)]
+                else [CleanUp(context), Fold(context, given)]
             ),
-            Unroll(place),
-            LowerClassicApi(place),
-            Literals(place),
-            LowerContainers(place),
-            OrderSets(place),
-            *([LowerNoneChecks(place), PromoteInts(place)] if self.second_try else []),
-            TypeEmptyContainers(place),
-            LowerNumerics(place),
-            LowerComprehensions(place),
-            ResolveNames(place, self),
+            Unroll(context),
+            LowerClassicApi(context),
+            Literals(context),
+            LowerContainers(context),
+            OrderSets(context),
+            *([LowerNoneChecks(context), PromoteInts(context)] if self.second_try else []),
+            TypeEmptyContainers(context),
+            LowerNumerics(context),
+            LowerComprehensions(context),
+            ResolveNames(context, self),
         )
         for rewriting in passes:
             rewriting.apply(written)
@@ -344,8 +344,10 @@ def _checked(callee: Callee) -> Definition:
     node = definition(callee.target)
     called = node.name if isinstance(node, ast.FunctionDef) else "lambda"
     if node.args.vararg or node.args.kwarg:
-        shown = ast.unparse(node.args)
-        refuse(f"what is called is {called}({shown}), perhaps a decorator's: it takes any number of arguments", node)
+        signature = ast.unparse(node.args)
+        refuse(
+            f"what is called is {called}({signature}), perhaps a decorator's: it takes any number of arguments", node
+        )
     if len([parameter for parameter in parameters(node) if parameter not in callee.defaults]) < 2:
         refuse(f"{called} does not take (game, player)", node)
     return node

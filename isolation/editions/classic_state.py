@@ -63,7 +63,7 @@ class ClassicState(Board):
         cells = rows * columns
         values = _bits(full_mask(rows, columns) & ~self.blank, cells)
         if second := self._visited_by_second() & ~self.blank:
-            values = [one + two for one, two in zip(values, _bits(second, cells), strict=True)]
+            values = [value + two for value, two in zip(values, _bits(second, cells), strict=True)]
         read = [_Row(values[row * columns : (row + 1) * columns]) for row in range(rows)]
         for row, line in enumerate(read):
             line.board, line.start = self, row * columns
@@ -233,7 +233,7 @@ class ClassicState(Board):
         self._forget_views()
 
     def _set_active(self, player: Any, waiting: int) -> None:
-        # A player that plays itself cannot be told from its opponent.
+        # A player that plays itself is indistinguishable from its opponent.
         if self.players[0] is not self.players[1]:
             self._set_position(active_index=self._index_of(player) ^ waiting)
 

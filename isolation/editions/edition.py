@@ -80,9 +80,9 @@ def is_first_edition(player: Any) -> bool:
         for parameter in parameters
         if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
     ]
-    required = [one for one in positional if one.default is one.empty]
+    required = [parameter for parameter in positional if parameter.default is parameter.empty]
     selves = isinstance(player, type) and not isinstance(inspect.getattr_static(player, "get_move"), staticmethod)
-    return len(required) == 3 + selves or any(one.name == "legal_moves" for one in positional)
+    return len(required) == 3 + selves or any(parameter.name == "legal_moves" for parameter in positional)
 
 
 def _turns(moves: Sequence[Move], last: Any, first_mover: int) -> GameHistory:

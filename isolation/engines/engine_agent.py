@@ -81,7 +81,7 @@ class EngineAgent(UncompiledAgent):
 
 @dataclass
 class EnginePlayer:
-    """The player of an engine, which is started anew once it had to be ended, and left to the next who opens it.
+    """The player of an engine, which is restarted once it had to be ended, and left to the next who opens it.
 
     Attributes:
         game: what the game that is on is called in what is written of its searches.

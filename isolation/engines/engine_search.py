@@ -136,7 +136,7 @@ class RunningSearch:
             self._answer(None)
 
     def _think(self) -> None:
-        result, told = None, ""
+        result, error_line = None, ""
         try:
             if not self._board.outcome():
                 if self._compiling is not None and not self._wait_for(self._compiling):
@@ -145,14 +145,14 @@ class RunningSearch:
                 with workspaces.interruptible() as self._running:
                     self._best = result = self._find()
         except BaseException as error:  # of whatever code the agent runs: an engine goes on
-            told = f"info string error: {forfeit_from(error).detail}"
+            error_line = f"info string error: {forfeit_from(error).detail}"
         self._is_over = True
         if self._is_infinite:
             self._is_stopped.wait()
         if result is not None:
             self._answer(result)
         else:
-            self._close(told, NO_MOVE)
+            self._close(error_line, NO_MOVE)
 
     def _wait_for(self, compiling: threading.Thread) -> bool:
         """Whether code is there in time; then what is left of the time is searched for."""
@@ -172,23 +172,23 @@ class RunningSearch:
         if plan.depth is None:
             return self._ask(plan.agent, board)
         if None in board.locations or plan.agent.limit.nodes is not None:  # type: ignore[attr-defined]
-            found = self._ask(plan.agent, board)
-            if None in board.locations or found.depth <= plan.depth or self._is_stopped.is_set():
-                return found
+            result = self._ask(plan.agent, board)
+            if None in board.locations or result.depth <= plan.depth or self._is_stopped.is_set():
+                return result
         return self._deepen(plan.depth)
 
     def _deepen(self, deepest: int) -> SearchResult:
         """Search ply by ply to a depth, until a result is proven; in a lost position the last hope is played."""
         best = None
         for depth in range(1, deepest + 1):
-            found = self._ask(replace(self._plan.agent, limit=Limit(depth=depth)), self._board)  # type: ignore[type-var]
-            self._nodes += found.nodes
-            found = replace(found, nodes=self._nodes, seconds=time.perf_counter() - self._started)
-            if found.depth < depth:  # it was ended
-                return replace(best, nodes=found.nodes, seconds=found.seconds) if best else found
-            if best is not None and found.score == -inf:
-                found = replace(found, move=best.move, pv=best.pv)
-            self._best = best = found
+            result = self._ask(replace(self._plan.agent, limit=Limit(depth=depth)), self._board)  # type: ignore[type-var]
+            self._nodes += result.nodes
+            result = replace(result, nodes=self._nodes, seconds=time.perf_counter() - self._started)
+            if result.depth < depth:  # it was ended
+                return replace(best, nodes=result.nodes, seconds=result.seconds) if best else result
+            if best is not None and result.score == -inf:
+                result = replace(result, move=best.move, pv=best.pv)
+            self._best = best = result
             self._inform(self._told(best))
             if best.exact or self._is_stopped.is_set():
                 break

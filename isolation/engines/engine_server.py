@@ -62,7 +62,7 @@ class _Server:
 
     def hear(self, words: list[str]) -> None:
         """Do what a line asks; what cannot be done is said in a line of information."""
-        first, *rest = words
+        first, *arguments = words
         try:
             if first in PROTOCOLS:
                 self._greet(PROTOCOLS[first])
@@ -70,11 +70,11 @@ class _Server:
                 self._get_ready()
             elif first == "stop":
                 self._stop()
-            elif first == "query" and rest:
-                self._say(f"response {self._queried(rest[0])}")
+            elif first == "query" and arguments:
+                self._say(f"response {self._queried(arguments[0])}")
             elif first in ("setoption", "uginewgame", "ucinewgame", "position", "go"):
                 self._stop()
-                self._change(first, rest)
+                self._change(first, arguments)
             else:
                 self._say(f"info string unknown command: {first[:40]}")
         except ValueError as error:
@@ -85,14 +85,14 @@ class _Server:
         self._stop()
         self._forget()
 
-    def _change(self, first: str, rest: list[str]) -> None:
+    def _change(self, first: str, arguments: list[str]) -> None:
         if first == "setoption":
-            self._set_option(rest)
+            self._set_option(arguments)
         elif first == "position":
             self._board = None  # should it not be read, nobody is answered for the one before
-            self._board = self._position(rest)
+            self._board = self._position(arguments)
         elif first == "go":
-            self._go(rest)
+            self._go(arguments)
         else:
             self._forget()
             self._board = self._start()

@@ -47,7 +47,7 @@ def read_go(words: list[str], active_index: int) -> GoRequest:
     >>> read_go(["p1time", "2000", "p2time", "9"], 0).limits
     (Limit(ms=90.0),)
     """
-    said = {_CLOCKS.get(name, name): place for place, name in enumerate(words)}
+    said = {_CLOCKS.get(name, name): index for index, name in enumerate(words)}
     notes: list[str] = []
     if "infinite" in said:
         return GoRequest(is_infinite=True)
@@ -68,10 +68,10 @@ def read_go(words: list[str], active_index: int) -> GoRequest:
 
     depth, nodes = positive("depth"), positive("nodes")
     times: list[float | None] = [number("movetime")]
-    left, more = number("wb"[active_index] + "time"), number("wb"[active_index] + "inc") or 0
+    left, increment = number("wb"[active_index] + "time"), number("wb"[active_index] + "inc") or 0
     moves = max(1, number("movestogo") or _MOVES_TO_GO)
     if left is not None:
-        times.append(min(left / moves + more, left))
+        times.append(min(left / moves + increment, left))
     ms = min((_milliseconds(time) for time in times if time is not None), default=None)
     return GoRequest(depth, nodes, ms, notes=tuple(notes))
 

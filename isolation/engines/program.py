@@ -40,10 +40,10 @@ class Program:
             raise ValueError(f"no such directory: {self.directory}")
         first, *arguments = self.command
         path = os.path.join(self.directory, first) if os.path.dirname(first) else first
-        found = shutil.which(path)
-        if found is None:
+        executable = shutil.which(path)
+        if executable is None:
             raise ValueError(f"{path} {_why_not(path)}")
-        return (str(Path(found).absolute()), *arguments)
+        return (str(Path(executable).absolute()), *arguments)
 
     def facts(self) -> dict[str, object]:
         """What influences its play, ready for JSON: files by name and content, wherever they lie.
@@ -76,7 +76,7 @@ def _content(path: Path) -> str:
 @lru_cache(maxsize=64)
 def _hash(path: str, size: int, changed: int) -> str:
     with open(path, "rb") as file:
-        found = sha256()
+        digest = sha256()
         while chunk := file.read(1 << 20):
-            found.update(chunk)
-    return found.hexdigest()[:16]
+            digest.update(chunk)
+    return digest.hexdigest()[:16]

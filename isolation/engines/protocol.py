@@ -82,7 +82,7 @@ def add_info(known: Info, line: str) -> Info:
     if "string" in words[:2]:
         return known
     head = words[: words.index("pv")] if "pv" in words else words
-    said = {name: head[place + 1] for place, name in enumerate(head[:-1])}
+    said = {name: head[index + 1] for index, name in enumerate(head[:-1])}
     if said.get("multipv", "1") != "1":
         return known
     is_bound = "lowerbound" in head or "upperbound" in head
@@ -140,13 +140,13 @@ def start_of(variant: str) -> Board:
     """
     if variant == "joust":
         return Board.from_fen(JOUST)
-    found = re.fullmatch(r"(joust|placing)(\d+x\d+)", variant, re.ASCII)
-    if not found:
+    match = re.fullmatch(r"(joust|placing)(\d+x\d+)", variant, re.ASCII)
+    if not match:
         raise ValueError(f"no variant {to_one_line(variant, _SHOWN)}; known are joust, and joust7x7 and placing7x7")
-    rows, columns = parse_size(found[2])
+    rows, columns = parse_size(match[2])
     if rows * columns < 2:
-        raise ValueError(f"no variant of {found[2]}: two knights need two cells")
-    return Board.from_moves([0, rows * columns - 1] if found[1] == "joust" else [], found[2])
+        raise ValueError(f"no variant of {match[2]}: two knights need two cells")
+    return Board.from_moves([0, rows * columns - 1] if match[1] == "joust" else [], match[2])
 
 
 def _score(words: list[str], otherwise: float) -> float:

@@ -265,12 +265,12 @@ class Session:
                 if time.monotonic() < deadline:
                     self._stall("no line while it searched")
                 continue
-            first, _, rest = line.partition(" ")
+            first, _, move = line.partition(" ")
             if first == "info":
                 self.info = add_info(self.info, line)
             elif first == "bestmove":
                 self.is_due = False
-                return rest
+                return move
 
     def _read_answer(self, board: Board, answer: str) -> int:
         word = (answer.split() or [""])[0]
@@ -337,13 +337,13 @@ class Session:
 
     def _loss(self, reason: Reason, what: str) -> ForfeitError:
         """A loss, with the last lines of the dialogue: > is what was said to the engine, < what it answered."""
-        told, before = [], 0
+        dialogue, before = [], 0
         answers = (answer for answer in self._heard if answer > self._said[0])
         for number, line in sorted([*self._said, *answers]):
-            told += ["…"] if before and number > before + 1 else []
-            told.append(line)
+            dialogue += ["…"] if before and number > before + 1 else []
+            dialogue.append(line)
             before = number
-        return ForfeitError(reason, f"{what}{AT_LAST}{' | '.join(told)}")
+        return ForfeitError(reason, f"{what}{AT_LAST}{' | '.join(dialogue)}")
 
 
 def _variants_file(size: tuple[int, int]) -> Path:

@@ -294,10 +294,10 @@ def check_position(board: Board) -> None:
     if cells > MOST_COMPILED_CELLS:
         raise ValueError(f"the solver supports boards of up to {MOST_COMPILED_CELLS} cells; {board.size} has {cells}")
     visited = full_mask(board.height, board.width) & ~board.blank
-    places = [cell for cell in board.locations if cell is not None]
-    if any(not visited >> cell & 1 for cell in places) or len(set(places)) < len(places):
+    locations = [cell for cell in board.locations if cell is not None]
+    if any(not visited >> cell & 1 for cell in locations) or len(set(locations)) < len(locations):
         raise ValueError(f"not a position of this game: {board!r} has a player on a cell that is not its own")
-    if len(places) < 2 and (board.locations[board.active_index] is not None or visited.bit_count() > len(places)):
+    if len(locations) < 2 and (board.locations[board.active_index] is not None or visited.bit_count() > len(locations)):
         raise ValueError(f"not a position of this game: {board!r} has visited cells, but a player is not placed")
 
 

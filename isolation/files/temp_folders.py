@@ -54,8 +54,8 @@ def _sweep(home: Path, prefix: str) -> None:
         if folder.is_symlink():
             continue
         with suppress(OSError):
-            found = folder.lstat()
-            if found.st_uid != os.getuid() or time.time() - found.st_mtime < YOUNG or not (folder / LOCK).is_file():
+            status = folder.lstat()
+            if status.st_uid != os.getuid() or time.time() - status.st_mtime < YOUNG or not (folder / LOCK).is_file():
                 continue
             lock = _lock(folder / LOCK)
             if lock is not None:

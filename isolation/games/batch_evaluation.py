@@ -104,7 +104,7 @@ def expected_lines(
     from isolation.native.layout import FAILED, MAX_PLY, NO_LIMIT
 
     count = len(positions)
-    found = PrincipalVariations(np.empty(count), np.zeros(count, np.int64), np.zeros((count, MAX_PLY), np.int16))
+    lines = PrincipalVariations(np.empty(count), np.zeros(count, np.int64), np.zeros((count, MAX_PLY), np.int16))
     given = [np.ascontiguousarray(column) for column in packed(positions)]
     most = np.full(count, NO_LIMIT) if nodes is None else np.ascontiguousarray(nodes, np.int64)
     parameters = np.ascontiguousarray(parameters, np.float64)
@@ -115,11 +115,11 @@ def expected_lines(
             call(
                 *(workspaces.address_of(column[remaining]) for column in given), batch, depth or 0,
                 workspaces.address_of(most[remaining]), desk.address, workspaces.address_of(parameters),
-                *(workspaces.address_of(column[remaining]) for column in (found.scores, found.plies, found.cells)),
+                *(workspaces.address_of(column[remaining]) for column in (lines.scores, lines.plies, lines.cells)),
             )  # fmt: skip
             if desk.numbers[FAILED]:
                 raise ArithmeticError("the heuristic raises an exception or returns NaN in a search")
-    return found
+    return lines
 
 
 def is_over(positions: Positions) -> NDArray[np.bool_]:

@@ -67,8 +67,8 @@ class Positions:
         """Some of the positions, in this order."""
         plies = self.plies[rows]
         starts = np.concatenate(([0], np.cumsum(plies)))
-        places = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], plies)
-        return Positions(self.size, self.moves[places], starts)
+        move_rows = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], plies)
+        return Positions(self.size, self.moves[move_rows], starts)
 
 
 @dataclass(frozen=True)
@@ -256,12 +256,12 @@ def _ask(player: Player, board: Board, seed: int, is_ctrl_c: IsCtrlC) -> tuple[i
     """Cell, failure, its detail, nodes and nanoseconds of one answer."""
     try:
         player.new_game()
-        found = player.choose(board, seed)
+        result = player.choose(board, seed)
     except BaseException as error:
         if is_ctrl_c(error):
             raise
         loss = forfeit_from(error)
         return NO_ANSWER, int(loss.reason), loss.detail, 0, 0
-    if not board.moves_mask(board.active_index) >> found.move & 1:
-        return NO_ANSWER, int(Reason.ILLEGAL_MOVE), f"played cell {found.move}", 0, 0
-    return found.move, 0, "", found.nodes, int(found.seconds * 1e9)
+    if not board.moves_mask(board.active_index) >> result.move & 1:
+        return NO_ANSWER, int(Reason.ILLEGAL_MOVE), f"played cell {result.move}", 0, 0
+    return result.move, 0, "", result.nodes, int(result.seconds * 1e9)

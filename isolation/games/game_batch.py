@@ -35,14 +35,14 @@ class GameBatch:
     def __len__(self) -> int:
         return len(self.winner)
 
-    def taken(self, places: NDArray[np.int64]) -> GameBatch:
+    def taken(self, indices: NDArray[np.int64]) -> GameBatch:
         """The games at these places, in this order."""
-        lengths = np.diff(self.offsets)[places]
+        lengths = np.diff(self.offsets)[indices]
         offsets = np.append(0, lengths.cumsum())
-        plies = np.arange(offsets[-1]) + np.repeat(self.offsets[places] - offsets[:-1], lengths)
-        columns = {name: getattr(self, name)[places] for name in _BY_GAME}
+        plies = np.arange(offsets[-1]) + np.repeat(self.offsets[indices] - offsets[:-1], lengths)
+        columns = {name: getattr(self, name)[indices] for name in _BY_GAME}
         columns |= {name: getattr(self, name)[plies] for name in BY_PLY}
-        return GameBatch(**columns, detail=[self.detail[place] for place in places.tolist()], offsets=offsets)
+        return GameBatch(**columns, detail=[self.detail[index] for index in indices.tolist()], offsets=offsets)
 
 
 _BY_GAME = ("winner", "reason")

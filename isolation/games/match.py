@@ -170,11 +170,11 @@ def play_many(
     native = [None] * len(agents) if interpreted else _native_players(fixtures, parse_size(size), hard_cap)
     in_code = np.array([len(opening) >= 2 for opening in openings], bool)
     in_code &= np.array([player is not None for player in native])[fixtures.sides].all(axis=1)
-    places, parts = np.flatnonzero(in_code), []
-    if len(places):
-        parts.append((places, _play_compiled(fixtures.at(places), native, size, marker, memory)))
-    for places in _by_sides(fixtures.sides, np.flatnonzero(~in_code)):
-        parts.append((places, _play_interpreted(fixtures.at(places), size, hard_cap, marker)))
+    rows, parts = np.flatnonzero(in_code), []
+    if len(rows):
+        parts.append((rows, _play_compiled(fixtures.at(rows), native, size, marker, memory)))
+    for rows in _by_sides(fixtures.sides, np.flatnonzero(~in_code)):
+        parts.append((rows, _play_interpreted(fixtures.at(rows), size, hard_cap, marker)))
     return _in_order(parts)
 
 
@@ -199,39 +199,39 @@ class _Fixtures:
     seeds: Sequence[int]
     marks: NDArray[np.int64]
 
-    def at(self, places: NDArray[np.int64]) -> _Fixtures:
+    def at(self, rows: NDArray[np.int64]) -> _Fixtures:
         """Those at these places."""
-        openings, seeds = [self.openings[i] for i in places.tolist()], [self.seeds[i] for i in places.tolist()]
-        return _Fixtures(self.agents, self.sides[places], openings, seeds, self.marks[places])
+        openings, seeds = [self.openings[i] for i in rows.tolist()], [self.seeds[i] for i in rows.tolist()]
+        return _Fixtures(self.agents, self.sides[rows], openings, seeds, self.marks[rows])
 
 
 def _native_players(fixtures: _Fixtures, size: tuple[int, int], hard_cap: float | None) -> list[CompiledPlayer | None]:
     """For each agent, what plays for it in compiled code; None for those that cannot, may not or need not."""
     native: list[CompiledPlayer | None] = [None] * len(fixtures.agents)
-    for place in np.unique(fixtures.sides).tolist():
-        agent = fixtures.agents[place]
+    for index in np.unique(fixtures.sides).tolist():
+        agent = fixtures.agents[index]
         if not (_is_capped(hard_cap) and might_hang(agent)):
-            native[place] = agent.compiled(size)
+            native[index] = agent.compiled(size)
     return native
 
 
-def _by_sides(sides: NDArray[np.int64], places: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def _by_sides(sides: NDArray[np.int64], rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     """These places split by who plays whom on which side, each in its order."""
-    if not len(places):
+    if not len(rows):
         return []
-    _, groups = np.unique(sides[places], axis=0, return_inverse=True)
+    _, groups = np.unique(sides[rows], axis=0, return_inverse=True)
     groups = groups.reshape(-1)
     order = np.argsort(groups, kind="stable")
-    return np.split(places[order], np.flatnonzero(np.diff(groups[order])) + 1)
+    return np.split(rows[order], np.flatnonzero(np.diff(groups[order])) + 1)
 
 
 def _in_order(parts: Sequence[tuple[NDArray[np.int64], GameBatch]]) -> GameBatch:
     """Games that were played in parts, each with the places of its games among all."""
     if not parts:
         return _collect([])
-    places = np.concatenate([places for places, _ in parts])
+    rows = np.concatenate([rows for rows, _ in parts])
     games = concatenate([games for _, games in parts])
-    return games if (np.diff(places) == 1).all() else games.taken(np.argsort(places))
+    return games if (np.diff(rows) == 1).all() else games.taken(np.argsort(rows))
 
 
 def _play_compiled(
@@ -250,10 +250,10 @@ def _play_compiled(
     winner, reason, ends = np.empty(count, np.int8), np.empty(count, np.int8), np.empty(count, np.int64)
     plies: tuple[Any, ...] = tuple(np.empty(count * rows * columns, kind) for kind in _PLY_TYPES)
     players = [NOBODY if player is None else as_row(player) for player in native]
-    for place in np.unique(fixtures.sides).tolist():
-        player = native[place]
-        if memory is not None and player is not None and fixtures.agents[place].is_deterministic:
-            players[place][-1] = memory.number_of(identity(player))
+    for index in np.unique(fixtures.sides).tolist():
+        player = native[index]
+        if memory is not None and player is not None and fixtures.agents[index].is_deterministic:
+            players[index][-1] = memory.number_of(identity(player))
     given = (
         np.array([cell for opening in openings for cell in opening], np.int64),
         np.concatenate(([0], np.cumsum([len(opening) for opening in openings]))).astype(np.int64),
@@ -298,11 +298,11 @@ def _with_details(games: GameBatch, fixtures: _Fixtures, size: str, marker: NDAr
                 unplayed.append(index)
     if not unplayed:
         return games
-    places = np.array(unplayed)
-    others = np.delete(np.arange(len(games)), places)
+    rows = np.array(unplayed)
+    others = np.delete(np.arange(len(games)), rows)
     again = [
-        (places[group], _play_interpreted(fixtures.at(places[group]), size, None, marker))
-        for group in _by_sides(fixtures.sides[places], np.arange(len(places)))
+        (rows[group], _play_interpreted(fixtures.at(rows[group]), size, None, marker))
+        for group in _by_sides(fixtures.sides[rows], np.arange(len(rows)))
     ]
     return _in_order([(others, games.taken(others)), *again])
 
@@ -324,7 +324,7 @@ def _play_interpreted(fixtures: _Fixtures, size: str, hard_cap: float | None, ma
     from isolation.engines.engine_agent import EnginePlayer
     from isolation.processes.subprocess_player import SubprocessPlayer
 
-    agents = [fixtures.agents[place] for place in fixtures.sides[0]]
+    agents = [fixtures.agents[index] for index in fixtures.sides[0]]
     with ExitStack() as stack:
         players = [stack.enter_context(opened_player(_open(agent, parse_size(size), hard_cap))) for agent in agents]
         is_ctrl_c = stack.enter_context(detect_ctrl_c())

@@ -135,7 +135,7 @@ class _Draft:
 
 def _split(text: str, source: str) -> Iterator[_Draft]:
     """The games of a text, their moves not looked at yet; variations are left out."""
-    ends = [found.start() for found in re.finditer("\n", text)]
+    ends = [match.start() for match in re.finditer("\n", text)]
     draft, depth = None, 0
     for token in _TOKEN.finditer(text):
         line = bisect_left(ends, token.start()) + 1
@@ -172,7 +172,7 @@ def _game(draft: _Draft, start: Board, winner: int, source: str) -> PgnGame:
         except ValueError as error:
             where = f"{source}:{line}: move {ply // 2 + 1} of {'Black' if ply % 2 else 'White'}"
             raise ValueError(f"{where}: {error}{_why_empty(draft.tags, start)}") from None
-    said = [""] * start.move_count + [draft.comments.get(place, "") for place in range(1, len(draft.moves) + 1)]
+    said = [""] * start.move_count + [draft.comments.get(ply, "") for ply in range(1, len(draft.moves) + 1)]
     return PgnGame(draft.line, draft.tags, board.size, board.history, tuple(said), winner)
 
 
@@ -203,10 +203,10 @@ def _start(tags: Mapping[str, str]) -> Board:
 def _winner(draft: _Draft) -> int:
     """Who has won, by what stands behind the moves or, where that tells nothing, by the tag."""
     tag = draft.tags.get("Result", UNDECIDED)
-    told = {result for result in (draft.result, tag) if result != UNDECIDED and result in RESULTS}
-    if len(told) > 1:
+    results = {result for result in (draft.result, tag) if result != UNDECIDED and result in RESULTS}
+    if len(results) > 1:
         raise ValueError(f"Result tag {tag} contradicts the result after the moves, {draft.result}")
-    return RESULTS[told.pop()] if told else 0
+    return RESULTS[results.pop()] if results else 0
 
 
 def _escaped(value: str) -> str:

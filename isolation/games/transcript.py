@@ -25,8 +25,8 @@ def board_after(text: str, size: str = "7x7") -> Board:
     try:
         return Board.from_moves(cells, size)
     except ValueError as error:
-        told = re.sub(r"cell (\d+)", lambda found: written.get(int(found[1]), found[0]), str(error))
-        raise ValueError(told) from None
+        message = re.sub(r"cell (\d+)", lambda match: written.get(int(match[1]), match[0]), str(error))
+        raise ValueError(message) from None
 
 
 def game_as_text(winner: Any, move_history: Sequence[Any], termination: str = "", board: Board | None = None) -> str:

@@ -34,19 +34,19 @@ def added_method(module: str, name: str) -> Any:
     if not module.startswith("isolation.user_") or space not in sys.modules:
         return None
     folder = Path(sys.modules[space].__path__[0])
-    found = find_extended_board(folder)
-    if found is None or name not in added_to_board(found.read_bytes()):
+    board_file = find_extended_board(folder)
+    if board_file is None or name not in added_to_board(board_file.read_bytes()):
         return None
-    parts = [part for part in found.relative_to(folder).with_suffix("").parts if part != "__init__"]
+    parts = [part for part in board_file.relative_to(folder).with_suffix("").parts if part != "__init__"]
     try:
         return vars(import_module(".".join([space, *parts])).Board).get(name)
     except Exception as error:
         raise AttributeError(
-            f"the board method {name} is defined in {found}, which {format_exception(error)}"
+            f"the board method {name} is defined in {board_file}, which {format_exception(error)}"
         ) from error
 
 
 def find_extended_board(folder: Path) -> Path | None:
     """The file beside users' files whose `Board` has methods of its own, where the classic engines had theirs."""
-    places = (folder / "isolation" / "isolation.py", folder / "isolation" / "__init__.py", folder / "isolation.py")
-    return next((file for file in places if file.is_file() and added_to_board(file.read_bytes())), None)
+    candidates = (folder / "isolation" / "isolation.py", folder / "isolation" / "__init__.py", folder / "isolation.py")
+    return next((file for file in candidates if file.is_file() and added_to_board(file.read_bytes())), None)

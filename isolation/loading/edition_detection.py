@@ -69,5 +69,5 @@ def added_to_board(source: str | bytes) -> set[str]:
     except (SyntaxError, ValueError):  # loading it will say so
         return set()
     boards = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == "Board"]
-    methods = {one.name for board in boards for one in board.body if isinstance(one, ast.FunctionDef)}
+    methods = {method.name for board in boards for method in board.body if isinstance(method, ast.FunctionDef)}
     return {name for name in methods - _OF_BOARDS if not (name.startswith("__") and name.endswith("__"))}

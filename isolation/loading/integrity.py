@@ -56,8 +56,8 @@ def unchanged() -> Iterator[None]:
             sys.setrecursionlimit(recursion)
             changes.append("the recursion limit")
     if changes := list(dict.fromkeys(changes)):
-        more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
-        raise ChangedError(f"it changes {changes[0]}{more}, which does not belong to it")
+        others = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
+        raise ChangedError(f"it changes {changes[0]}{others}, which does not belong to it")
 
 
 def _snapshot() -> list[tuple[str, ModuleType | type, Names]]:

@@ -4,7 +4,7 @@ A file finds its siblings under their plain names, and they theirs, whether the 
 function; two files that share names, folders of siblings and all, live side by side in one process. This works
 without touching `sys.path`: the code sees a built-in ``__import__`` of its own, which turns a plain sibling name into
 the module ``isolation.user_<digest>.<name>``. The digest covers the path and the sources, so that an edited file
-loads anew, and the same file loads under the same name in every process.
+is reloaded, and the same file loads under the same name in every process.
 """
 
 from __future__ import annotations
@@ -321,7 +321,7 @@ def _sources(file: Path) -> dict[Path, bytes]:
 def _resolve(path: str | Path) -> Path:
     file = expand_path(path).resolve()
     if file.is_dir():
-        source = next((one.name for one in sorted(file.glob("*.py"))), "FILE.py")
+        source = next((file_in_folder.name for file_in_folder in sorted(file.glob("*.py"))), "FILE.py")
         raise LoadError(f"{path} is a directory: name a file in it, such as {Path(path) / source}")
     if not file.is_file():
         meant = f"; did you mean {path}.py?" if Path(f"{file}.py").is_file() else ""
@@ -388,7 +388,7 @@ def _place(error: BaseException, file: Path) -> tuple[Path, int | None]:
         return Path(error.filename or file), error.lineno
     sources = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     ours = Path(__file__).parents[1]
-    own = [place for place in sources if file.parent in place[0].parents and ours not in place[0].parents]
+    own = [source for source in sources if file.parent in source[0].parents and ours not in source[0].parents]
     return own[-1] if own else (file, None)
 
 
@@ -445,10 +445,10 @@ class _UserLoader(SilentLoader):
 def _opener(folder: Path) -> Callable[..., Any]:
     """The ``open`` of a file's code: what it reads, it finds in its own folder first, as a script run there does."""
 
-    def user_open(file: Any, mode: str = "r", *rest: Any, **options: Any) -> Any:
+    def user_open(file: Any, mode: str = "r", *arguments: Any, **options: Any) -> Any:
         is_read = isinstance(file, str | Path) and mode in ("r", "rb", "rt")
         beside = folder / file if is_read else None
-        return open(beside if beside and beside.is_file() else file, mode, *rest, **options)
+        return open(beside if beside and beside.is_file() else file, mode, *arguments, **options)
 
     return user_open
 

@@ -12,7 +12,7 @@ from isolation.native.layout import SLOT, SLOTS
 class MoveCache:
     """A table of answers, and the players that have a number in it. One call at a time may use it.
 
-    Players are told apart by what compiled code takes of them: the same code with the same parameters under the same
+    Players are distinguished by what compiled code takes of them: the same code with the same parameters under the same
     limit is one player, by whatever name.
     """
 

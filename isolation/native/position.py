@@ -94,7 +94,7 @@ class _CellsIteratorModel(models.StructModel):
     def __init__(self, manager: Any, iterator: _CellsIteratorType) -> None:
         members = [
             ("whole", iterator.cells.bitboard),
-            ("rest", types.EphemeralPointer(iterator.cells.bitboard)),
+            ("remaining", types.EphemeralPointer(iterator.cells.bitboard)),
             ("column", types.EphemeralPointer(types.int64)),
         ]
         super().__init__(manager, iterator, members)
@@ -507,21 +507,21 @@ def _getitem(cells, index):
         wanted = index if index >= 0 else index + len(cells)
         if wanted < 0 or wanted >= len(cells):
             raise IndexError("list index out of range")
-        rest = cells._mask
+        remaining = cells._mask
         for _ in range(wanted):
-            rest = bitboards.drop_lowest(rest)
-        return to_move(cells, bitboards.lowest(rest))
+            remaining = bitboards.drop_lowest(remaining)
+        return to_move(cells, bitboards.lowest(remaining))
 
     def getitem_by_column(cells, index):
         wanted = index if index >= 0 else index + len(cells)
         if wanted < 0 or wanted >= len(cells):
             raise IndexError("list index out of range")
-        found = (0, 0)
-        for place, cell in enumerate(cells):
-            if place == wanted:
-                found = cell
+        cell_at = (0, 0)
+        for position, cell in enumerate(cells):
+            if position == wanted:
+                cell_at = cell
                 break
-        return found
+        return cell_at
 
     return getitem_by_column if cells.by_column else getitem
 
@@ -566,7 +566,7 @@ def _getiter(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     iterator = context.make_helper(builder, signature.return_type)
     nothing = ir.Constant(value.mask.type, 0)
     iterator.whole = value.mask
-    iterator.rest = cgutils.alloca_once_value(builder, nothing if cells.by_column else value.mask)
+    iterator.remaining = cgutils.alloca_once_value(builder, nothing if cells.by_column else value.mask)
     iterator.column = cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(64), 0))
     return impl_ret_untracked(context, builder, signature.return_type, iterator._getvalue())
 
@@ -579,13 +579,13 @@ def _iternext(context: Any, builder: Any, signature: Any, args: Any, result: Any
     iterator = context.make_helper(builder, iterator_type, value=args[0])
     if cells.by_column:
         _enter_next_column(builder, cells, iterator)
-    rest = builder.load(iterator.rest)
-    is_valid = builder.icmp_unsigned("!=", rest, ir.Constant(rest.type, 0))
+    remaining = builder.load(iterator.remaining)
+    is_valid = builder.icmp_unsigned("!=", remaining, ir.Constant(remaining.type, 0))
     result.set_valid(is_valid)
     with builder.if_then(is_valid):
-        move = _to_move(builder, bitboards.lowest_bit(builder, rest), cells.columns)
+        move = _to_move(builder, bitboards.lowest_bit(builder, remaining), cells.columns)
         result.yield_(context.make_tuple(builder, MOVE, move))
-        builder.store(bitboards.without_lowest_bit(builder, rest), iterator.rest)
+        builder.store(bitboards.without_lowest_bit(builder, remaining), iterator.remaining)
 
 
 def _enter_next_column(builder: Any, cells: CellsType, iterator: Any) -> None:
@@ -599,13 +599,13 @@ def _enter_next_column(builder: Any, cells: CellsType, iterator: Any) -> None:
     check, step, done = (builder.append_basic_block(f"column.{name}") for name in ("check", "step", "done"))
     builder.branch(check)
     with builder.goto_block(check):
-        rest, column = builder.load(iterator.rest), builder.load(iterator.column)
-        used_up = builder.icmp_unsigned("==", rest, ir.Constant(rest.type, 0))
-        more = builder.icmp_signed("<", column, ir.Constant(column.type, cells.columns))
-        builder.cbranch(builder.and_(used_up, more), step, done)
+        remaining, column = builder.load(iterator.remaining), builder.load(iterator.column)
+        used_up = builder.icmp_unsigned("==", remaining, ir.Constant(remaining.type, 0))
+        is_inside = builder.icmp_signed("<", column, ir.Constant(column.type, cells.columns))
+        builder.cbranch(builder.and_(used_up, is_inside), step, done)
     with builder.goto_block(step):
         column = builder.load(iterator.column)
-        builder.store(builder.and_(iterator.whole, look_up(builder, table, column)), iterator.rest)
+        builder.store(builder.and_(iterator.whole, look_up(builder, table, column)), iterator.remaining)
         builder.store(builder.add(column, ir.Constant(column.type, 1)), iterator.column)
         builder.branch(check)
     builder.position_at_end(done)

@@ -86,7 +86,7 @@ class _StepsModel(models.StructModel):
 @register_model(_StepsIteratorType)
 class _StepsIteratorModel(models.StructModel):
     def __init__(self, manager: Any, iterator: _StepsIteratorType) -> None:
-        super().__init__(manager, iterator, [("rest", types.EphemeralPointer(types.int64)), ("base", types.int64)])
+        super().__init__(manager, iterator, [("remaining", types.EphemeralPointer(types.int64)), ("base", types.int64)])
 
 
 make_attribute_wrapper(StateType, "position", "_position")
@@ -124,7 +124,7 @@ def _looked_up(what: str, is_mask: bool, values_of: Callable[[int, int], Sequenc
     """A function of (board, place): what a table made for the board's (rows, columns) holds at that place."""
 
     @intrinsic
-    def found(typingctx: Any, board: Any, place: Any) -> Any:
+    def look_up_typed(typingctx: Any, board: Any, index: Any) -> Any:
         rows, columns = board.rows, board.columns
         result = bitboard_for(rows * columns) if is_mask else types.int64
 
@@ -135,7 +135,7 @@ def _looked_up(what: str, is_mask: bool, values_of: Callable[[int, int], Sequenc
 
         return result(board, types.int64), codegen
 
-    return found
+    return look_up_typed
 
 
 def _numbers_of(rows: int, columns: int) -> list[int]:
@@ -152,7 +152,7 @@ def _targets_of(rows: int, columns: int) -> list[int]:
 def _reach_of(rows: int, columns: int) -> list[int]:
     """For each number, the mask of the cells of a board that its steps lead to."""
     targets = _targets_of(rows, columns)
-    return [sum(targets[place : place + len(_STEPS)]) for place in range(0, len(targets), len(_STEPS))]
+    return [sum(targets[start : start + len(_STEPS)]) for start in range(0, len(targets), len(_STEPS))]
 
 
 def _masks_of(rows: int, columns: int) -> list[int]:
@@ -223,9 +223,9 @@ def _result(state, action):
     def result(state, action):
         position = state._position
         number = _number(state, location_of(position, position._turn))
-        for place in range(8):
-            if _STEPS[place] == action:
-                target = bitboards.common(position._blank, _target(state, 8 * (number - first) + place))
+        for direction in range(8):
+            if _STEPS[direction] == action:
+                target = bitboards.common(position._blank, _target(state, 8 * (number - first) + direction))
                 if not bitboards.is_empty(target):
                     return as_state(after(position, bitboards.lowest(target)))
         raise ValueError("no action of the player to move")
@@ -314,9 +314,9 @@ def _getitem(steps, index):
 
     def getitem(steps, index):
         wanted = index if index >= 0 else index + len(steps)
-        for place, one in enumerate(steps):
-            if place == wanted:
-                return one
+        for position, step in enumerate(steps):
+            if position == wanted:
+                return step
         raise IndexError("list index out of range")
 
     return getitem
@@ -324,20 +324,22 @@ def _getitem(steps, index):
 
 def _directions(steps):
     """Which of the eight knight's moves a set holds, in bits, in the edition's order."""
-    found = 0
-    for place in range(8):
-        if not bitboards.is_empty(bitboards.common(steps._mask, _target(steps, 8 * (steps._cell - _FIRST) + place))):
-            found |= 1 << place
-    return found
+    directions = 0
+    for direction in range(8):
+        if not bitboards.is_empty(
+            bitboards.common(steps._mask, _target(steps, 8 * (steps._cell - _FIRST) + direction))
+        ):
+            directions |= 1 << direction
+    return directions
 
 
 @lower_builtin("getiter", StepsType)
 def _getiter(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     (steps,) = signature.args
-    found = context.compile_internal(builder, _directions, types.int64(steps), args)
+    directions = context.compile_internal(builder, _directions, types.int64(steps), args)
     value = cgutils.create_struct_proxy(steps)(context, builder, value=args[0])
     iterator = context.make_helper(builder, signature.return_type)
-    iterator.rest = cgutils.alloca_once_value(builder, found)
+    iterator.remaining = cgutils.alloca_once_value(builder, directions)
     iterator.base = value.base
     return impl_ret_untracked(context, builder, signature.return_type, iterator._getvalue())
 
@@ -346,11 +348,11 @@ def _getiter(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 @iternext_impl(RefType.UNTRACKED)
 def _iternext(context: Any, builder: Any, signature: Any, args: Any, result: Any) -> None:
     iterator = context.make_helper(builder, signature.args[0], value=args[0])
-    rest = builder.load(iterator.rest)
-    is_valid = builder.icmp_unsigned("!=", rest, ir.Constant(rest.type, 0))
+    remaining = builder.load(iterator.remaining)
+    is_valid = builder.icmp_unsigned("!=", remaining, ir.Constant(remaining.type, 0))
     result.set_valid(is_valid)
     with builder.if_then(is_valid):
         table = constant_table(builder, "isolation_third_steps", 64, _STEPS)
-        step = look_up(builder, table, bitboards.lowest_bit(builder, rest))
+        step = look_up(builder, table, bitboards.lowest_bit(builder, remaining))
         result.yield_(builder.add(iterator.base, step))
-        builder.store(bitboards.without_lowest_bit(builder, rest), iterator.rest)
+        builder.store(bitboards.without_lowest_bit(builder, remaining), iterator.remaining)

@@ -171,13 +171,13 @@ def forfeit_from(error: BaseException) -> ForfeitError:
     """How a player has lost that raised an exception: as it says itself, or by error, with file and line."""
     if isinstance(error, ForfeitError):
         return ForfeitError(error.reason, to_one_line(error.detail, LONGEST_LINE))
-    place = origin(error)
-    tail = f" ({place})" if place else ""
+    location = origin(error)
+    tail = f" ({location})" if location else ""
     return ForfeitError(Reason.ERROR, f"{format_exception(error, LONGEST - len(tail))}{tail}")
 
 
 class AgentDefaults:
-    """What holds for most agents: they never search in Python for want of a compiler, and place as they play."""
+    """What holds for most agents: they never fall back to a search in Python, and place as they play."""
 
     @property
     def is_compilable(self) -> bool:

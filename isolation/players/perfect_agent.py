@@ -109,21 +109,21 @@ class PerfectAgent(StatelessAgent):
             values.append(move)
         if any(move.keeps is None for move in values):
             return self._fall_back(board, seed, values, meter.nodes)
-        rest = SearchBudget(_half(self.limit))
-        _, at_least, moves = longest_resistance(board, values, rest)
+        second_budget = SearchBudget(_half(self.limit))
+        _, at_least, moves = longest_resistance(board, values, second_budget)
         cell = next(move.cell for move in values if move.cell in moves)
-        return _solved(cell, -_INFINITY, at_least, meter.nodes + rest.nodes)
+        return _solved(cell, -_INFINITY, at_least, meter.nodes + second_budget.nodes)
 
     def _fall_back(self, board: Board, seed: int, values: list[MoveValue], nodes: int) -> SearchResult:
         """The search's move; but if that is known to lose, the most promising of those that are not."""
         if None in board.locations:
-            found = self.fallback.placing().choose(board, seed)
+            result = self.fallback.placing().choose(board, seed)
         else:
-            found = self.fallback.find(board, seed)
+            result = self.fallback.find(board, seed)
         open_moves = [move.cell for move in values if move.keeps is None]
-        if found.move not in open_moves:
-            found = replace(found, move=open_moves[0], pv=(open_moves[0],))
-        return replace(found, nodes=nodes + found.nodes, exact=False)
+        if result.move not in open_moves:
+            result = replace(result, move=open_moves[0], pv=(open_moves[0],))
+        return replace(result, nodes=nodes + result.nodes, exact=False)
 
 
 def _solved(cell: int, score: float, depth: int, nodes: int) -> SearchResult:

@@ -88,10 +88,10 @@ class _Answers(pickle.Unpickler):
     """Makes answers out of bytes, and calls nothing else that they name."""
 
     def find_class(self, module: str, name: str) -> Any:
-        found = _ANSWERS.get(f"{module}.{name}")
-        if found is None:
+        answer_class = _ANSWERS.get(f"{module}.{name}")
+        if answer_class is None:
             raise pickle.UnpicklingError(f"{module}.{name} is no answer")
-        return found
+        return answer_class
 
 
 def serve() -> None:

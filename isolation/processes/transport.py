@@ -228,9 +228,9 @@ class Idle(Generic[Key, Kept]):
     def take(self, order: Key) -> Kept | None:
         """A process of this very order that this process has started."""
         with self._lock:
-            for place, (owner, known, kept) in enumerate(self._waiting):
+            for index, (owner, known, kept) in enumerate(self._waiting):
                 if owner == os.getpid() and known == order:
-                    del self._waiting[place]
+                    del self._waiting[index]
                     return kept
         return None
 

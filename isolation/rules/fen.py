@@ -38,10 +38,10 @@ def parse_fen(text: str) -> FenPosition:
     Raises:
         ValueError: it is none, or no position of the game; the message says what would be one.
     """
-    found = _FIELDS.fullmatch(text.strip()) if len(text) <= _LONGEST else None
-    if not found:
+    match = _FIELDS.fullmatch(text.strip()) if len(text) <= _LONGEST else None
+    if not match:
         raise ValueError(f"not a FEN: {text[:80]!r}; expected one like {EXAMPLE}")
-    ranks = [_cells_of(rank) for rank in found[1].split("/")]
+    ranks = [_cells_of(rank) for rank in match[1].split("/")]
     if any(len(rank) != len(ranks[0]) for rank in ranks):
         raise ValueError(f"not a FEN: {text[:80]!r}: rows of different lengths")
     rows, columns = check_size(len(ranks), len(ranks[0]))
@@ -50,10 +50,10 @@ def parse_fen(text: str) -> FenPosition:
         raise ValueError(f"not a FEN: {text[:80]!r}: each player must have one knight, N or n")
     locations = tuple(cells.index(knight) if knight in cells else None for knight in "Nn")
     missing = "".join(knight for knight in "Nn" if knight not in cells)
-    if found[2] and "".join(sorted(found[2])) != missing:
+    if match[2] and "".join(sorted(match[2])) != missing:
         there = missing or "none"
         raise ValueError(f"not a FEN: {text[:80]!r}: knights in hand must be those not on the board, here {there}")
-    active = "wb".index(found[3])
+    active = "wb".index(match[3])
     if None in locations and (locations[1] is not None or active != (locations[0] is not None)):
         raise ValueError(f"not a FEN: {text[:80]!r}: player 1 (N) places first, then player 2 (n)")
     blank = full_mask(rows, columns) & ~sum(1 << cell for cell, sign in enumerate(cells) if sign != ".")

@@ -64,8 +64,8 @@ def check_size(rows: int, columns: int) -> tuple[int, int]:
 
 
 def _shortened(text: object) -> str:
-    shown = repr(text)
-    return shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
+    written = repr(text)
+    return written if len(written) <= _LONGEST_SHOWN else f"{written[:_LONGEST_SHOWN]}…"
 
 
 def cell_of(move: Move, columns: int) -> int:

@@ -102,7 +102,7 @@ def choices_text(choices: Sequence[int]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def range_text(low: float, high: float, shown: Callable[[float], str] = "{:g}".format) -> str:
+def range_text(low: float, high: float, format_number: Callable[[float], str] = "{:g}".format) -> str:
     """A range in words; an end that is left out is named as it was declared.
 
     >>> range_text(0, 2)
@@ -111,8 +111,8 @@ def range_text(low: float, high: float, shown: Callable[[float], str] = "{:g}".f
     'more than 0, to 2'
     """
     below, above = _left_out(low, -math.inf), _left_out(high, math.inf)
-    first = shown(low) if below is None else f"more than {shown(below)},"
-    return f"{first} to {shown(high) if above is None else f'less than {shown(above)}'}"
+    first = format_number(low) if below is None else f"more than {format_number(below)},"
+    return f"{first} to {format_number(high) if above is None else f'less than {format_number(above)}'}"
 
 
 def _left_out(end: float, outwards: float) -> float | None:
@@ -142,7 +142,7 @@ class BoundHeuristic:
         """The function with its parameters filled in: a partial function, or a composite of those."""
         values = dict(self.values)
         given = {
-            id(part): {own: values[one.name] for own, one in parameters.items() if one.name in values}
+            id(part): {own: values[parameter.name] for own, parameter in parameters.items() if parameter.name in values}
             for part, parameters in owners(self.function)
         }
         filled: Heuristic = _filled(self.function, given)
@@ -161,18 +161,18 @@ def parameters_of(heuristic: Any) -> tuple[Parameter, ...]:
     if isinstance(heuristic, BoundHeuristic):
         values = dict(heuristic.values)
         own = parameters_of(heuristic.function)
-        return tuple(replace(one, default=values.get(one.name, one.default)) for one in own)
+        return tuple(replace(parameter, default=values.get(parameter.name, parameter.default)) for parameter in own)
     return _parameters(heuristic) if isinstance(heuristic, Hashable) else _parameters.__wrapped__(heuristic)
 
 
 @lru_cache(maxsize=1024)
 def _parameters(heuristic: Any) -> tuple[Parameter, ...]:
-    return tuple(one for _, parameters in owners(heuristic) for one in parameters.values())
+    return tuple(parameter for _, parameters in owners(heuristic) for parameter in parameters.values())
 
 
 def parameter_values(heuristic: Any) -> dict[str, float]:
     """The values of a heuristic's parameters, its own or the defaults, in the order of `parameters_of`."""
-    return {one.name: one.default for one in parameters_of(heuristic)}
+    return {parameter.name: parameter.default for parameter in parameters_of(heuristic)}
 
 
 def bind_parameters(heuristic: Heuristic, values: Mapping[str, float]) -> Heuristic:
@@ -183,7 +183,7 @@ def bind_parameters(heuristic: Heuristic, values: Mapping[str, float]) -> Heuris
     """
     if not values:
         return heuristic
-    known = {one.name: one for one in parameters_of(heuristic)}
+    known = {parameter.name: parameter for parameter in parameters_of(heuristic)}
     for name in values:
         if name not in known:
             raise ParameterError(unknown(heuristic, name))
@@ -199,17 +199,17 @@ def unknown(heuristic: Any, name: str) -> str:
     defaults = no_parameters(heuristic)
     if name in defaults:
         return f"{name} is not a parameter of {name_of(heuristic)}: its default is {defaults[name]}; {KINDS_OF_VALUES}"
-    known = [one.name for one in parameters_of(heuristic)]
+    known = [parameter.name for parameter in parameters_of(heuristic)]
     return f"{name_of(heuristic)} has no parameter {name!r}; {_hint(name, known)}"
 
 
 def no_parameters(heuristic: Any) -> dict[str, str]:
     """Keyword-only arguments of a heuristic that are no parameters, each with what its default is, in words."""
     return {
-        one.name: _in_words(one.default)
+        parameter.name: _in_words(parameter.default)
         for part in _parts(heuristic)
-        for one in ([] if hasattr(part, "phases") else _keywords(part))
-        if one.default is not one.empty and not _is_number(one.default)
+        for parameter in ([] if hasattr(part, "phases") else _keywords(part))
+        if parameter.default is not parameter.empty and not _is_number(parameter.default)
     }
 
 
@@ -245,7 +245,13 @@ def owners(heuristic: Any) -> list[tuple[Any, dict[str, Parameter]]]:
         like = sum(name.rstrip("0123456789") == name_of(part) for name in called)
         called.append(f"{name_of(part)}{like + 1 if like else ''}")
     return [
-        (part, {name: _renamed(one, prefix) if names.count(name) > 1 else one for name, one in own.items()})
+        (
+            part,
+            {
+                name: _renamed(parameter, prefix) if names.count(name) > 1 else parameter
+                for name, parameter in own.items()
+            },
+        )
         for prefix, (part, own) in zip(called, parts, strict=True)
     ]
 
@@ -265,13 +271,13 @@ def name_of(heuristic: Any) -> str:
 def _parts(heuristic: Any) -> list[Any]:
     """The heuristic, and what a composite is made of, each once."""
     heuristic = opened(heuristic)
-    found: list[Any] = [heuristic]
+    heuristics: list[Any] = [heuristic]
     if not hasattr(heuristic, "phases"):
-        return found
+        return heuristics
     for _, parts in heuristic.phases:
         for _, part in parts:
-            found += [inner for inner in _parts(part) if not any(inner is known for known in found)]
-    return found
+            heuristics += [inner for inner in _parts(part) if not any(inner is known for known in heuristics)]
+    return heuristics
 
 
 def _filled(heuristic: Any, given: Mapping[int, Mapping[str, float]]) -> Any:
@@ -296,10 +302,10 @@ def _weights(composite: Any) -> dict[str, Parameter]:
     """The parameters that are weights of a composite."""
     named = [weight for _, parts in composite.phases for weight, _ in parts if hasattr(weight, "name")]
     return {
-        one.name: _parameter(
-            one.name, float(one.value), Annotated[float, annotated_types.Interval(ge=one.low, le=one.high)]
+        weight.name: _parameter(
+            weight.name, float(weight.value), Annotated[float, annotated_types.Interval(ge=weight.low, le=weight.high)]
         )
-        for one in named
+        for weight in named
     }
 
 
@@ -375,15 +381,15 @@ def _choice(name: str, default: float, choices: tuple[Any, ...]) -> Parameter:
 def _bounds(constraints: list[Any], is_whole: bool) -> tuple[float, float]:
     """The range that annotations declare, ends included."""
     least, most = -math.inf, math.inf
-    for one in _unpacked(constraints):
-        if isinstance(one, annotated_types.Ge):
-            least = max(least, one.ge)  # type: ignore[call-overload]
-        elif isinstance(one, annotated_types.Gt):
-            least = max(least, one.gt + 1 if is_whole else math.nextafter(one.gt, math.inf))  # type: ignore[operator, arg-type]
-        elif isinstance(one, annotated_types.Le):
-            most = min(most, one.le)  # type: ignore[call-overload]
-        elif isinstance(one, annotated_types.Lt):
-            most = min(most, one.lt - 1 if is_whole else math.nextafter(one.lt, -math.inf))  # type: ignore[operator, arg-type]
+    for constraint in _unpacked(constraints):
+        if isinstance(constraint, annotated_types.Ge):
+            least = max(least, constraint.ge)  # type: ignore[call-overload]
+        elif isinstance(constraint, annotated_types.Gt):
+            least = max(least, constraint.gt + 1 if is_whole else math.nextafter(constraint.gt, math.inf))  # type: ignore[operator, arg-type]
+        elif isinstance(constraint, annotated_types.Le):
+            most = min(most, constraint.le)  # type: ignore[call-overload]
+        elif isinstance(constraint, annotated_types.Lt):
+            most = min(most, constraint.lt - 1 if is_whole else math.nextafter(constraint.lt, -math.inf))  # type: ignore[operator, arg-type]
     return least, most
 
 

@@ -127,13 +127,13 @@ def discard_output() -> None:
 def _warned_of_later() -> Iterator[None]:
     waiting: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
     show = warnings.showwarning
-    warnings.showwarning = lambda *said, **more: waiting.append((said, more))
+    warnings.showwarning = lambda *said, **options: waiting.append((said, options))
     try:
         yield
     finally:
         warnings.showwarning = show
-        for said, more in waiting:
-            show(*said, **more)
+        for said, options in waiting:
+            show(*said, **options)
 
 
 @contextmanager

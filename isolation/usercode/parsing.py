@@ -57,9 +57,9 @@ def syntax_warnings(source: str | bytes) -> list[tuple[int, str]]:
     >>> syntax_warnings("x = 1\\nassert (x, 'always true')")
     [(2, 'assertion is always true, perhaps remove parentheses?')]
     """
-    with reading, warnings.catch_warnings(record=True) as found:
+    with reading, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         compile(source, "<source>", "exec", dont_inherit=True)
     # Another thread may warn of something else meanwhile.
-    told = [(warning.lineno, str(warning.message)) for warning in found if warning.filename == "<source>"]
-    return sorted({(line, text[:1].lower() + text[1:]) for line, text in told})
+    line_texts = [(warning.lineno, str(warning.message)) for warning in caught if warning.filename == "<source>"]
+    return sorted({(line, text[:1].lower() + text[1:]) for line, text in line_texts})

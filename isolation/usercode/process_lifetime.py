@@ -51,9 +51,9 @@ def continue_in_child(code: str) -> None:
 
 
 def write_real_stderr(line: str) -> None:
-    """Write a line to stderr past whatever keeps what people's code prints; only in such a child, else nothing."""
+    """Write a line to stderr past whatever keeps what user code prints; only in such a child, else nothing."""
     for descriptor in _stderr_of_a_child:
-        with suppress(OSError):  # people's code has closed it, or nobody reads any more
+        with suppress(OSError):  # user code has closed it, or nobody reads any more
             os.write(descriptor, f"{line}\n".encode())
 
 

@@ -16,7 +16,7 @@ from traceback import walk_tb
 from types import FrameType
 
 LONGEST = 200
-"""How many characters of what people's code says are kept: a table and a log have a line for it, not a page."""
+"""How many characters of what user code says are kept: a table and a log have a line for it, not a page."""
 LONGEST_LINE = 500
 """How many of a line in which more than that is said."""
 _LONGEST_READ = 20 * LONGEST_LINE
@@ -111,7 +111,7 @@ def _cut(text: str, longest: int) -> str:
 
 @contextmanager
 def detect_ctrl_c() -> Iterator[IsCtrlC]:
-    """Tell the user's Ctrl-C, or a request to end, from a KeyboardInterrupt that people's code raises by itself.
+    """Tell the user's Ctrl-C, or a request to end, from a KeyboardInterrupt that user code raises by itself.
 
     Where signals are not heard, outside the main thread and in workers, which are deaf to them, nothing is the user's.
     """

@@ -45,7 +45,7 @@ def _listed(value: Any) -> Any:
 def _scores(value: Any) -> Any:
     """What JSON has as null, where there is no score."""
     listed = _listed(value)
-    return [float("nan") if one is None else one for one in listed] if isinstance(listed, list) else listed
+    return [float("nan") if value is None else value for value in listed] if isinstance(listed, list) else listed
 
 
 Cells = Annotated[tuple[Cell, ...], BeforeValidator(_listed)]
@@ -79,7 +79,7 @@ class WrittenGame(BaseModel):
     @classmethod
     def _has_no_truth_values(cls, value: Any) -> Any:
         """Python takes them for 1 and 0; JSON does not."""
-        if any(isinstance(one, bool) for one in (value if isinstance(value, list) else [value])):
+        if any(isinstance(element, bool) for element in (value if isinstance(value, list) else [value])):
             raise ValueError("true and false are not numbers")
         return value
 
@@ -123,13 +123,15 @@ def _json_values(text: str) -> list[Any]:
             return [json.loads(line) for line in text.splitlines() if line.strip()]
         except ValueError as error:
             raise ValueError(f"invalid JSON: {error}") from None
-    is_list_of_games = isinstance(value, list) and all(isinstance(one, dict) and "moves" in one for one in value)
+    is_list_of_games = isinstance(value, list) and all(
+        isinstance(element, dict) and "moves" in element for element in value
+    )
     return value if is_list_of_games else [value]
 
 
 def _from_json(value: Any) -> dict[str, Any]:
-    if isinstance(value, list) and all(isinstance(one, dict) and "move" in one for one in value):
-        value = [one["move"] for one in value]  # the plies as `isolation replay` lists them
+    if isinstance(value, list) and all(isinstance(ply, dict) and "move" in ply for ply in value):
+        value = [ply["move"] for ply in value]  # the plies as `isolation replay` lists them
     if isinstance(value, list):
         return _from_moves(",".join(map(str, value)), "7x7")
     if not isinstance(value, dict):
@@ -154,13 +156,13 @@ def _from_row(row: dict[str, Any]) -> Replay:
         game = WrittenGame.model_validate(row)
     except ValidationError as error:
         raise ValueError(first_fault(error)) from None
-    told = game.model_dump()
+    columns = game.model_dump()
     if game.size:
-        told["rows"], told["columns"] = parse_size(game.size)
+        columns["rows"], columns["columns"] = parse_size(game.size)
     for name in ("score", "depth", "nodes", "time_us"):
-        if len(told[name]) not in (0, len(game.moves)):
-            raise ValueError(f"{name}: {len(told[name])} values for {len(game.moves)} moves")
-    return replay_of_row(_TITLE, told)
+        if len(columns[name]) not in (0, len(game.moves)):
+            raise ValueError(f"{name}: {len(columns[name])} values for {len(game.moves)} moves")
+    return replay_of_row(_TITLE, columns)
 
 
 def _from_pgn(game: PgnGame) -> Replay:

@@ -62,8 +62,8 @@ def values(question: ValuesQuestion, heuristics: Mapping[str, Heuristic]) -> dic
         depth = possible_depth(board, opposing(function), question.depth)
         answers[name] = {"depth": depth, "compiling": _worth_telling(time.perf_counter() - started)}
         try:
-            found = move_values(board, function, depth)
-            answers[name]["moves"] = {cell: json_score(value) for cell, value in found.items()}
+            cell_values = move_values(board, function, depth)
+            answers[name]["moves"] = {cell: json_score(value) for cell, value in cell_values.items()}
         except Exception as error:
             answers[name]["error"] = format_exception(error, _LONGEST_ERROR)
     return {"values": answers}
@@ -220,12 +220,12 @@ def explored(question: ExploreQuestion, shelf: Resources) -> dict[str, Any]:
     """
     run, board = run_of(shelf, question.run), board_of(question.position)
     written = tuple(file.name for file in live_files(games_folder(run)))
-    found = explore(_cached_games(run, board.size, written), board)
+    replies = explore(_cached_games(run, board.size, written), board)
     return {
-        "games": found.games,
-        "drawn": found.drawn,
+        "games": replies.games,
+        "drawn": replies.drawn,
         "plies": PLIES,
-        "moves": [{"cells": list(reply.cells), "games": reply.games, "won": reply.won} for reply in found.replies],
+        "moves": [{"cells": list(reply.cells), "games": reply.games, "won": reply.won} for reply in replies.replies],
     }
 
 

@@ -79,15 +79,15 @@ class _Packed(Mapping[str, Any]):
 
 
 def _bytes_of(values: Mapping[str, object]) -> dict[str, bytes]:
-    found = {}
+    data = {}
     for name, value in values.items():
         try:
-            found[name] = to_bytes(value)
+            data[name] = to_bytes(value)
         except Exception as error:
             raise ValueError(
                 f"the board cannot use {name}, because it cannot run in another process: {one_line(error)}"
             ) from None
-    return found
+    return data
 
 
 def games(question: GamesQuestion, shelf: Resources) -> dict[str, Any]:

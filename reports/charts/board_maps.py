@@ -29,7 +29,7 @@ def placement_maps(
         cells: dict[int, Cell] = {}
         for placement in placements:
             if placement.placed_first == is_first and placement.openings >= FEWEST:
-                rate, openings = estimate_of(placement.rate).shown, pluralise(placement.openings, "opening")
+                rate, openings = estimate_of(placement.rate).text, pluralise(placement.openings, "opening")
                 text, colour = f"{100 * placement.rate.estimate:.0f}", strength(placement.rate.estimate - 0.5, 0.5)
                 link = links.get((placement.cell, is_first), "")
                 for cell in placement.cells:

@@ -69,9 +69,9 @@ def _lead_cell(findings: RunResults, lead: Lead | None, is_baseline: bool, link:
     if lead is None or math.isnan(lead.rate):
         return Cell("–", 0, "", link)
     is_rate = is_baseline or math.isnan(lead.lead)
-    text = f"{100 * lead.rate:.1f}" if is_rate else Points(lead.lead).shown
+    text = f"{100 * lead.rate:.1f}" if is_rate else Points(lead.lead).text
     colour = 0 if is_rate else strength(lead.lead, _STRONGEST_LEAD if findings.baseline else 0.5)
-    return Cell(text, colour, f"{Share(lead.rate).shown} won", link)
+    return Cell(text, colour, f"{Share(lead.rate).text} won", link)
 
 
 def calibration(findings: RunResults) -> Grid | None:

@@ -27,7 +27,7 @@ def forest(findings: RunResults, verdicts: Verdicts) -> RowChart | None:
         claim = claims[name]
         role = "control" if name in verdicts.controls else claim.verdict
         low, high = claim.lead
-        rows.append(Row(name, role, 100 * claim.estimate, 100 * low, 100 * high, Points(claim.estimate).shown))
+        rows.append(Row(name, role, 100 * claim.estimate, 100 * low, 100 * high, Points(claim.estimate).text))
     ends = [end for row in rows for end in (row.low, row.value, row.high)]
     return RowChart(
         f"Win rate compared with {verdicts.baseline}",
@@ -41,7 +41,7 @@ def forest(findings: RunResults, verdicts: Verdicts) -> RowChart | None:
 def ladder(ratings: Ratings) -> RowChart | None:
     """Ratings with their intervals, best first; None without any finite one."""
     rows = [
-        Row(rating.agent, "", rating.elo, rating.low, rating.high, Elo(rating.elo).shown) for rating in ratings.ratings
+        Row(rating.agent, "", rating.elo, rating.low, rating.high, Elo(rating.elo).text) for rating in ratings.ratings
     ]
     ends = np.array([(row.low, row.value, row.high) for row in rows])
     if not np.isfinite(ends).any():

@@ -73,7 +73,9 @@ def _accuracy(
     if not lines:
         return None
     series = [
-        _rates(name, str(rank) if rank < COLOURS else "other", tuple(map(x_of, line)), [one.kept for one in line])
+        _rates(
+            name, str(rank) if rank < COLOURS else "other", tuple(map(x_of, line)), [accuracy.kept for accuracy in line]
+        )
         for rank, (name, line) in enumerate(lines.items())
     ]
     chance = chance_by(lines.values(), x_of)
@@ -116,7 +118,7 @@ def strength_by_cost(
     for comparison, cost, lead in sorted(compared, key=lambda row: -row[2]):
         name = comparison.contender
         is_beaten = any(other_cost < cost and other_lead > lead for _, other_cost, other_lead in compared)
-        tooltip = f"{name}: {Points(lead / 100).shown} points, {Ratio(cost).shown} the processor time"
+        tooltip = f"{name}: {Points(lead / 100).text} points, {Ratio(cost).text} the processor time"
         link = links.get(name, "")
         dot = Series(name, comparison.verdict, (cost,), (lead,), (), (), "points", tooltip, link, not is_beaten)
         series.append(dot)

@@ -55,10 +55,10 @@ def _reasons(results: Results) -> Section:
     """Forfeits by player, a column a reason."""
     reasons = list(Counter(forfeit.reason for forfeit in results.forfeits))
     rows = []
-    for one in results.ratings.ratings:
-        counts = forfeited(results, one.agent)
+    for rating in results.ratings.ratings:
+        counts = forfeited(results, rating.agent)
         if counts:
-            row: dict[str, Any] = {"player": one.agent, **{reason: counts.get(reason, 0) for reason in reasons}}
+            row: dict[str, Any] = {"player": rating.agent, **{reason: counts.get(reason, 0) for reason in reasons}}
             rows.append({**row, "all": sum(counts.values())})
     note = "None: every game ended when a player had no legal move."
     return Section("forfeits", "Forfeits by reason", tuple(rows), () if rows else (note,))

@@ -65,7 +65,7 @@ def checks_section(book: LeagueEntries) -> Section:
 
 def skipped_section(book: LeagueEntries) -> Section:
     """What does not play, and why."""
-    rows = tuple({"name": one.name, "why": one.why} for one in book.skipped)
+    rows = tuple({"name": submission.name, "why": submission.why} for submission in book.skipped)
     return Section("skipped", "Not in the league", rows)
 
 
@@ -84,7 +84,7 @@ def headline(book: LeagueEntries, results: Results) -> list[str]:
         )
     sentences += renamed(book)
     if book.skipped:
-        sentences.append(f"Not in the league: {', '.join(one.name for one in book.skipped)}.")
+        sentences.append(f"Not in the league: {', '.join(submission.name for submission in book.skipped)}.")
     return sentences
 
 

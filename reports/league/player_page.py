@@ -27,7 +27,7 @@ def player_page(agent: str, book: LeagueEntries, results: Results) -> str:
     """The page of a player: where it stands, what it lost games by, its worst mistakes, and all of its games."""
     script, digest = script_of("report.js")
     ranked = zip(results.ratings.ranks, results.ratings.ratings, strict=True)
-    rank, rated = next((rank, one) for rank, one in ranked if one.agent == agent)
+    rank, rated = next((rank, rating) for rank, rating in ranked if rating.agent == agent)
     entry = book.entry(agent)
     return page_template("submission.html").render(
         title=agent,
@@ -35,14 +35,14 @@ def player_page(agent: str, book: LeagueEntries, results: Results) -> str:
         games_page=games_of(agent),
         facts=[
             ("Rank", f"{rank} of {len(results.ratings.ratings)}"),
-            ("Rating", next(row["rating"].shown for row in ranking_section(results).rows if row["player"] == agent)),
-            ("Games won", f"{rated.wins} of {rated.games}, {Share(rated.wins / rated.games).shown}"),
+            ("Rating", next(row["rating"].text for row in ranking_section(results).rows if row["player"] == agent)),
+            ("Games won", f"{rated.wins} of {rated.games}, {Share(rated.wins / rated.games).text}"),
             ("Forfeits", str(sum(forfeited(results, agent).values()))),
             *_submitted(entry),
         ],
         findings=_findings(entry),
         forfeits=[_forfeit(forfeit) for forfeit in results.forfeits if forfeit.agent == agent],
-        blunders=[_blunder(one) for one in worst_of(results, agent)],
+        blunders=[_blunder(blunder) for blunder in worst_of(results, agent)],
         no_blunders=_no_blunders(agent, results),
         opponents=_opponents(agent, results),
         links={rating.agent: page_of(rating.agent) for rating in results.ratings.ratings},
@@ -74,38 +74,43 @@ def _findings(entry: Entry | None) -> list[tuple[str, str, str]]:
 
 
 @dataclass(frozen=True)
-class _Told:
+class _ForfeitRow:
     """Games lost alike, as the page shows them."""
 
     reason: str
     count: str
     detail: str
     games: tuple[int, ...]
-    more: int
+    unlisted: int
     traceback: str
 
 
-def _forfeit(one: PlayerForfeits) -> _Told:
-    shown = one.games[:_MOST_GAMES_NAMED]
-    detail = one.detail + (_OUT_OF_TIME if one.detail == f"played {NO_MOVE}" else "")
-    return _Told(
-        one.reason, pluralise(len(one.games), "game"), detail, shown, len(one.games) - len(shown), one.traceback
+def _forfeit(forfeit: PlayerForfeits) -> _ForfeitRow:
+    listed_games = forfeit.games[:_MOST_GAMES_NAMED]
+    detail = forfeit.detail + (_OUT_OF_TIME if forfeit.detail == f"played {NO_MOVE}" else "")
+    return _ForfeitRow(
+        forfeit.reason,
+        pluralise(len(forfeit.games), "game"),
+        detail,
+        listed_games,
+        len(forfeit.games) - len(listed_games),
+        forfeit.traceback,
     )
 
 
-def _blunder(one: Blunder) -> dict[str, Any]:
+def _blunder(blunder: Blunder) -> dict[str, Any]:
     """A mistake as the page shows it: the position before it, and the move as an arrow."""
-    before = Board.from_moves(one.game.moves[: one.ply - 1], one.game.size)
-    played = one.game.moves[one.ply - 1]
+    before = Board.from_moves(blunder.game.moves[: blunder.ply - 1], blunder.game.size)
+    played = blunder.game.moves[blunder.ply - 1]
     own = before.locations[before.active_index]
     svg = to_svg(before, marks=Annotations(arrows=((own, played),) if own is not None else (), numbers=False))
-    opponent = one.game.agents[one.ply % 2]
-    moves = f"its {one.legal} legal moves" if one.legal > 1 else "its only move"
+    opponent = blunder.game.agents[blunder.ply % 2]
+    moves = f"its {blunder.legal} legal moves" if blunder.legal > 1 else "its only move"
     text = (
-        f"Game {one.game.id}, ply {one.ply}, against {opponent}: {cell_name(played, before.width)} gave the win away; "
-        f"{one.winning} of {moves} kept it."
+        f"Game {blunder.game.id}, ply {blunder.ply}, against {opponent}: "
+        f"{cell_name(played, before.width)} gave the win away; {blunder.winning} of {moves} kept it."
     )
-    return {"url": data_url("image/svg+xml", svg), "text": text, "game": one.game.id}
+    return {"url": data_url("image/svg+xml", svg), "text": text, "game": blunder.game.id}
 
 
 def _no_blunders(agent: str, results: Results) -> str:

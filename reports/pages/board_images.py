@@ -52,8 +52,10 @@ def write_gif(
     # One palette for all frames: what does not change keeps its colour, and the file stays small.
     palette = frames[len(frames) // 2].quantize(128)
     durations = [round(1000 * seconds)] * (len(frames) - 1) + [round(3000 * seconds)]
-    first, *rest = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
-    first.save(file, format="GIF", save_all=True, append_images=rest, duration=durations, loop=0, optimize=True)
+    first, *further_frames = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
+    first.save(
+        file, format="GIF", save_all=True, append_images=further_frames, duration=durations, loop=0, optimize=True
+    )
 
 
 def _paint(brush: ImageDraw.ImageDraw, shape: Shape, scale: float) -> None:
@@ -94,8 +96,8 @@ def flatten(path: str) -> Iterator[Point]:
 
 def _on_curve(control: tuple[Point, ...], share: float) -> Point:
     """The point of a cubic Bézier curve at a share of its way."""
-    rest = 1 - share
-    weights = (rest**3, 3 * rest**2 * share, 3 * rest * share**2, share**3)
+    complement = 1 - share
+    weights = (complement**3, 3 * complement**2 * share, 3 * complement * share**2, share**3)
     x, y = (sum(w * point[axis] for w, point in zip(weights, control, strict=True)) for axis in (0, 1))
     return x, y
 

@@ -74,13 +74,13 @@ def _linked(findings: RunResults, game: ExampleGame, tells: str) -> LinkedGame:
 
 def _lead_words(findings: RunResults, game: ExampleGame, agent: str, opponent: str) -> str:
     has_won = game.agents[game.winner - 1] == agent
-    told = f"{agent} {'beats' if has_won else 'loses to'} {opponent}"
+    sentence = f"{agent} {'beats' if has_won else 'loses to'} {opponent}"
     if game.instead is None:
-        return told
-    return f"{told}, while {findings.baseline} {'lost' if has_won else 'won'} (game {game.instead})"
+        return sentence
+    return f"{sentence}, while {findings.baseline} {'lost' if has_won else 'won'} (game {game.instead})"
 
 
 def _placement_words(game: ExampleGame, cell: int, is_first: bool) -> str:
-    place = cell_name(game.moves[0 if is_first else 1], parse_size(game.size)[1])
+    cell_text = cell_name(game.moves[0 if is_first else 1], parse_size(game.size)[1])
     order = "first" if is_first else "second"
-    return f"The two best agents in a game with the {order} placement on {place} or a symmetric cell"
+    return f"The two best agents in a game with the {order} placement on {cell_text} or a symmetric cell"

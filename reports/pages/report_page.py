@@ -134,9 +134,9 @@ def _charts(
     findings: RunResults, verdicts: Verdicts | None, costs: Mapping[str, Cost], ratings: Ratings
 ) -> dict[str, Any]:
     """The charts that the template shows, by name; None, or nothing, where there is nothing to draw."""
-    size, found = commonest_size(findings), placements(findings)
+    size, first_placements = commonest_size(findings), placements(findings)
     leads = coloured_tables.leads(findings, verdicts)
-    links = links_to_games(findings, {pair: lead.lead for pair, lead in leads.items()}, found)
+    links = links_to_games(findings, {pair: lead.lead for pair, lead in leads.items()}, first_placements)
     best_games = {
         pair[0]: links.by_opponent[pair] for pair in sorted(links.by_opponent, key=lambda pair: leads[pair].lead)
     }
@@ -151,8 +151,8 @@ def _charts(
         "ladder": interval_rows.ladder(ratings),
         "calibration": coloured_tables.calibration(findings),
         "spreads": [spread(findings) for spread in (interval_rows.depths, interval_rows.nodes, interval_rows.lengths)],
-        "maps": board_maps.placement_maps(found, size, links.by_placement),
-        "placements": placement_section(found, size),
+        "maps": board_maps.placement_maps(first_placements, size, links.by_placement),
+        "placements": placement_section(first_placements, size),
         "visits": board_maps.visit_map(findings),
     }
 
@@ -184,27 +184,27 @@ def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
         if math.isinf(best["rating"].low) and math.isinf(best["rating"].high):
             return ["No highest rating yet: the ratings have no finite bounds."]
         equals = ", ".join(row["agent"] for row in rows if row["rank"] == 1)
-        return [f"Rated highest: {equals}, {best['rating'].shown} Elo."]
-    found = {
-        claim.contender: (claim.verdict, f"{claim.contender} by {estimate_of(claim.jointly, Points).shown}")
+        return [f"Rated highest: {equals}, {best['rating'].text} Elo."]
+    claims = {
+        claim.contender: (claim.verdict, f"{claim.contender} by {estimate_of(claim.jointly, Points).text}")
         for claim in sorted(verdicts.claims, key=lambda claim: -claim.difference.estimate)
     }
-    found |= {
-        duel.contender: (duel.verdict, f"{duel.contender} with {estimate_of(duel.jointly).shown}")
+    claims |= {
+        duel.contender: (duel.verdict, f"{duel.contender} with {estimate_of(duel.jointly).text}")
         for duel in sorted(verdicts.duels, key=lambda duel: -duel.rate.estimate)
     }
-    if not found:
+    if not claims:
         return ["No complete pairs to judge yet."]
     unit = "in percentage points of the win rate" if verdicts.comparisons else "of games won head to head"
     sentences = []
     for verdict in ("better", "worse"):
-        names = [text for kind, text in found.values() if kind == verdict]
+        names = [text for kind, text in claims.values() if kind == verdict]
         if names:
             sentences.append(
                 f"{verdict.capitalize()} than {verdicts.baseline}: {', '.join(names)}; {unit}, with 95 % intervals"
                 f"{' for all contenders at once' if verdicts.family > 1 else ''}."
             )
-    equal = [name for name, (kind, _) in found.items() if kind == "equal"]
+    equal = [name for name, (kind, _) in claims.items() if kind == "equal"]
     if equal:
         sentences.append(f"Equal to {verdicts.baseline} on all openings: {', '.join(equal)}.")
     alike = [
@@ -214,8 +214,10 @@ def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
     ]
     if alike:
         sentences.append(f"Identical to {verdicts.baseline} apart from chance: {', '.join(alike)}.")
-    open_ones = [name for name, (kind, _) in found.items() if kind == "no significant difference" and name not in alike]
-    if len(open_ones) == len(found):
+    open_ones = [
+        name for name, (kind, _) in claims.items() if kind == "no significant difference" and name not in alike
+    ]
+    if len(open_ones) == len(claims):
         sentences.append(f"No contender differs significantly from {verdicts.baseline} yet.")
     elif open_ones:
         sentences.append(f"No significant difference from {verdicts.baseline} yet: {', '.join(open_ones)}.")
@@ -260,14 +262,14 @@ def _exact(verdicts: Verdicts) -> list[str]:
     sentences = []
     for comparison in verdicts.comparisons:
         if comparison.is_census and comparison.contender not in verdicts.controls:
-            points = Points(comparison.difference.estimate).shown
+            points = Points(comparison.difference.estimate).text
             sentences.append(
                 f"On all {comparison.openings:,} openings of this kind {comparison.contender} is "
                 f"{comparison.verdict}: {points}, without sampling error."
             )
     for duel in verdicts.duels:
         if duel.is_census:
-            share = Share(duel.pairs.score).shown
+            share = Share(duel.pairs.score).text
             sentences.append(
                 f"On all {duel.pairs.n:,} openings of this kind {duel.contender} won {share}, without sampling error."
             )

@@ -18,14 +18,14 @@ def titles_of(
     findings: RunResults, verdicts: Verdicts | None, costs: Mapping[str, Cost], ratings: Section
 ) -> dict[str, str]:
     """A title by the key of its part; parts that are not there keep the name of their subject."""
-    told = {
+    titles = {
         "comparison": _comparison(verdicts),
         "opponents": _opponents(findings, verdicts),
         "sides": _sides(findings),
         "ratings": _ratings(ratings),
         "telemetry": _cost(findings, costs),
     }
-    return {key: title for key, title in told.items() if title}
+    return {key: title for key, title in titles.items() if title}
 
 
 def _comparison(verdicts: Verdicts | None) -> str:
@@ -39,14 +39,14 @@ def _opponents(findings: RunResults, verdicts: Verdicts | None) -> str:
     """Where the best contender leads most and least."""
     if verdicts is None or not verdicts.claims:
         return ""
-    best = max(verdicts.claims, key=lambda one: -math.inf if one.is_empty else one.difference.estimate)
+    best = max(verdicts.claims, key=lambda claim: -math.inf if claim.is_empty else claim.difference.estimate)
     if len(best.effects) < 2:
         return ""
     most = max(best.effects, key=lambda effect: effect.difference.estimate)
     least = min(best.effects, key=lambda effect: effect.difference.estimate)
     return (
-        f"The largest lead of {best.contender} is {Points(most.difference.estimate).shown} against {most.opponent}, "
-        f"the smallest {Points(least.difference.estimate).shown} against {least.opponent}"
+        f"The largest lead of {best.contender} is {Points(most.difference.estimate).text} against {most.opponent}, "
+        f"the smallest {Points(least.difference.estimate).text} against {least.opponent}"
     )
 
 
@@ -59,7 +59,7 @@ def _sides(findings: RunResults) -> str:
             sums[split.placed_first][1] += split.games
     if not all(games for _, games in sums.values()):
         return ""
-    first, second = (Share(won / games).shown for won, games in (sums[True], sums[False]))
+    first, second = (Share(won / games).text for won, games in (sums[True], sums[False]))
     return f"The measured agents won {first} of their games when placing first and {second} when placing second"
 
 
@@ -68,7 +68,7 @@ def _ratings(ratings: Section) -> str:
         return ""
     names = [row["agent"] for row in ratings.rows if row["rank"] == 1]
     verb = "is" if len(names) == 1 else "are"
-    return f"{join_names(names)} {verb} rated highest: {ratings.rows[0]['rating'].shown} Elo"
+    return f"{join_names(names)} {verb} rated highest: {ratings.rows[0]['rating'].text} Elo"
 
 
 def _cost(findings: RunResults, costs: Mapping[str, Cost]) -> str:
@@ -77,6 +77,6 @@ def _cost(findings: RunResults, costs: Mapping[str, Cost]) -> str:
         return ""
     dear, cheap = max(known, key=lambda name: known[name]), min(known, key=lambda name: known[name])
     return (
-        f"CPU time per node compared with {findings.baseline}: {dear} {Ratio(known[dear]).shown}, {cheap} "
-        f"{Ratio(known[cheap]).shown}"
+        f"CPU time per node compared with {findings.baseline}: {dear} {Ratio(known[dear]).text}, {cheap} "
+        f"{Ratio(known[cheap]).text}"
     )

@@ -60,4 +60,4 @@ def _texts_by_column(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
 
 
 def _is_number(value: Any) -> bool:
-    return hasattr(value, "shown") or (isinstance(value, (int, float)) and not isinstance(value, bool))
+    return hasattr(value, "text") or (isinstance(value, (int, float)) and not isinstance(value, bool))

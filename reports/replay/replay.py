@@ -153,13 +153,13 @@ def describe_ply(replay: Replay, ply: int) -> str:
     if ply == 0:
         return f"{replay.agents[0]} against {replay.agents[1]} on {replay.size}"
     index = ply - 1
-    told = [f"{replay.agents[index % 2]} {'placed' if ply <= 2 else 'played'} {name_of_ply(replay, ply)}"]
+    phrases = [f"{replay.agents[index % 2]} {'placed' if ply <= 2 else 'played'} {name_of_ply(replay, ply)}"]
     if ply <= replay.opening:
-        told.append("of the opening")
-    told += [word for word in knowledge(replay, ply).values() if word]
+        phrases.append("of the opening")
+    phrases += [word for word in knowledge(replay, ply).values() if word]
     if ply in replay.mistakes:
-        told.append("mistake: gave the win away")
-    return f"ply {ply}: " + ", ".join(told)
+        phrases.append("mistake: gave the win away")
+    return f"ply {ply}: " + ", ".join(phrases)
 
 
 def knowledge(replay: Replay, ply: int) -> dict[str, str]:

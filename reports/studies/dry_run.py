@@ -24,11 +24,11 @@ def dry_run_section(plan: Plan, played: int = 0) -> Section:
         {
             "agent": entrant.agent.name,
             "role": ", ".join(entrant.roles),
-            "games": games[place],
+            "games": games[index],
             "limit": read_facts(entrant.settings).limit_text or None,
             "spec": str(entrant.spec),
         }
-        for place, entrant in enumerate(plan.entrants)
+        for index, entrant in enumerate(plan.entrants)
     )
     missing = len(schedule) - played
     known = f"{missing:,} games would be played" + (f" in addition to {played:,} already played" if played else "")

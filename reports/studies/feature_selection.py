@@ -12,22 +12,22 @@ def feature_sections(selection: Selection) -> tuple[Section, ...]:
     """Single features, and those that were chosen one after another."""
     alone = tuple(
         {
-            "feature": one.feature,
-            "loss": round(one.loss, 4),
-            "ranked": Share(one.ranked),
-            "meaning": meaning(one.feature),
+            "feature": feature.feature,
+            "loss": round(feature.loss, 4),
+            "ranked": Share(feature.ranked),
+            "meaning": meaning(feature.feature),
         }
-        for one in selection.alone
+        for feature in selection.alone
     )
     chosen = tuple(
         {
-            "feature": one.feature,
-            "gain": round(one.gain, 1),
-            "nanoseconds": round(one.nanoseconds, 1),
-            "ranked": Share(one.ranked),
-            "weights": ", ".join(f"{weight:.3g}".replace("-", "−") for weight in one.weights),
+            "feature": step.feature,
+            "gain": round(step.gain, 1),
+            "nanoseconds": round(step.nanoseconds, 1),
+            "ranked": Share(step.ranked),
+            "weights": ", ".join(f"{weight:.3g}".replace("-", "−") for weight in step.weights),
         }
-        for one in selection.chosen
+        for step in selection.chosen
     )
     seen = (
         f"{pluralise(selection.decisions, 'decision')}, searched to {selection.at} with {selection.guide}. Ranked: "

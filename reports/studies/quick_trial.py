@@ -78,7 +78,7 @@ def _strength(trial: Trial) -> list[str]:
     share = trial.interval
     word = verdict_of(share.estimate - 0.5, not share.low <= 0.5 <= share.high)
     return [
-        f"Against ID:improved at {NODES} nodes a move: won {estimate_of(share).shown} of the games "
+        f"Against ID:improved at {NODES} nodes a move: won {estimate_of(share).text} of the games "
         f"over {pluralise(share.pairs.n, 'pair')}: {verdict_clause(word, is_quick=True)}."
     ]
 
@@ -91,8 +91,8 @@ def _screening(trial: Trial) -> list[str]:
         return [f"In {pluralise(len(suite), 'solved position')}: the same moves as ID:improved."]
     return [
         f"In {pluralise(len(suite), 'solved position')} at {NODES} nodes: {verdict_clause(verdict(against))}, "
-        f"{estimate_of(against.both, Points).shown} points compared with ID:improved. "
-        f"It keeps {Share(own.kept.estimate).shown} of the wins where a mistake was possible (baseline "
-        f"{Share(base.kept.estimate).shown}); opponents' extra mistakes {Points(own.trouble).shown} (baseline "
-        f"{Points(base.trouble).shown})."
+        f"{estimate_of(against.both, Points).text} points compared with ID:improved. "
+        f"It keeps {Share(own.kept.estimate).text} of the wins where a mistake was possible (baseline "
+        f"{Share(base.kept.estimate).text}); opponents' extra mistakes {Points(own.trouble).text} (baseline "
+        f"{Points(base.trouble).text})."
     ]

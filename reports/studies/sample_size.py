@@ -67,7 +67,7 @@ def _after_pilot(pilot: RunResults, effect: float, elo: float | None, power: flo
     speed = games_a_second(pilot, GAMES_A_SECOND)
     rate = f"{speed:,.0f}" if speed >= 10 else f"{speed:.2g}"
     rows = [
-        {**_row(plan.contender, elo, plan.plan, plan.games, speed), "pilot": plan.played, "more": plan.more}
+        {**_row(plan.contender, elo, plan.plan, plan.games, speed), "pilot": plan.played, "more": plan.still_needed}
         for plan in plans
     ]
     is_duel = any(plan.is_duel for plan in plans)

@@ -43,7 +43,7 @@ def screening_sections(
 
     `costs` are those of a node over the baseline's, `failing` see `asking.failing_positions`.
     """
-    ranked = sorted(screening.contenders, key=lambda one: -one[1].both.estimate)
+    ranked = sorted(screening.contenders, key=lambda pair: -pair[1].both.estimate)
     base = screening.baseline
     rows = [
         _row(score, verdict(against), estimate_of(against.both, Points), PValue(against.adjusted))
@@ -117,8 +117,8 @@ def mistake_texts(mistakes: Sequence[Mistake], size: str) -> str:
 
 
 def _text(mistake: Mistake, board: Board) -> str:
-    told = wrapped(_described(mistake, board.width), terminal_width())
-    return f"{to_text(board)}\n{told}\n{command('show', '--fen', short_fen(board))}"
+    text = wrapped(_described(mistake, board.width), terminal_width())
+    return f"{to_text(board)}\n{text}\n{command('show', '--fen', short_fen(board))}"
 
 
 def short_fen(board: Board) -> str:
@@ -133,24 +133,27 @@ def screening_page(
     return page_template("screening.html").render(
         title="Screening",
         sections=sections,
-        pictures={name: [_picture(one, size) for one in found] for name, found in mistakes.items()},
+        pictures={
+            name: [_picture(mistake, size) for mistake in contender_mistakes]
+            for name, contender_mistakes in mistakes.items()
+        },
         command=reproduce,
     )
 
 
 def headline(screening: Screening) -> str:
     """The verdict in a sentence."""
-    found = screening.contenders
+    contenders = screening.contenders
     base = screening.baseline.agent
-    if len(found) == 1:
-        score, against = found[0]
-        difference = f"{estimate_of(against.both, Points).shown} points"
+    if len(contenders) == 1:
+        score, against = contenders[0]
+        difference = f"{estimate_of(against.both, Points).text} points"
         return verdict_sentence(score.agent, base, verdict(against), difference)
-    counts = {word: sum(verdict(against) == word for _, against in found) for word in ("better", "worse")}
-    rest = len(found) - sum(counts.values())
+    counts = {word: sum(verdict(against) == word for _, against in contenders) for word in ("better", "worse")}
+    undecided = len(contenders) - sum(counts.values())
     return (
-        f"Of {pluralise(len(found), 'contender')}, {counts['better']} are better than {base}, {counts['worse']} are "
-        f"worse, and {rest} show no significant difference yet."
+        f"Of {pluralise(len(contenders), 'contender')}, {counts['better']} are better than {base}, {counts['worse']} "
+        f"are worse, and {undecided} show no significant difference yet."
     )
 
 
@@ -174,8 +177,10 @@ def history_sentence(history: Sequence[Agreement]) -> str:
     """What the order of a suite has meant for gauntlets so far; empty if none is known."""
     if not history:
         return ""
-    told = ", ".join(f"{one.both:.2f} at {one.limit} (wins kept alone: {one.kept:.2f})" for one in history)
-    return f"Rank correlation of its scores with gauntlets of the shipped heuristics: {told}."
+    correlations = ", ".join(
+        f"{agreement.both:.2f} at {agreement.limit} (wins kept alone: {agreement.kept:.2f})" for agreement in history
+    )
+    return f"Rank correlation of its scores with gauntlets of the shipped heuristics: {correlations}."
 
 
 def _row(score: Score, word: str, difference: Estimate | None, p_value: PValue | None) -> dict[str, Any]:
@@ -235,10 +240,10 @@ def _mostly_failed(screening: Screening) -> list[str]:
 def _described(mistake: Mistake, columns: int) -> str:
     played = format_moves([mistake.played], columns)
     keep = "keeps" if len(mistake.winning) == 1 else "keep"
-    rest = "." if mistake.baseline_keeps else "; the baseline also loses the win."
+    ending = "." if mistake.baseline_keeps else "; the baseline also loses the win."
     return (
         f"It plays {played}; {format_moves(mistake.winning, columns)} {keep} the win, which {100 * mistake.field:.0f} "
-        f"% of the field play{rest}"
+        f"% of the field play{ending}"
     )
 
 

@@ -49,7 +49,7 @@ def board_sections(summary: BoardSummary, path: str) -> tuple[Section, ...]:
 def _board_rows(summary: BoardSummary) -> list[dict[str, Any]]:
     columns = parse_size(summary.size)[1]
     solved = summary.openings - summary.unknown
-    held = Share(summary.rule_holds / max(1, solved)).shown
+    held = Share(summary.rule_holds / max(1, solved)).text
     facts = {
         "placement pairs": summary.openings,
         "unknown": summary.unknown,

@@ -62,18 +62,18 @@ def _profiles(fit: Fit) -> Section:
 
 
 def _ranked(where: str, shares: tuple[float, float]) -> str:
-    before, after = (Share(share).shown for share in shares)
+    before, after = (Share(share).text for share in shares)
     return f"Decisions {where} in which the best move keeps the win: {before} before, {after} after."
 
 
 def _remarks(parameters: Sequence[FittedParameter]) -> list[str]:
     """What to do about parameters that do not matter, and about those that end at a bound."""
-    found = [
+    remarks = [
         f"{parameter.name} has no significant effect: no value in its range is significantly worse than the best."
         for parameter in parameters
         if not parameter.matters
     ]
-    return found + [
+    return remarks + [
         f"{parameter.name} is at the {parameter.end} end of its range, {short(parameter.after)}. Consider a wider "
         f"range, such as Annotated[float, Interval(ge=…, le=…)]."
         for parameter in parameters
@@ -100,8 +100,8 @@ def path_table(progress: TuningProgress, width: int = 40) -> Table:
     table = Table("parameter", "began", "now", "path", title=f"round {progress.done} of {progress.rounds}")
     for name, values in zip(progress.names, progress.path.T, strict=True):
         low, high = min(values), max(values)
-        shown = values[:: max(1, len(values) // width)]
-        bars = "".join(_BARS[int((value - low) / (high - low or 1) * (len(_BARS) - 1))] for value in shown)
+        sampled = values[:: max(1, len(values) // width)]
+        bars = "".join(_BARS[int((value - low) / (high - low or 1) * (len(_BARS) - 1))] for value in sampled)
         table.add_row(name, short(values[0]), short(values[-1]), bars)
     return table
 
@@ -233,12 +233,12 @@ def _estimate(interval: Interval | None, is_difference: bool) -> object:
 
 
 def _remarks_on_edges(parameters: Sequence[TunedParameter]) -> list[str]:
-    found = [
+    remarks = [
         f"No evidence in these games for changing {parameter.name}."
         for parameter in parameters
         if not parameter.matters
     ]
-    return found + [
+    return remarks + [
         f"{parameter.name} is at the {parameter.edge} end of the values played, {short(parameter.after)}: continue "
         f"from there, or widen its range."
         for parameter in parameters

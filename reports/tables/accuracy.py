@@ -32,27 +32,30 @@ def accuracy_sections(
     overall: Sequence[Accuracy], by_ply: Sequence[Accuracy] = (), more_notes: Sequence[str] = ()
 ) -> tuple[Section, ...]:
     """Tables of accuracy, the best player first; with bands of plies as a second table."""
-    ranked = sorted(overall, key=lambda one: (-one.kept.estimate if one.eligible else 1.0, one.agent))
+    ranked = sorted(
+        overall, key=lambda accuracy: (-accuracy.kept.estimate if accuracy.eligible else 1.0, accuracy.agent)
+    )
     notes = [*more_notes, *_ACCURACY_NOTES]
-    if unknown := sum(one.unknown for one in overall):
+    if unknown := sum(accuracy.unknown for accuracy in overall):
         notes.append(f"{unknown:,} positions were skipped: the limit of the labels was too low to solve them.")
-    with_depth = any(one.depth for one in ranked)
-    rows = tuple(accuracy_row(one, with_depth) for one in ranked)
+    with_depth = any(accuracy.depth for accuracy in ranked)
+    rows = tuple(accuracy_row(accuracy, with_depth) for accuracy in ranked)
     sections = [Section("accuracy", "Accuracy", rows, tuple(notes))]
     if by_ply:
-        place = {one.agent: rank for rank, one in enumerate(ranked)}
-        ordered = sorted(by_ply, key=lambda one: (place[one.agent], one.first))
+        rank_of = {accuracy.agent: rank for rank, accuracy in enumerate(ranked)}
+        ordered = sorted(by_ply, key=lambda accuracy: (rank_of[accuracy.agent], accuracy.first))
         by_band = tuple(
-            {"agent": one.agent, "plies": f"{one.first + 1}–{one.last + 1}", **_facts(one)} for one in ordered
+            {"agent": accuracy.agent, "plies": f"{accuracy.first + 1}–{accuracy.last + 1}", **_facts(accuracy)}
+            for accuracy in ordered
         )
         sections.append(Section("by_ply", "Accuracy by ply", by_band, ("Ply 1 is the first placement.",)))
     return tuple(sections)
 
 
-def accuracy_row(one: Accuracy, with_depth: bool) -> dict[str, Any]:
+def accuracy_row(accuracy: Accuracy, with_depth: bool) -> dict[str, Any]:
     """An agent's line, with the depth of its search if anybody has one."""
-    depth = {"depth": one.depth} if with_depth else {}
-    return {"agent": one.agent, "heuristic": one.heuristic or None, **depth, **_facts(one)}
+    depth = {"depth": accuracy.depth} if with_depth else {}
+    return {"agent": accuracy.agent, "heuristic": accuracy.heuristic or None, **depth, **_facts(accuracy)}
 
 
 def theory_section(findings: RunResults) -> Section | None:
@@ -62,9 +65,9 @@ def theory_section(findings: RunResults) -> Section | None:
         winners |= opening_winners(source.info.path)
     if not winners:
         return None
-    found = {one.agent: one for one in split_by_theory(findings.games, winners, findings.measured)}
-    splits = [found[name] for name in findings.in_order(found)]
-    seen = {name: share_seen(record_of(findings.pairs, name), findings.pool_among(name)) for name in found}
+    split_of = {split.agent: split for split in split_by_theory(findings.games, winners, findings.measured)}
+    splits = [split_of[name] for name in findings.in_order(split_of)]
+    seen = {name: share_seen(record_of(findings.pairs, name), findings.pool_among(name)) for name in split_of}
     has_unknown = any(split.unknown for split in splits)
     rows = tuple(
         {
@@ -80,14 +83,16 @@ def theory_section(findings: RunResults) -> Section | None:
     return Section("theory", "Results by theoretical winner of the opening", rows, _THEORY_NOTES)
 
 
-def _facts(one: Accuracy) -> dict[str, Any]:
+def _facts(accuracy: Accuracy) -> dict[str, Any]:
     return {
-        "games": one.games,
-        "moves": one.decisions,
-        "eligible": one.eligible,
-        "kept": estimate_of(one.kept),
-        "chance": Share(one.chance),
-        "mistakes_a_game": Estimate(Mean(one.mistakes.estimate), Mean(one.mistakes.low), Mean(one.mistakes.high)),
-        "won_positions": one.won_games,
-        "converted": estimate_of(one.conversion),
+        "games": accuracy.games,
+        "moves": accuracy.decisions,
+        "eligible": accuracy.eligible,
+        "kept": estimate_of(accuracy.kept),
+        "chance": Share(accuracy.chance),
+        "mistakes_a_game": Estimate(
+            Mean(accuracy.mistakes.estimate), Mean(accuracy.mistakes.low), Mean(accuracy.mistakes.high)
+        ),
+        "won_positions": accuracy.won_games,
+        "converted": estimate_of(accuracy.conversion),
     }

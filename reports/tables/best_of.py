@@ -41,17 +41,17 @@ def contest_rows(contest: BestOfResult) -> tuple[dict[str, Any], ...]:
     )
 
 
-def _state(one: BestOfContender) -> str:
+def _state(contender: BestOfContender) -> str:
     """What became of somebody; games that were out already when it dropped out are played to their end."""
-    if not one.out_after:
+    if not contender.out_after:
         return "left"
-    more = f", {one.openings:,} played" if one.openings > one.out_after else ""
-    return f"out after {one.out_after:,}{more}"
+    openings_played = f", {contender.openings:,} played" if contender.openings > contender.out_after else ""
+    return f"out after {contender.out_after:,}{openings_played}"
 
 
 def contest_sentence(contest: BestOfResult) -> str:
     """Who is best, or among whom that is open."""
-    left = [one.contender for one in contest.left]
+    left = [contender.contender for contender in contest.left]
     if not contest.contestants[0].openings:
         return "No opening has been completed against all opponents yet."
     if len(left) == 1:

@@ -70,43 +70,43 @@ def verdict_section(
     findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH
 ) -> Section:
     """One row a contender, in the order of all tables."""
-    rates = {one.agent: estimate_of(one.rate) for one in (*findings.standings, *findings.pooled_standings)}
+    rates = {
+        standing.agent: estimate_of(standing.rate) for standing in (*findings.standings, *findings.pooled_standings)
+    }
     rows, anytime = [], anytime_cells(findings)
-    for one in ranked_comparisons(findings, verdicts):
-        is_control = one.contender in verdicts.controls
+    for comparison in ranked_comparisons(findings, verdicts):
+        is_control = comparison.contender in verdicts.controls
         row: dict[str, Any] = {
-            "contender": one.contender,
-            "difference": estimate_of(one.jointly, Points),
-            **at_any_time(anytime, one.contender),
-            "verdict": control_cell(one) if is_control else verdict_cell(one, worth),
-            "cost": cost_cell(costs, one.contender),
-            "win_rate": rates[one.contender],
-            "adjusted_p": p_value_of(one),
-            "better_against_all": against_all_cell(one),
-            "heterogeneity_p": PValue(one.heterogeneity_p),
-            "openings": one.openings,
+            "contender": comparison.contender,
+            "difference": estimate_of(comparison.jointly, Points),
+            **at_any_time(anytime, comparison.contender),
+            "verdict": control_cell(comparison) if is_control else verdict_cell(comparison, worth),
+            "cost": cost_cell(costs, comparison.contender),
+            "win_rate": rates[comparison.contender],
+            "adjusted_p": p_value_of(comparison),
+            "better_against_all": against_all_cell(comparison),
+            "heterogeneity_p": PValue(comparison.heterogeneity_p),
+            "openings": comparison.openings,
         }
         rows.append(row)
-    title = (
-        f"Compared with {verdicts.baseline}, which won {rates[verdicts.baseline].shown}" if rates else "No games yet"
-    )
+    title = f"Compared with {verdicts.baseline}, which won {rates[verdicts.baseline].text}" if rates else "No games yet"
     return Section("verdicts", title, tuple(rows), verdict_notes(findings, verdicts, costs, worth))
 
 
 def ranked_comparisons(findings: RunResults, verdicts: Verdicts) -> list[Comparison]:
     """The comparisons in the order of all tables."""
-    found = {comparison.contender: comparison for comparison in verdicts.comparisons}
-    return [found[name] for name in findings.in_order(found)]
+    by_contender = {comparison.contender: comparison for comparison in verdicts.comparisons}
+    return [by_contender[name] for name in findings.in_order(by_contender)]
 
 
 def effects_section(findings: RunResults, verdicts: Verdicts) -> Section:
     """The difference to the baseline against each opponent, and their mean."""
     rows = []
-    for one in ranked_comparisons(findings, verdicts):
-        against = {effect.opponent: effect for effect in one.effects}
+    for comparison in ranked_comparisons(findings, verdicts):
+        against = {effect.opponent: effect for effect in comparison.effects}
         rows += [
             {
-                "contender": one.contender,
+                "contender": comparison.contender,
                 "opponent": effect.opponent,
                 "openings": effect.openings,
                 "contender_rate": Share(effect.contender_rate),
@@ -118,12 +118,12 @@ def effects_section(findings: RunResults, verdicts: Verdicts) -> Section:
         ]
         rows.append(
             {
-                "contender": one.contender,
+                "contender": comparison.contender,
                 "opponent": "mean",
-                "openings": one.openings,
-                "contender_rate": Share(one.contender_rate),
-                "baseline_rate": Share(one.baseline_rate),
-                "difference": estimate_of(one.jointly, Points),
+                "openings": comparison.openings,
+                "contender_rate": Share(comparison.contender_rate),
+                "baseline_rate": Share(comparison.baseline_rate),
+                "difference": estimate_of(comparison.jointly, Points),
                 "p_better": None,
             }
         )
@@ -139,17 +139,17 @@ def effects_section(findings: RunResults, verdicts: Verdicts) -> Section:
 def duels_section(findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH) -> Section:
     """One row a contender that met the baseline itself."""
     rows, anytime = [], anytime_cells(findings)
-    found = {duel.contender: duel for duel in verdicts.duels}
-    for one in map(found.__getitem__, findings.in_order(found)):
+    by_contender = {duel.contender: duel for duel in verdicts.duels}
+    for duel in map(by_contender.__getitem__, findings.in_order(by_contender)):
         row: dict[str, Any] = {
-            "contender": one.contender,
-            "win_rate": estimate_of(one.jointly),
-            **at_any_time(anytime, one.contender),
-            "elo": elo_of(one),
-            "verdict": verdict_cell(one, worth),
-            "adjusted_p": p_value_of(one),
-            "cost": cost_cell(costs, one.contender),
-            **pair_cells(one.pairs),
+            "contender": duel.contender,
+            "win_rate": estimate_of(duel.jointly),
+            **at_any_time(anytime, duel.contender),
+            "elo": elo_of(duel),
+            "verdict": verdict_cell(duel, worth),
+            "adjusted_p": p_value_of(duel),
+            "cost": cost_cell(costs, duel.contender),
+            **pair_cells(duel.pairs),
         }
         rows.append(row)
     claims = [duel for duel in verdicts.duels if duel.contender not in verdicts.controls]
@@ -157,10 +157,10 @@ def duels_section(findings: RunResults, verdicts: Verdicts, costs: Mapping[str, 
     notes += filter(None, [interval_sentence(claims), excluded_sentence(claims)])
     notes += reach_sentences(claims, worth, findings.population)
     notes += filter(None, [cost_sentence(costs, [duel.contender for duel in verdicts.duels])])
-    for one in verdicts.duels:
-        if one.is_census:
+    for duel in verdicts.duels:
+        if duel.is_census:
             notes.append(
-                f"All {one.pairs.n:,} openings of this kind were played: the share of {one.contender} is exact."
+                f"All {duel.pairs.n:,} openings of this kind were played: the share of {duel.contender} is exact."
             )
     return Section("head_to_head", f"Head to head with {verdicts.baseline}", tuple(rows), tuple(notes))
 
@@ -169,15 +169,15 @@ def each_section(findings: RunResults, duels: Sequence[HeadToHead], worth: float
     """One row two agents, where nobody is the baseline; the clearest first."""
     rows = [
         {
-            "agent": one.contender,
-            "against": one.baseline,
-            "win_rate": estimate_of(one.jointly),
-            "elo": elo_of(one),
-            "verdict": verdict_cell(one, worth),
-            "adjusted_p": p_value_of(one),
-            **pair_cells(one.pairs),
+            "agent": duel.contender,
+            "against": duel.baseline,
+            "win_rate": estimate_of(duel.jointly),
+            "elo": elo_of(duel),
+            "verdict": verdict_cell(duel, worth),
+            "adjusted_p": p_value_of(duel),
+            **pair_cells(duel.pairs),
         }
-        for one in clearest_first(duels)
+        for duel in clearest_first(duels)
     ]
     notes = (
         *run_notes(findings),
@@ -203,9 +203,9 @@ def elo_of(duel: HeadToHead) -> Estimate:
     return Estimate(*(Elo(value) for value in of_pairs.elo))
 
 
-def p_value_of(one: Comparison | HeadToHead) -> PValue:
+def p_value_of(comparison: Comparison | HeadToHead) -> PValue:
     """The adjusted p-value; NaN after a census, where nothing is uncertain."""
-    return PValue(math.nan if one.is_census else one.adjusted_p)
+    return PValue(math.nan if comparison.is_census else comparison.adjusted_p)
 
 
 def population_words(findings: RunResults, results: Sequence[Comparison | HeadToHead]) -> str:
@@ -229,7 +229,7 @@ def verdict_notes(
     if not verdicts.comparisons:
         return (*notes, "No complete pairs to compare yet.")
     claims = verdicts.claims
-    openings = max(one.openings for one in claims or verdicts.comparisons)
+    openings = max(claim.openings for claim in claims or verdicts.comparisons)
     notes.append(
         f"Differences in percentage points, mean over opponents, from {pluralise(openings, 'opening')}"
         f"{baseline_openings_words(claims)}. "
@@ -257,13 +257,15 @@ def _chance_words(findings: RunResults, names: Sequence[str]) -> str:
     """Who leaves moves to chance or a clock, and of whom nobody knows."""
     unknown = [name for name in names if findings.agents[name].is_unknown]
     known = [name for name in names if name not in unknown]
-    told = f"{', '.join(known)} {'depends' if len(known) == 1 else 'depend'} on chance or a clock" if known else ""
+    known_clause = (
+        f"{', '.join(known)} {'depends' if len(known) == 1 else 'depend'} on chance or a clock" if known else ""
+    )
     untold = (
         f"whether {', '.join(unknown)} {'plays' if len(unknown) == 1 else 'play'} deterministically is unknown"
         if unknown
         else ""
     )
-    words = ", and ".join(filter(None, (told, untold)))
+    words = ", and ".join(filter(None, (known_clause, untold)))
     return f"{words[0].upper()}{words[1:]}" if not known else words
 
 
@@ -297,7 +299,7 @@ def price_sentence(findings: RunResults, verdicts: Verdicts, costs: Mapping[str,
             dear.append(name)
     if not dear:
         return ""
-    words = ", ".join(f"{name} {Ratio(costs[name].times).shown}" for name in dear)
+    words = ", ".join(f"{name} {Ratio(costs[name].times).text}" for name in dear)
     return (
         f"CPU time per node compared with {verdicts.baseline}: {words}. Equal node limits ignore this cost; "
         f"{_equal_cost_words(findings, dear)}"
@@ -309,14 +311,18 @@ def _equal_cost_words(findings: RunResults, names: Sequence[str]) -> str:
     known = equal_cost_verdicts(findings, names)
     if known is None:
         return "isolation tournament --equal-cost accounts for it."
-    told = "; ".join(
+    results = "; ".join(
         f"{name} {_lead_words(known.claims[name])}, {short_verdict(known.claims[name], WORTH)}"
         for name in names
         if name in known.claims
     )
     others = "" if len(known.claims) == len(names) else "; for the others, use isolation tournament --equal-cost"
-    return f"at equal cost, {known.run} found: {told}{others}."
+    return f"at equal cost, {known.run} found: {results}{others}."
 
 
-def _lead_words(one: Comparison | HeadToHead) -> str:
-    return Share(one.rate.estimate).shown if isinstance(one, HeadToHead) else Points(one.difference.estimate).shown
+def _lead_words(comparison: Comparison | HeadToHead) -> str:
+    return (
+        Share(comparison.rate.estimate).text
+        if isinstance(comparison, HeadToHead)
+        else Points(comparison.difference.estimate).text
+    )

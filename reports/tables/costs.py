@@ -44,7 +44,7 @@ def cost_words(cost: Cost | str, reference: str) -> str:
     amount = cost.nanoseconds if cost.nanoseconds < 1000 else cost.nanoseconds / 1000
     unit = "ns" if cost.nanoseconds < 1000 else "µs"
     unsteady = "" if cost.is_steady else f", unreliable with a spread of {100 * cost.spread:.0f} %"
-    return f"{amount:.3g} {unit} of CPU time, {times_cell(cost).shown} that of {reference}{unsteady}"
+    return f"{amount:.3g} {unit} of CPU time, {times_cell(cost).text} that of {reference}{unsteady}"
 
 
 def equal_cost_sentences(findings: RunResults) -> list[str]:
@@ -67,4 +67,4 @@ def equal_cost_sentences(findings: RunResults) -> list[str]:
 def _times(cost: Cost | None, is_baseline: bool) -> str:
     if cost is None or is_baseline:
         return ""
-    return f" (a node costs {Ratio(cost.times).shown}, spread {100 * cost.spread:.1f} %)"
+    return f" (a node costs {Ratio(cost.times).text}, spread {100 * cost.spread:.1f} %)"

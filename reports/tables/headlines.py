@@ -60,75 +60,77 @@ def compare_headline(findings: RunResults, worth: float = WORTH, lines: int | No
     if each := judge_all_pairs(findings):
         return _each_headline(findings, each, worth, lines)
     verdicts, costs = judge(findings), relative_costs(findings)
-    found: Sequence[Comparison | HeadToHead] = ranked_comparisons(findings, verdicts)
-    if not found:
+    comparisons: Sequence[Comparison | HeadToHead] = ranked_comparisons(findings, verdicts)
+    if not comparisons:
         duels = {duel.contender: duel for duel in verdicts.duels}
-        found = [duels[name] for name in findings.in_order(duels)]
+        comparisons = [duels[name] for name in findings.in_order(duels)]
     anytime = anytime_cells(findings)
     rows = [
         {
-            "contender": one.contender,
-            **_difference(one),
-            **at_any_time(anytime, one.contender),
-            "verdict": _verdict(one, verdicts, worth),
-            "cost": cost_cell(costs, one.contender),
+            "contender": comparison.contender,
+            **_difference(comparison),
+            **at_any_time(anytime, comparison.contender),
+            "verdict": _verdict(comparison, verdicts, worth),
+            "cost": cost_cell(costs, comparison.contender),
         }
-        for one in found
+        for comparison in comparisons
     ]
-    shown, left_out = _shortened(rows, lines)
-    claims = [one for one in found if one.contender not in verdicts.controls]
+    visible_rows, left_out = _shortened(rows, lines)
+    claims = [comparison for comparison in comparisons if comparison.contender not in verdicts.controls]
     pooled = pooled_sentence(findings) if verdicts.comparisons else ""
     notes = [
-        _interval_note(found, verdicts),
+        _interval_note(comparisons, verdicts),
         f"In this table {pooled}." if pooled else "",
-        cost_sentence(costs, [one.contender for one in found]) if claims else "",
+        cost_sentence(costs, [comparison.contender for comparison in comparisons]) if claims else "",
         price_sentence(findings, verdicts, costs),
     ]
     notes.append(
         f"{pluralise(left_out, 'contender')} more without a significant difference: --full." if left_out else ""
     )
-    title = _so_far(findings, found, anytime) + finding_sentence(verdicts)
+    title = _so_far(findings, comparisons, anytime) + finding_sentence(verdicts)
     tables = (*(["verdicts", "effects"] if verdicts.comparisons else []), *(["head_to_head"] if verdicts.duels else []))
-    return _headline(findings, title, shown, notes, (*(tables or ("verdicts",)), *_theory(findings)))
+    return _headline(findings, title, visible_rows, notes, (*(tables or ("verdicts",)), *_theory(findings)))
 
 
 def summary_headline(findings: RunResults, lines: int | None = None) -> Headline:
     """Who won how much: one line an agent, on `lines` at most if given."""
-    found = findings.standings
+    standings = findings.standings
     rows = [
         {
-            "agent": one.agent,
-            "role": ", ".join(findings.agents[one.agent].roles) if one.agent in findings.agents else "",
-            "win_rate": estimate_of(one.rate),
-            **rate_at_any_time(findings, one.agent),
-            "both_won": one.pairs.won,
-            "split": one.pairs.split,
-            "both_lost": one.pairs.lost,
+            "agent": standing.agent,
+            "role": ", ".join(findings.agents[standing.agent].roles) if standing.agent in findings.agents else "",
+            "win_rate": estimate_of(standing.rate),
+            **rate_at_any_time(findings, standing.agent),
+            "both_won": standing.pairs.won,
+            "split": standing.pairs.split,
+            "both_lost": standing.pairs.lost,
         }
-        for one in found
+        for standing in standings
     ]
-    shown, left_out = _first(rows, lines)
-    told = (
-        f"{pluralise(findings.played, 'game')} of {pluralise(len(found), 'agent')}" if findings.played else "No result"
+    visible_rows, left_out = _first(rows, lines)
+    title = (
+        f"{pluralise(findings.played, 'game')} of {pluralise(len(standings), 'agent')}"
+        if findings.played
+        else "No result"
     )
-    if found and not math.isnan(found[0].rate.estimate):
-        told += f": {_won_most(found, findings.baseline)}"
+    if standings and not math.isnan(standings[0].rate.estimate):
+        title += f": {_won_most(standings, findings.baseline)}"
     notes = [interval_note(findings)] if rows else []
     if pooled := pooled_sentence(findings):
         notes.append(f"Every agent is listed by itself; in isolation compare, {pooled}.")
     notes += [f"{pluralise(left_out, 'agent')} more: --full."] if left_out else []
-    return _headline(findings, f"{told}.", shown, notes, SUMMARY_TABLES)
+    return _headline(findings, f"{title}.", visible_rows, notes, SUMMARY_TABLES)
 
 
 def ratings_headline(findings: RunResults, zero: str | None = None, lines: int | None = None) -> Headline:
     """Everybody on one scale: one line an agent, on `lines` at most if given."""
     ratings = rate(findings, zero)
     rows = [{key: row[key] for key in ("rank", "agent", "rating")} for row in rating_rows(ratings)]
-    shown, left_out = _first(rows, lines)
+    visible_rows, left_out = _first(rows, lines)
     if not rows:
         return _headline(findings, "No complete pairs to rate yet.", (), [], RATING_TABLES)
     of_zero = f"{ratings.zero} is 0" if ratings.zero else "the pool's mean is 0"
-    told = f"{highest(ratings)} rated highest of {pluralise(len(rows), 'agent')}: {rows[0]['rating'].shown} Elo."
+    title = f"{highest(ratings)} rated highest of {pluralise(len(rows), 'agent')}: {rows[0]['rating'].text} Elo."
     how = "exact: all openings of this kind were played" if ratings.is_exact else "95 % intervals, openings resampled"
     notes = [f"Elo in this pool, {of_zero}; {how}."]
     if added := ratings.half_game_added:
@@ -136,45 +138,46 @@ def ratings_headline(findings: RunResults, zero: str | None = None, lines: int |
             f"Half a win and half a loss were added for {', '.join(added)}, which would have no finite rating."
         )
     notes += [f"{pluralise(left_out, 'agent')} more: --full."] if left_out else []
-    return _headline(findings, told, shown, notes, RATING_TABLES)
+    return _headline(findings, title, visible_rows, notes, RATING_TABLES)
 
 
-def _won_most(found: Sequence[Standing], baseline: str | None) -> str:
-    """Who won most, of equals all, and where the baseline is if others are above it; `found` is best first."""
-    best = found[0].rate.estimate
-    first = [one.agent for one in found if one.rate.estimate == best]
-    told = f"{join_names(first)} won most, {Share(best).shown}"
-    place = next((rank for rank, one in enumerate(found, 1) if one.agent == baseline), 0)
-    if not place or baseline in first:
-        return told
-    return f"{told}; {baseline}, the baseline, is in place {place} with {Share(found[place - 1].rate.estimate).shown}"
+def _won_most(standings: Sequence[Standing], baseline: str | None) -> str:
+    """Who won most, of equals all, and where the baseline is if others are above it; `standings` is best first."""
+    best = standings[0].rate.estimate
+    first = [standing.agent for standing in standings if standing.rate.estimate == best]
+    sentence = f"{join_names(first)} won most, {Share(best).text}"
+    rank_of_baseline = next((rank for rank, standing in enumerate(standings, 1) if standing.agent == baseline), 0)
+    if not rank_of_baseline or baseline in first:
+        return sentence
+    share = Share(standings[rank_of_baseline - 1].rate.estimate).text
+    return f"{sentence}; {baseline}, the baseline, is in place {rank_of_baseline} with {share}"
 
 
 def _each_headline(findings: RunResults, duels: Sequence[HeadToHead], worth: float, lines: int | None) -> Headline:
     decided = [duel for duel in duels if duel.verdict in ("better", "worse")]
     rows = [
         {
-            "agent": one.contender,
-            "against": one.baseline,
-            **_difference(one),
-            "verdict": short_verdict(one, worth),
+            "agent": duel.contender,
+            "against": duel.baseline,
+            **_difference(duel),
+            "verdict": short_verdict(duel, worth),
         }
-        for one in clearest_first(duels)
+        for duel in clearest_first(duels)
     ]
-    shown, left_out = _first(rows, lines)
-    told = f"{len(decided)} of {pluralise(len(duels), 'match')} have a significant winner."
+    visible_rows, left_out = _first(rows, lines)
+    title = f"{len(decided)} of {pluralise(len(duels), 'match')} have a significant winner."
     if len(decided) == len(duels):
-        told = f"All {pluralise(len(duels), 'match')} have a significant winner."
+        title = f"All {pluralise(len(duels), 'match')} have a significant winner."
     notes = [f"Simultaneous 95 % intervals for all {pluralise(len(duels), 'match')}."]
     notes += [f"{pluralise(left_out, 'match')} more: --full."] if left_out else []
-    return _headline(findings, told, shown, notes, ("each_against_each", *_theory(findings)))
+    return _headline(findings, title, visible_rows, notes, ("each_against_each", *_theory(findings)))
 
 
 def _contest_headline(findings: RunResults, contest: BestOfResult, lines: int | None) -> Headline:
-    shown, left_out = _first(contest_rows(contest), lines)
+    visible_rows, left_out = _first(contest_rows(contest), lines)
     notes = ["Deficit to the leader in percentage points, with intervals that are valid at any time."]
     notes += [f"{pluralise(left_out, 'contender')} more: --full."] if left_out else []
-    return _headline(findings, contest_sentence(contest), shown, notes, ("best_of", *_theory(findings)))
+    return _headline(findings, contest_sentence(contest), visible_rows, notes, ("best_of", *_theory(findings)))
 
 
 def _theory(findings: RunResults) -> list[str]:
@@ -183,20 +186,24 @@ def _theory(findings: RunResults) -> list[str]:
 
 
 def _headline(
-    findings: RunResults, told: str, rows: Sequence[dict[str, Any]], notes: Sequence[str], tables: Sequence[str]
+    findings: RunResults, title: str, rows: Sequence[dict[str, Any]], notes: Sequence[str], tables: Sequence[str]
 ) -> Headline:
     """What is to be known of the run, what was found, and the rows that show it."""
-    section = Section("answer", "\n".join([*run_notes(findings), told]), tuple(rows), tuple(filter(None, notes)))
+    section = Section("answer", "\n".join([*run_notes(findings), title]), tuple(rows), tuple(filter(None, notes)))
     return Headline(section, tuple(tables))
 
 
 def _so_far(
-    findings: RunResults, found: Sequence[Comparison | HeadToHead], anytime: Mapping[str, Mapping[str, Range]]
+    findings: RunResults, comparisons: Sequence[Comparison | HeadToHead], anytime: Mapping[str, Mapping[str, Range]]
 ) -> str:
     """What comes before the finding of a run that is not over; and whose verdicts a look at any time does not bear."""
     if not findings.is_interim:
         return ""
-    judged = [one.contender for one in found if one.verdict in ("better", "worse") and one.contender in anytime]
+    judged = [
+        comparison.contender
+        for comparison in comparisons
+        if comparison.verdict in ("better", "worse") and comparison.contender in anytime
+    ]
     ranges = {name: anytime[name]["at_any_time"] for name in judged}
     unsure = [
         name for name, ends in ranges.items() if ends.low <= (0.5 if isinstance(ends.low, Share) else 0) <= ends.high
@@ -206,21 +213,21 @@ def _so_far(
     return f"Interim result (intervals valid at any time still include no difference for {join_names(unsure)}): "
 
 
-def _verdict(one: Comparison | HeadToHead, verdicts: Verdicts, worth: float) -> str:
-    if one.contender not in verdicts.controls:
-        return short_verdict(one, worth)
-    return str(control_cell(one).value) if isinstance(one, Comparison) else "control"
+def _verdict(comparison: Comparison | HeadToHead, verdicts: Verdicts, worth: float) -> str:
+    if comparison.contender not in verdicts.controls:
+        return short_verdict(comparison, worth)
+    return str(control_cell(comparison).value) if isinstance(comparison, Comparison) else "control"
 
 
-def _difference(one: Comparison | HeadToHead) -> dict[str, Any]:
+def _difference(comparison: Comparison | HeadToHead) -> dict[str, Any]:
     """Its lead with the interval that its verdict is about: of all contenders together, or the control's by itself."""
-    if isinstance(one, Comparison):
-        return {"difference": estimate_of(one.jointly, Points)}
-    return {"win_rate": estimate_of(one.jointly)}
+    if isinstance(comparison, Comparison):
+        return {"difference": estimate_of(comparison.jointly, Points)}
+    return {"win_rate": estimate_of(comparison.jointly)}
 
 
-def _interval_note(found: Sequence[Comparison | HeadToHead], verdicts: Verdicts) -> str:
-    claims = [one for one in found if one.contender not in verdicts.controls]
+def _interval_note(comparisons: Sequence[Comparison | HeadToHead], verdicts: Verdicts) -> str:
+    claims = [comparison for comparison in comparisons if comparison.contender not in verdicts.controls]
     if not claims:
         return ""
     points = "Percentage points of the win rate, mean over opponents"
@@ -228,7 +235,7 @@ def _interval_note(found: Sequence[Comparison | HeadToHead], verdicts: Verdicts)
     if all(claim.is_census for claim in claims):
         return f"{unit}, exact: all openings of this kind were played."
     together = "simultaneous " if len(claims) > 1 else ""
-    by_itself = " (the control's is individual)" if together and len(claims) < len(found) else ""
+    by_itself = " (the control's is individual)" if together and len(claims) < len(comparisons) else ""
     return f"{unit}, with {together}95 % intervals{by_itself}."
 
 

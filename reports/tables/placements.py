@@ -22,7 +22,9 @@ def placement_section(placements: Sequence[Placement], size: tuple[int, int] | N
             "games": placement.games,
             "won": estimate_of(placement.rate),
         }
-        for placement in sorted(placements, key=lambda one: (not one.placed_first, -one.rate.estimate))
+        for placement in sorted(
+            placements, key=lambda placement: (not placement.placed_first, -placement.rate.estimate)
+        )
     )
     notes = (
         "Symmetric cells and symmetric openings are counted together. The 95 % intervals are individual and computed "

@@ -30,7 +30,7 @@ def published_sections(analysis: PublishedAnalysis) -> tuple[Section, ...]:
             tuple(repetition_words(repetition) for repetition in analysis.repetitions),
         ),
         Section("results", "Results", tuple(row for result in analysis.results for row in _results(result))),
-        Section("words", "Summary", (), tuple(claim_words(one) for one in (*analysis.claims, *analysis.pooled))),
+        Section("words", "Summary", (), tuple(claim_words(claim) for claim in (*analysis.claims, *analysis.pooled))),
     ]
     return tuple(section for section in sections if section.rows or section.notes)
 
@@ -53,13 +53,13 @@ def _claims(claims: tuple[Claim, ...]) -> tuple[dict[str, object], ...]:
     )
 
 
-def _results(one: AgentResult) -> list[dict[str, object]]:
-    shares = [("all", one.rate), *one.opponents]
+def _results(result: AgentResult) -> list[dict[str, object]]:
+    shares = [("all", result.rate), *result.opponents]
     return [
         {
-            "source": one.source,
-            "table": one.table,
-            "agent": one.agent,
+            "source": result.source,
+            "table": result.table,
+            "agent": result.agent,
             "opponent": opponent,
             "wins": share.wins,
             "losses": share.games - share.wins,

@@ -46,19 +46,19 @@ def rating_rows(ratings: Ratings, called: str = "agent", is_sure: bool = True) -
     return [
         {
             "rank": rank,
-            called: one.agent,
-            "rating": Estimate(Elo(one.elo), Elo(one.low), Elo(one.high)) if is_sure else Elo(one.elo),
-            "games": one.games,
-            "wins": one.wins,
-            "share": Share(one.wins / one.games),
+            called: rating.agent,
+            "rating": Estimate(Elo(rating.elo), Elo(rating.low), Elo(rating.high)) if is_sure else Elo(rating.elo),
+            "games": rating.games,
+            "wins": rating.wins,
+            "share": Share(rating.wins / rating.games),
         }
-        for rank, one in zip(ratings.ranks, ratings.ratings, strict=True)
+        for rank, rating in zip(ratings.ranks, ratings.ratings, strict=True)
     ]
 
 
 def highest(ratings: Ratings) -> str:
     """Who is rated highest, and the verb: "ada is", or of equals "ada and ben are"."""
-    names = [one.agent for rank, one in zip(ratings.ranks, ratings.ratings, strict=True) if rank == 1]
+    names = [rating.agent for rank, rating in zip(ratings.ranks, ratings.ratings, strict=True) if rank == 1]
     return f"{join_names(names)} {'is' if len(names) == 1 else 'are'}"
 
 

@@ -21,8 +21,8 @@ def change_sections(before: RunResults, after: RunResults) -> tuple[Section, ...
 
 
 def _design_section(before: RunResults, after: RunResults, shared: SharedGames) -> Section:
-    one, other = before.sources[0].info, after.sources[0].info
-    changes = design_changes(one, other)
+    first, other = before.sources[0].info, after.sources[0].info
+    changes = design_changes(first, other)
     rows = tuple(
         {"what": change.what, "before": _describe_side(change, 0), "after": _describe_side(change, 1)}
         for change in changes
@@ -34,14 +34,16 @@ def _design_section(before: RunResults, after: RunResults, shared: SharedGames) 
             f"{shared.same_moves:,} are identical move by move, "
             f"{shared.games - shared.same_winner:,} have a different winner."
         )
-    title = f"From {one.path} to {other.path}: {pluralise(len(rows), 'change') if rows else 'same design, no changes'}"
+    title = (
+        f"From {first.path} to {other.path}: {pluralise(len(rows), 'change') if rows else 'same design, no changes'}"
+    )
     return Section("design", title, rows, (note,))
 
 
-def _describe_side(change: DesignChange, place: int) -> str:
+def _describe_side(change: DesignChange, side: int) -> str:
     """One side of a change; of settings, which are long, that they are there and which they are."""
-    value = (change.before, change.after)[place]
-    other = (change.before, change.after)[1 - place]
+    value = (change.before, change.after)[side]
+    other = (change.before, change.after)[1 - side]
     if isinstance(value, str) and value.startswith("{") and isinstance(other, str) and other.startswith("{"):
         return differing_settings(value, other)[0]
     if isinstance(value, str) and value.startswith("{"):
@@ -68,11 +70,13 @@ def _results_section(before: RunResults, after: RunResults, shared: SharedGames)
     ]
     both = verdicts[0].keys() & verdicts[1].keys()
     moved = [name for name in after.in_order(both) if verdicts[0][name] != verdicts[1][name]]
-    told = "; ".join(f"{name}, {verdicts[0][name]} before, {verdicts[1][name]} now" for name in moved)
+    changes = "; ".join(f"{name}, {verdicts[0][name]} before, {verdicts[1][name]} now" for name in moved)
     apart = sum(row["change"].low > 0 or row["change"].high < 0 for row in rows)
     alike = [row["agent"] for row in rows if row["agent"] in shared.unchanged]
     notes = [
-        f"{len(moved)} of {pluralise(len(both), 'verdict')} changed{f': {told}' if told else ''}." if both else "",
+        f"{len(moved)} of {pluralise(len(both), 'verdict')} changed{f': {changes}' if changes else ''}."
+        if both
+        else "",
         "Change of the win rate in percentage points with individual 95 % intervals, treating the runs as "
         f"independent. {apart} of {pluralise(len(rows), 'interval')} exclude 0; by chance alone one in 20 would.",
         f"Exactly 0.0: {', '.join(alike)} played the same games in both runs." if alike else "",
@@ -84,6 +88,6 @@ def _verdicts(findings: RunResults) -> dict[str, str]:
     """The verdict on every contender, where there is a baseline."""
     if findings.baseline is None:
         return {}
-    found = judge(findings)
-    claims: list[Comparison | HeadToHead] = [*found.claims, *found.duels]
+    verdicts = judge(findings)
+    claims: list[Comparison | HeadToHead] = [*verdicts.claims, *verdicts.duels]
     return {claim.contender: claim.verdict for claim in claims}

@@ -41,13 +41,13 @@ def sprt_sections(
 def _row(test: SequentialTest) -> dict[str, Any]:
     live_low, live_high = test.live.last
     mean = float(test.live.mean[-1]) if test.observations else float("nan")
-    shown: Estimate = Estimate(Share(mean), Share(live_low), Share(live_high))
+    score: Estimate = Estimate(Share(mean), Share(live_low), Share(live_high))
     if not test.is_duel:
-        shown = Estimate(*(Points(2 * value - 1) for value in (mean, live_low, live_high)))
+        score = Estimate(*(Points(2 * value - 1) for value in (mean, live_low, live_high)))
     return {
         "contender": test.contender,
         "pairs" if test.is_duel else "openings": test.observations,
-        "score" if test.is_duel else "difference": shown,
+        "score" if test.is_duel else "difference": score,
         "llr": float(test.path.llr[-1]) if test.observations else 0.0,
         "lower_bound": test.path.sprt.lower_bound,
         "upper_bound": test.path.sprt.upper_bound,
@@ -61,19 +61,19 @@ def _steps(test: SequentialTest) -> list[dict[str, Any]]:
     """The path at about twenty places, the decision's among them."""
     if not test.observations:
         return []
-    places = {int(place) for place in np.linspace(1, test.observations, min(_STEPS, test.observations))}
+    checkpoints = {int(number) for number in np.linspace(1, test.observations, min(_STEPS, test.observations))}
     if test.path.decided_after:
-        places.add(test.path.decided_after)
+        checkpoints.add(test.path.decided_after)
     return [
         {
             "contender": test.contender,
-            "after": place,
-            "llr": float(test.path.llr[place - 1]),
-            "live_low": _live(test, float(test.live.low[place - 1])),
-            "live_high": _live(test, float(test.live.high[place - 1])),
-            "decided": test.path.decided_after == place,
+            "after": checkpoint,
+            "llr": float(test.path.llr[checkpoint - 1]),
+            "live_low": _live(test, float(test.live.low[checkpoint - 1])),
+            "live_high": _live(test, float(test.live.high[checkpoint - 1])),
+            "decided": test.path.decided_after == checkpoint,
         }
-        for place in sorted(places)
+        for checkpoint in sorted(checkpoints)
     ]
 
 
@@ -141,13 +141,13 @@ def _exact(test: SequentialTest) -> str:
     if not test.is_duel:
         if not test.census:
             return ""
-        difference = Points(2 * float(test.live.mean[-1]) - 1).shown
+        difference = Points(2 * float(test.live.mean[-1]) - 1).text
         return (
             f"All {test.observations:,} openings of this kind were played: {test.contender} differs by exactly "
             f"{difference} points on them."
         )
     pairs = count_pairs(test.path.outcomes)
-    share = Share(pairs.score).shown
+    share = Share(pairs.score).text
     if test.census:
         return f"All {pairs.n:,} openings of this kind were played: {test.contender} won exactly {share} of the games."
     interval = pair_interval(pairs)

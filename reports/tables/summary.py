@@ -107,13 +107,13 @@ def forfeits_section(findings: RunResults) -> Section:
     """Games lost by anything but having no move left."""
     rows = tuple(
         {
-            "agent": one.agent,
-            "reason": one.reason,
-            "games": one.games,
-            "first_in": f"{one.run} {one.game_id}",
-            "detail": one.detail,
+            "agent": forfeit.agent,
+            "reason": forfeit.reason,
+            "games": forfeit.games,
+            "first_in": f"{forfeit.run} {forfeit.game_id}",
+            "detail": forfeit.detail,
         }
-        for one in forfeits_of(findings)
+        for forfeit in forfeits_of(findings)
     )
     if not rows:
         return Section("forfeits", "Forfeits", (), ("None: every game ended when a player had no legal move.",))
@@ -195,16 +195,16 @@ def run_notes(findings: RunResults) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _opponent_row(findings: RunResults, one: Matchup) -> dict[str, Any]:
-    pool = findings.pool_of([name for name in (one.agent, one.opponent) if name in findings.agents])
-    of_pool = pool and one.pairs.n <= pool
+def _opponent_row(findings: RunResults, matchup: Matchup) -> dict[str, Any]:
+    pool = findings.pool_of([name for name in (matchup.agent, matchup.opponent) if name in findings.agents])
+    of_pool = pool and matchup.pairs.n <= pool
     return {
-        "agent": one.agent,
-        "opponent": one.opponent,
-        "wins": one.wins,
-        "losses": one.games - one.wins,
-        "win_rate": estimate_of(pair_interval(one.pairs, pool=pool) if of_pool else one.rate),
-        **pair_cells(one.pairs),
+        "agent": matchup.agent,
+        "opponent": matchup.opponent,
+        "wins": matchup.wins,
+        "losses": matchup.games - matchup.wins,
+        "win_rate": estimate_of(pair_interval(matchup.pairs, pool=pool) if of_pool else matchup.rate),
+        **pair_cells(matchup.pairs),
     }
 
 

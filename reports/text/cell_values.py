@@ -1,6 +1,6 @@
 """Cell values with display formats: shares, percentage points, p-values, estimates.
 
-Each is the bare number to a program; `shown` is its text in a table.
+Each is the bare number to a program; `text` is how it is printed in a table.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Share(float):
     """A share of one, shown in per cent."""
 
     @property
-    def shown(self) -> str:
+    def text(self) -> str:
         """Such as 57.3 %."""
         return "–" if math.isnan(self) else f"{100 * self:.1f} %"
 
@@ -45,7 +45,7 @@ class Chance(float):
     """A probability, shown as a whole number of per cent."""
 
     @property
-    def shown(self) -> str:
+    def text(self) -> str:
         """Such as 84; 100 and 0 only where they are exact."""
         if math.isnan(self):
             return "–"
@@ -58,16 +58,16 @@ class Resampled(Chance):
     """A probability counted in resamples: 0 and 1 only mean that none of them said otherwise."""
 
     @property
-    def shown(self) -> str:
+    def text(self) -> str:
         """Such as 84; never 100 or 0."""
-        return "< 1" if self <= 0 else "> 99" if self >= 1 else super().shown
+        return "< 1" if self <= 0 else "> 99" if self >= 1 else super().text
 
 
 class Points(float):
     """A difference of two shares, shown in percentage points."""
 
     @property
-    def shown(self) -> str:
+    def text(self) -> str:
         """Such as +3.1."""
         return "–" if math.isnan(self) else _signed(100 * self)
 
@@ -76,7 +76,7 @@ class Elo(float):
     """A difference in Elo."""
 
     @property
-    def shown(self) -> str:
+    def text(self) -> str:
         """Such as −12, or −∞."""
         if math.isnan(self):
             return "–"
@@ -89,7 +89,7 @@ class Minutes(float):
     """A time in minutes."""
 
     @property
-    def shown(self) -> str:
+    def text(self) -> str:
         """Such as 4 s, 12 min or 2.5 h."""
         if self < 1:
             return "< 1 s" if self * 60 < 1 else f"{self * 60:.0f} s"
@@ -100,7 +100,7 @@ class Ratio(float):
     """A ratio."""
 
     @property
-    def shown(self) -> str:
+    def text(self) -> str:
         """Such as 2.26 ×, or 104 ×."""
         return "–" if math.isnan(self) else f"{self:.2f} ×" if self < 10 else f"{self:,.0f} ×"
 
@@ -109,7 +109,7 @@ class Mean(float):
     """A mean of counts."""
 
     @property
-    def shown(self) -> str:
+    def text(self) -> str:
         """Such as 0.42."""
         return "–" if math.isnan(self) else f"{self:.2f}"
 
@@ -118,7 +118,7 @@ class PValue(float):
     """A p-value."""
 
     @property
-    def shown(self) -> str:
+    def text(self) -> str:
         """Three decimals; what is smaller is said to be."""
         if math.isnan(self):
             return "–"
@@ -134,7 +134,7 @@ class Estimate:
     high: Any
 
     @property
-    def shown(self) -> str:
+    def text(self) -> str:
         """Such as 57.3 % (55.0 to 59.6)."""
         if isinstance(self.value, float) and math.isnan(self.value):
             return "–"
@@ -151,7 +151,7 @@ class Range:
     high: Any
 
     @property
-    def shown(self) -> str:
+    def text(self) -> str:
         """Such as +0.4 to +3.1."""
         if isinstance(self.low, float) and math.isnan(self.low):
             return "–"
@@ -160,11 +160,11 @@ class Range:
 
 @dataclass(frozen=True)
 class WordedCell:
-    """What people read as a sentence and programs as facts: `value` under the column's name, `more` as columns."""
+    """What people read as a sentence and programs as facts: `value` under the column's name, `details` as columns."""
 
-    shown: str
+    text: str
     value: Any
-    more: Mapping[str, Any]
+    details: Mapping[str, Any]
 
 
 def estimate_of(interval: HasEnds, kind: type[Share] | type[Points] = Share) -> Estimate:
@@ -194,7 +194,7 @@ def join_names(names: Sequence[str]) -> str:
 
 def cell_text(value: Any) -> str:
     """The text of a cell of this module, or of a plain number."""
-    return str(value.shown) if hasattr(value, "shown") else f"{value:.4g}"
+    return str(value.text) if hasattr(value, "text") else f"{value:.4g}"
 
 
 def end_text(value: Any) -> str:

@@ -54,8 +54,8 @@ def without_constants(columns: Sequence[Column]) -> tuple[list[Column], str]:
     alike = [column for column in columns[1:] if len(set(column.cells)) == 1]
     if not alike:
         return list(columns), ""
-    told = "; ".join(f"{column.title}: {column.cells[0]}" for column in alike if column.cells[0])
-    return [column for column in columns if column not in alike], f"Constant columns: {told}." if told else ""
+    constants = "; ".join(f"{column.title}: {column.cells[0]}" for column in alike if column.cells[0])
+    return [column for column in columns if column not in alike], f"Constant columns: {constants}." if constants else ""
 
 
 def fit_columns(columns: Sequence[Column], width: int) -> tuple[list[Column], list[str]]:

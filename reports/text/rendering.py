@@ -75,9 +75,9 @@ def shown_column(values: Sequence[Any]) -> list[str]:
 
 
 def show(value: Any) -> str:
-    """A value as people read it; one that has a text of its own, such as those of `cells`, says it as `shown`."""
-    if hasattr(value, "shown"):
-        return str(value.shown)
+    """A value as people read it; one that has a text of its own, such as those of `cells`, says it as `text`."""
+    if hasattr(value, "text"):
+        return str(value.text)
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
     if isinstance(value, bool):
@@ -88,7 +88,7 @@ def show(value: Any) -> str:
 
 
 def _is_number(value: Any) -> bool:
-    return hasattr(value, "shown") or (isinstance(value, (int, float)) and not isinstance(value, bool))
+    return hasattr(value, "text") or (isinstance(value, (int, float)) and not isinstance(value, bool))
 
 
 def _plain(value: Any) -> Any:
@@ -126,13 +126,16 @@ def without_room(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _panels(columns: Sequence[Column], width: int) -> list[list[Column]]:
     """Columns in groups that fit, each behind the first two."""
-    heads, rest = list(columns[:2]), list(columns[2:])
+    heads, remaining = list(columns[:2]), list(columns[2:])
     room = width - total([column.narrowest for column in heads])
     panels: list[list[Column]] = []
-    while rest:
-        taken = max([n for n in range(1, len(rest) + 1) if total([0, *(c.width for c in rest[:n])]) <= room], default=1)
-        panels.append(fit_columns([*heads, *rest[:taken]], width)[0])
-        rest = rest[taken:]
+    while remaining:
+        taken = max(
+            [n for n in range(1, len(remaining) + 1) if total([0, *(c.width for c in remaining[:n])]) <= room],
+            default=1,
+        )
+        panels.append(fit_columns([*heads, *remaining[:taken]], width)[0])
+        remaining = remaining[taken:]
     return panels or [heads]
 
 
@@ -141,8 +144,8 @@ def _drawn(columns: Sequence[Column]) -> str:
     lines = [_line([column.title for column in columns], columns, widths), "─" * total(widths)]
     for cells in zip(*(column.cells for column in columns), strict=True):
         folded = [cell.split("\n") for cell in cells]
-        for place in range(max(map(len, folded))):
-            lines.append(_line([parts[place] if place < len(parts) else "" for parts in folded], columns, widths))
+        for line in range(max(map(len, folded))):
+            lines.append(_line([parts[line] if line < len(parts) else "" for parts in folded], columns, widths))
     return "\n".join(lines)
 
 

@@ -73,7 +73,7 @@ def worded_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Rows for people: the same cells under readable headings, and sentences as they are."""
     return [
         {
-            _HEADINGS.get(key, key.replace("_", " ")): value.shown if isinstance(value, WordedCell) else value
+            _HEADINGS.get(key, key.replace("_", " ")): value.text if isinstance(value, WordedCell) else value
             for key, value in row.items()
         }
         for row in rows
@@ -82,12 +82,12 @@ def worded_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _parts(key: str, value: Any, kind: type[Estimate] | type[Range] | None) -> dict[str, Any]:
     if isinstance(value, WordedCell):
-        return {key: value.value, **value.more}
+        return {key: value.value, **value.details}
     if kind is None:
         return {key: value}
-    found = value or Estimate(None, None, None)
-    by_itself = {} if kind is Range else {key: found.value}
-    return {**by_itself, f"{key}_low": found.low, f"{key}_high": found.high}
+    estimate = value or Estimate(None, None, None)
+    by_itself = {} if kind is Range else {key: estimate.value}
+    return {**by_itself, f"{key}_low": estimate.low, f"{key}_high": estimate.high}
 
 
 def _readable(section: Section, output: Format) -> str:

@@ -50,60 +50,68 @@ _FACTS = ("not_better_by", "not_worse_by", "could_have_found", "more_pairs", "pl
 """What programs are told beside a verdict."""
 
 
-def verdict_words(one: Comparison | HeadToHead, worth: float = WORTH) -> str:
+def verdict_words(comparison: Comparison | HeadToHead, worth: float = WORTH) -> str:
     """A verdict as one short phrase; what is excluded where there is none, `excluded_sentence` says.
 
     `worth` is a difference worth having: what is bounded by less either way is no such difference.
     """
-    if one.verdict == "equal":
+    if comparison.verdict == "equal":
         return "equal on all openings"
-    if one.verdict != "no significant difference":
-        return f"{one.verdict} on all openings" if one.is_census else one.verdict
-    if one.is_empty:
+    if comparison.verdict != "no significant difference":
+        return f"{comparison.verdict} on all openings" if comparison.is_census else comparison.verdict
+    if comparison.is_empty:
         return "no significant difference: no complete pairs in common"
-    least, most = one.lead
-    if is_too_little(one):
+    least, most = comparison.lead
+    if is_too_little(comparison):
         return "too little data"
-    if one.plays_alike:
+    if comparison.plays_alike:
         return "identical results apart from chance"
     return f"no difference of {_size(worth)}" if max(most, -least) < worth else "no significant difference"
 
 
-def is_too_little(one: Comparison | HeadToHead) -> bool:
+def is_too_little(comparison: Comparison | HeadToHead) -> bool:
     """Whether so little was played that hardly any difference is excluded."""
-    least, most = one.lead
-    return most - least >= _EVERYTHING * (1 if isinstance(one, HeadToHead) else 2)
+    least, most = comparison.lead
+    return most - least >= _EVERYTHING * (1 if isinstance(comparison, HeadToHead) else 2)
 
 
-def short_verdict(one: Comparison | HeadToHead, worth: float = WORTH) -> str:
+def short_verdict(comparison: Comparison | HeadToHead, worth: float = WORTH) -> str:
     """A verdict in two or three words; where it has more, what stands before the colon says it."""
-    return verdict_words(one, worth).partition(":")[0].removesuffix(" on all openings")
+    return verdict_words(comparison, worth).partition(":")[0].removesuffix(" on all openings")
 
 
 def finding_sentence(verdicts: Verdicts) -> str:
     """What a run found, in one sentence: how many beat the baseline, which, who is worse, and what the control did."""
-    found: list[Comparison | HeadToHead] = [*verdicts.claims]
-    found += (duel for duel in verdicts.duels if duel.contender not in verdicts.controls)
-    if not found or all(one.is_empty for one in found):
+    comparisons: list[Comparison | HeadToHead] = [*verdicts.claims]
+    comparisons += (duel for duel in verdicts.duels if duel.contender not in verdicts.controls)
+    if not comparisons or all(comparison.is_empty for comparison in comparisons):
         return "No complete pairs to compare yet."
     named = {
-        kind: [one.contender for one in sorted(found, key=lambda one: -sum(one.lead)) if one.verdict == kind]
+        kind: [
+            comparison.contender
+            for comparison in sorted(comparisons, key=lambda comparison: -sum(comparison.lead))
+            if comparison.verdict == kind
+        ]
         for kind in ("better", "worse", "equal")
     }
-    surely = "" if all(one.is_census for one in found) else "significantly "
+    surely = "" if all(comparison.is_census for comparison in comparisons) else "significantly "
     better, worse = len(named["better"]), len(named["worse"])
-    nobody = "The contender did not" if len(found) == 1 else f"None of {len(found)}"
-    first = f"{better} of {len(found)} beat{'s' * (better == 1)}" if better else f"{nobody} {surely}beat"
+    nobody = "The contender did not" if len(comparisons) == 1 else f"None of {len(comparisons)}"
+    first = f"{better} of {len(comparisons)} beat{'s' * (better == 1)}" if better else f"{nobody} {surely}beat"
     parts = [f"{first} {verdicts.baseline}{_listed(named['better'])}"]
     parts.append(
         f"{worse} {'is' if worse == 1 else 'are'} worse{_listed(named['worse'])}" if worse else f"none is {surely}worse"
     )
     if named["equal"]:
         parts.append(f"equal on all openings{_listed(named['equal'])}")
-    for one in verdicts.comparisons:
-        if one.contender in verdicts.controls:
-            moved = f"check: the baseline against itself differs by {Points(one.difference.estimate).shown} points"
-            parts.append(f"{moved}{', too much for chance: do not trust this run' if _is_odd(one) else ' (chance)'}")
+    for comparison in verdicts.comparisons:
+        if comparison.contender in verdicts.controls:
+            moved = (
+                f"check: the baseline against itself differs by {Points(comparison.difference.estimate).text} points"
+            )
+            parts.append(
+                f"{moved}{', too much for chance: do not trust this run' if _is_odd(comparison) else ' (chance)'}"
+            )
     return f"{'; '.join(parts)}."
 
 
@@ -111,14 +119,14 @@ def _listed(names: Sequence[str]) -> str:
     """Names behind a colon, the first few of many."""
     if not names:
         return ""
-    more = f" and {len(names) - _FIRST} more" if len(names) > _FIRST else ""
-    return f": {', '.join(names[:_FIRST])}{more}"
+    overflow = f" and {len(names) - _FIRST} more" if len(names) > _FIRST else ""
+    return f": {', '.join(names[:_FIRST])}{overflow}"
 
 
 def excluded_sentence(claims: Sequence[Comparison | HeadToHead]) -> str:
     """What is excluded of contenders that cannot be told from the baseline; empty if nothing is."""
     unsure = [claim for claim in claims if claim.verdict == "no significant difference" and not claim.plays_alike]
-    bounded = [one for one in unsure if not one.is_empty and not is_too_little(one)]
+    bounded = [claim for claim in unsure if not claim.is_empty and not is_too_little(claim)]
     if not bounded:
         return ""
     if len(bounded) > _FEW:
@@ -127,26 +135,26 @@ def excluded_sentence(claims: Sequence[Comparison | HeadToHead]) -> str:
             f"of its interval or worse by more than the lower end."
         )
     bounds = [
-        f"{one.contender} is at most {_size(one.lead[1])} points better and at most {_size(-one.lead[0])} points "
-        f"worse than {one.baseline}"
-        for one in bounded
+        f"{claim.contender} is at most {_size(claim.lead[1])} points better and at most {_size(-claim.lead[0])} points "
+        f"worse than {claim.baseline}"
+        for claim in bounded
     ]
     return f"{'; '.join(bounds)}."
 
 
-def verdict_cell(one: Comparison | HeadToHead, worth: float = WORTH) -> WordedCell:
+def verdict_cell(comparison: Comparison | HeadToHead, worth: float = WORTH) -> WordedCell:
     """A verdict as a cell: its phrase, and for programs the bare verdict, what it excludes and what it would take.
 
     `not_better_by` and `not_worse_by` are the ends of the joint interval, `could_have_found` the difference that power
     0.8 was there for, `more_pairs` those of the contender still to be played to find `worth`, if nothing is told yet.
     """
-    reach = detectable_effect(one, worth)
-    least, most = one.lead
-    pairs = reach.more * (len(one.opponents) if isinstance(one, Comparison) else 1)
-    missing = pairs if one.verdict == "no significant difference" else None
-    facts = (max(most, 0.0), max(-least, 0.0), reach.found, missing, one.plays_alike)
-    known = dict.fromkeys(_FACTS) if one.is_empty else dict(zip(_FACTS, facts, strict=True))
-    return WordedCell(verdict_words(one, worth), one.verdict, known)
+    reach = detectable_effect(comparison, worth)
+    least, most = comparison.lead
+    pairs = reach.still_needed * (len(comparison.opponents) if isinstance(comparison, Comparison) else 1)
+    missing = pairs if comparison.verdict == "no significant difference" else None
+    facts = (max(most, 0.0), max(-least, 0.0), reach.difference, missing, comparison.plays_alike)
+    known = dict.fromkeys(_FACTS) if comparison.is_empty else dict(zip(_FACTS, facts, strict=True))
+    return WordedCell(verdict_words(comparison, worth), comparison.verdict, known)
 
 
 def reach_sentences(claims: Sequence[Comparison | HeadToHead], worth: float, population: int | None) -> list[str]:
@@ -155,16 +163,16 @@ def reach_sentences(claims: Sequence[Comparison | HeadToHead], worth: float, pop
     if not open_ones:
         return []
     reaches = [detectable_effect(open_one, worth) for open_one in open_ones]
-    found = float(np.median([reach.found for reach in reaches]))
+    detectable = float(np.median([reach.difference for reach in reaches]))
     sentences = [
-        f"Detectable differences (80 % power, adjusted for {pluralise(len(claims), 'comparison')}): {_size(found)} "
-        f"points for the median contender, {_size(min(reach.found for reach in reaches))} to "
-        f"{_size(max(reach.found for reach in reaches))} over all."
+        f"Detectable differences (80 % power, adjusted for {pluralise(len(claims), 'comparison')}): "
+        f"{_size(detectable)} points for the median contender, {_size(min(reach.difference for reach in reaches))} to "
+        f"{_size(max(reach.difference for reach in reaches))} over all."
     ]
-    if found >= 1:
+    if detectable >= 1:
         sentences = ["Too little data: no difference is detectable with 80 % power."]
     unit = "pair" if isinstance(open_ones[0], HeadToHead) else "opening"
-    missing = int(np.median([reach.more for reach in reaches]))
+    missing = int(np.median([reach.still_needed for reach in reaches]))
     played = max(open_one.pairs.n if isinstance(open_one, HeadToHead) else open_one.openings for open_one in open_ones)
     wanted = f"Detecting {_size(worth)} points (set by --worth) takes"
     if not missing:
@@ -183,9 +191,9 @@ def reach_sentences(claims: Sequence[Comparison | HeadToHead], worth: float, pop
     return sentences
 
 
-def against_all_cell(one: Comparison) -> WordedCell:
+def against_all_cell(comparison: Comparison) -> WordedCell:
     """Whether a contender is shown to be better against every opponent, as a cell."""
-    is_shown = one.better_against_every_opponent
+    is_shown = comparison.better_against_every_opponent
     return WordedCell("yes" if is_shown else "not significant", is_shown, {})
 
 
@@ -194,8 +202,8 @@ def against_all_sentence(claims: Sequence[Comparison], worth: float) -> str:
     known = [claim for claim in claims if claim.effects and not claim.is_census]
     if not known:
         return ""
-    power, needed = np.median([power_over_every_opponent(one, worth) for one in known], axis=0).tolist()
-    chance = Chance(power).shown
+    power, needed = np.median([power_over_every_opponent(claim, worth) for claim in known], axis=0).tolist()
+    chance = Chance(power).text
     takes = f"needs a lead of {_size(needed)} points against each" if needed < 1 else "needs more openings"
     return (
         "Better against all: tested at the 5 % level, not adjusted for the number of contenders. “Not significant” "
@@ -224,59 +232,64 @@ def pooled_sentence(findings: RunResults) -> str:
     if not controls or baseline not in findings.pooled_pairs.agents:
         return ""
     rate = standing(findings.pooled_pairs, baseline).rate.estimate
-    return f"the games of {', '.join(controls)} count for {baseline}, which won {Share(rate).shown} including them"
+    return f"the games of {', '.join(controls)} count for {baseline}, which won {Share(rate).text} including them"
 
 
 def baseline_openings_words(claims: Sequence[Comparison]) -> str:
     """How many openings the baseline played beyond the contenders', as a clause; empty if none."""
-    more = max((claim.baseline_openings for claim in claims if claim.paired), default=0)
-    if more <= max((claim.openings for claim in claims), default=0):
+    baseline_openings = max((claim.baseline_openings for claim in claims if claim.paired), default=0)
+    if baseline_openings <= max((claim.openings for claim in claims), default=0):
         return ""
     return (
-        f", and {more:,} of {claims[0].baseline} including its control. A regression uses these additional openings, "
-        f"so a difference may deviate from that of the win rates shown"
+        f", and {baseline_openings:,} of {claims[0].baseline} including its control. A regression "
+        f"uses these additional openings, so a difference may deviate from that of the win rates shown"
     )
 
 
-def control_cell(one: Comparison) -> WordedCell:
+def control_cell(comparison: Comparison) -> WordedCell:
     """What a control shows, as a cell: a verdict of its own, which the short view has as well."""
-    return WordedCell(control_words(one), "control differs" if _is_odd(one) else "control", dict.fromkeys(_FACTS))
+    return WordedCell(
+        control_words(comparison), "control differs" if _is_odd(comparison) else "control", dict.fromkeys(_FACTS)
+    )
 
 
-def control_words(one: Comparison) -> str:
+def control_words(comparison: Comparison) -> str:
     """Whether a control does what it should: differ from the baseline by luck alone."""
-    return "control: differs from itself" if _is_odd(one) else "control: no difference (as expected)"
+    return "control: differs from itself" if _is_odd(comparison) else "control: no difference (as expected)"
 
 
-def control_sentence(one: Comparison) -> str:
+def control_sentence(comparison: Comparison) -> str:
     """What the control shows, in a sentence."""
-    shown = estimate_of(one.difference, Points).shown
-    if _is_odd(one):
+    difference = estimate_of(comparison.difference, Points).text
+    if _is_odd(comparison):
         return (
-            f"Control: {one.contender} is {one.baseline} on other openings, yet differs by {shown} points, "
-            f"{p_words(one.p_value)}. By chance this happens in one of 1,000 runs: do not trust this run."
+            f"Control: {comparison.contender} is {comparison.baseline} on other openings, yet differs by "
+            f"{difference} points, {p_words(comparison.p_value)}. "
+            "By chance this happens in one of 1,000 runs: do not trust this run."
         )
     return (
-        f"Control: {one.contender} is {one.baseline} on {pluralise(one.openings, 'opening')} of its own. It differs "
-        f"from itself by {shown} points, {p_words(one.p_value)}: chance alone, and a measure of its size."
+        f"Control: {comparison.contender} is {comparison.baseline} "
+        f"on {pluralise(comparison.openings, 'opening')} of its own. It differs from itself by "
+        f"{difference} points, {p_words(comparison.p_value)}: chance alone, and a measure of its size."
     )
 
 
 def forfeit_sentences(findings: RunResults) -> list[str]:
     """How many games were lost by anything but having no move left, by whom, and what that does to the rest."""
-    games, found = findings.played, forfeits_of(findings)
-    total = sum(one.games for one in found)
+    games, groups = findings.played, forfeits_of(findings)
+    total = sum(group.games for group in groups)
     if not total:
         return []
     by_agent: dict[str, list[ForfeitGroup]] = {}
-    for one in found:
-        by_agent.setdefault(one.agent, []).append(one)
-    told = [
-        f"{name} lost {pluralise(sum(one.games for one in lost), 'game')} by {' and '.join(map(_reason_words, lost))}"
-        for name, lost in sorted(by_agent.items(), key=lambda item: -sum(one.games for one in item[1]))
+    for group in groups:
+        by_agent.setdefault(group.agent, []).append(group)
+    clauses = [
+        f"{name} lost {pluralise(sum(group.games for group in lost), 'game')} "
+        f"by {' and '.join(map(_reason_words, lost))}"
+        for name, lost in sorted(by_agent.items(), key=lambda item: -sum(group.games for group in item[1]))
     ]
     sentences = [
-        f"{total:,} of {pluralise(games, 'game')} ({Share(total / games).shown}) were forfeits: {'; '.join(told)}."
+        f"{total:,} of {pluralise(games, 'game')} ({Share(total / games).text}) were forfeits: {'; '.join(clauses)}."
     ]
     if total > _MANY_FORFEITS * games:
         sentences.append(
@@ -308,8 +321,8 @@ def decision_words(test: SequentialTest) -> str:
 
 def decision_cell(test: SequentialTest) -> WordedCell:
     """A decision as a cell: H1, H0 or undecided, between which differences, and whether the openings ran out."""
-    more = {"low": test.low, "high": test.high, "unit": unit_words(test), "openings_ran_out": test.census}
-    return WordedCell(decision_words(test), test.path.decision or "undecided", more)
+    details = {"low": test.low, "high": test.high, "unit": unit_words(test), "openings_ran_out": test.census}
+    return WordedCell(decision_words(test), test.path.decision or "undecided", details)
 
 
 def unit_words(test: SequentialTest) -> str:
@@ -350,7 +363,7 @@ def stopped_sentences(tests: Sequence[SequentialTest]) -> list[str]:
             read = pluralise(test.path.decided_after or test.observations, "pair" if test.is_duel else "opening")
             sentences.append(
                 f"Sequential test of {test.contender}: {decision_words(test)}, after {read}. Median-unbiased estimate: "
-                f"{cell.shown} {unit_words(test)}."
+                f"{cell.text} {unit_words(test)}."
             )
     return sentences
 
@@ -362,9 +375,9 @@ def claim_words(claim: Claim) -> str:
     difference = claim.test.difference
     low, high = end_text(Points(difference.low)), end_text(Points(difference.high))
     shares = (
-        f"{claim.agent} won {Share(claim.contender_wins / claim.contender_games).shown} of {claim.contender_games:,} "
-        f"games, {claim.baseline} won {Share(claim.baseline_wins / claim.baseline_games).shown} of "
-        f"{claim.baseline_games:,}: {Points(difference.estimate).shown} points "
+        f"{claim.agent} won {Share(claim.contender_wins / claim.contender_games).text} of {claim.contender_games:,} "
+        f"games, {claim.baseline} won {Share(claim.baseline_wins / claim.baseline_games).text} of "
+        f"{claim.baseline_games:,}: {Points(difference.estimate).text} points "
         f"({100 * difference.confidence:.0f} % interval {low} to {high}), "
         f"{p_words(claim.test.p_value)}, adjusted {p_words(claim.adjusted_p)}"
     )
@@ -377,15 +390,15 @@ def claim_words(claim: Claim) -> str:
     return f"{shares}. The claim that it is {claim.published} {verdict}.{caveat}"
 
 
-def repetition_words(one: Repetition) -> str:
+def repetition_words(repetition: Repetition) -> str:
     """What measuring the same baseline several times shows, in a sentence or two."""
-    rates = [run.rate.estimate for run in one.runs]
-    odd = "" if one.is_luck else " That is more than chance explains: something else changed."
+    rates = [run.rate.estimate for run in repetition.runs]
+    odd = "" if repetition.is_luck else " That is more than chance explains: something else changed."
     return (
-        f"{one.agent} was measured {len(one.runs)} times and won between {Share(min(rates)).shown} and "
-        f"{Share(max(rates)).shown}: the same player differs from itself by {100 * one.largest_difference:.1f} "
-        f"points; two runs of this length differ by up to {100 * one.expected_difference:.1f} points by chance alone "
-        f"(test that all runs are equal: {p_words(one.test.p_value)}).{odd}"
+        f"{repetition.agent} was measured {len(repetition.runs)} times and won between {Share(min(rates)).text} and "
+        f"{Share(max(rates)).text}: the same player differs from itself by {100 * repetition.largest_difference:.1f} "
+        f"points; two runs of this length differ by up to {100 * repetition.expected_difference:.1f} points by chance "
+        f"alone (test that all runs are equal: {p_words(repetition.test.p_value)}).{odd}"
     )
 
 
@@ -395,7 +408,7 @@ def p_words(value: float) -> str:
     >>> p_words(0.04), p_words(0.0001)
     ('p = 0.040', 'p < 0.001')
     """
-    text = PValue(value).shown
+    text = PValue(value).text
     return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 

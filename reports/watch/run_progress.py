@@ -77,7 +77,7 @@ class WonOf:
     games: tuple[int, int] | None
 
     @property
-    def shown(self) -> str:
+    def text(self) -> str:
         """Such as 14/20."""
         return "–" if self.games is None else f"{self.games[0]}/{self.games[1]}"
 
@@ -105,10 +105,10 @@ def play_shown(
     config: Config, *, resume: bool = False, retry_forfeits: bool = False, extends: Path | None = None
 ) -> RunOutcome:
     """Play a tournament as `play_tournament` does, shown live on the terminal; its notes are those not told yet."""
-    told: set[str] = set()
-    with display(Console(width=terminal_width()), told) as show:
+    printed: set[str] = set()
+    with display(Console(width=terminal_width()), printed) as show:
         outcome = play_tournament(config, resume=resume, retry_forfeits=retry_forfeits, extends=extends, show=show)
-    return replace(outcome, notes=tuple(note for note in outcome.notes if note not in told))
+    return replace(outcome, notes=tuple(note for note in outcome.notes if note not in printed))
 
 
 def print_outcome(outcome: RunOutcome) -> None:
@@ -137,10 +137,10 @@ def what_is_kept(outcome: RunOutcome) -> str:
 
 
 @contextmanager
-def display(console: Console, told: set[str] | None = None) -> Iterator[Show]:
-    """Show a run live on a terminal; elsewhere, a line every ten seconds, and notes, which `told` then has."""
+def display(console: Console, printed: set[str] | None = None) -> Iterator[Show]:
+    """Show a run live on a terminal; elsewhere, a line every ten seconds, and notes, which `printed` then has."""
     if not console.is_terminal:
-        yield _lines(console, set() if told is None else told)
+        yield _lines(console, set() if printed is None else printed)
         return
     with Live(console=console, auto_refresh=False, transient=True) as live:
         yield _Screen(live).show
@@ -184,7 +184,7 @@ _COUNTS_ON = re.compile(r"(?<= lost )[\d,]+ of [\d,]+(?= games)")
 """What changes from game to game in a note, which is told once for that, and in the end."""
 
 
-def _lines(console: Console, told: set[str]) -> Show:
+def _lines(console: Console, printed: set[str]) -> Show:
     following = 0.0
     is_steady = _steadiness()
 
@@ -193,8 +193,8 @@ def _lines(console: Console, told: set[str]) -> Show:
         steady = is_steady(progress)
         for note in progress.notes:
             essence = _COUNTS_ON.sub("", note)
-            if essence not in told:
-                told.add(essence)
+            if essence not in printed:
+                printed.add(essence)
                 console.print(f"Note: {note}", highlight=False, soft_wrap=True)
         if progress.phase == "measured":
             console.print(cost_table(progress.plan, progress.costs))
@@ -229,9 +229,13 @@ def machine_table(machines: Sequence[Machine]) -> Table:
     for machine in ranked[:_SHOWN]:
         table.add_row(machine.name, str(machine.cores), f"{machine.rate:,.1f}", str(machine.out))
     if len(ranked) > _SHOWN:
-        rest = ranked[_SHOWN:]
-        cores, rate, out = sum(m.cores for m in rest), sum(m.rate for m in rest), sum(m.out for m in rest)
-        table.add_row(f"and {len(rest)} more", str(cores), f"{rate:,.1f}", str(out))
+        hidden_machines = ranked[_SHOWN:]
+        cores, rate, out = (
+            sum(m.cores for m in hidden_machines),
+            sum(m.rate for m in hidden_machines),
+            sum(m.out for m in hidden_machines),
+        )
+        table.add_row(f"and {len(hidden_machines)} more", str(cores), f"{rate:,.1f}", str(out))
     return table
 
 
@@ -257,22 +261,22 @@ def _on_machines(machines: Sequence[Machine] | None) -> str:
 
 def standings_table(progress: RunProgress, lines: int) -> Table:
     """The leaders and the baseline, on so many lines; how many more there are is said."""
-    found = live_standings(progress.plan, progress.points)
+    standings = live_standings(progress.plan, progress.points)
     baseline = next((entrant.agent.name for entrant in progress.plan.entrants if "baseline" in entrant.roles), None)
-    shown = found if len(found) <= lines else found[: lines - 1]
-    if baseline and baseline not in [one.name for one in shown]:
-        shown = [*shown[:-1], *(one for one in found if one.name == baseline)]
-    names = shortened([one.name for one in shown], _LONGEST_NAME)
+    visible = standings if len(standings) <= lines else standings[: lines - 1]
+    if baseline and baseline not in [standing.name for standing in visible]:
+        visible = [*visible[:-1], *(standing for standing in standings if standing.name == baseline)]
+    names = shortened([standing.name for standing in visible], _LONGEST_NAME)
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("Agent", no_wrap=True)
     for title in ("openings", "win rate", "95 % at any time"):
         table.add_column(title, justify="right", no_wrap=True)
-    for one, name in zip(shown, names, strict=True):
-        interval = f"{100 * one.low:.1f} – {100 * one.high:.1f}"
-        rate = f"{100 * one.rate:.1f} %" if one.openings else "–"
-        style = "bold" if one.name == baseline else ""
-        table.add_row(name, str(one.openings), rate, interval, style=style)
-    if left_out := len(found) - len(shown):
+    for standing, name in zip(visible, names, strict=True):
+        interval = f"{100 * standing.low:.1f} – {100 * standing.high:.1f}"
+        rate = f"{100 * standing.rate:.1f} %" if standing.openings else "–"
+        style = "bold" if standing.name == baseline else ""
+        table.add_row(name, str(standing.openings), rate, interval, style=style)
+    if left_out := len(standings) - len(visible):
         table.add_row(f"and {left_out} more", "", "", "")
     return table
 
@@ -280,7 +284,7 @@ def standings_table(progress: RunProgress, lines: int) -> Table:
 def counting(what: str) -> AbstractContextManager[Callable[[int, int], None]]:
     """Show on the terminal how many of a number of things are done, and how long the rest will take.
 
-    The terminal is the one of this call: a bar made before what people's code prints is kept is seen meanwhile.
+    The terminal is the one of this call: a bar made before what user code prints is kept is seen meanwhile.
     """
     if not Console(stderr=True).is_interactive:
         # Nobody watches, and a bar would leave empty lines.

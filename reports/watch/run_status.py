@@ -58,8 +58,8 @@ def standings(findings: RunResults) -> list[dict[str, Any]]:
                 "role": ", ".join(findings.agents[name].roles) if name in findings.agents else "",
                 "openings": len(won),
                 "rate": rate,
-                "shown": "–" if rate is None else rate.shown,
-                "interval": Range(Share(low), Share(high)).shown,
+                "shown": "–" if rate is None else rate.text,
+                "interval": Range(Share(low), Share(high)).text,
                 "low": float(low),
                 "high": float(high),
             }
@@ -70,8 +70,8 @@ def standings(findings: RunResults) -> list[dict[str, Any]]:
 def latest_games(findings: RunResults) -> list[dict[str, Any]]:
     """The games that came last into the log, the latest first."""
     columns = ["own_id", "agent_1", "agent_2", "winner", "reason", "plies"]
-    found = findings.games[columns].tail(LATEST).iloc[::-1].astype(object)
-    return [dict(zip(("id", *columns[1:]), row, strict=True)) for row in found.itertuples(index=False)]
+    latest = findings.games[columns].tail(LATEST).iloc[::-1].astype(object)
+    return [dict(zip(("id", *columns[1:]), row, strict=True)) for row in latest.itertuples(index=False)]
 
 
 def line_of(state: dict[str, Any]) -> str:
@@ -80,6 +80,6 @@ def line_of(state: dict[str, Any]) -> str:
     >>> line_of({"played": 50, "total": 200, "finished": False})
     '50 of 200 games, 25.0 %'
     """
-    share = Share(state["played"] / state["total"]).shown if state["total"] else "not started"
+    share = Share(state["played"] / state["total"]).text if state["total"] else "not started"
     ended = ", ended" if state["finished"] else ""
     return f"{state['played']:,} of {state['total']:,} games, {share}{ended}"

@@ -263,10 +263,10 @@ def _parts(
     )  # fmt: skip
 
 
-def _pooled_scores(one: Sample, other: Sample) -> list[Floats]:
+def _pooled_scores(first: Sample, other: Sample) -> list[Floats]:
     """How far the openings of either are from the mean of both, as parts of the difference of their means."""
-    mean = (one.clusters * one.means + other.clusters * other.means) / max(one.clusters + other.clusters, 1)
-    return [sample.scores - mean * sample.weights for sample in (one, other)]
+    mean = (first.clusters * first.means + other.clusters * other.means) / max(first.clusters + other.clusters, 1)
+    return [sample.scores - mean * sample.weights for sample in (first, other)]
 
 
 def _effect(play: SharedPlay, column: int, alpha: float, pool: int | None, chance: Collection[str]) -> OpponentEffect:

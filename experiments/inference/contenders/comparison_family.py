@@ -39,15 +39,17 @@ def compare_all(
     shared = {name: met[name] & met[baseline] - {name, baseline} for name in met}
     if contenders is None:
         contenders = [name for name in table.agents if name != baseline and shared[name]]
-    found: list[Comparison | HeadToHead] = []
+    results: list[Comparison | HeadToHead] = []
     for name in contenders:
         pool, luck = (pools or {}).get(name), (chance or {}).get(name, ())
         if shared[name] or baseline not in met[name]:
-            more = [] if name in controls else also
-            found.append(compare(table, name, baseline, alpha=alpha, pool=pool, chance=luck, also=more))
+            extra = [] if name in controls else also
+            results.append(compare(table, name, baseline, alpha=alpha, pool=pool, chance=luck, also=extra))
         else:
-            found.append(compare_directly(table, name, baseline, alpha=alpha, pool=None if baseline in luck else pool))
-    return _adjusted(found, controls, alpha)
+            results.append(
+                compare_directly(table, name, baseline, alpha=alpha, pool=None if baseline in luck else pool)
+            )
+    return _adjusted(results, controls, alpha)
 
 
 def compare_each(
@@ -64,22 +66,24 @@ def compare_each(
     Raises:
         ValueError: an agent is unknown.
     """
-    found = [
-        compare_directly(table, one, other, alpha=alpha, pool=pool)
-        for (one, other), pool in zip(meetings, pools, strict=True)
+    duels = [
+        compare_directly(table, agent, other, alpha=alpha, pool=pool)
+        for (agent, other), pool in zip(meetings, pools, strict=True)
     ]
-    return tuple(one for one in _adjusted(found, (), alpha) if isinstance(one, HeadToHead))
+    return tuple(result for result in _adjusted(duels, (), alpha) if isinstance(result, HeadToHead))
 
 
 def _adjusted(
-    found: Sequence[Comparison | HeadToHead], controls: Collection[str], alpha: float
+    results_so_far: Sequence[Comparison | HeadToHead], controls: Collection[str], alpha: float
 ) -> tuple[Comparison | HeadToHead, ...]:
     """The results, those that are claims adjusted for how many there are; a control makes no claim."""
-    claims = [place for place, one in enumerate(found) if one.contender not in controls]
-    judged = step_down([found[place].parts for place in claims], [found[place].p_value for place in claims], alpha)
-    results = list(found)
-    for place, p_value, interval in zip(claims, judged.adjusted, judged.intervals, strict=True):
-        one = found[place]
-        jointly = rate_of(interval) if isinstance(one, HeadToHead) else interval
-        results[place] = replace(one, adjusted_p=p_value, family=len(claims), jointly=jointly)
+    claims = [index for index, comparison in enumerate(results_so_far) if comparison.contender not in controls]
+    judged = step_down(
+        [results_so_far[index].parts for index in claims], [results_so_far[index].p_value for index in claims], alpha
+    )
+    results = list(results_so_far)
+    for index, p_value, interval in zip(claims, judged.adjusted, judged.intervals, strict=True):
+        comparison = results_so_far[index]
+        jointly = rate_of(interval) if isinstance(comparison, HeadToHead) else interval
+        results[index] = replace(comparison, adjusted_p=p_value, family=len(claims), jointly=jointly)
     return tuple(results)

@@ -69,8 +69,8 @@ def step_down(claims: Sequence[ErrorContributions], p_values: Sequence[float], a
     """
     check_between("alpha", alpha)
     adjusted = check_shares("p_values", p_values)
-    uncertain = [place for place, one in enumerate(claims) if one.unseen and one.score.any()]
-    chosen = [claims[place] for place in uncertain]
+    uncertain = [index for index, claim in enumerate(claims) if claim.unseen and claim.score.any()]
+    chosen = [claims[index] for index in uncertain]
     wider = np.ones(len(claims))
     if len(chosen) > 1:
         adjusted[uncertain] = _adjusted(chosen, adjusted[uncertain])
@@ -78,26 +78,26 @@ def step_down(claims: Sequence[ErrorContributions], p_values: Sequence[float], a
         together, among_rest = _widening(chosen, is_rejected, alpha)
         wider[uncertain] = np.where(is_rejected, together, among_rest)
     intervals = tuple(
-        agree(stretch(one.alone, by), p_value <= alpha)
-        for one, by, p_value in zip(claims, wider.tolist(), adjusted.tolist(), strict=True)
+        agree(stretch(claim.alone, by), p_value <= alpha)
+        for claim, by, p_value in zip(claims, wider.tolist(), adjusted.tolist(), strict=True)
     )
     return StepDown(tuple(adjusted.tolist()), intervals)
 
 
-def _surprise(one: ErrorContributions) -> float:
+def _surprise(claim: ErrorContributions) -> float:
     """The sum of scores that is as surprising as the difference, had its openings not come from a finite pool.
 
     Where a share of the variance is left, Student's t is larger by its root; the sum that would have had this t is
     what flipped sums are compared with.
     """
-    total, squares = abs(float(one.score.sum())), float((one.score**2).sum())
-    if one.unseen == 1 or not squares:
+    total, squares = abs(float(claim.score.sum())), float((claim.score**2).sum())
+    if claim.unseen == 1 or not squares:
         return total
-    many = max(one.clusters, 2)
-    ratio = max(total - one.step, 0.0) ** 2 / squares
+    many = max(claim.clusters, 2)
+    ratio = max(total - claim.step, 0.0) ** 2 / squares
     if ratio >= many:
         return math.inf
-    squared = ratio * (many - 1) / (many - ratio) / one.unseen
+    squared = ratio * (many - 1) / (many - ratio) / claim.unseen
     return math.sqrt(squares * many * squared / (many - 1 + squared))
 
 
@@ -134,10 +134,10 @@ def _signs(openings: int, seed: int = 0) -> Iterator[Floats]:
 
 def _by_cluster(claims: Sequence[ErrorContributions], values: Sequence[Floats]) -> Floats:
     """Values of each claim's clusters as (clusters of any, claims)."""
-    place = np.unique(np.concatenate([claim.cluster for claim in claims]), return_inverse=True)[1]
+    cluster = np.unique(np.concatenate([claim.cluster for claim in claims]), return_inverse=True)[1]
     column = np.repeat(np.arange(len(claims)), [claim.cluster.size for claim in claims])
-    summed = np.zeros((int(place.max()) + 1, len(claims)))
-    np.add.at(summed, (place, column), np.concatenate(values))
+    summed = np.zeros((int(cluster.max()) + 1, len(claims)))
+    np.add.at(summed, (cluster, column), np.concatenate(values))
     return summed
 
 

@@ -124,8 +124,8 @@ def _flip_distribution(sizes: Ints, times: Ints) -> tuple[Ints, Floats]:
     length = next_fast_len(reach + 1, real=True)
     frequencies = np.arange(length // 2 + 1) / length
     left, cosines = np.arange(frequencies.size), np.ones(frequencies.size)
-    for place in np.argsort(-times, kind="stable"):
-        size, count = int(sizes[place]), int(times[place])
+    for index in np.argsort(-times, kind="stable"):
+        size, count = int(sizes[index]), int(times[index])
         half_turns = frequencies[left] * size
         # the remainder by 2, exactly; NumPy's own, and powers of negative numbers, are many times slower
         cosine = np.cos(np.pi * (half_turns - 2 * np.floor(half_turns / 2)))

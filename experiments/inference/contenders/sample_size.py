@@ -100,11 +100,11 @@ def _power(pairs: int, decided: float, won: float, alpha: float) -> float:
 
 @dataclass(frozen=True)
 class PilotPlan:
-    """What a pilot says is still to be played. `more` is 0 when the pilot was large enough."""
+    """What is still to be played after a pilot. `still_needed` is 0 if the pilot was large enough."""
 
     pilot: PairCounts
     plan: FixedPlan
-    more: int
+    still_needed: int
 
 
 def pairs_after_pilot(pilot: PairCounts, effect: float, power: float = 0.8, alpha: float = 0.05) -> PilotPlan:
@@ -125,7 +125,7 @@ class GauntletPlan:
 
     pilot: Comparison
     plan: FixedPlan
-    more: int
+    still_needed: int
 
 
 def openings_after_pilot(pilot: Comparison, effect: float, power: float = 0.8, alpha: float = 0.05) -> GauntletPlan:
@@ -143,54 +143,57 @@ def openings_after_pilot(pilot: Comparison, effect: float, power: float = 0.8, a
 class DetectableEffect:
     """What a comparison could have shown, and what a difference worth having would cost, at its share of alpha.
 
-    `found` is the difference that would have been found with power 0.8, NaN where nothing was played and 1, the largest
-    there is, where none would have been; `more` are the
-    openings (pairs, head to head) still to be played to find `worth` with that power.
+    `difference` is the one detectable with power 0.8: NaN if nothing was played, 1 (the largest possible) if none is
+    detectable. `still_needed` are the openings (pairs, head to head) still to be played to detect `worth` with that
+    power.
     """
 
     worth: float
-    found: float
-    more: int
+    difference: float
+    still_needed: int
 
 
-def detectable_effect(one: Comparison | HeadToHead, worth: float = WORTH) -> DetectableEffect:
-    """What `one` could have shown, by its own variance; no more after a census, and nothing known without pairs."""
+def detectable_effect(comparison: Comparison | HeadToHead, worth: float = WORTH) -> DetectableEffect:
+    """The difference that `comparison` could have detected; none after a census, and unknown without pairs."""
     positive("worth", worth)
-    if one.is_empty or one.is_census:
-        return DetectableEffect(worth, 0.0 if one.is_census else math.nan, 0)
-    alpha = one.alpha / one.family
-    if isinstance(one, HeadToHead):
-        variance, played = PairCounts(one.pairs.lost + 2, one.pairs.split, one.pairs.won + 2).variance, one.pairs.n
-        more = pairs_after_pilot(one.pairs, worth, POWER, alpha).more
+    if comparison.is_empty or comparison.is_census:
+        return DetectableEffect(worth, 0.0 if comparison.is_census else math.nan, 0)
+    alpha = comparison.alpha / comparison.family
+    if isinstance(comparison, HeadToHead):
+        variance, played = (
+            PairCounts(comparison.pairs.lost + 2, comparison.pairs.split, comparison.pairs.won + 2).variance,
+            comparison.pairs.n,
+        )
+        pairs_needed = pairs_after_pilot(comparison.pairs, worth, POWER, alpha).still_needed
     else:
-        variance, played = one.variance_per_opening, one.openings
-        more = openings_after_pilot(one, worth, POWER, alpha).more
+        variance, played = comparison.variance_per_opening, comparison.openings
+        pairs_needed = openings_after_pilot(comparison, worth, POWER, alpha).still_needed
     wanted = float(ndtri(1 - alpha / 2)) + float(ndtri(POWER))
-    return DetectableEffect(worth, min(wanted * math.sqrt(variance / played), 1.0), more)
+    return DetectableEffect(worth, min(wanted * math.sqrt(variance / played), 1.0), pairs_needed)
 
 
-def power_over_every_opponent(one: Comparison, lead: float, power: float = POWER) -> tuple[float, float]:
+def power_over_every_opponent(comparison: Comparison, lead: float, power: float = POWER) -> tuple[float, float]:
     """The chance that one that is better by `lead` against each opponent is shown better against every one in a run
     like this one, and how much better it has to be, against each alike, for the chance to be `power`.
 
     By normal errors that hang together as the openings make them. From 20,000 draws, so the chance is never below one
     in as many. NaN without opponents.
     """
-    if not one.effects:
+    if not comparison.effects:
         return math.nan, math.nan
-    needed = np.minimum(_leads_needed(one), 1.0)
+    needed = np.minimum(_leads_needed(comparison), 1.0)
     return max(float((needed <= lead).mean()), 1 / _DRAWS), float(np.quantile(needed, power))
 
 
-def _leads_needed(one: Comparison) -> Floats:
+def _leads_needed(comparison: Comparison) -> Floats:
     """For every draw of errors, the common lead at which the hardest of the one-sided tests is passed."""
-    deviation = np.minimum([effect.error for effect in one.effects], 1.0)
-    covariance = np.array(one.covariance)
+    deviation = np.minimum([effect.error for effect in comparison.effects], 1.0)
+    covariance = np.array(comparison.covariance)
     own = np.sqrt(np.diag(covariance))
     correlation = np.divide(covariance, np.outer(own, own), out=np.eye(own.size), where=np.outer(own, own) > 0)
     rng = np.random.default_rng(0)
     errors = deviation * rng.multivariate_normal(np.zeros(own.size), correlation, _DRAWS, method="eigh")
-    return np.asarray((float(ndtri(1 - one.alpha)) * deviation - errors).max(axis=1))
+    return np.asarray((float(ndtri(1 - comparison.alpha)) * deviation - errors).max(axis=1))
 
 
 @dataclass(frozen=True)

@@ -127,8 +127,8 @@ def shared_play(table: PairTable, contender: str, baseline: str, also: Collectio
     played = np.asarray(own.pairs.any(axis=0) & base.pairs.any(axis=0))
     own, base = own.against(played), base.against(played)
     against = tuple(name for name, was_played in zip(opponents, played, strict=True) if was_played)
-    more = [_cells(table, name, against) for name in also] if paired and against else []
-    whole = _joined([base, *more])
+    extra = [_cells(table, name, against) for name in also] if paired and against else []
+    whole = _joined([base, *extra])
     return SharedPlay(
         opponents=against,
         missing=tuple(sorted((met[0] | met[1]) - set(against))),
@@ -164,13 +164,13 @@ def _cells(table: PairTable, agent: str, opponents: Sequence[str]) -> PairCells:
     return PairCells(opening, record.cluster[chosen][start], wins.reshape(shape), pairs.reshape(shape))
 
 
-def _shared_cells(one: PairCells, other: PairCells, openings: Ints) -> tuple[PairCells, PairCells]:
+def _shared_cells(own: PairCells, other: PairCells, openings: Ints) -> tuple[PairCells, PairCells]:
     """Both at the given openings, with only those pairs whose opening and opponent the other has as well."""
-    rows = [np.searchsorted(cells.opening, openings) for cells in (one, other)]
-    both = (one.pairs[rows[0]] > 0) & (other.pairs[rows[1]] > 0)
+    rows = [np.searchsorted(cells.opening, openings) for cells in (own, other)]
+    both = (own.pairs[rows[0]] > 0) & (other.pairs[rows[1]] > 0)
     first, second = (
         PairCells(openings, cells.cluster[row], cells.wins[row] * both, cells.pairs[row] * both)
-        for cells, row in zip((one, other), rows, strict=True)
+        for cells, row in zip((own, other), rows, strict=True)
     )
     return first, second
 
@@ -199,10 +199,10 @@ def _regressed(own: PairCells, base: PairCells, whole: PairCells) -> Sample:
     The contender's rate is that of its openings, less `slope` times what the baseline won there more than elsewhere.
     Slope 1 is the plain difference on shared openings, slope 0 that of two independent samples.
     """
-    more = len(whole.opening) - len(own.opening)
-    one, other = (np.pad(cells.rates, ((0, more), (0, 0)), constant_values=np.nan) for cells in (own, base))
+    extra = len(whole.opening) - len(own.opening)
+    contender, other = (np.pad(cells.rates, ((0, extra), (0, 0)), constant_values=np.nan) for cells in (own, base))
     slope = _slope(own.rates, base.rates)
-    usual, lead = _means(whole.rates), one - slope * other
+    usual, lead = _means(whole.rates), contender - slope * other
     shared, played = (~np.isnan(lead)).sum(axis=0), (~np.isnan(whole.rates)).sum(axis=0)
     elsewhere = (1 - slope) * np.nan_to_num(whole.rates - usual) / np.maximum(played, 1)
     means = _means(lead) - (1 - slope) * usual
@@ -219,9 +219,9 @@ def _slope(own: Floats, base: Floats) -> float:
 
     By least squares over openings, all opponents together; 1 where the baseline wins of all openings alike.
     """
-    one, other = (np.nansum(rates - _means(rates), axis=1) for rates in (own, base))
+    contender, other = (np.nansum(rates - _means(rates), axis=1) for rates in (own, base))
     spread = float(other @ other)
-    return min(max(float(one @ other) / spread, 0.0), 1.0) if spread > _NOTHING else 1.0
+    return min(max(float(contender @ other) / spread, 0.0), 1.0) if spread > _NOTHING else 1.0
 
 
 def _reduce(values: Floats, cluster: Ints) -> Sample:

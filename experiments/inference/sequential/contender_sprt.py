@@ -56,9 +56,9 @@ def opening_leads(own: AgentPairs, base: AgentPairs, control: AgentPairs | None 
     if not shared.size:
         return np.empty(0, np.int64), 2
     common = np.isin(own.opening, base.opening)
-    one, other = (_first_wins(record, _in_order(own.opening[common]), shared) for record in (own, base))
-    finished = (one >= 0).all(axis=1) & (other >= 0).all(axis=1)
-    won, usual = one[finished].sum(axis=1), other[finished].sum(axis=1)
+    contender, other = (_first_wins(record, _in_order(own.opening[common]), shared) for record in (own, base))
+    finished = (contender >= 0).all(axis=1) & (other >= 0).all(axis=1)
+    won, usual = contender[finished].sum(axis=1), other[finished].sum(axis=1)
     if control is None:
         return won - usual, 2 * shared.size
     elsewhere = _first_wins(control, _in_order(control.opening), shared)

@@ -43,9 +43,11 @@ def elimination_times(
         if len(left) < 2 or len(seen) < checkpoint or np.isnan(seen[:, left]).any():
             break
         leader = left[np.argmax(seen[:, left].mean(axis=0))]
-        for one in left[left != leader]:
-            if capital_above(_leads(seen[:, leader], seen[:, one]), 0.5, allowed, pool).max() >= -math.log(allowed):
-                after[one] = checkpoint
+        for contender in left[left != leader]:
+            if capital_above(_leads(seen[:, leader], seen[:, contender]), 0.5, allowed, pool).max() >= -math.log(
+                allowed
+            ):
+                after[contender] = checkpoint
     return after
 
 

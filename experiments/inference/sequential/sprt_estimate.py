@@ -126,17 +126,17 @@ class _Stand:
 
     def _open_chance(self, drift: float) -> float:
         """The chance that neither bound has been met, and that it stands here or higher."""
-        places, reflected = self._reflected
-        density = np.exp(-((places - drift * self.n) ** 2) / (2 * self.n)) * reflected
-        return float(np.trapezoid(density, places)) / math.sqrt(2 * math.pi * self.n)
+        positions, reflected = self._reflected
+        density = np.exp(-((positions - drift * self.n) ** 2) / (2 * self.n)) * reflected
+        return float(np.trapezoid(density, positions)) / math.sqrt(2 * math.pi * self.n)
 
     @cached_property
     def _reflected(self) -> tuple[Floats, Floats]:
         """Places from here to the upper bound, and what the bounds leave of the density there, whatever the drift."""
-        places = np.linspace(self.position, self.upper, _GRID)
+        positions = np.linspace(self.position, self.upper, _GRID)
         shifts = _shifts(self.n, self.upper - self.lower)[:, None]
-        return places, sum(
-            sign * np.exp((shifts + first) * (2 * places - shifts - first) / (2 * self.n)).sum(axis=0)
+        return positions, sum(
+            sign * np.exp((shifts + first) * (2 * positions - shifts - first) / (2 * self.n)).sum(axis=0)
             for sign, first in ((1, 0.0), (-1, 2 * self.lower))
         )
 

@@ -35,7 +35,7 @@ class Connection:
 
     hub: Dispatcher
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
-    told: set[str] = field(default_factory=set)
+    reported: set[str] = field(default_factory=set)
     seconds: float = 0.0
 
 
@@ -77,9 +77,9 @@ def _results(cluster: Connection, function: Callable[..., T], left: Iterator[tup
             return
         hub.check()
         for note in hub.notes():
-            if note not in cluster.told:
+            if note not in cluster.reported:
                 warnings.warn(note, stacklevel=2)
-            cluster.told.add(note)
+            cluster.reported.add(note)
         for returned in hub.received(TICK):
             out.discard(returned.number)
             computed = _computed(returned)

@@ -162,7 +162,7 @@ def _address_now(cluster: str) -> str | None:
 
 async def _first(*waiting: Coroutine[Any, Any, Any]) -> None:
     """Wait for one of several things."""
-    tasks = [asyncio.ensure_future(one) for one in waiting]
+    tasks = [asyncio.ensure_future(awaitable) for awaitable in waiting]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in tasks:
         task.cancel()

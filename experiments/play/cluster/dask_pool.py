@@ -113,8 +113,8 @@ class DaskPool(Pool):
         """See `Pool.finished`."""
         self._hub.check()
         returned = self._hub.received(timeout if self.is_busy else 0)
-        found = [event for event in map(self._event, returned) if event]
-        return sorted(found, key=lambda event: (isinstance(event, Failed), isinstance(event, Died)))
+        events = [event for event in map(self._event, returned) if event]
+        return sorted(events, key=lambda event: (isinstance(event, Failed), isinstance(event, Died)))
 
     def alone(self) -> Pool:
         """Nobody asks: no death is told, and so nobody is suspect."""
@@ -174,6 +174,6 @@ class DaskPool(Pool):
 
     def _pace(self) -> Pace:
         known = self._hub.machines
-        cores = fmean(one.hello.cores for one in known) if known else 1.0
+        cores = fmean(machine.hello.cores for machine in known) if known else 1.0
         longest = min(LONGEST_LATE, max(LONGEST, _SHARE * (time.monotonic() - self._began)))
         return Pace(max(1, len(known)), FIRST * cores, SHORTEST * cores, longest * cores)

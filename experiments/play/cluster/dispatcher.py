@@ -1,7 +1,7 @@
 """Dispatch tasks to the machines of a cluster (client side), two at a time each.
 
 A thread of its own talks to dask. Machines that come are greeted, and refused if their log would not be the same; what
-a machine was at when it went is done by another. Where the connection is lost, it is made anew, and all that was out is
+a machine was at when it went is done by another. Where the connection is lost, it is recreated, and all that was out is
 sent again: whoever sent it hears of each errand once.
 """
 
@@ -148,7 +148,7 @@ class Dispatcher:
             raise UnreachableError(f"no machine of {self.address} can play; {self._named(address)}: {refused[address]}")
 
     def refuse(self, address: str, why: str) -> None:
-        """Send a machine nothing more, until it joins anew; notes say why."""
+        """Send a machine nothing more, until it rejoins; notes say why."""
         self._refused[address] = why
 
     def _named(self, address: str) -> str:
@@ -166,12 +166,12 @@ class Dispatcher:
 
     def received(self, timeout: float) -> list[Returned]:
         """What has come back since the last time, waiting for something up to `timeout` seconds."""
-        found: list[Returned | None] = []
+        messages: list[Returned | None] = []
         with suppress(queue.Empty):
-            found.append(self._inbox.get(timeout=timeout) if timeout > 0 else self._inbox.get_nowait())
+            messages.append(self._inbox.get(timeout=timeout) if timeout > 0 else self._inbox.get_nowait())
             while True:
-                found.append(self._inbox.get_nowait())
-        return [returned for returned in found if returned and returned.number >= self._dropped_below]
+                messages.append(self._inbox.get_nowait())
+        return [returned for returned in messages if returned and returned.number >= self._dropped_below]
 
     def drop(self, below: int, key: str) -> None:
         """Forget all errands of smaller numbers; machines that are at some with this parcel are to leave off."""
@@ -220,14 +220,14 @@ class Dispatcher:
         try:
             while client.status == "running":
                 try:
-                    found = await asyncio.wait_for(client.scheduler.ncores(workers=None), _ANSWER)
+                    cores = await asyncio.wait_for(client.scheduler.ncores(workers=None), _ANSWER)
                 except (OSError, TimeoutError):
                     break
                 seen = time.monotonic()
-                self._present = set(found)
-                for address in found.keys() - attended.keys():
+                self._present = set(cores)
+                for address in cores.keys() - attended.keys():
                     attended[address] = asyncio.create_task(self._attend(client, address))
-                for address in attended.keys() - found.keys():
+                for address in attended.keys() - cores.keys():
                     attended.pop(address).cancel()
                     self._refused.pop(address, None)
                 await asyncio.sleep(_LOOK_EVERY)
@@ -255,13 +255,13 @@ class Dispatcher:
     async def _greeted(self, client: Client, address: str) -> MachineInfo | Exception:
         while True:
             try:
-                found = await asyncio.wait_for(
+                answers = await asyncio.wait_for(
                     client.run(remote_worker.greet, workers=[address], on_error="return"), _ANSWER
                 )
             except Exception:  # it may be busy, or about to go
-                found = {}
-            if isinstance(found.get(address), (MachineInfo, ImportError, AttributeError, TypeError)):
-                answer: MachineInfo | Exception = found[address]
+                answers = {}
+            if isinstance(answers.get(address), (MachineInfo, ImportError, AttributeError, TypeError)):
+                answer: MachineInfo | Exception = answers[address]
                 return answer
             await asyncio.sleep(_LOOK_EVERY)
 

@@ -100,13 +100,13 @@ def placed_specs(specs: Iterable[str], files: Iterable[UserFile]) -> tuple[str, 
     Raises:
         OSError: they cannot be written.
     """
-    places = {file.path: str(install_file(file)) for file in files}
-    return tuple(_renamed(spec, places) for spec in specs)
+    paths = {file.path: str(install_file(file)) for file in files}
+    return tuple(_renamed(spec, paths) for spec in specs)
 
 
 def users_in(specs: Iterable[str]) -> frozenset[int]:
     """The agents, by their places, that come from users' files."""
-    return frozenset(place for place, spec in enumerate(specs) if _file_of(spec))
+    return frozenset(index for index, spec in enumerate(specs) if _file_of(spec))
 
 
 def _file_of(text: str) -> str:
@@ -114,7 +114,7 @@ def _file_of(text: str) -> str:
     return spec.target.rpartition(":")[0] if spec.is_file else ""
 
 
-def _renamed(text: str, places: dict[str, str]) -> str:
+def _renamed(text: str, paths: dict[str, str]) -> str:
     spec = parse_spec(text)
     path, _, name = spec.target.rpartition(":")
-    return str(replace(spec, target=f"{places[path]}:{name}")) if path in places else text
+    return str(replace(spec, target=f"{paths[path]}:{name}")) if path in paths else text

@@ -157,14 +157,14 @@ def versions() -> dict[str, str]:
     """What must be the same on all machines: the libraries that matter, and the toolkit, file by file."""
     import distributed
 
-    found = {name: version for name, version in log.versions().items() if name != "machine"}
+    packages = {name: version for name, version in log.versions().items() if name != "machine"}
     digest = hashlib.sha256()
     root = Path(__file__).parents[3]
     for path in sorted(
         path for room in ("isolation", "heuristics", "experiments") for path in (root / room).rglob("*.py")
     ):
         digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
-    return {**found, "distributed": distributed.__version__, "sources": digest.hexdigest()[:12]}
+    return {**packages, "distributed": distributed.__version__, "sources": digest.hexdigest()[:12]}
 
 
 # Errands
@@ -327,7 +327,7 @@ def _session_for(key: str, jobs: int, interrupted: Interrupted) -> _Session:
             raise kit.error
         if isinstance(kit, Value):
             assert isinstance(kit.value, Kit)
-            _session.interpreted = prepare(pool, kit.value, jobs, interrupted, lambda names, found: None)
+            _session.interpreted = prepare(pool, kit.value, jobs, interrupted, lambda names, interpreted: None)
     _session.interrupted = interrupted
     return _session
 
@@ -379,9 +379,9 @@ def _play_batch(session: _Session, ids: Ids) -> _Batch | Cancelled:
         return Cancelled()
     played = joined(tray.played)
     games = played.games
-    forfeits = [place for place in np.flatnonzero(games.reason == Reason.ERROR) if games.detail[place] == FORFEITED]
+    forfeits = [game for game in np.flatnonzero(games.reason == Reason.ERROR) if games.detail[game] == FORFEITED]
     players = schedule.players(played.ids)
-    session.given_up |= {int(players[place, 2 - games.winner[place]]) for place in forfeits}
+    session.given_up |= {int(players[game, 2 - games.winner[game]]) for game in forfeits}
     matches = np.unique(schedule.match_of(ids))
     return _Batch(session.task, played, matches, session.seconds[matches], session.interpreted)
 

@@ -102,9 +102,9 @@ class BatchFeed:
         while self._cursor < last:
             ids = np.arange(self._cursor, min(self._cursor + _WINDOW, last))
             in_play = self.schedule.round_of(ids) < self.ends[self.schedule.match_of(ids)]
-            found = ids[in_play & (self.points.reshape(-1)[ids] < 0)]
-            if len(found):
-                return found
+            ids_ahead = ids[in_play & (self.points.reshape(-1)[ids] < 0)]
+            if len(ids_ahead):
+                return ids_ahead
             self._cursor = int(ids[-1]) + 1
         return np.empty(0, np.int64)
 

@@ -22,7 +22,9 @@ FEWEST_NODES = 50
 
 def to_measure(plan: Plan) -> list[str]:
     """The names of a plan's agents, the baseline first if there is one: costs are over its own."""
-    return [entrant.agent.name for entrant in sorted(plan.entrants, key=lambda one: "baseline" not in one.roles)]
+    return [
+        entrant.agent.name for entrant in sorted(plan.entrants, key=lambda entrant: "baseline" not in entrant.roles)
+    ]
 
 
 def measured(costs: Costs) -> dict[str, Cost]:

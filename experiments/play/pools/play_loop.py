@@ -87,8 +87,8 @@ class _Run:
 
     def agents_of(self, game_id: int) -> list[int]:
         """The places in the plan of a game's player 1 and 2."""
-        found: list[int] = self.feed.schedule.players(np.array([game_id]))[0].tolist()
-        return found
+        agents: list[int] = self.feed.schedule.players(np.array([game_id]))[0].tolist()
+        return agents
 
 
 def _without_forfeits(run: _Run, ids: Ids) -> Ids:
@@ -124,12 +124,12 @@ def _learn_of_killers(played: FinishedGames | LogPart, run: _Run) -> None:
     """Take note of who came to the end of a game, and of who was found to kill where the games were played."""
     players, games = run.feed.schedule.players(played.ids), played.games
     lost = np.flatnonzero(np.isin(games.reason, (Reason.ERROR, Reason.HANG))).tolist()
-    killed = [place for place in lost if games.detail[place].startswith(KILLED)]
+    killed = [game for game in lost if games.detail[game].startswith(KILLED)]
     finished = set(np.unique(np.delete(players, killed, axis=0)).tolist())
     run.killers.finished(finished)
-    for place in killed:
-        loser = int(players[place, 2 - games.winner[place]])
-        if games.detail[place] == FORFEITED:
+    for game in killed:
+        loser = int(players[game, 2 - games.winner[game]])
+        if games.detail[game] == FORFEITED:
             run.killers.given_up.add(loser)
         elif loser not in finished:
             run.killers.killed(loser)

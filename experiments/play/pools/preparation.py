@@ -50,21 +50,21 @@ def prepare(
     Raises:
         ValueError: compiled code cannot be kept, or a user's file has changed since the plan was made.
     """
-    found: dict[int, str] = {}
-    suspects = _compile(pool, kit, kit.sharers, jobs, interrupted, report, found)
+    interpreted: dict[int, str] = {}
+    suspects = _compile(pool, kit, kit.sharers, jobs, interrupted, report, interpreted)
     for sharers in suspects:
-        if _compile(pool, kit, [sharers], 1, interrupted, report, found):
-            found |= _refuse(pool, sharers, interrupted)
-    return dict(sorted(found.items()))
+        if _compile(pool, kit, [sharers], 1, interrupted, report, interpreted):
+            interpreted |= _refuse(pool, sharers, interrupted)
+    return dict(sorted(interpreted.items()))
 
 
 def sharing_code(agents: Sequence[Agent], settings: Sequence[str]) -> list[Sharers]:
     """The places of agents that share code; no agents stand for what plays games of compiled agents."""
-    found: dict[str, list[int]] = {}
-    for place, (agent, text) in enumerate(zip(agents, settings, strict=True)):
-        found.setdefault(code_hash(agent.heuristic) if agent.heuristic else text, []).append(place)
+    agents_by_code: dict[str, list[int]] = {}
+    for index, (agent, text) in enumerate(zip(agents, settings, strict=True)):
+        agents_by_code.setdefault(code_hash(agent.heuristic) if agent.heuristic else text, []).append(index)
     games = [()] if any(agent.is_compilable for agent in agents) else []
-    return [*games, *(tuple(places) for places in found.values())]
+    return [*games, *(tuple(indices) for indices in agents_by_code.values())]
 
 
 def measure_in(pool: Pool, names: Sequence[str], interrupted: Interrupted) -> Costs:
@@ -92,21 +92,21 @@ def _compile(
     jobs: int,
     interrupted: Interrupted,
     report: Callable[[str, dict[int, str]], None],
-    found: dict[int, str],
+    reasons: dict[int, str],
 ) -> list[Sharers]:
-    """Have agents compiled, adding to `found`; returns those that were under way when a worker died."""
+    """Have agents compiled, adding to `reasons`; returns those that were under way when a worker died."""
     left, lost = list(waiting), []
     out: dict[int, Sharers] = {}
     while (left or out) and not interrupted():
         while left and len(out) < jobs:
             sharers = left.pop(0)
             out[pool.call(Worker.compile_agents, sharers)] = sharers
-        report(_names(kit, out.values()), found)
+        report(_names(kit, out.values()), reasons)
         for event in pool.finished(TICK):
             match event:
                 case Answered(call, interpreted):
                     del out[call]
-                    found |= interpreted
+                    reasons |= interpreted
                 case Failed(error):
                     raise error
                 case Died(calls=calls):

@@ -97,8 +97,8 @@ def values_of(results: Iterable[Result[T]]) -> Iterator[T]:
     for result, printed in results:
         all_printed = CapturedOutput(all_printed.lines + printed.lines, all_printed.first or printed.first)
         yield result
-    if told := all_printed.sentence("the code"):
-        warnings.warn(told, stacklevel=2)
+    if sentence := all_printed.sentence("the code"):
+        warnings.warn(sentence, stacklevel=2)
 
 
 def end_with(parent: int) -> None:

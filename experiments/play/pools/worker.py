@@ -87,7 +87,7 @@ class Worker:
         self.agents = [_make_unchanged(*pair, task) for pair in zip(task.specs, task.settings, strict=True)]
         self._memory: MoveCache | None = None
 
-    def compile_agents(self, places: Sequence[int]) -> dict[int, str]:
+    def compile_agents(self, agent_indices: Sequence[int]) -> dict[int, str]:
         """Compile or load these agents, or for no place what plays games of compiled agents.
 
         Says of those that run interpreted why.
@@ -97,14 +97,14 @@ class Worker:
         """
         size = rows, columns = parse_size(self.task.schedule.size)
         try:
-            if not places and rows * columns <= MOST_COMPILED_CELLS:
+            if not agent_indices and rows * columns <= MOST_COMPILED_CELLS:
                 from isolation.games.match import load_compiled_games
 
                 load_compiled_games(size)
-            agents = {place: self.agents[place] for place in places}
+            agents = {index: self.agents[index] for index in agent_indices}
             for agent in agents.values():
                 agent.compiled(size)
-            return {place: why for place, agent in agents.items() if (why := agent.why_interpreted(size))}
+            return {index: why for index, agent in agents.items() if (why := agent.why_interpreted(size))}
         except OSError as error:
             from isolation.compiling import code_cache
 
@@ -112,12 +112,12 @@ class Worker:
                 f"{code_cache.folder()}: cannot keep compiled code there: {error.strerror or error}"
             ) from error
 
-    def refuse_to_compile(self, places: Sequence[int], why: str) -> None:
+    def refuse_to_compile(self, agent_indices: Sequence[int], why: str) -> None:
         """Let these agents run interpreted from now on, in every process of this machine: compiling them does harm."""
         from isolation.compiling.compile_heuristic import mark_uncompilable
 
-        for place in places:
-            if heuristic := self.agents[place].heuristic:
+        for index in agent_indices:
+            if heuristic := self.agents[index].heuristic:
                 mark_uncompilable(heuristic, parse_size(self.task.schedule.size), why)
 
     def measure_costs(self, names: Sequence[str]) -> dict[str, Cost | str]:
@@ -163,8 +163,8 @@ class Worker:
             )
         seconds = _shares(games, time.monotonic() - began)
         marker[PID] = -os.getpid()
-        matches, places = np.unique(schedule.match_of(ids), return_inverse=True)
-        means = np.bincount(places, seconds) / np.bincount(places)
+        matches, match_indices = np.unique(schedule.match_of(ids), return_inverse=True)
+        means = np.bincount(match_indices, seconds) / np.bincount(match_indices)
         return Batch(FinishedGames(ids, games, np.full(len(ids), now)), matches, means)
 
     def play_one_of_ours(self, game_id: int, player: int) -> None:
@@ -173,7 +173,7 @@ class Worker:
         from isolation.players.agents import RandomAgent
 
         schedule, ids = self.task.schedule, np.array([game_id])
-        sides: list[Agent] = [self.agents[place] for place in schedule.players(ids)[0]]
+        sides: list[Agent] = [self.agents[index] for index in schedule.players(ids)[0]]
         sides[2 - player] = RandomAgent()
         seeds = schedule.seeds(ids).tolist()
         play_games(

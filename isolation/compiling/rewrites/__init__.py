@@ -13,7 +13,7 @@
 | literals | `move in [(0, 0), ...]`, a table of numbers written out in the function | a tuple, a constant |
 | containers | `deque`, `counts[k] = counts.get(k, 0) + 1` | a list, a key made sure of first |
 | set_order | `kind in KINDS`, `sorted(KINDS)`, where KINDS is a set of texts | their sorted elements |
-| element_types | `found = []`, filled by a helper or assigned anew | an empty list of cells, or of numbers |
+| element_types | `found = []`, filled by a helper or reassigned | an empty list of cells, or of numbers |
 | element_types | `[0] * 7` that fractions are put into; only where the heuristic is wrong without | `[0.0] * 7` |
 | none_checks | `if cell is None: return blank` in a helper; only where it does not compile otherwise | an exception |
 | numeric | `**`, `np.linalg.norm`, `np.array`, SciPy distances | runtime functions |

@@ -34,9 +34,9 @@ class ResolveAliases(Rewrite):
 
 def _alias(statement: ast.Assign) -> str:
     """The name that `name = a.b`, or `name = a.b.c`, gives; empty if a statement is none of these."""
-    place = statement.targets[0]
+    target = statement.targets[0]
     is_attribute = isinstance(statement.value, ast.Attribute) and bool(_root(statement.value))
-    return place.id if len(statement.targets) == 1 and isinstance(place, ast.Name) and is_attribute else ""
+    return target.id if len(statement.targets) == 1 and isinstance(target, ast.Name) and is_attribute else ""
 
 
 def _root(node: ast.expr) -> str:

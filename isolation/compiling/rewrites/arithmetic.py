@@ -50,7 +50,9 @@ def check(module: ast.Module, second_try: bool) -> None:
 
 def _refuse_hidden(module: ast.Module) -> None:
     """Refuse a `try` around calls of functions whose whole numbers may grow too large, which it would hide."""
-    counting = {one.name for one in module.body if isinstance(one, ast.FunctionDef) and _may_outgrow(one)}
+    counting = {
+        function.name for function in module.body if isinstance(function, ast.FunctionDef) and _may_outgrow(function)
+    }
     for block in [inner for inner in ast.walk(module) if isinstance(inner, ast.Try)]:
         for inner in [inner for statement in block.body for inner in ast.walk(statement)]:
             if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in counting:

@@ -57,31 +57,34 @@ class LowerClassicApi(Rewrite):
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Rewrite the setting of who is to move, several at once included."""
-        places = node.targets[0].elts if isinstance(node.targets[0], ast.Tuple) else node.targets
-        if len(node.targets) != 1 or not any(self._side(place) for place in places):
+        targets = node.targets[0].elts if isinstance(node.targets[0], ast.Tuple) else node.targets
+        if len(node.targets) != 1 or not any(self._side(target) for target in targets):
             return self.generic_visit(node)
         value = self.visit(node.value)
-        if len(places) == 1:
-            return at(node, self._turned(places[0], value))
-        held = [self.place.fresh("set") for _ in places]
+        if len(targets) == 1:
+            return at(node, self._turned(targets[0], value))
+        held = [self.context.fresh("set") for _ in targets]
         self.scope.names.update(held)
-        first = ast.Assign([ast.Tuple([target(one) for one in held], ast.Store())], value)
-        return [at(node, first), *(at(node, self._turned(*pair)) for pair in zip(places, map(name, held), strict=True))]
+        first = ast.Assign([ast.Tuple([target(name) for name in held], ast.Store())], value)
+        return [
+            at(node, first),
+            *(at(node, self._turned(*pair)) for pair in zip(targets, map(name, held), strict=True)),
+        ]
 
-    def _side(self, place: ast.expr) -> str:
+    def _side(self, target: ast.expr) -> str:
         """The function that sets what an expression names, if that is who is to move in a game."""
-        if not isinstance(place, ast.Attribute) or self.kind(place.value) != "game":
+        if not isinstance(target, ast.Attribute) or self.kind(target.value) != "game":
             return ""
-        own = isinstance(place.value, ast.Name) and place.value.id in self.scope.names
-        return _SIDES.get(place.attr, "") if own else ""
+        own = isinstance(target.value, ast.Name) and target.value.id in self.scope.names
+        return _SIDES.get(target.attr, "") if own else ""
 
-    def _turned(self, place: ast.expr, value: ast.expr) -> ast.Assign:
-        side = self._side(place)
+    def _turned(self, attribute: ast.expr, value: ast.expr) -> ast.Assign:
+        side = self._side(attribute)
         if not side:
-            return ast.Assign([place], value)
-        assert isinstance(place, ast.Attribute)
-        assert isinstance(place.value, ast.Name)
-        game = place.value.id
+            return ast.Assign([attribute], value)
+        assert isinstance(attribute, ast.Attribute)
+        assert isinstance(attribute.value, ast.Name)
+        game = attribute.value.id
         return ast.Assign([target(game)], support(side, name(game), value))
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
@@ -97,11 +100,11 @@ class LowerClassicApi(Rewrite):
     def apply(self, node: ast.FunctionDef) -> None:
         """Rewrite the body of a definition in place."""
         self.copies = {
-            place.id
+            target.id
             for statement in ast.walk(node)
             if isinstance(statement, ast.Assign) and self.kind(statement.value) == "game"
-            for place in statement.targets
-            if isinstance(place, ast.Name) and not isinstance(statement.value, ast.Name)
+            for target in statement.targets
+            if isinstance(target, ast.Name) and not isinstance(statement.value, ast.Name)
         }
         super().apply(node)
 
@@ -110,12 +113,12 @@ class LowerClassicApi(Rewrite):
         if isinstance(node.func, ast.Attribute) and node.func.attr in _MOVES_FROM and len(node.args) == 1:
             cells = ast.Tuple([self.visit(node.args[0])], ast.Load())
             return at(node, call(ast.Attribute(self.visit(node.func.value), "reach", ast.Load()), cells))
-        found = self.known(node.func)
-        if found is not None and len(node.args) == 1 and (found.value is copy.copy or found.value is copy.deepcopy):
+        callee = self.known(node.func)
+        if callee is not None and len(node.args) == 1 and (callee.value is copy.copy or callee.value is copy.deepcopy):
             if self.kind(node.args[0]) == "game":
                 return at(node, call(ast.Attribute(self.visit(node.args[0]), "copy", ast.Load())))
-            return at(node, call(self.place.builtin("list"), self.visit(node.args[0])))
-        if found is not None and found.value is DebugState.from_state and len(node.args) == 1:
+            return at(node, call(self.context.builtin("list"), self.visit(node.args[0])))
+        if callee is not None and callee.value is DebugState.from_state and len(node.args) == 1:
             return self.visit(node.args[0])
         if state := _state_counted(node):
             return at(node, support("count_open", self.visit(state)))

@@ -31,7 +31,7 @@ class CleanUp(Rewrite):
         assigned = [
             inner.value
             for inner in ast.walk(node)
-            if isinstance(inner, ast.Assign) and [getattr(place, "id", "") for place in inner.targets] == [name]
+            if isinstance(inner, ast.Assign) and [getattr(target, "id", "") for target in inner.targets] == [name]
         ]
         if len(assigned) == times and self.kind(assigned[0]) == "game":
             self.scope.kinds[name] = "game"
@@ -103,13 +103,13 @@ class CleanUp(Rewrite):
         """Variables for those defaults of an inner function that are computed where it is defined."""
         kept: list[ast.stmt] = []
         for defaults in (node.args.defaults, node.args.kw_defaults):
-            for place, default in enumerate(defaults):
+            for index, default in enumerate(defaults):
                 if default is None or self.known(default) is not None or written_out(default) is not None:
                     continue
-                variable = self.place.fresh("default")
+                variable = self.context.fresh("default")
                 self.scope.names.add(variable)
                 kept.append(self.visit_Assign(at(default, ast.Assign([target(variable)], default))))
-                defaults[place] = at(default, ast.Name(variable, ast.Load()))
+                defaults[index] = at(default, ast.Name(variable, ast.Load()))
         return kept
 
     def _learn(self, name: str, value: object, node: ast.AST) -> None:
@@ -120,8 +120,8 @@ class CleanUp(Rewrite):
     def _only_speaks(self, function: ast.expr) -> bool:
         if self.builtin(function) == "print":
             return True
-        found = self.known(function)
-        if found is not None:
-            return getattr(found.value, "__module__", None) in ("logging", "pprint", "warnings", "_warnings")
+        callee = self.known(function)
+        if callee is not None:
+            return getattr(callee.value, "__module__", None) in ("logging", "pprint", "warnings", "_warnings")
         owner = self.known(function.value) if isinstance(function, ast.Attribute) else None
         return owner is not None and isinstance(owner.value, logging.Logger)

@@ -30,8 +30,8 @@ _PLAIN = (type(None), bool, int, float, str)
 class Fold(Rewrite):
     """`given` holds parameters whose argument is known at every call, such as a default nobody overrides."""
 
-    def __init__(self, place: Any, given: dict[str, Any]) -> None:
-        super().__init__(place)
+    def __init__(self, context: Any, given: dict[str, Any]) -> None:
+        super().__init__(context)
         self.given = given
 
     def apply(self, node: ast.FunctionDef) -> None:
@@ -43,7 +43,7 @@ class Fold(Rewrite):
             if name in changed:
                 if as_callee(value) is not None:
                     refuse(f"{name} is a function and is assigned again", node)
-                start.append(at(node, ast.Assign([target(name)], self.place.value(value))))
+                start.append(at(node, ast.Assign([target(name)], self.context.value(value))))
         node.body = start + self.rewrite_body(node.body)
 
     def rewrite_body(self, statements: Any) -> list[ast.stmt]:
@@ -65,9 +65,9 @@ class Fold(Rewrite):
     def visit_If(self, node: ast.If) -> Any:
         """Keep the branch that is taken."""
         node.test = self.visit(node.test)
-        found = self.decided(node.test)
-        if found is not None:
-            return self.rewrite_body(node.body if found.value else node.orelse)
+        decision = self.decided(node.test)
+        if decision is not None:
+            return self.rewrite_body(node.body if decision.value else node.orelse)
         before = dict(self.scope.known)
         node.body = self.rewrite_body(node.body) or [at(node, ast.Pass())]
         after = self.scope.known.keys()
@@ -78,9 +78,9 @@ class Fold(Rewrite):
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         """Keep the side that is taken."""
         node.test = self.visit(node.test)
-        found = self.decided(node.test)
-        if found is not None:
-            return self.visit(node.body if found.value else node.orelse)
+        decision = self.decided(node.test)
+        if decision is not None:
+            return self.visit(node.body if decision.value else node.orelse)
         node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
         return node
 
@@ -90,10 +90,10 @@ class Fold(Rewrite):
         kept: list[ast.expr] = []
         for left, operand in zip(reversed(range(len(node.values))), node.values, strict=True):
             value = self.visit(operand)
-            found = self.decided(value)
-            if found is None or left == 0 or bool(found.value) is stops:
+            decision = self.decided(value)
+            if decision is None or left == 0 or bool(decision.value) is stops:
                 kept.append(value)
-            if found is not None and bool(found.value) is stops:
+            if decision is not None and bool(decision.value) is stops:
                 break
         return kept[0] if len(kept) == 1 else at(node, ast.BoolOp(node.op, kept))
 
@@ -112,9 +112,9 @@ class Fold(Rewrite):
             except TypeError:
                 return None
         if isinstance(node, ast.Constant | ast.Name | ast.Attribute):
-            found = self.known(node)
-            if found is not None and (isinstance(found.value, _PLAIN) or as_callee(found.value) is not None):
-                return found
+            known = self.known(node)
+            if known is not None and (isinstance(known.value, _PLAIN) or as_callee(known.value) is not None):
+                return known
         return None
 
 
@@ -131,7 +131,7 @@ class Prune(Rewrite):
         for statement in node.body:
             if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
                 value = statement.value.value
-                names = [place.id for place in statement.targets if isinstance(place, ast.Name)]
+                names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
                 once = {name: value for name in names if given[name] == 1 and isinstance(value, _PLAIN)}
                 self.scope.known.update(once)
         for inner in ast.walk(node):
@@ -143,5 +143,5 @@ class Prune(Rewrite):
 
 def _reached(statements: list[ast.stmt]) -> list[ast.stmt]:
     """The statements of a block up to the first that leaves it."""
-    ends = [place for place, statement in enumerate(statements) if isinstance(statement, _ENDS)]
+    ends = [index for index, statement in enumerate(statements) if isinstance(statement, _ENDS)]
     return statements[: ends[0] + 1] if ends else statements

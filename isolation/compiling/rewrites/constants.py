@@ -51,16 +51,16 @@ def expression(value: Any, node: ast.AST, what: str) -> ast.expr:
 def loses_its_order(value: Any) -> bool:
     """Whether a value is a set whose order is another one each time Python starts: one of more than numbers and cells.
 
-    Texts hash by a seed that is drawn anew (see PYTHONHASHSEED), and functions and the like by where they lie.
+    Texts hash by a seed that is drawn again (see PYTHONHASHSEED), and functions and the like by where they lie.
     """
     return isinstance(value, set | frozenset) and len(value) > 1 and not all(map(_hashes_alike, value))
 
 
 def refuse_order(what: str, node: ast.AST) -> NoReturn:
     """Raise the CompileError for what may depend on the order of such a set."""
-    shown = "a set" if is_fresh(node) else f"{what}, a set"
+    subject = "a set" if is_fresh(node) else f"{what}, a set"
     advice = "write a tuple, or sorted(...)"
-    refuse_unrepeatable(f"it uses {shown} whose order changes with every start of Python: {advice}", node)
+    refuse_unrepeatable(f"it uses {subject} whose order changes with every start of Python: {advice}", node)
 
 
 def _hashes_alike(value: Any) -> bool:
@@ -137,14 +137,14 @@ def lookup(table: Table, node: ast.AST, what: str) -> list[ast.stmt]:
     low, high = grid.min(axis=0), grid.max(axis=0)
     if np.prod(high - low + 1) > 1 << 16:
         refuse(f"it looks things up in {what}, whose keys are too far apart", node)
-    places = np.full(tuple(high - low + 1), -1, dtype=np.int64)
+    indices = np.full(tuple(high - low + 1), -1, dtype=np.int64)
     for index, key in enumerate(grid):
-        places[tuple(key - low)] = index
+        indices[tuple(key - low)] = index
     values, read = _values(list(table.values()), node, what)
     bounds = " and ".join(f"{low[i]} <= key{_at(i, width)} <= {high[i]}" for i in range(width))
     inner = ", ".join(f"key{_at(i, width)} - {low[i]}" for i in range(width))
     text = f"""
-PLACES = _isolation.np.array({places.tolist()!r})
+PLACES = _isolation.np.array({indices.tolist()!r})
 {values}
 @_isolation.jit
 def place(key):

@@ -20,16 +20,16 @@ class LowerContainers(Rewrite):
         """Make and use a list instead of a deque."""
         self.generic_visit(node)
         if self.builtin(node.func) == "frozenset":
-            node.func = at(node, self.place.builtin("set"))
-        found = self.known(node.func)
-        if found is not None and found.value is itertools.chain and len(node.args) > 1:
-            joined: list[ast.expr] = [call(self.place.builtin("list"), argument) for argument in node.args]
+            node.func = at(node, self.context.builtin("set"))
+        callee = self.known(node.func)
+        if callee is not None and callee.value is itertools.chain and len(node.args) > 1:
+            joined: list[ast.expr] = [call(self.context.builtin("list"), argument) for argument in node.args]
             return at(node, functools.reduce(lambda left, right: ast.BinOp(left, ast.Add(), right), joined))
-        if found is not None and found.value is operator.itemgetter and len(node.args) == 1:
-            item = self.place.fresh("item")
+        if callee is not None and callee.value is operator.itemgetter and len(node.args) == 1:
+            item = self.context.fresh("item")
             given = ast.arguments([], [ast.arg(item)], None, [], [], None, [])
             return at(node, ast.Lambda(given, ast.Subscript(name(item), node.args[0], ast.Load())))
-        if found is not None and found.value is collections.deque:
+        if callee is not None and callee.value is collections.deque:
             return at(node, support("new_list", *node.args) if node.args else ast.List([], ast.Load()))
         if isinstance(node.func, ast.Attribute) and node.func.attr == "popleft":
             return at(node, ast.Call(ast.Attribute(node.func.value, "pop", ast.Load()), [ast.Constant(0)], []))
@@ -40,26 +40,26 @@ class LowerContainers(Rewrite):
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Put the default under the key before adding to it, so that numba learns the type of both."""
         self.generic_visit(node)
-        place = node.targets[0]
-        if not isinstance(place, ast.Subscript) or not isinstance(place.value, ast.Name):
+        target = node.targets[0]
+        if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
             return node
-        gets = [inner for inner in ast.walk(node.value) if isinstance(inner, ast.Call) and _gets(inner, place)]
+        gets = [inner for inner in ast.walk(node.value) if isinstance(inner, ast.Call) and _gets(inner, target)]
         if len(gets) != 1:
             return node
-        absent = ast.Compare(place.slice, [ast.NotIn()], [ast.Name(place.value.id, ast.Load())])
-        default = ast.Assign([ast.Subscript(place.value, place.slice, ast.Store())], gets[0].args[1])
-        node.value = _Replaced(gets[0], ast.Subscript(place.value, place.slice, ast.Load())).visit(node.value)
+        absent = ast.Compare(target.slice, [ast.NotIn()], [ast.Name(target.value.id, ast.Load())])
+        default = ast.Assign([ast.Subscript(target.value, target.slice, ast.Store())], gets[0].args[1])
+        node.value = _Replaced(gets[0], ast.Subscript(target.value, target.slice, ast.Load())).visit(node.value)
         return [at(node, ast.If(absent, [default], [])), at(node, node)]
 
 
-def _gets(node: ast.Call, place: ast.Subscript) -> bool:
+def _gets(node: ast.Call, target: ast.Subscript) -> bool:
     """Whether a node is `d.get(k, default)` for the assigned place `d[k]`."""
     return (
         isinstance(node.func, ast.Attribute)
         and node.func.attr == "get"
         and len(node.args) == 2
-        and ast.unparse(node.func.value) == ast.unparse(place.value)
-        and ast.unparse(node.args[0]) == ast.unparse(place.slice)
+        and ast.unparse(node.func.value) == ast.unparse(target.value)
+        and ast.unparse(node.args[0]) == ast.unparse(target.slice)
     )
 
 

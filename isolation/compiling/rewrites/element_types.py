@@ -31,27 +31,27 @@ class TypeEmptyContainers(Rewrite):
         }
         self.given: dict[str, list[ast.expr]] = {}
         for inner in inside:
-            for place, value in _pairs(inner):
-                if isinstance(place, ast.Name) and not _is_empty(value):
-                    self.given.setdefault(place.id, []).append(value)
+            for target, value in _pairs(inner):
+                if isinstance(target, ast.Name) and not _is_empty(value):
+                    self.given.setdefault(target.id, []).append(value)
         self.games = [argument.arg for argument in node.args.args if self.scope.kind(argument.arg) == "game"]
         super().apply(node)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Say what empty lists and sets will hold."""
-        typed = [self._typed(place, value) for place, value in _pairs(node)]
+        typed = [self._typed(target, value) for target, value in _pairs(node)]
         if isinstance(node.targets[0], ast.Tuple) and typed:
             node.value = at(node, ast.Tuple(typed, ast.Load()))
         elif typed:
             node.value = at(node, typed[0])
         return node
 
-    def _typed(self, place: ast.expr, value: ast.expr) -> ast.expr:
+    def _typed(self, target: ast.expr, value: ast.expr) -> ast.expr:
         """What a place is given, or an empty list or set that numba knows the type of."""
         made = self._made(value)
-        if not made or not isinstance(place, ast.Name) or place.id in self.filled:
+        if not made or not isinstance(target, ast.Name) or target.id in self.filled:
             return value
-        given = self.given.get(place.id, [])
+        given = self.given.get(target.id, [])
         if made == "list" and given and self.games and all(map(self._are_cells, given)):
             by_column = any("get_blank_spaces" in ast.unparse(other) for other in given)
             return support("no_blanks" if by_column else "no_moves", name(self.games[0]))
@@ -84,11 +84,11 @@ def _pairs(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
         return [(node.target, node.value)]
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
         return []
-    place, value = node.targets[0], node.value
-    if isinstance(place, ast.Tuple):
-        matches = isinstance(value, ast.Tuple) and len(value.elts) == len(place.elts)
-        return list(zip(place.elts, value.elts, strict=True)) if matches and isinstance(value, ast.Tuple) else []
-    return [(place, value)]
+    target, value = node.targets[0], node.value
+    if isinstance(target, ast.Tuple):
+        matches = isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts)
+        return list(zip(target.elts, value.elts, strict=True)) if matches and isinstance(value, ast.Tuple) else []
+    return [(target, value)]
 
 
 def _is_empty(node: ast.expr) -> bool:

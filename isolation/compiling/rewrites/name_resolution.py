@@ -71,16 +71,16 @@ class Writer(Protocol):
 class ResolveNames(Rewrite):
     """Names and calls become those of the generated module."""
 
-    def __init__(self, place: FunctionContext, writer: Writer) -> None:
-        super().__init__(place)
+    def __init__(self, context: FunctionContext, writer: Writer) -> None:
+        super().__init__(context)
         self.writer = writer
 
     def visit_Name(self, node: ast.Name) -> Any:
         """Write a known value in place of its name."""
         if not isinstance(node.ctx, ast.Load) or node.id == SUPPORT:
             return node
-        found = self.known(node)
-        return node if found is None else self._constant(found.value, node)
+        value = self.known(node)
+        return node if value is None else self._constant(value.value, node)
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         """Write a known attribute of a module, such as math.pi, in its place."""
@@ -90,9 +90,9 @@ class ResolveNames(Rewrite):
             known = self.known(node.value)
             refusal = refuse if known is None else refuse_unrepeatable
             refusal(f"it changes {ast.unparse(node)}" + (", which outlives the call" if known else ""), node)
-        found = self.known(node)
-        if found is not None:
-            return self._constant(found.value, node)
+        value = self.known(node)
+        if value is not None:
+            return self._constant(value.value, node)
         return self.generic_visit(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
@@ -102,11 +102,11 @@ class ResolveNames(Rewrite):
             return self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load):
             refuse_unrepeatable(f"it changes {ast.unparse(node.value)}, which outlives the call", node)
-        found = self.known(node.slice)
-        if found is not None and isinstance(found.value, str):
-            if found.value not in table:
-                refuse(f"{ast.unparse(node.value)} has no {found.value!r}", node)
-            return self._constant(table[found.value], node)
+        key = self.known(node.slice)
+        if key is not None and isinstance(key.value, str):
+            if key.value not in table:
+                refuse(f"{ast.unparse(node.value)} has no {key.value!r}", node)
+            return self._constant(table[key.value], node)
         return at(node, call(self._of_table(table, "look_up", node.value), self.visit(node.slice)))
 
     def visit_Compare(self, node: ast.Compare) -> Any:
@@ -115,10 +115,10 @@ class ResolveNames(Rewrite):
             table = self._table(node.comparators[0])
             element = self.visit(node.left)
             if table is None:
-                found: ast.expr = support("contains", self.visit(node.comparators[0]), element)
+                result: ast.expr = support("contains", self.visit(node.comparators[0]), element)
             else:
-                found = call(self._of_table(table, "has", node.comparators[0]), element)
-            return at(node, found if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), found))
+                result = call(self._of_table(table, "has", node.comparators[0]), element)
+            return at(node, result if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), result))
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> Any:
@@ -127,19 +127,19 @@ class ResolveNames(Rewrite):
             method = self._method(node, node.func)
             if method is not None:
                 return method
-        found = self.known(node.func)
-        if found is None:
+        known = self.known(node.func)
+        if known is None:
             if isinstance(node.func, ast.Name) and node.func.id != SUPPORT:
                 refuse(f"it calls {node.func.id}, which is not known at compile time", node)
             return self.generic_visit(node)
-        _refuse_chance(found.value, node)
+        _refuse_chance(known.value, node)
         callee = self.callee(node.func)
         if callee is not None:
             return self._call_helper(callee, node)
-        if hasattr(opened(found.value), "phases"):
-            composite = self.writer.composite(opened(found.value), node)
+        if hasattr(opened(known.value), "phases"):
+            composite = self.writer.composite(opened(known.value), node)
             return at(node, call(name(composite), *map(self.visit, node.args)))
-        return self._call_library(found.value, node)
+        return self._call_library(known.value, node)
 
     def visit_Raise(self, node: ast.Raise) -> Any:
         """Raise a plain exception: whoever evaluates only learns that there was one."""
@@ -275,20 +275,20 @@ class ResolveNames(Rewrite):
     def _defaults(self, callee: Callee, node: Definition) -> dict[str, ast.expr]:
         positional = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
         if isinstance(callee.target, Nested):
-            found: dict[str, ast.expr] = dict(
+            by_name: dict[str, ast.expr] = dict(
                 zip(positional[len(positional) - len(node.args.defaults) :], node.args.defaults, strict=True)
             )
             keyword_only = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
-            found |= {argument.arg: default for argument, default in keyword_only if default}
-            for default in found.values():
+            by_name |= {argument.arg: default for argument, default in keyword_only if default}
+            for default in by_name.values():
                 if self.known(default) is None and written_out(default) is None and not is_fresh(default):
                     refuse(f"the default {ast.unparse(default)} is not a constant", default)
-            return found
+            return by_name
         defaults = callee.target.__defaults__ or ()
         values = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
         values |= callee.target.__kwdefaults__ or {}
         values |= callee.defaults
-        return {parameter: self.place.value(value) for parameter, value in values.items()}
+        return {parameter: self.context.value(value) for parameter, value in values.items()}
 
     # --- values ----------------------------------------------------------------------------------------------------
 
@@ -311,8 +311,8 @@ class ResolveNames(Rewrite):
         return written
 
     def _table(self, node: ast.expr) -> constants.Table | None:
-        found = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
-        return found.value if found is not None and isinstance(found.value, Mapping) else None
+        table = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
+        return table.value if table is not None and isinstance(table.value, Mapping) else None
 
     def _of_table(self, table: constants.Table, function: str, node: ast.expr) -> ast.expr:
         return name(f"{self.writer.table(table, node, ast.unparse(node))}_{function}")

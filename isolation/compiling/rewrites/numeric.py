@@ -42,10 +42,14 @@ class LowerNumerics(Rewrite):
         """Rewrite the body of a definition in place."""
         self.arrays = set[str]()
         assigned = [
-            one for one in ast.walk(node) if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)
+            statement
+            for statement in ast.walk(node)
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
         ]
         for _ in assigned:
-            self.arrays |= {ast.unparse(one.targets[0]) for one in assigned if self._is_array(one.value)}
+            self.arrays |= {
+                ast.unparse(statement.targets[0]) for statement in assigned if self._is_array(statement.value)
+            }
         super().apply(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
@@ -95,8 +99,8 @@ class LowerNumerics(Rewrite):
 
     def _path(self, function: ast.expr) -> str:
         """Return where a known function of a library comes from, such as numpy.linalg.norm."""
-        found = self.known(function)
-        value = found.value if found else None
+        callee = self.known(function)
+        value = callee.value if callee else None
         if value is None or not callable(value):
             return ""
         module = getattr(value, "__module__", None) or getattr(type(value), "__module__", "") or ""
@@ -117,7 +121,7 @@ class LowerNumerics(Rewrite):
         listed = isinstance(collection, ast.ListComp | ast.GeneratorExp | ast.List)
         plain = _PLAIN | ({"sum": "sum"} if isinstance(collection, ast.GeneratorExp) else {})
         if listed and function in plain and len(node.args) == 1 and not node.keywords:
-            return call(self.place.builtin(plain[function]), self.visit(node.args[0]))
+            return call(self.context.builtin(plain[function]), self.visit(node.args[0]))
         self.generic_visit(node)
         if function in ("array", "asarray"):
             kinds = [*node.args[1:2], *(keyword.value for keyword in node.keywords if keyword.arg == "dtype")]

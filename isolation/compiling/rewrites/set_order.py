@@ -33,7 +33,7 @@ class OrderSets(Rewrite):
     def visit_Compare(self, node: ast.Compare) -> Any:
         """Look for an element among the sorted ones."""
         if all(isinstance(operation, ast.In | ast.NotIn) for operation in node.ops):
-            node.comparators = [self._in_order(places) for places in node.comparators]
+            node.comparators = [self._in_order(container) for container in node.comparators]
         return self.generic_visit(node)
 
     def visit_For(self, node: ast.For) -> Any:
@@ -96,8 +96,8 @@ class OrderSets(Rewrite):
         """What a name is known to stand for, or what is written out holds."""
         if isinstance(node, ast.Set | ast.List | ast.Tuple):
             return written_out(node)
-        found = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
-        return None if found is None else found.value
+        value = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
+        return None if value is None else value.value
 
 
 def _over_what_is_outside(node: Any) -> list[ast.comprehension]:

@@ -59,12 +59,12 @@ class _Lower(ast.NodeTransformer):
         before: list[ast.stmt] = []
         if not isinstance(test, ast.BoolOp):
             return before, _hoist(test, before)
-        first, *rest = test.values
+        first, *others = test.values
         name = next(self.names)
-        if len(rest) > 1:
-            rest = [ast.copy_location(ast.BoolOp(test.op, rest), test)]
+        if len(others) > 1:
+            others = [ast.copy_location(ast.BoolOp(test.op, others), test)]
         first_before, first_test = self._lower(first)
-        rest_before, rest_test = self._lower(rest[0])
+        rest_before, rest_test = self._lower(others[0])
         flag = ast.Name(name, ast.Load())
         goes_on = flag if isinstance(test.op, ast.And) else ast.UnaryOp(ast.Not(), flag)
         before = [
@@ -72,9 +72,9 @@ class _Lower(ast.NodeTransformer):
             _assign(name, _truth(first_test), test),
             ast.If(goes_on, [*rest_before, _assign(name, _truth(rest_test), test)], []),
         ]
-        return [ast.fix_missing_locations(ast.copy_location(one, test)) for one in before], ast.copy_location(
-            flag, test
-        )
+        return [
+            ast.fix_missing_locations(ast.copy_location(statement, test)) for statement in before
+        ], ast.copy_location(flag, test)
 
 
 def _holds_walrus(node: ast.AST) -> bool:
@@ -101,8 +101,8 @@ def _hoist(expression: ast.expr, before: list[ast.stmt]) -> ast.expr:
     return expression
 
 
-def _assign(name: str, value: ast.expr, place: ast.AST) -> ast.stmt:
-    statement = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), place)
+def _assign(name: str, value: ast.expr, node: ast.AST) -> ast.stmt:
+    statement = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), node)
     return ast.fix_missing_locations(statement)
 
 

@@ -46,12 +46,12 @@ def definition(function: FunctionType) -> Definition:
 @lru_cache(maxsize=64)
 def _definitions(tree: ast.Module) -> dict[int, list[Definition]]:
     """The definitions in a file by their first lines, those of their decorators included."""
-    found: dict[int, list[Definition]] = {}
+    definitions: dict[int, list[Definition]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.Lambda):
             decorators = getattr(node, "decorator_list", [])
-            found.setdefault(decorators[0].lineno if decorators else node.lineno, []).append(node)
-    return found
+            definitions.setdefault(decorators[0].lineno if decorators else node.lineno, []).append(node)
+    return definitions
 
 
 def _defines(node: Definition, code: CodeType) -> bool:

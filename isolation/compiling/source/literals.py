@@ -48,12 +48,12 @@ class Literals(Rewrite):
         if len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.NotEq):
             right = node.comparators[0]
             if isinstance(right, ast.List) and not right.elts:
-                length = call(self.place.builtin("len"), node.left)
+                length = call(self.context.builtin("len"), node.left)
                 return at(node, ast.Compare(length, node.ops, [ast.Constant(0)]))
         if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
-            places = node.comparators[0]
-            if isinstance(places, ast.List | ast.Set) and places.elts:
-                node.comparators = [at(places, ast.Tuple(places.elts, ast.Load()))]
+            container = node.comparators[0]
+            if isinstance(container, ast.List | ast.Set) and container.elts:
+                node.comparators = [at(container, ast.Tuple(container.elts, ast.Load()))]
         return node
 
 

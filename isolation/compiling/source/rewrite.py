@@ -58,9 +58,9 @@ class Rewrite(ast.NodeTransformer):
     Inner functions and comprehensions have names of their own: they are met when they are written themselves.
     """
 
-    def __init__(self, place: FunctionContext) -> None:
-        self.place = place
-        self.scope = place.scope
+    def __init__(self, context: FunctionContext) -> None:
+        self.context = context
+        self.scope = context.scope
 
     def known(self, node: ast.AST) -> KnownValue | None:
         """Return the value an expression is known to have: a name, an attribute of a module, a lambda, a constant."""
@@ -95,13 +95,13 @@ class Rewrite(ast.NodeTransformer):
 
     def callee(self, node: ast.AST) -> Callee | None:
         """Return the user's function that an expression stands for."""
-        found = self.known(node)
-        return None if found is None else as_callee(found.value)
+        known = self.known(node)
+        return None if known is None else as_callee(known.value)
 
     def builtin(self, node: ast.AST) -> str | None:
         """Return the name of the builtin that an expression stands for."""
-        found = self.known(node) if isinstance(node, ast.Name) else None
-        return None if found is None else builtin_name(found.value)
+        value = self.known(node) if isinstance(node, ast.Name) else None
+        return None if value is None else builtin_name(value.value)
 
     def kind(self, node: ast.AST) -> Kind | None:
         """Return "game" or "player" for expressions that certainly are one."""
@@ -162,11 +162,11 @@ def is_asked(value: object) -> bool:
     return not isinstance(value, type) and hasattr(value, "get_action")
 
 
-def at(place: ast.AST, node: Node) -> Node:
+def at(origin: ast.AST, node: Node) -> Node:
     """Give a new node, and what is new in it, the line of the one it stands for."""
     for inner in ast.walk(node):
         if "lineno" in inner._attributes and not hasattr(inner, "lineno"):
-            ast.copy_location(inner, place)
+            ast.copy_location(inner, origin)
     return node
 
 

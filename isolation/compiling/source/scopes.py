@@ -148,11 +148,11 @@ def _read(target: FunctionType | Nested, seen: set[int]) -> Iterator[str]:
         return
     seen.add(id(target.node))
     for name, node in free_names(target.node):
-        found = target.scope.look_up(name, node)
-        if found is None:
+        value = target.scope.look_up(name, node)
+        if value is None:
             yield name
-        elif isinstance(found.value, Callee):
-            yield from found.value.reads if found.value.reads is not None else _read(found.value.target, seen)
+        elif isinstance(value.value, Callee):
+            yield from value.value.reads if value.value.reads is not None else _read(value.value.target, seen)
 
 
 def free_names(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
@@ -176,9 +176,9 @@ def free_names(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             yield node.id, node
         own, inner = set(), list(ast.iter_child_nodes(node))
     for child in inner:
-        for name, place in free_names(child):
+        for name, reader in free_names(child):
             if name not in own:
-                yield name, place
+                yield name, reader
 
 
 def as_callee(value: object) -> Callee | None:

@@ -55,4 +55,8 @@ def _parameters(value: Any) -> list[str]:
     if not inspect.isfunction(value):
         return []
     given = inspect.signature(value).parameters.values()
-    return [one.name for one in given if one.kind is one.POSITIONAL_OR_KEYWORD and one.default is one.empty]
+    return [
+        parameter.name
+        for parameter in given
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and parameter.default is parameter.empty
+    ]

@@ -49,8 +49,8 @@ def nanoseconds(typingctx: Any, clock: Any) -> Any:
         function_type = ir.FunctionType(int32, [int32, timespec.type])
         function = cgutils.get_or_insert_function(builder.module, function_type, "clock_gettime")
         builder.call(function, [builder.trunc(args[0], int32), timespec])
-        seconds, rest = (builder.load(cgutils.gep(builder, timespec, 0, i)) for i in (0, 1))
-        return builder.add(builder.mul(seconds, ir.Constant(int64, 1_000_000_000)), rest)
+        seconds, fraction = (builder.load(cgutils.gep(builder, timespec, 0, i)) for i in (0, 1))
+        return builder.add(builder.mul(seconds, ir.Constant(int64, 1_000_000_000)), fraction)
 
     return types.int64(types.int64), codegen
 
@@ -212,6 +212,6 @@ float64s_at = pointer_to(types.float64)
 def grown(column: Any) -> Any:
     """The same column with twice the room, in which nothing is written yet."""
     larger = np.empty(2 * len(column), column.dtype)
-    for place in range(len(column)):
-        larger[place] = column[place]
+    for index in range(len(column)):
+        larger[index] = column[index]
     return larger

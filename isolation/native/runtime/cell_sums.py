@@ -216,8 +216,8 @@ def _counting(masks: Masks) -> Any:
             total = ir.Constant(whole, 0)
             if masks.least:
                 total = builder.mul(bitboards.count_bits(builder, args[0]), ir.Constant(whole, masks.least))
-            for bit, one in enumerate(masks.masks):
-                counted = bitboards.count_bits(builder, builder.and_(args[0], ir.Constant(wide, one)))
+            for bit, mask in enumerate(masks.masks):
+                counted = bitboards.count_bits(builder, builder.and_(args[0], ir.Constant(wide, mask)))
                 total = builder.add(total, builder.shl(counted, ir.Constant(whole, bit)))
             return total
 
@@ -311,9 +311,9 @@ def _weighed_onto(total, items, game, term):
 
     def by_table(total, items, game, term):
         row = bitboards.popcount(game._blank) if by_blanks else 0
-        sum_, rest = add_moves(start(total), items._mask, row)
-        while not bitboards.is_empty(rest):
-            sum_, rest = add_another(sum_, rest, row)
+        sum_, remaining = add_moves(start(total), items._mask, row)
+        while not bitboards.is_empty(remaining):
+            sum_, remaining = add_another(sum_, remaining, row)
         return sum_
 
     return by_table

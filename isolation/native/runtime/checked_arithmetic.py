@@ -263,7 +263,7 @@ class Checked(CompilerBase):  # type: ignore[misc]
         """Numba's passes, but for one."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.passes = [
-            (self.lowering if one is NativeLowering else one, description) for one, description in passes.passes
+            (self.lowering if pass_ is NativeLowering else pass_, description) for pass_, description in passes.passes
         ]
         passes.finalize()
         return [passes]

@@ -264,10 +264,10 @@ def _typed_squared(a):
 @inner
 def _square_of_short(a, whole):
     """(a - whole) ** 2: its few digits are exact where both are small, and a has not many behind the point."""
-    rest = a - float(whole)
+    remainder = a - float(whole)
     if -1048576 < whole < 1048576 and abs(a) < 1048576.0 and _nearest(a * 16.0) == a * 16.0:
-        return rest * rest
-    return square(rest)
+        return remainder * remainder
+    return square(remainder)
 
 
 @overload(squared_difference)
@@ -365,9 +365,9 @@ def _to_tens(x, zeros):
     give_up(zeros > 15 or abs(x) > 2.0**53)
     tens = 10.0**zeros
     rounded = _nearest(x / tens)
-    rest = _fused(-rounded, tens, x)
-    if abs(rest) > tens / 2.0 or (abs(rest) == tens / 2.0 and rounded % 2.0 == 1.0):
-        rounded += math.copysign(1.0, rest)
+    remainder = _fused(-rounded, tens, x)
+    if abs(remainder) > tens / 2.0 or (abs(remainder) == tens / 2.0 and rounded % 2.0 == 1.0):
+        rounded += math.copysign(1.0, remainder)
     return rounded * tens
 
 
@@ -446,8 +446,8 @@ def _length_in_three_parts(values, scale):
     second += (both - total) - 2.0 * high * low
     both = total - low * low
     third += (total - both) - low * low
-    rest = both - 1.0 + (first + second + third)
-    return length + rest / (2.0 * length)
+    remainder = both - 1.0 + (first + second + third)
+    return length + remainder / (2.0 * length)
 
 
 @inner
@@ -466,8 +466,8 @@ def _length_in_two_parts(values, scale):
     both = total + product
     first += _fused(-length, length, -product)
     second += (total - both) + product
-    rest = both - 1.0 + (first + second)
-    return length + rest / (2.0 * length)
+    remainder = both - 1.0 + (first + second)
+    return length + remainder / (2.0 * length)
 
 
 _scaled_length = _length_in_two_parts if sys.version_info >= (3, 12) else _length_in_three_parts

@@ -52,10 +52,12 @@ def _call(builder: Any, name: str, sizes: list[Any], given: list[Any], steps: li
         return array
 
     symbol = f"{LOOP}{name}"
-    place = builder.module.globals.get(symbol) or ir.GlobalVariable(builder.module, ir.ArrayType(pointer, 2), symbol)
+    pointers = builder.module.globals.get(symbol) or ir.GlobalVariable(builder.module, ir.ArrayType(pointer, 2), symbol)
     kind = ir.FunctionType(ir.VoidType(), [pointer.as_pointer(), whole.as_pointer(), whole.as_pointer(), pointer])
     zero = ir.Constant(ir.IntType(32), 0)
-    function, data = (builder.load(builder.gep(place, [zero, ir.Constant(ir.IntType(32), index)])) for index in (0, 1))
+    function, data = (
+        builder.load(builder.gep(pointers, [zero, ir.Constant(ir.IntType(32), index)])) for index in (0, 1)
+    )
     builder.call(
         builder.bitcast(function, kind.as_pointer()),
         [
@@ -125,11 +127,11 @@ def _dot(typingctx: Any, a: Any, b: Any) -> Any:
 def _offer(stub: Any) -> Any:
     """Give `numbers` a function, and numba what it is."""
 
-    def told(typed: Any) -> Any:
+    def typing(typed: Any) -> Any:
         setattr(numbers, stub.__name__, stub)
         return overload(stub)(typed)
 
-    return told
+    return typing
 
 
 def _is_number(kind: Any) -> bool:
@@ -157,8 +159,8 @@ def _offer_loop_of_one(name: str) -> None:
 
         def of_array(x):
             values = np.empty(x.size, np.float64)
-            for place, value in enumerate(x.flat):
-                values[place] = called(float(value))
+            for index, value in enumerate(x.flat):
+                values[index] = called(float(value))
             return values.reshape(x.shape)
 
         return of_array
@@ -200,8 +202,8 @@ def _typed_power_of_each(x, y, power_of_fraction):
 
     def array_power(x, y):
         values = np.empty(x.size, np.float64)
-        for place, value in enumerate(x.flat):
-            values[place] = power_of_fraction(float(value), float(y))
+        for index, value in enumerate(x.flat):
+            values[index] = power_of_fraction(float(value), float(y))
         return values.reshape(x.shape)
 
     return array_power
@@ -325,8 +327,8 @@ def _typed_var(a):
     def var(a):
         if a.size == 0:
             return np.nan
-        rest = a - _total(a.astype(np.float64)) / a.size
-        return _total(rest * rest) / a.size
+        deviations = a - _total(a.astype(np.float64)) / a.size
+        return _total(deviations * deviations) / a.size
 
     return var
 

@@ -39,5 +39,5 @@ def numpy_loop(name: str) -> ctypes.Array[ctypes.c_void_p]:
     kinds = [
         bytes(ufunc.types[at : at + ufunc.arguments]) for at in range(0, ufunc.loops * ufunc.arguments, ufunc.arguments)
     ]
-    place = kinds.index(bytes([_FLOAT64]) * ufunc.arguments)
-    return (ctypes.c_void_p * 2)(ufunc.functions[place], ufunc.data[place])
+    loop_index = kinds.index(bytes([_FLOAT64]) * ufunc.arguments)
+    return (ctypes.c_void_p * 2)(ufunc.functions[loop_index], ufunc.data[loop_index])

@@ -82,7 +82,7 @@ def none_of_set(items):
     """Return an empty collection for some of the items, without repeats."""
 
 
-def with_element(found, element):
+def with_element(elements, element):
     """Return a collection with one more element."""
 
 
@@ -107,9 +107,9 @@ def _none_of(items):
         return lambda items: items[:0]
 
     def none_of(items):
-        found = [item for item in items]  # noqa: C416 -- to learn the element's type
-        found.clear()
-        return found
+        elements = [item for item in items]  # noqa: C416 -- to learn the element's type
+        elements.clear()
+        return elements
 
     return none_of
 
@@ -121,32 +121,32 @@ def _none_of_set(items):
         return lambda items: as_cells(items, bitboards.difference(items._mask, items._mask), by_column)
 
     def none_of_set(items):
-        found = set(items)
-        found.clear()
-        return found
+        elements = set(items)
+        elements.clear()
+        return elements
 
     return none_of_set
 
 
 @overload(with_element)
-def _with_element(found, element):
-    if isinstance(found, CellsType):
-        columns, by_column = found.columns, found.by_column
+def _with_element(elements, element):
+    if isinstance(elements, CellsType):
+        columns, by_column = elements.columns, elements.by_column
 
-        def with_cell(found, element):
-            return as_cells(found, bitboards.with_cell(found._mask, element[0] * columns + element[1]), by_column)
+        def with_cell(elements, element):
+            return as_cells(elements, bitboards.with_cell(elements._mask, element[0] * columns + element[1]), by_column)
 
         return with_cell
 
-    def with_item(found, element):
-        found.append(element)
-        return found
+    def with_item(elements, element):
+        elements.append(element)
+        return elements
 
-    def with_member(found, element):
-        found.add(element)
-        return found
+    def with_member(elements, element):
+        elements.add(element)
+        return elements
 
-    return with_member if isinstance(found, types.Set) else with_item
+    return with_member if isinstance(elements, types.Set) else with_item
 
 
 @overload(as_list)
@@ -187,9 +187,9 @@ def no_blanks(game):
 @overload(empty_list)
 def _empty_list(example):
     def empty_list(example):
-        found = [example]
-        found.clear()
-        return found
+        elements = [example]
+        elements.clear()
+        return elements
 
     return empty_list
 
@@ -197,9 +197,9 @@ def _empty_list(example):
 @overload(empty_set)
 def _empty_set(example):
     def empty_set(example):
-        found = {example}
-        found.clear()
-        return found
+        elements = {example}
+        elements.clear()
+        return elements
 
     return empty_set
 
@@ -245,11 +245,11 @@ def _count(cells, cell):
 @overload_method(types.UniTuple, "count")
 def _count_in_tuple(items, wanted):
     def count(items, wanted):
-        found = 0
+        matches = 0
         for item in items:
             if equal(item, wanted):
-                found += 1
-        return found
+                matches += 1
+        return matches
 
     return count
 
@@ -258,9 +258,9 @@ def _count_in_tuple(items, wanted):
 @overload_method(types.UniTuple, "index")
 def _index(cells, cell):
     def index(cells, cell):
-        for place, found in enumerate(cells):
-            if equal(found, cell):
-                return place
+        for position, other in enumerate(cells):
+            if equal(other, cell):
+                return position
         raise ValueError("not in list")
 
     return index
@@ -380,11 +380,11 @@ def _intersection(a, b):
         return lambda a, b: a & b
 
     def intersection(a, b):
-        found = none_of_set(a)
+        common = none_of_set(a)
         for element in a:
             if contains(b, element):
-                found = with_element(found, element)
-        return found
+                common = with_element(common, element)
+        return common
 
     return intersection
 
@@ -395,11 +395,11 @@ def _difference(a, b):
         return lambda a, b: a - b
 
     def difference(a, b):
-        found = none_of_set(a)
+        remaining = none_of_set(a)
         for element in a:
             if not contains(b, element):
-                found = with_element(found, element)
-        return found
+                remaining = with_element(remaining, element)
+        return remaining
 
     return difference
 
@@ -410,10 +410,10 @@ def _union(a, b):
         return lambda a, b: a | b
 
     def union(a, b):
-        found = new_set(a)
+        elements = new_set(a)
         for element in b:
-            found.add(element)
-        return found
+            elements.add(element)
+        return elements
 
     return union
 
@@ -571,13 +571,13 @@ def mean_along(values, axis):
 def _unique_counts(values):
     def unique_counts(values):
         ordered = np.sort(numeric(values).ravel())
-        starts = [place for place in range(len(ordered)) if place == 0 or ordered[place] != ordered[place - 1]]
-        found = np.empty(len(starts), ordered.dtype)
+        starts = [index for index in range(len(ordered)) if index == 0 or ordered[index] != ordered[index - 1]]
+        unique = np.empty(len(starts), ordered.dtype)
         counts = np.empty(len(starts), np.int64)
-        for place, start in enumerate(starts):
-            end = starts[place + 1] if place + 1 < len(starts) else len(ordered)
-            found[place], counts[place] = ordered[start], end - start
-        return found, counts
+        for index, start in enumerate(starts):
+            end = starts[index + 1] if index + 1 < len(starts) else len(ordered)
+            unique[index], counts[index] = ordered[start], end - start
+        return unique, counts
 
     return unique_counts
 
@@ -791,30 +791,32 @@ def _chebyshev(a, b):
 # --- sums as Python 3.12 makes them ---------------------------------------------------------------------------------
 
 
-def add(total, rest, value):
+def add(total, compensation, value):
     """Return a running sum and its rounding error with one more value; for floats, Neumaier's summation."""
 
 
-def added(total, rest):
+def added(total, compensation):
     """Return the sum."""
 
 
 @overload(add)
-def _add_value(total, rest, value):
+def _add_value(total, compensation, value):
     if not isinstance(value, types.Float):
-        return lambda total, rest, value: (plus(total, value), rest)
+        return lambda total, compensation, value: (plus(total, value), compensation)
 
-    def add(total, rest, value):
+    def add(total, compensation, value):
         both = total + value
         if abs(total) >= abs(value):
-            return both, rest + ((total - both) + value)
-        return both, rest + ((value - both) + total)
+            return both, compensation + ((total - both) + value)
+        return both, compensation + ((value - both) + total)
 
     return add
 
 
 @overload(added)
-def _added(total, rest):
+def _added(total, compensation):
     if not isinstance(total, types.Float):
-        return lambda total, rest: total
-    return lambda total, rest: total + rest if rest != 0.0 and math.isfinite(rest) else total
+        return lambda total, compensation: total
+    return lambda total, compensation: (
+        total + compensation if compensation != 0.0 and math.isfinite(compensation) else total
+    )

@@ -62,25 +62,27 @@ def tabulate_cell_sums(module: ast.Module) -> None:
     calls = _calls(written)
     known: set[str] = set()
     for called in reversed(list(written)):  # callers come after what they call
-        one = written[called]
+        definition = written[called]
         if called == _ENTRY:
-            one.game = parameters(one.node)[0]
+            definition.game = parameters(definition.node)[0]
         elif calls[called] and all(caller in known for caller, _ in calls[called]):
-            _learn_from_calls(one, [(written[caller], call) for caller, call in calls[called]])
-        _learn_from_assignments(one)
+            _learn_from_calls(definition, [(written[caller], call) for caller, call in calls[called]])
+        _learn_from_assignments(definition)
         known.add(called)
-    for called, one in written.items():
-        _replace(module, one, _lender(one, [(written[caller], call) for caller, call in calls[called]], known))
+    for called, definition in written.items():
+        _replace(
+            module, definition, _lender(definition, [(written[caller], call) for caller, call in calls[called]], known)
+        )
 
 
 def _calls(written: dict[str, _Written]) -> dict[str, list[tuple[str, ast.Call]]]:
     """The calls of each function, with the functions they stand in."""
-    found: dict[str, list[tuple[str, ast.Call]]] = defaultdict(list)
-    for caller, one in written.items():
-        for inner in ast.walk(one.node):
+    calls: dict[str, list[tuple[str, ast.Call]]] = defaultdict(list)
+    for caller, definition in written.items():
+        for inner in ast.walk(definition.node):
             if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in written:
-                found[inner.func.id].append((caller, inner))
-    return found
+                calls[inner.func.id].append((caller, inner))
+    return calls
 
 
 # --- facts --------------------------------------------------------------------------------------------------------
@@ -93,15 +95,15 @@ class _Unknown(Exception):
 class _Told(ast.NodeTransformer):
     """An expression in terms of `GAME` and constants, if it is a fact."""
 
-    def __init__(self, one: _Written) -> None:
-        self.one = one
+    def __init__(self, definition: _Written) -> None:
+        self.definition = definition
 
     def visit(self, node: ast.AST) -> ast.AST:
         """Refuse whatever is not known to be a fact."""
         if isinstance(node, ast.Constant | ast.expr_context | ast.operator | ast.unaryop | ast.boolop | ast.cmpop):
             return node
-        if isinstance(node, ast.Name) and node.id in self.one.facts:
-            return copy.deepcopy(self.one.facts[node.id])
+        if isinstance(node, ast.Name) and node.id in self.definition.facts:
+            return copy.deepcopy(self.definition.facts[node.id])
         if isinstance(node, ast.Attribute):
             return self._attribute(node)
         if isinstance(node, ast.Call) and not node.keywords:
@@ -111,55 +113,55 @@ class _Told(ast.NodeTransformer):
         raise _Unknown
 
     def _attribute(self, node: ast.Attribute) -> ast.AST:
-        if node.attr in _FACTS and isinstance(node.value, ast.Name) and node.value.id == self.one.game:
+        if node.attr in _FACTS and isinstance(node.value, ast.Name) and node.value.id == self.definition.game:
             return ast.Attribute(name(GAME), node.attr, node.ctx)
         if ast.unparse(node).startswith(f"{SUPPORT}.math."):
             return node
         raise _Unknown
 
     def _call(self, node: ast.Call) -> ast.AST:
-        if ast.unparse(node) == f"len({self.one.game}.get_blank_spaces())":
+        if ast.unparse(node) == f"len({self.definition.game}.get_blank_spaces())":
             return parse_expression(f"len({GAME}.get_blank_spaces())")
         is_pure = isinstance(node.func, ast.Name) and node.func.id in _PURE
         called = node.func if is_pure else self.visit(node.func)
         return ast.Call(called, [self.visit(argument) for argument in node.args], [])  # type: ignore[arg-type,misc]
 
 
-def _fact_of(one: _Written, node: ast.expr) -> ast.expr | None:
+def _fact_of(definition: _Written, node: ast.expr) -> ast.expr | None:
     """What an expression in a function tells, if it is a fact."""
     try:
-        told = _Told(one).visit(copy.deepcopy(node))
+        fact = _Told(definition).visit(copy.deepcopy(node))
     except _Unknown:
         return None
-    assert isinstance(told, ast.expr)
-    return told
+    assert isinstance(fact, ast.expr)
+    return fact
 
 
-def _learn_from_calls(one: _Written, calls: list[tuple[_Written, ast.Call]]) -> None:
+def _learn_from_calls(definition: _Written, calls: list[tuple[_Written, ast.Call]]) -> None:
     """Note which parameter is the game at every call, and which are the same fact."""
-    bound = {name for statement in one.node.body for name in bound_names(statement)}
-    for place, parameter in enumerate(parameters(one.node)):
-        given = [(caller, call.args[place]) for caller, call in calls if place < len(call.args)]
+    bound = {name for statement in definition.node.body for name in bound_names(statement)}
+    for index, parameter in enumerate(parameters(definition.node)):
+        given = [(caller, call.args[index]) for caller, call in calls if index < len(call.args)]
         if parameter in bound or len(given) < len(calls):
             continue
         if all(isinstance(value, ast.Name) and value.id == caller.game for caller, value in given):
-            one.game = one.game or parameter
+            definition.game = definition.game or parameter
             continue
-        told = [_fact_of(caller, value) for caller, value in given]
-        if told[0] is not None and len({value and ast.dump(value) for value in told}) == 1:
-            one.facts[parameter] = told[0]
+        facts = [_fact_of(caller, value) for caller, value in given]
+        if facts[0] is not None and len({value and ast.dump(value) for value in facts}) == 1:
+            definition.facts[parameter] = facts[0]
 
 
-def _learn_from_assignments(one: _Written) -> None:
+def _learn_from_assignments(definition: _Written) -> None:
     """Note the variables that are given a fact, once and for good."""
-    bound = _times_bound(one.node)
-    if bound.get(one.game or "", 0) > 1:
-        one.game = None
-    for statement in one.node.body:
-        for place, value in _assigned(statement):
-            told = _fact_of(one, value) if bound[place] == 1 else None
-            if told is not None:
-                one.facts[place] = told
+    bound = _times_bound(definition.node)
+    if bound.get(definition.game or "", 0) > 1:
+        definition.game = None
+    for statement in definition.node.body:
+        for variable, value in _assigned(statement):
+            fact = _fact_of(definition, value) if bound[variable] == 1 else None
+            if fact is not None:
+                definition.facts[variable] = fact
 
 
 def _times_bound(node: ast.FunctionDef) -> dict[str, int]:
@@ -174,54 +176,54 @@ def _assigned(statement: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     """The variables that an assignment gives values to, `a, b = 1, 2` among them, with the values."""
     if not isinstance(statement, ast.Assign):
         return
-    for place in statement.targets:
-        if isinstance(place, ast.Name):
-            yield place.id, statement.value
-        elif isinstance(place, ast.Tuple) and isinstance(statement.value, ast.Tuple):
-            pairs = zip(place.elts, statement.value.elts, strict=False)
-            yield from ((one.id, value) for one, value in pairs if isinstance(one, ast.Name))
+    for variable in statement.targets:
+        if isinstance(variable, ast.Name):
+            yield variable.id, statement.value
+        elif isinstance(variable, ast.Tuple) and isinstance(statement.value, ast.Tuple):
+            pairs = zip(variable.elts, statement.value.elts, strict=False)
+            yield from ((variable.id, value) for variable, value in pairs if isinstance(variable, ast.Name))
 
 
 # --- sums ---------------------------------------------------------------------------------------------------------
 
 
-def _lender(one: _Written, calls: list[tuple[_Written, ast.Call]], known: set[str]) -> Callable[[], bool]:
+def _lender(definition: _Written, calls: list[tuple[_Written, ast.Call]], known: set[str]) -> Callable[[], bool]:
     """What gives a function the game as one more argument, if all that call it have it; called at most once."""
 
     def lend() -> bool:
-        if one.game is None and calls and all(caller.game and caller.node.name in known for caller, _ in calls):
-            one.game = GAME
-            one.node.args.args.append(ast.arg(GAME))
+        if definition.game is None and calls and all(caller.game and caller.node.name in known for caller, _ in calls):
+            definition.game = GAME
+            definition.node.args.args.append(ast.arg(GAME))
             for caller, call in calls:
                 call.args.append(name(caller.game or ""))
-        return one.game is not None
+        return definition.game is not None
 
     return lend
 
 
-def _replace(module: ast.Module, one: _Written, lend: Callable[[], bool]) -> None:
+def _replace(module: ast.Module, definition: _Written, lend: Callable[[], bool]) -> None:
     """Put a call in place of every sum of a function, and what its cells are worth before the function."""
 
     class Replace(ast.NodeTransformer):
         def visit_For(self, node: ast.For) -> ast.AST:
-            found = _sum(one, node)
-            if found is None or (term := _term(one, found, f"_v_term{len(module.body)}")) is None:
+            loop_sum = _sum(definition, node)
+            if loop_sum is None or (term := _term(definition, loop_sum, f"_v_term{len(module.body)}")) is None:
                 return self.generic_visit(node)
             reads_game = any(isinstance(inner, ast.Name) and inner.id == GAME for inner in ast.walk(term))
             if reads_game and not lend():
                 return node
-            module.body.insert(module.body.index(one.node), term)
-            game = name(one.game) if one.game else ast.Constant(0)
+            module.body.insert(module.body.index(definition.node), term)
+            game = name(definition.game) if definition.game else ast.Constant(0)
             given = [self.visit(node.iter), game, name(term.name)]
-            if found.is_all:
-                return at(node, ast.AugAssign(target(found.total), ast.Add(), support("weighed", *given)))
-            sum_of_both = support("weighed_onto", name(found.total), *given)
-            return at(node, ast.Assign([target(found.total)], sum_of_both))
+            if loop_sum.is_all:
+                return at(node, ast.AugAssign(target(loop_sum.total), ast.Add(), support("weighed", *given)))
+            sum_of_both = support("weighed_onto", name(loop_sum.total), *given)
+            return at(node, ast.Assign([target(loop_sum.total)], sum_of_both))
 
-    Replace().visit(one.node)
+    Replace().visit(definition.node)
 
 
-def _sum(one: _Written, loop: ast.For) -> _Sum | None:
+def _sum(definition: _Written, loop: ast.For) -> _Sum | None:
     """The sum that a loop is, if it is one: a single variable is added to, at most once for each cell."""
     added = [inner for inner in ast.walk(loop) if isinstance(inner, ast.AugAssign)]
     totals = {inner.target.id for inner in added if isinstance(inner.target, ast.Name)}
@@ -232,13 +234,20 @@ def _sum(one: _Written, loop: ast.For) -> _Sum | None:
     (total,) = totals
     reads = [inner for inner in _names(loop.body) if inner.id == total and isinstance(inner.ctx, ast.Load)]
     stores = [inner for inner in _names(loop.body) if inner.id == total and isinstance(inner.ctx, ast.Store)]
-    if reads or len(stores) != len(added) or _most_additions(loop.body) != 1 or not _are_own(one.node, loop, total):
+    if (
+        reads
+        or len(stores) != len(added)
+        or _most_additions(loop.body) != 1
+        or not _are_own(definition.node, loop, total)
+    ):
         return None
-    starts = _starts(one, total)
+    starts = _starts(definition, total)
     if starts is None:
         return None
-    everywhere = sum(isinstance(inner, ast.AugAssign) and total in bound_names(inner) for inner in ast.walk(one.node))
-    is_all = everywhere == len(added) and starts == [0] and loop in one.node.body
+    everywhere = sum(
+        isinstance(inner, ast.AugAssign) and total in bound_names(inner) for inner in ast.walk(definition.node)
+    )
+    is_all = everywhere == len(added) and starts == [0] and loop in definition.node.body
     return _Sum(loop, total, loop.body, is_all)
 
 
@@ -253,8 +262,8 @@ def _are_plain(body: list[ast.stmt]) -> bool:
             return False
         if isinstance(statement, ast.Assign) and any(
             not isinstance(inner, ast.Name | ast.Tuple | ast.expr_context)
-            for place in statement.targets
-            for inner in ast.walk(place)
+            for variable in statement.targets
+            for inner in ast.walk(variable)
         ):
             return False
         if isinstance(statement, ast.If) and not (_are_plain(statement.body) and _are_plain(statement.orelse)):
@@ -285,8 +294,9 @@ def _are_own(node: ast.FunctionDef, loop: ast.For, total: str) -> bool:
     around = [other for other in ast.walk(node) if isinstance(other, ast.For) and loop in ast.walk(other)]
     others = [other for other in ast.walk(node) if isinstance(other, ast.For) and other not in (*within, *around)]
     return all(
-        _times_named(node, one) == sum(_times_named(each, one) for each in (loop, *others) if one in _given_anew(each))
-        for one in own
+        _times_named(node, name)
+        == sum(_times_named(each, name) for each in (loop, *others) if name in _given_anew(each))
+        for name in own
     )
 
 
@@ -310,25 +320,30 @@ def _variables(node: ast.AST) -> list[str]:
     return [inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)]
 
 
-def _starts(one: _Written, total: str) -> list[float] | None:
+def _starts(definition: _Written, total: str) -> list[float] | None:
     """The numbers that a total starts from; None where it starts from anything else, which might be minus zero."""
-    found: list[float] = []
-    for inner in ast.walk(one.node):
+    starts: list[float] = []
+    for inner in ast.walk(definition.node):
         if not isinstance(inner, ast.Assign) or total not in bound_names(inner):
             continue
-        values = [told for place, value in _assigned(inner) if place == total and (told := _fact_of(one, value))]
+        values = [
+            fact for variable, value in _assigned(inner) if variable == total and (fact := _fact_of(definition, value))
+        ]
         if len(values) != 1 or not isinstance(values[0], ast.Constant):
             return None
         start = values[0].value
         if isinstance(start, bool) or not isinstance(start, int | float):
             return None
-        found.append(start)
-    return None if total in parameters(one.node) or not found else found
+        starts.append(start)
+    return None if total in parameters(definition.node) or not starts else starts
 
 
-def _term(one: _Written, found: _Sum, called: str) -> ast.FunctionDef | None:
+def _term(written: _Written, loop_sum: _Sum, called: str) -> ast.FunctionDef | None:
     """What a cell adds to a sum, as a function of the game and the cell; None if it depends on more than that."""
-    own = {*_variables(found.loop.target), *(bound for statement in found.body for bound in bound_names(statement))}
+    own = {
+        *_variables(loop_sum.loop.target),
+        *(bound for statement in loop_sum.body for bound in bound_names(statement)),
+    }
     is_known = True
 
     class Fill(ast.NodeTransformer):
@@ -336,18 +351,18 @@ def _term(one: _Written, found: _Sum, called: str) -> ast.FunctionDef | None:
             nonlocal is_known
             if node.id in own or not isinstance(node.ctx, ast.Load) or node.id not in variables:
                 return node
-            if node.id == one.game:
+            if node.id == written.game:
                 return name(GAME)
-            is_known = is_known and node.id in one.facts
-            return copy.deepcopy(one.facts.get(node.id, node))
+            is_known = is_known and node.id in written.facts
+            return copy.deepcopy(written.facts.get(node.id, node))
 
-    variables = {*parameters(one.node), *(bound for part in one.node.body for bound in bound_names(part))}
-    body = [Fill().visit(copy.deepcopy(statement)) for statement in found.body]
-    cell = ast.Assign([copy.deepcopy(found.loop.target)], name(_CELL))
-    start = ast.Assign([target(found.total)], ast.Constant(0))
-    made = function(called, [GAME, _CELL], [cell, start, *body, ast.Return(name(found.total))])
+    variables = {*parameters(written.node), *(bound for part in written.node.body for bound in bound_names(part))}
+    body = [Fill().visit(copy.deepcopy(statement)) for statement in loop_sum.body]
+    cell = ast.Assign([copy.deepcopy(loop_sum.loop.target)], name(_CELL))
+    start = ast.Assign([target(loop_sum.total)], ast.Constant(0))
+    made = function(called, [GAME, _CELL], [cell, start, *body, ast.Return(name(loop_sum.total))])
     made.decorator_list = [parse_expression(f"{SUPPORT}.term")]
-    return at(found.loop, made) if is_known and not _asks_for_more(made) else None
+    return at(loop_sum.loop, made) if is_known and not _asks_for_more(made) else None
 
 
 def _asks_for_more(term: ast.FunctionDef) -> bool:

@@ -84,9 +84,15 @@ class LowerComprehensions(Rewrite):
         """Rewrite the body of a definition in place."""
         changed = {changed_name(inner) for inner in ast.walk(node)}
         augmented = [inner for inner in ast.walk(node) if isinstance(inner, ast.AugAssign)]
-        added_to = [one for one in augmented if not isinstance(one.op, ast.Sub | ast.BitAnd | ast.BitOr)]
-        self.changed = changed | {one.target.id for one in augmented if isinstance(one.target, ast.Name)}
-        self.changed_lists = changed | {one.target.id for one in added_to if isinstance(one.target, ast.Name)}
+        added_to = [
+            statement for statement in augmented if not isinstance(statement.op, ast.Sub | ast.BitAnd | ast.BitOr)
+        ]
+        self.changed = changed | {
+            statement.target.id for statement in augmented if isinstance(statement.target, ast.Name)
+        }
+        self.changed_lists = changed | {
+            statement.target.id for statement in added_to if isinstance(statement.target, ast.Name)
+        }
         super().apply(node)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
@@ -122,7 +128,7 @@ class LowerComprehensions(Rewrite):
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "sort":
             owner = value.func.value
             if isinstance(owner, ast.Name) and self.scope.look_up(owner.id, owner) is None:
-                ordered = at(node, ast.Call(self.place.builtin("sorted"), [name(owner.id)], value.keywords))
+                ordered = at(node, ast.Call(self.context.builtin("sorted"), [name(owner.id)], value.keywords))
                 return at(node, ast.Assign([target(owner.id)], self.visit(ordered)))
         return self.generic_visit(node)
 
@@ -158,8 +164,8 @@ class LowerComprehensions(Rewrite):
     def _consumer(self, node: ast.Call) -> str | None:
         if self._is_product(node):
             return "product"
-        found = self.known(node.func)
-        return "reduce" if found is not None and found.value is functools.reduce else self.builtin(node.func)
+        callee = self.known(node.func)
+        return "reduce" if callee is not None and callee.value is functools.reduce else self.builtin(node.func)
 
     # --- consumers: each returns the call that replaces it, or None to leave it ------------------------------------
 
@@ -175,7 +181,7 @@ class LowerComprehensions(Rewrite):
         start = node.args[1] if len(node.args) > 1 else next((k.value for k in node.keywords), ast.Constant(0))
         stream = self._stream(node.args[0])
         if isinstance(start, ast.List | ast.Tuple) and not start.elts:
-            item = self.place.fresh("item")
+            item = self.context.fresh("item")
             flat = Stream(name(item), [*stream.generators, _comprehension(item, stream.element)])
             return self._build("list", node, flat)
         return self._build("compensated_sum" if COMPENSATED else "sum", node, stream, self.visit(start))
@@ -269,8 +275,8 @@ class LowerComprehensions(Rewrite):
         return self.builtin(node.func) in ("map", "filter") or self._is_product(node)
 
     def _is_product(self, node: ast.Call) -> bool:
-        found = self.known(node.func)
-        return found is not None and found.value is itertools.product and not node.keywords
+        callee = self.known(node.func)
+        return callee is not None and callee.value is itertools.product and not node.keywords
 
     def _stream(self, node: ast.expr) -> Stream:
         """View an iterable as nested loops."""
@@ -281,26 +287,26 @@ class LowerComprehensions(Rewrite):
             if kind in ("list", "tuple", "iter") and len(node.args) == 1:
                 return self._stream(node.args[0])
             if self._is_product(node):
-                items = [self.place.fresh("item") for _ in node.args]
+                items = [self.context.fresh("item") for _ in node.args]
                 rows = [_comprehension(item, source) for item, source in zip(items, node.args, strict=True)]
                 return Stream(ast.Tuple([name(item) for item in items], ast.Load()), rows)
             if kind == "map" and len(node.args) >= 2:
                 return self._map(node)
             if kind == "filter" and len(node.args) == 2:
-                item = self.place.fresh("item")
+                item = self.context.fresh("item")
                 test = name(item) if _is_none(node.args[0]) else call(node.args[0], name(item))
                 return Stream(name(item), [_comprehension(item, node.args[1], test)])
-        item = self.place.fresh("item")
+        item = self.context.fresh("item")
         return Stream(name(item), [_comprehension(item, node)])
 
     def _map(self, node: ast.Call) -> Stream:
-        items = [self.place.fresh("item") for _ in node.args[1:]]
+        items = [self.context.fresh("item") for _ in node.args[1:]]
         element = call(node.args[0], *map(name, items))
         if len(items) == 1:
             return Stream(element, [_comprehension(items[0], node.args[1])])
         together = ast.comprehension(
             ast.Tuple([target(item) for item in items], ast.Store()),
-            call(self.place.builtin("zip"), *node.args[1:]),
+            call(self.context.builtin("zip"), *node.args[1:]),
             [],
             0,
         )
@@ -322,7 +328,7 @@ class LowerComprehensions(Rewrite):
         if any(generator.is_async for generator in stream.generators):
             refuse("it awaits", node)
         items = stream.generators[0]
-        v = self.place.fresh
+        v = self.context.fresh
         source, value, extra = v("items"), v("value"), [v("given") for _ in given]
         before, each, after = (text.replace("BEYOND", order).strip() for text in _LOOPS[kind])
         parts = {
@@ -343,7 +349,7 @@ class LowerComprehensions(Rewrite):
         else:
             inner = self._looped(statements(each, **parts), source, stream)
         body = [*statements(before, **parts), *inner, *statements(after, **parts)]
-        loop = self.place.define(kind, at(node, function(kind, [source, *extra], body)))
+        loop = self.context.define(kind, at(node, function(kind, [source, *extra], body)))
         over = self.visit(items.iter) if written is None else ast.Constant(0)
         return at(node, call(name(loop), over, *given))
 

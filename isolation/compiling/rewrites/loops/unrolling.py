@@ -35,9 +35,13 @@ class Unroll(Rewrite):
             and self._holds_functions(statement.value)
         }
         super().apply(node)
-        read = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+        read = {name.id for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load)}
         unread = [written for name, written in self.lists.items() if name not in read]
-        node.body = [one for one in node.body if not (isinstance(one, ast.Assign) and one.value in unread)]
+        node.body = [
+            statement
+            for statement in node.body
+            if not (isinstance(statement, ast.Assign) and statement.value in unread)
+        ]
 
     def visit_For(self, node: ast.For) -> Any:
         """Write a loop's body once for each of its rows."""
@@ -61,17 +65,17 @@ class Unroll(Rewrite):
 
     visit_GeneratorExp = visit_ListComp  # noqa: N815
 
-    def _rounds(self, place: ast.expr, items: ast.expr, body: list[Any]) -> list[dict[str, ast.expr]] | None:
+    def _rounds(self, target: ast.expr, items: ast.expr, body: list[Any]) -> list[dict[str, ast.expr]] | None:
         """What the variables of a loop stand for in each of its rounds, if it is over functions."""
         if not self._is_about_functions(items, body):
             return None
         rows = self._rows(items)
-        by_index = self._indices(place, items, body)
+        by_index = self._indices(target, items, body)
         if by_index is not None:
             rows = by_index
         elif rows is None or not any(map(self._holds_functions, rows)):
             return None
-        rounds = [_matched(place, row) for row in rows]
+        rounds = [_matched(target, row) for row in rows]
         stored = {
             name.id
             for statement in body
@@ -79,7 +83,7 @@ class Unroll(Rewrite):
             if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
         }
         used = {name.id for row in rows for name in ast.walk(row) if isinstance(name, ast.Name)}
-        own = {name.id for name in ast.walk(place) if isinstance(name, ast.Name)}
+        own = {name.id for name in ast.walk(target) if isinstance(name, ast.Name)}
         if len(rows) > _MOST_ROUNDS or None in rounds or stored & (used | own):
             return None
         return [given for given in rounds if given is not None]
@@ -89,10 +93,10 @@ class Unroll(Rewrite):
         looked_up = [inner.value for part in body for inner in ast.walk(part) if isinstance(inner, ast.Subscript)]
         mentioned = [*ast.walk(items), *looked_up]
         return any(
-            (isinstance(one, ast.Name) and one.id in self.lists)
-            or (isinstance(one, ast.Name | ast.Attribute) and _has_function(self._table(one)))
-            or (isinstance(one, ast.List | ast.Tuple) and self._holds_functions(one))
-            for one in mentioned
+            (isinstance(element, ast.Name) and element.id in self.lists)
+            or (isinstance(element, ast.Name | ast.Attribute) and _has_function(self._table(element)))
+            or (isinstance(element, ast.List | ast.Tuple) and self._holds_functions(element))
+            for element in mentioned
         )
 
     def _rows(self, node: ast.expr) -> list[ast.expr] | None:
@@ -131,15 +135,15 @@ class Unroll(Rewrite):
         table = self._table(owner)
         return self._known_rows(list(getattr(table, listed)())) if isinstance(table, Mapping) else None
 
-    def _indices(self, place: ast.expr, items: ast.expr, body: list[Any]) -> list[ast.expr] | None:
+    def _indices(self, target: ast.expr, items: ast.expr, body: list[Any]) -> list[ast.expr] | None:
         """The indices of a loop over `range` or keys whose body looks functions up by them."""
-        if not isinstance(place, ast.Name):
+        if not isinstance(target, ast.Name):
             return None
         looked_up = [
             inner.value
             for statement in body
             for inner in ast.walk(statement)
-            if isinstance(inner, ast.Subscript) and isinstance(inner.slice, ast.Name) and inner.slice.id == place.id
+            if isinstance(inner, ast.Subscript) and isinstance(inner.slice, ast.Name) and inner.slice.id == target.id
         ]
         if not any(_has_function(self._table(base)) for base in looked_up):
             return None
@@ -156,10 +160,10 @@ class Unroll(Rewrite):
     def _table(self, node: ast.expr) -> Any:
         """The known list, tuple or dictionary that an expression stands for; variables of comprehensions are none."""
         try:
-            found = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
+            table = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
         except CompileError:
             return None
-        return found.value if found is not None and isinstance(found.value, list | tuple | Mapping) else None
+        return table.value if table is not None and isinstance(table.value, list | tuple | Mapping) else None
 
     def _known_rows(self, table: Any) -> list[ast.expr] | None:
         if table is None or len(table) > _MOST_ROUNDS:
@@ -169,7 +173,7 @@ class Unroll(Rewrite):
     def _expression(self, value: Any) -> ast.expr:
         if isinstance(value, list | tuple) and _has_function(value):
             return ast.Tuple([self._expression(part) for part in value], ast.Load())
-        return self.place.value(value)
+        return self.context.value(value)
 
     def _holds_functions(self, node: ast.expr) -> bool:
         if isinstance(node, ast.List | ast.Tuple):
@@ -197,21 +201,21 @@ def _may_be_copied(node: ast.AST) -> bool:
     )
 
 
-def _matched(place: ast.expr, row: ast.expr) -> dict[str, ast.expr] | None:
+def _matched(target: ast.expr, row: ast.expr) -> dict[str, ast.expr] | None:
     """What each variable of a loop's target stands for in a row; None if they do not match."""
-    if isinstance(place, ast.Name):
-        return {place.id: row}
-    if not isinstance(place, ast.Tuple | ast.List) or not isinstance(row, ast.Tuple | ast.List):
+    if isinstance(target, ast.Name):
+        return {target.id: row}
+    if not isinstance(target, ast.Tuple | ast.List) or not isinstance(row, ast.Tuple | ast.List):
         return None
-    if len(place.elts) != len(row.elts):
+    if len(target.elts) != len(row.elts):
         return None
-    found: dict[str, ast.expr] = {}
-    for part, value in zip(place.elts, row.elts, strict=True):
+    bindings: dict[str, ast.expr] = {}
+    for part, value in zip(target.elts, row.elts, strict=True):
         matched = _matched(part, value)
         if matched is None:
             return None
-        found |= matched
-    return found
+        bindings |= matched
+    return bindings
 
 
 class _Filled(ast.NodeTransformer):

@@ -16,8 +16,8 @@ from isolation.native.position import each_step
 @inner
 def sum_and_carry(a: Any, b: Any, c: Any) -> Any:
     """The digits of how many of three sets each cell is in: ones, twos."""
-    one = exclusive(a, b)
-    return exclusive(one, c), union(common(a, b), common(one, c))
+    sum_ = exclusive(a, b)
+    return exclusive(sum_, c), union(common(a, b), common(sum_, c))
 
 
 @inner

@@ -48,8 +48,8 @@ def _way_in(body: Any) -> Any:
     value, raised = builder.alloca(result), builder.alloca(exception)
     status = builder.call(body, [value, raised, *way_in.args], attrs=("alwaysinline",))
     with cgutils.if_unlikely(builder, builder.icmp_signed("!=", status, ir.Constant(status.type, 0))):
-        for place, number in ((GIVEN_UP, 1), (NODE_LIMIT, 0), (CHECKPOINT, 0)):
-            at = builder.gep(way_in.args[-1], [ir.Constant(ir.IntType(64), place)])
+        for slot, number in ((GIVEN_UP, 1), (NODE_LIMIT, 0), (CHECKPOINT, 0)):
+            at = builder.gep(way_in.args[-1], [ir.Constant(ir.IntType(64), slot)])
             builder.store(ir.Constant(ir.IntType(64), number), at)
         builder.ret(ir.Constant(result, 0))
     builder.ret(builder.load(value))
