@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import re
 import signal
 import sys
 import threading
@@ -20,10 +19,12 @@ from typing import Any, cast
 import click
 
 from commands import (
+    analysis,
     cluster,
     completion,
     engines,
     games,
+    help_pages,
     heuristics,
     league,
     perfect_play,
@@ -33,6 +34,7 @@ from commands import (
     tuning,
 )
 from commands.cli_errors import WORDS, one_line_errors
+from commands.help_pages import TASKS, write_first
 from experiments.play.pools.interrupts import arrived, listen
 from isolation.usercode.user_exceptions import is_user_file
 
@@ -43,36 +45,16 @@ READING = (
 """The commands that neither play nor search, and work on Windows as well."""
 
 
-GROUPS = {
-    "Write a heuristic": ("new", "try", "eval", "heuristics", "test-agent", "screen", "suite"),
-    "Improve it": ("features", "fit", "tune", "sweep"),
-    "Play": ("tournament", "match", "league", "watch", "plan", "play", "scheduler", "worker"),
-    "Analyse results": ("compare", "summary", "ratings", "sprt", "diff", "plot", "report", "runs", "published"),
-    "Look at games": ("games", "replay", "board", "show", "export", "import"),
-    "Players in any language": ("engine", "test-engine"),
-    "Perfect play": ("solve", "label", "accuracy"),
-    "The engine and the shell": ("perft", "bench", "cache", "completion"),
-}
-"""The commands by what people want to do, as `--help` lists them."""
-
-
 class Commands(click.Group):
     """Commands in the order they are written, whose user errors end in one line."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        """The commands in the order of `GROUPS`, and what these lack."""
-        known = [name for names in GROUPS.values() for name in names if name in self.commands]
-        return [*known, *(name for name in self.commands if name not in known)]
+        """The commands by task, without aliases."""
+        return list(dict.fromkeys(name for _, names in TASKS.values() for name in names))
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands by task, with the whole first sentence of what each says of itself."""
-        listed = {name for names in GROUPS.values() for name in names}
-        other_commands = tuple(name for name in self.commands if name not in listed)
-        for title, names in {**GROUPS, "More commands": other_commands}.items():
-            rows = [(name, _first_sentence(self.commands[name])) for name in names if name in self.commands]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+        """List the commands that most people need, and how to see the others."""
+        write_first(formatter, self.commands)
 
     def make_context(self, info_name: str | None, args: list[str], *arguments: Any, **options: Any) -> click.Context:
         """Read what stands before the command, and keep all of it for messages."""
@@ -105,11 +87,6 @@ class Commands(click.Group):
                 context.exit(0)
 
 
-def _first_sentence(command: click.Command) -> str:
-    text = " ".join((command.help or "").split())
-    return re.split(r"(?<=\.) ", text, maxsplit=1)[0]
-
-
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="knights-isolation")
 def main() -> None:
@@ -127,6 +104,7 @@ def main() -> None:
 
 
 for _subject in (
+    analysis,
     heuristics,
     screening,
     tuning,
@@ -138,6 +116,7 @@ for _subject in (
     games,
     cluster,
     completion,
+    help_pages,
 ):
     for _command in _subject.COMMANDS:
         main.add_command(_command)

@@ -32,24 +32,6 @@ def new_heuristic(file: Path) -> None:
     click.echo(f"Wrote {file}. Next: {command('try', file)}")
 
 
-@click.command("try")
-@click.argument("reference", metavar="FILE[:FUNCTION]", shell_complete=complete_file)
-def try_out(reference: str) -> None:
-    """Check a heuristic: compilation, cost, return values, and a quick match."""
-    continue_in_child(reference)
-    from experiments.plan.catalogue import heuristic_named
-    from experiments.quick_trial import try_heuristic
-    from isolation.loading.load_user_code import doubts, load_heuristic
-    from reports.studies.quick_trial import describe_trial
-
-    with capture_user_output(reference):
-        path, name = heuristic_named(reference)
-        trial = try_heuristic(load_heuristic(path, name).value)
-    click.echo(describe_trial(f"{path}:{name}", trial, doubts(path)))
-    if not all(finding.ok or finding.is_note for finding in trial.findings):
-        sys.exit(1)
-
-
 @click.command("eval")
 @board_option
 @moves_option
@@ -140,4 +122,4 @@ def test_agent(reference: str) -> None:
         sys.exit(1)
 
 
-COMMANDS = (new_heuristic, try_out, evaluate_position, list_heuristics, test_agent)
+COMMANDS = (new_heuristic, evaluate_position, list_heuristics, test_agent)

@@ -50,7 +50,7 @@ def costs_left_out(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
 @pytest.fixture
 def quick_trials(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have `isolation try` play few games."""
-    from experiments import quick_trial
+    from experiments.analysis import quick_trial
 
     monkeypatch.setattr(quick_trial, "try_heuristic", partial(quick_trial.try_heuristic, pairs=20, python_pairs=1))
 

@@ -15,7 +15,8 @@ from played_games import random_record
 from scripted_pool import Script, ScriptedPool
 
 import heuristics
-from experiments import bench, quick_trial
+from experiments import bench
+from experiments.analysis import quick_trial
 from experiments.exchange.saved_games import save_game
 from experiments.league import entries, league_config
 from experiments.league.submission_checks import Check

@@ -53,6 +53,10 @@ ASKED_WRONGLY = [
     ),
     (["scheduler", "--nope"], "No such option '--nope'"),
     (["worker"], "Missing argument"),
+    (["analyse", "there.py", "--limit", "nodes=0"], "nodes"),
+    (["analyse", "there.py", "--quick", "--pairs", "5"], "--quick plays no gauntlet: leave out --opponent, --pairs"),
+    (["analyse", "nothing.py"], "nothing.py has no heuristic, a function of (game, player), and no player"),
+    (["help", "nothing"], "there is no task or command 'nothing'"),
     (["try", "there.py:scor"], "there.py has no 'scor'; did you mean score?"),
     (["try", "there.py:hypot"], "there.py:hypot must be a function of (game, player), not hypot of math"),
     (["try", "there.py:"], "no such file: there.py:"),
@@ -155,6 +159,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a heuristic that can be used, one that cannot, and an empty folder."""
     (tmp_path / "there.py").write_text("from math import hypot\n\ndef score(game, player):\n    return 1.0\n")
     (tmp_path / "broken.py").write_text("x = 1\ndef f(:\n")
+    (tmp_path / "nothing.py").write_text("LIMIT = 3\n")
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path)
     return tmp_path

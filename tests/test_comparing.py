@@ -13,14 +13,14 @@ import pytest
 from click.testing import CliRunner
 
 from cli import main
+from experiments.analysis.quick_trial import Trial
 from experiments.plan.catalogue import compiles
-from experiments.quick_trial import Trial
 from isolation import Board, Limit, search
 from isolation.compiling import code_cache, specialise
 from isolation.compiling import compile_heuristic as compiler
 from isolation.compiling.comparison import compare
 from isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
-from reports.studies.quick_trial import describe_trial
+from reports.analysis.quick_trial import describe_trial
 
 
 @cache

@@ -11,7 +11,8 @@ from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 from invented_runs import gauntlet
 
-from cli import GROUPS, main
+from cli import main
+from commands.help_pages import ALIASES, FIRST, TASKS
 
 ROOT = Path(__file__).parent.parent
 
@@ -125,11 +126,32 @@ def run_in_shell(shell: str, commands: str, folder: Path, before: str = "") -> l
     return told.stdout.splitlines()
 
 
-def test_help_lists_every_command_under_a_task_with_a_whole_sentence() -> None:
-    assert sorted(name for names in GROUPS.values() for name in names if name in main.commands) == sorted(main.commands)
-    told = CliRunner().invoke(main, ["--help"]).output
-    assert "..." not in told.partition("Write a heuristic")[2]
-    assert [line.rstrip(":") for line in told.splitlines() if line.rstrip(":") in GROUPS] == list(GROUPS)
+def test_help_all_lists_every_command_but_aliases_under_a_task_with_a_whole_sentence() -> None:
+    listed = {name for _, names in TASKS.values() for name in names}
+    assert listed | set(ALIASES) == set(main.commands)
+    page = CliRunner().invoke(main, ["help", "all"]).output
+    assert "..." not in page
+    titles = [title for title, _ in TASKS.values()]
+    assert [line.rstrip(":") for line in page.splitlines() if line.rstrip(":") in titles] == titles
+    assert {line.split()[0] for line in page.splitlines() if line.startswith("  ") and line[2] != " "} == listed
+
+
+def test_help_alone_shows_eight_commands_on_one_screen_and_where_the_others_are() -> None:
+    page = CliRunner().invoke(main, ["--help"]).output
+    assert len(page.splitlines()) <= 40
+    start = page.partition("Start here:\n")[2].partition("\n\n")[0]
+    assert tuple(line.split()[0] for line in start.splitlines() if line[2] != " ") == FIRST
+    for task, (title, names) in TASKS.items():
+        assert f"help {task}" in page
+        assert CliRunner().invoke(main, ["help", task]).output.startswith(f"{title}:\n  {names[0]} ")
+
+
+def test_help_of_a_command_is_its_own() -> None:
+    for words in (["help", "compare"], ["compare", "--help"]):
+        assert "Compare each contender with the baseline" in CliRunner().invoke(main, words).output
+    result = CliRunner().invoke(main, ["help", "nothing"])
+    assert result.exit_code == 2
+    assert "no task or command 'nothing'" in result.output
 
 
 @pytest.mark.usefixtures("folder")

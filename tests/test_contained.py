@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from cli import main
+from experiments.analysis.quick_trial import try_heuristic
 from experiments.play.pools.process_map import map_unordered
-from experiments.quick_trial import try_heuristic
 from isolation.checks.agent_checks import check_player, check_values
 from isolation.loading.load_user_code import LoadError, load_module
 from isolation.usercode.output_capture import WantsToEnd, capture_output, prevent_exit
@@ -115,7 +115,7 @@ def test_eval_gives_a_heuristic_up_that_does_not_return(tmp_path: Path, monkeypa
 
 def test_a_slow_heuristic_is_tried_in_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("isolation.checks.agent_checks.LONGEST_CHECK", 0.0)
-    monkeypatch.setattr("experiments.quick_trial.SLOW", 0.0)
+    monkeypatch.setattr("experiments.analysis.quick_trial.SLOW", 0.0)
     trial = try_heuristic(lambda game, player: float(str(3)))
     assert trial.interval is None
     assert trial.findings[0].seen.startswith("returned a number in all of 0 test positions (limited to 0 s)")

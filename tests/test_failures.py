@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import heuristics
 from cli import main
-from experiments import quick_trial
+from experiments.analysis import quick_trial
 from experiments.suite import read_suite
 from experiments.suite.agent_answers import collect_answers, failing_position, failing_positions
 from isolation.checks.search_cost import Cost
@@ -107,9 +107,10 @@ def few_games(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("isolation.compiling.compile_heuristic.sample_positions", lambda size, count: early)
     small = read_suite("7x7", "screen").sample(60, 1)
     monkeypatch.setattr(quick_trial, "read_suite", lambda name, split: small)
-    for name, value in {"OPENING_PLIES": 22, "NODES": 200, "PYTHON_POSITIONS": 60}.items():
+    for name, value in {"OPENING_PLIES": 22, "PYTHON_POSITIONS": 60}.items():
         monkeypatch.setattr(quick_trial, name, value)
-    monkeypatch.setattr(quick_trial, "_cost", lambda heuristic, interpreted: Cost(100.0, 1.0, 1.0, 1.0))
+    monkeypatch.setattr("experiments.analysis.analyse_file.QUICK_LIMIT", "nodes=200")
+    monkeypatch.setattr(quick_trial, "_cost", lambda heuristic, settings, interpreted: Cost(100.0, 1.0, 1.0, 1.0))
     monkeypatch.setattr(quick_trial, "try_heuristic", partial(quick_trial.try_heuristic, pairs=6, python_pairs=6))
 
 

@@ -154,7 +154,7 @@ def test_a_compiled_agent_that_would_search_for_minutes_is_interrupted() -> None
     [
         ("experiments.learn.pairwise_fit.fit", ["fit", "mine.py:score", "--seed", "2"]),
         ("experiments.suite.agent_answers.collect_answers", ["screen", "random", "--sample", "20"]),
-        ("experiments.quick_trial.try_heuristic", ["try", "mine.py"]),
+        ("experiments.analysis.quick_trial.try_heuristic", ["try", "mine.py"]),
         ("experiments.play.runner.play_tournament", ["match", "random", "greedy", "--out", "my run"]),
     ],
 )

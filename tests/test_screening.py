@@ -16,9 +16,9 @@ from scripted_pool import Script, ScriptedPool
 
 import heuristics
 from cli import main
+from experiments.analysis.quick_trial import try_heuristic
 from experiments.plan.config import load_config
 from experiments.play.runner import play_tournament
-from experiments.quick_trial import try_heuristic
 from experiments.roster import parse_agent
 from experiments.suite import read_suite
 from experiments.suite.agent_answers import ask, collect_answers
@@ -33,7 +33,7 @@ from isolation.players.agents import SearchAgent
 from isolation.players.classic_agent import ClassicAgent
 from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason
-from reports.studies.quick_trial import describe_trial
+from reports.analysis.quick_trial import describe_trial
 from reports.studies.screening import mistake_texts, mistakes_section
 
 RECIPE = Recipe(

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from experiments.analysis.quick_trial import TrialSettings
 from experiments.inference.cluster_intervals import Interval
 from experiments.inference.pair_intervals import PairCounts, pair_interval
 from experiments.suite.screening import SuiteComparison
-from reports.studies.quick_trial import describe_trial
+from reports.analysis.quick_trial import describe_trial
 from reports.studies.screening import verdict
 from reports.text.cell_values import Elo, Estimate, Points, Range, Share
 from reports.text.verdict_words import verdict_sentence
@@ -24,7 +25,7 @@ def against(lead, adjusted, differs=9):
 def tried(pairs):
     trial = SimpleNamespace(
         problem=None, line=None, cost=None, python_cost=None, findings=[], screening=None,
-        interval=pair_interval(PairCounts(*pairs)),
+        interval=pair_interval(PairCounts(*pairs)), settings=TrialSettings(),
     )  # fmt: skip
     return describe_trial("mine", trial)
 

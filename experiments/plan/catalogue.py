@@ -49,12 +49,21 @@ def file_catalogue(
     Raises:
         LoadError: the file cannot be loaded.
     """
-    functions = {
+    functions = likely_heuristics(path)
+    return _listings([(name, first_line(function), function) for name, function in functions.items()], show)
+
+
+def likely_heuristics(path: str | Path) -> dict[str, Heuristic]:
+    """The functions of a file that are heuristics by the names of their parameters, or as they return numbers.
+
+    Raises:
+        LoadError: the file cannot be loaded.
+    """
+    return {
         name: function
         for name, function in heuristics_in(path).items()
-        if names_game_and_player(function) or _answers(function)
+        if names_game_and_player(function) or _returns_numbers(function)
     }
-    return _listings([(name, first_line(function), function) for name, function in functions.items()], show)
 
 
 def _listings(
@@ -68,7 +77,7 @@ def _listings(
     return listings
 
 
-def _answers(function: Heuristic) -> bool:
+def _returns_numbers(function: Heuristic) -> bool:
     """Whether a function gives a number for some position, early or late, whatever its parameters are called."""
     for moves in ([24, 14], [24, 14, 9, 29, 22, 16]):
         board = Board.from_moves(moves)

@@ -19,6 +19,7 @@ class Section:
     """A table called `key` by programs and `title` by people, with sentences that belong to it.
 
     Where it is wider than the terminal, `panels` has its columns spread over several tables, so that none is left out.
+    `verbatim`: columns are called by names, such as those of agents, and headed by them as they are.
     """
 
     key: str
@@ -26,6 +27,7 @@ class Section:
     rows: tuple[dict[str, Any], ...]
     notes: tuple[str, ...] = ()
     panels: bool = False
+    verbatim: bool = False
 
 
 def render_sections(sections: Sequence[Section], output: Format, only: str | None = None) -> str:
@@ -69,15 +71,19 @@ def flat_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def worded_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def worded_rows(rows: Sequence[Mapping[str, Any]], verbatim: bool = False) -> list[dict[str, Any]]:
     """Rows for people: the same cells under readable headings, and sentences as they are."""
     return [
         {
-            _HEADINGS.get(key, key.replace("_", " ")): value.text if isinstance(value, WordedCell) else value
+            key if verbatim else _heading(key): value.text if isinstance(value, WordedCell) else value
             for key, value in row.items()
         }
         for row in rows
     ]
+
+
+def _heading(key: str) -> str:
+    return _HEADINGS.get(key, key.replace("_", " "))
 
 
 def _parts(key: str, value: Any, kind: type[Estimate] | type[Range] | None) -> dict[str, Any]:
@@ -91,7 +97,9 @@ def _parts(key: str, value: Any, kind: type[Estimate] | type[Range] | None) -> d
 
 
 def _readable(section: Section, output: Format) -> str:
-    body = render_rows(worded_rows(section.rows), output, panels=section.panels) if section.rows else ""
+    body = (
+        render_rows(worded_rows(section.rows, section.verbatim), output, panels=section.panels) if section.rows else ""
+    )
     if output == "markdown":
         notes = "\n".join(f"- {note}" for note in section.notes)
         return "\n".join(part for part in (f"## {section.title}\n", body, "\n" * bool(notes), notes) if part)

@@ -1,0 +1,159 @@
+"""Commands that take a file: `analyse` and its quick form, `try`."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from commands.cli_errors import Interrupted
+from commands.completion import complete_file, complete_spec
+from commands.options import format_option
+from commands.output import capture_user_output, print_rows
+from isolation.shell import command
+from isolation.usercode.process_lifetime import continue_in_child
+from reports.text.rendering import Format, is_terminal
+
+if TYPE_CHECKING:
+    from experiments.plan.config import Config
+    from experiments.play.runner import RunOutcome
+
+baseline_option = click.option(
+    "--baseline", metavar="SPEC", shell_complete=complete_spec,
+    help="Compare with this agent instead of ID_Improved.",
+)  # fmt: skip
+
+
+@click.command("analyse")
+@click.argument("reference", metavar="FILE[:FUNCTION]", shell_complete=complete_file)
+@baseline_option
+@click.option("--limit", help="Limit of a move: nodes=N, depth=N, ms=N or cpu_ms=N; nodes=10000 by default.")
+@click.option("--opponent", "--opponents", "opponents", multiple=True, metavar="SPEC", shell_complete=complete_spec,
+              help="An opponent instead of the seven classic ones; may be repeated.")  # fmt: skip
+@click.option("--board", help="Board size, ROWSxCOLUMNS; by default 7x7, or that of the file's edition.")
+@click.option("--pairs", type=click.IntRange(min=1), help="Openings against each opponent, each with sides swapped.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed of all games.")
+@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Worker processes; 0: one per core.")
+@click.option("--quick", is_flag=True, help="Only check, compile, and play a quick match: seconds instead of a minute.")
+@click.option("--markdown", type=click.Path(path_type=Path), help="Also write it as Markdown, with a picture beside.")
+@click.option("--html", type=click.Path(path_type=Path), help="Also write it as a page.")
+def analyse_file(
+    reference: str, baseline: str | None, limit: str | None, opponents: tuple[str, ...], board: str | None,
+    pairs: int | None, seed: int, jobs: int, quick: bool, markdown: Path | None, html: Path | None,
+) -> None:  # fmt: skip
+    """Analyse a file: a verdict on each of its heuristics and players, in about a minute.
+
+    Checks, compiles and screens every heuristic, plays them against the seven classic opponents at equal nodes and at
+    equal cost, and says how each compares with ID_Improved. Run again, it continues or repeats the answer.
+
+    \b
+    isolation analyse game_agent.py
+    isolation analyse game_agent.py:custom_score --html analysis.html
+    """
+    if quick:
+        if markdown or html or opponents or pairs:
+            raise ValueError("--quick plays no gauntlet: leave out --opponent, --pairs, --markdown and --html")
+        try_file(reference, baseline, limit, "table")
+        return
+    continue_in_child(reference)
+    from dataclasses import replace
+
+    from experiments.analysis.analyse_file import analyse
+    from experiments.analysis.file_contents import read_file
+    from experiments.analysis.gauntlets import AnalysisInterrupted, Question
+    from reports.analysis.analysis_page import write_markdown, write_page
+    from reports.analysis.analysis_text import analysis_text
+    from reports.watch.run_progress import what_is_kept
+
+    def guard() -> AbstractContextManager[None]:
+        return capture_user_output(reference)
+
+    with guard():
+        contents = read_file(reference)
+    contents = replace(contents, size=board or contents.size)
+    question = Question(baseline, opponents, limit or "nodes=10000", contents.size, pairs, seed)
+    try:
+        analysis = analyse(contents, question, play_run, jobs, show_step, guard)
+    except AnalysisInterrupted as stopped:
+        raise Interrupted(what_is_kept(stopped.outcome), command(*_words())) from None
+    click.echo(analysis_text(analysis))
+    if html:
+        write_page(analysis, html, command(*_words()))
+        click.echo(f"Wrote {html}", err=True)
+    if markdown:
+        written = write_markdown(analysis, markdown, command(*_words()))
+        click.echo(f"Wrote {' and '.join(map(str, written))}", err=True)
+    if not all(trial.is_sound for trial in analysis.trials.values()):
+        sys.exit(1)
+
+
+def play_run(config: Config, is_begun: bool) -> RunOutcome:
+    """Play a run or go on with it; shown live on a terminal, else without a word."""
+    from experiments.play.runner import play_tournament
+    from reports.watch.run_progress import play_shown
+
+    return play_shown(config, resume=is_begun) if is_terminal() else play_tournament(config, resume=is_begun)
+
+
+def _words() -> tuple[str, ...]:
+    """What was typed behind `isolation`."""
+    from commands.cli_errors import WORDS
+
+    return tuple(click.get_current_context().find_root().meta.get(WORDS, ()))
+
+
+def show_step(what: str) -> None:
+    """Say on a terminal's standard error what is being done."""
+    if sys.stderr.isatty():
+        click.echo(f"… {what}", err=True)
+
+
+@click.command("try")
+@click.argument("reference", metavar="FILE[:FUNCTION]", shell_complete=complete_file)
+@baseline_option
+@click.option("--limit", help="Limit of a move in games and solved positions; nodes=1000 by default.")
+@format_option
+def try_out(reference: str, baseline: str | None, limit: str | None, output: Format) -> None:
+    """Check a heuristic, or all of a file: compilation, cost, return values, and a quick match.
+
+    \b
+    isolation try my_heuristic.py
+    isolation try game_agent.py:custom_score_2 --limit nodes=300
+    """
+    try_file(reference, baseline, limit, output)
+
+
+def try_file(reference: str, baseline: str | None, limit: str | None, output: Format) -> None:
+    """Try the heuristics of a file: one in detail, several in a line each; exit code 1 if one fails."""
+    continue_in_child(reference)
+    from experiments.analysis.analyse_file import QUICK_LIMIT, try_functions
+    from experiments.analysis.file_contents import read_file
+    from experiments.roster.default_names import only_heuristic
+    from isolation.loading.load_user_code import doubts
+    from reports.analysis.quick_trial import describe_trial, shown_trial_rows, trial_problems, trial_rows
+    from reports.text.rendering import terminal_width, wrapped
+
+    with capture_user_output(reference):
+        contents = read_file(reference)
+        if not contents.functions:
+            only_heuristic(contents.path)  # says what the file has instead
+        is_single = len(contents.functions) == 1
+        trials = try_functions(contents, baseline, limit or QUICK_LIMIT, in_python=is_single)
+        warned = doubts(contents.path)
+    if output != "table":
+        print_rows(trial_rows(trials), output)
+    elif is_single:
+        ((name, trial),) = trials.items()
+        click.echo(describe_trial(f"{contents.path}:{name}", trial, warned))
+    else:
+        print_rows(shown_trial_rows(trials), output)
+        for line in trial_problems(contents.path, trials):
+            click.echo(wrapped(line, terminal_width()))
+    if not all(trial.is_sound for trial in trials.values()):
+        sys.exit(1)
+
+
+COMMANDS = (analyse_file, try_out)

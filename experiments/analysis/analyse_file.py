@@ -1,0 +1,188 @@
+"""Analyse a file: check, compile and screen its heuristics, and play them against the baseline's opponents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+
+from experiments.analysis import quick_trial
+from experiments.analysis.file_contents import FileContents
+from experiments.analysis.gauntlets import Play, Question, RunKind, play_gauntlet
+from experiments.analysis.quick_trial import Trial, TrialSettings
+from experiments.inference.contenders.baseline_comparison import Comparison
+from experiments.roster import parse_agent, parse_limit
+from experiments.statistics.run_results import RunResults
+from experiments.suite.screening import Mistake, Screening, screen, worst_mistakes
+from experiments.verdicts.contender_verdicts import judge
+from isolation.checks.agent_checks import CheckResult, check_player
+from isolation.loading.load_user_code import load_player
+from isolation.rules.outcome import REASON_WORDS, Reason
+
+MISTAKES = 2
+QUICK_LIMIT = "nodes=1000"
+
+
+@dataclass(frozen=True)
+class PlayerResult:
+    """A player of a file: what checks found, and how it fared against the opponents; no games if it fails checks."""
+
+    name: str
+    checks: tuple[CheckResult, ...]
+    won: int = 0
+    games: int = 0
+    forfeits: int = 0
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether every check was passed, but for notes."""
+        return all(check.ok or check.is_note for check in self.checks)
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What is known of a file's heuristics and players.
+
+    Attributes:
+        contents: what the file has.
+        question: what was asked.
+        trials: of each function: does it compile, what does it cost, does it fail, a quick match.
+        screening: how those that compile move in solved positions; None if none does.
+        mistakes: wins that the leading function throws away, the most telling first.
+        players: the file's players.
+        runs: the gauntlets that were played, by kind.
+    """
+
+    contents: FileContents
+    question: Question
+    trials: dict[str, Trial]
+    screening: Screening | None
+    mistakes: dict[str, tuple[Mistake, ...]]
+    players: tuple[PlayerResult, ...]
+    runs: dict[RunKind, RunResults]
+
+    def comparison(self, name: str, kind: RunKind) -> Comparison | None:
+        """A function compared with the baseline in a gauntlet; None if it did not play there."""
+        results = self.runs.get(kind)
+        if results is None:
+            return None
+        return next((one for one in judge(results).comparisons if one.contender == name), None)
+
+    @property
+    def ranked(self) -> list[str]:
+        """The functions, the best of those that played first."""
+
+        def lead(name: str) -> float:
+            comparison = self.comparison(name, "nodes")
+            return comparison.difference.estimate if comparison else -2.0
+
+        return sorted(self.trials, key=lead, reverse=True)
+
+
+Show = Callable[[str], None]
+"""Is told what is being done."""
+Guard = Callable[[], AbstractContextManager[None]]
+"""Surrounds code that runs the user's functions in this process, such as to keep what they print."""
+
+
+def analyse(
+    contents: FileContents,
+    question: Question,
+    play: Play,
+    jobs: int = 0,
+    show: Show = lambda what: None,
+    guard: Guard = nullcontext,
+) -> Analysis:
+    """Check, compile, screen and play everything that a file has.
+
+    Args:
+        contents: of the file.
+        question: against whom, at which limit, on which board.
+        play: plays a run, or goes on with it.
+        jobs: worker processes; 0: one per core.
+
+    Raises:
+        AnalysisInterrupted: a run was interrupted; the same call goes on from there.
+    """
+    with guard():
+        trials = try_functions(contents, question.baseline, QUICK_LIMIT, in_python=True, show=show)
+        players = check_players(contents, show)
+        screening, mistakes = screen_together(trials), _mistakes(trials)
+    runs = _play_all(contents, question, trials, players, jobs, play, show)
+    if "players" in runs:
+        players = [_with_games(player, runs["players"]) for player in players]
+    return Analysis(contents, question, trials, screening, mistakes, tuple(players), runs)
+
+
+def try_functions(
+    contents: FileContents, baseline: str | None, limit: str, *, in_python: bool, show: Show = lambda what: None
+) -> dict[str, Trial]:
+    """Check, compile and try each function of a file in a quick match and in solved positions."""
+    opponent = parse_agent(baseline, parse_limit(limit)) if baseline else None
+    settings = TrialSettings(opponent, parse_limit(limit), contents.size, in_python)
+    trials = {}
+    for name, function in contents.functions.items():
+        show(f"checking {name}")
+        trials[name] = quick_trial.try_heuristic(function, settings=settings)
+    return trials
+
+
+def check_players(contents: FileContents, show: Show = lambda what: None) -> list[PlayerResult]:
+    """What `test-agent` finds of each player of a file."""
+    players = []
+    for name in contents.players:
+        show(f"checking {name}")
+        players.append(PlayerResult(name, tuple(check_player(load_player(contents.path, name).value))))
+    return players
+
+
+def screen_together(trials: dict[str, Trial]) -> Screening | None:
+    """The screening of all functions that compile: intervals and p-values hold for all of them at once."""
+    asked = [trial.answers for trial in trials.values() if trial.answers and trial.problem is None]
+    if not asked:
+        return None
+    return screen(asked[0].suite, asked[0].baseline, [one.contender for one in asked])
+
+
+def _mistakes(trials: dict[str, Trial]) -> dict[str, tuple[Mistake, ...]]:
+    """The most telling mistakes of each function that was asked in solved positions."""
+    return {
+        name: tuple(worst_mistakes(trial.answers.suite, trial.answers.contender, trial.answers.baseline, MISTAKES))
+        for name, trial in trials.items()
+        if trial.answers
+    }
+
+
+def _play_all(
+    contents: FileContents,
+    question: Question,
+    trials: dict[str, Trial],
+    players: Sequence[PlayerResult],
+    jobs: int,
+    play: Play,
+    show: Show,
+) -> dict[RunKind, RunResults]:
+    """The gauntlets: whatever compiles at equal nodes and at equal cost, the rest and the players in short ones."""
+    compiled = [name for name, trial in trials.items() if trial.problem is None and trial.is_sound]
+    interpreted = [name for name, trial in trials.items() if trial.problem and trial.is_sound and trial.interval]
+    sound = [player.name for player in players if player.is_sound]
+    wanted: list[tuple[RunKind, list[str], str]] = [
+        ("nodes", compiled, f"playing at {question.limit}"),
+        ("cost", compiled if question.is_of_nodes else [], "playing at equal cost"),
+        ("python", interpreted, "playing in Python"),
+        ("players", sound, "playing with the file's players"),
+    ]
+    runs: dict[RunKind, RunResults] = {}
+    for kind, names, what in wanted:
+        if names:
+            show(what)
+            runs[kind] = play_gauntlet(contents, names, kind, question, jobs, play)
+    return runs
+
+
+def _with_games(player: PlayerResult, results: RunResults) -> PlayerResult:
+    """A player with the games it won and those it lost by something else than a move."""
+    games = [row for row in results.table.to_pylist() if player.name in (row["agent_1"], row["agent_2"])]
+    lost = [row for row in games if row[f"agent_{row['winner']}"] != player.name]
+    forfeits = sum(row["reason"] != REASON_WORDS[Reason.NO_MOVES] for row in lost)
+    return replace(player, won=len(games) - len(lost), games=len(games), forfeits=forfeits)

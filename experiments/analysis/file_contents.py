@@ -1,0 +1,85 @@
+"""The heuristics and players of a file that an analysis is about."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from experiments.plan.catalogue import likely_heuristics
+from isolation.editions.edition import THIRD
+from isolation.editions.third.state_heuristics import StateHeuristic
+from isolation.loading.edition_detection import is_of_third_edition
+from isolation.loading.load_user_code import LoadError, content_hash, is_player, load_heuristic, load_module
+from isolation.rules.geometry import format_size
+
+
+@dataclass(frozen=True)
+class FileContents:
+    """What of a file is analysed.
+
+    Attributes:
+        path: the file.
+        content_hash: of its source and of what it imports beside it.
+        functions: its heuristics by name.
+        players: the names of its classes of players.
+        size: of the board its edition of the classic package plays on, ROWSxCOLUMNS.
+    """
+
+    path: str
+    content_hash: str
+    functions: dict[str, Callable[[Any, Any], float]]
+    players: tuple[str, ...]
+    size: str
+
+
+def read_file(reference: str) -> FileContents:
+    """The heuristics and players of ``FILE``, or the one heuristic of ``FILE:FUNCTION``.
+
+    Helpers that happen to take two arguments are left out, and so is what the file imports, unless it has nothing of
+    its own.
+
+    Raises:
+        LoadError: the file cannot be loaded, has no such function, or nothing to analyse.
+    """
+    path, colon, name = reference.removeprefix("ID:").rpartition(":")
+    if colon and name and path.endswith(".py"):
+        functions = {name: load_heuristic(path, name).value}
+        players: tuple[str, ...] = ()
+    else:
+        path = reference.removeprefix("ID:")
+        functions, players = _heuristics(path), _players(path)
+    if not functions and not players:
+        raise LoadError(f"{path} has no heuristic, a function of (game, player), and no player, a class with get_move")
+    module = load_module(path)
+    is_third = is_of_third_edition(Path(str(module.__file__)).read_bytes())
+    size = format_size(*THIRD.usual_size) if is_third else "7x7"
+    return FileContents(path, content_hash(path), functions, players, size)
+
+
+def _heuristics(path: str) -> dict[str, Callable[[Any, Any], float]]:
+    candidates = likely_heuristics(path)
+    home = load_module(path).__name__
+    own = {name: function for name, function in candidates.items() if _home_of(function) == home}
+    return own or candidates
+
+
+def _home_of(function: Any) -> str:
+    """The module that a function was defined in."""
+    while isinstance(function, partial):
+        function = function.func
+    function = function.__wrapped__ if isinstance(function, StateHeuristic) else inspect.unwrap(function)
+    return str(getattr(function, "__module__", "") or type(function).__module__)
+
+
+def _players(path: str) -> tuple[str, ...]:
+    """The classes of players that the file defines."""
+    module = load_module(path)
+    return tuple(
+        name
+        for name, value in vars(module).items()
+        if inspect.isclass(value) and value.__module__ == module.__name__ and is_player(value) and name[:1] != "_"
+    )

@@ -1,0 +1,117 @@
+"""The runs of an analysis: a gauntlet at equal nodes, one at equal cost, and one of what only runs in Python."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from experiments.analysis.file_contents import FileContents
+from experiments.plan.config import Config, load_config
+from experiments.play.runner import RunOutcome
+from experiments.record.run_directory import HOME, games_at_end, is_run
+from experiments.roster import parse_limit
+from experiments.statistics.run_results import RunResults, load_findings
+
+RunKind = Literal["nodes", "cost", "python", "players"]
+Play = Callable[[Config, bool], RunOutcome]
+"""Plays a run, or goes on with it."""
+
+MOST_PAIRS = 500
+_PAIRS = 1600
+"""Pairs against each opponent that all functions share: the games of a minute."""
+LARGE_BOARD = 4
+"""On boards of more than 64 cells a game takes so many times as long."""
+PYTHON_LIMIT, PYTHON_PAIRS = "nodes=100", 10
+"""Of functions that do not compile, hundreds of times slower."""
+PLAYER_LIMIT, PLAYER_PAIRS = "cpu_ms=50", 2
+"""Of players, which take the time they are given."""
+
+
+class AnalysisInterrupted(Exception):
+    """A run was interrupted; what was played is kept."""
+
+    def __init__(self, outcome: RunOutcome) -> None:
+        super().__init__(str(outcome.path))
+        self.outcome = outcome
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the functions and players of a file are asked.
+
+    Attributes:
+        baseline: the agent to beat; None for ID_Improved.
+        opponents: whom all play; none for the seven classic opponents.
+        limit: of a move.
+        size: of the board, ROWSxCOLUMNS.
+        pairs: openings against each opponent, each played with sides swapped; None for as many as a minute allows.
+        seed: of openings and games.
+    """
+
+    baseline: str | None = None
+    opponents: tuple[str, ...] = ()
+    limit: str = "nodes=10000"
+    size: str = "7x7"
+    pairs: int | None = None
+    seed: int = 1
+
+    @property
+    def is_of_nodes(self) -> bool:
+        """Whether the limit counts nodes, so that searches can also be compared at equal cost."""
+        return parse_limit(self.limit).unit == "nodes"
+
+
+def play_gauntlet(
+    contents: FileContents, names: Sequence[str], kind: RunKind, question: Question, jobs: int, play: Play
+) -> RunResults:
+    """The results of a run of these functions or players; what was played before is not played again.
+
+    Raises:
+        AnalysisInterrupted: it was not finished.
+    """
+    config = load_config(None, _keys(contents, names, kind, question, jobs))
+    path = Path(str(config.out))
+    is_begun = is_run(path)
+    if not (is_begun and games_at_end(path) is not None):
+        outcome = play(config, is_begun)
+        if not outcome.finished:
+            raise AnalysisInterrupted(outcome)
+    return load_findings([path])
+
+
+def _keys(contents: FileContents, names: Sequence[str], kind: RunKind, question: Question, jobs: int) -> dict[str, Any]:
+    """The keys of a run's configuration. Its directory tells one file, or version of a file, from another."""
+    pairs, limit = _size_of_run(len(names), kind, question)
+    form = "{name}={path}:{name}" if kind == "players" else "{name}=ID:{path}:{name}"
+    limits = f"@{PLAYER_LIMIT}" if kind == "players" and question.is_of_nodes else ""
+    keys: dict[str, Any] = {
+        "contenders": tuple(form.format(name=name, path=contents.path) + limits for name in names),
+        "control": kind in ("nodes", "cost"),
+        "board": question.size,
+        "pairs": question.pairs or pairs,
+        "limit": limit,
+        "equal_cost": kind == "cost",
+        "seed": question.seed,
+    }
+    keys |= {"baseline": question.baseline} if question.baseline else {}
+    keys |= {"opponents": question.opponents} if question.opponents else {}
+    identity = json.dumps([contents.content_hash, keys], sort_keys=True)
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:6]
+    return {**keys, "jobs": jobs, "out": str(HOME / f"{Path(contents.path).stem}-{digest}-{kind}")}
+
+
+def _size_of_run(functions: int, kind: RunKind, question: Question) -> tuple[int, str]:
+    """Pairs against each opponent, and the limit of a move."""
+    if kind == "players":
+        return PLAYER_PAIRS, question.limit
+    if kind == "python":
+        return PYTHON_PAIRS, PYTHON_LIMIT if question.is_of_nodes else question.limit
+    if not question.is_of_nodes:
+        return PYTHON_PAIRS, question.limit
+    pairs = min(MOST_PAIRS, _PAIRS // (functions + 1))
+    rows, columns = map(int, question.size.split("x"))
+    return max(2, pairs // (LARGE_BOARD if rows * columns > 64 else 1)), question.limit

@@ -1,0 +1,212 @@
+"""Quick trial of a heuristic: compilation, cost, return values, quick match."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import heuristics
+from experiments.inference.pair_intervals import PairCounts, PairInterval, pair_interval
+from experiments.suite.agent_answers import AgentAnswers, ask, failing_position
+from experiments.suite.screening import Screening, screen
+from experiments.suite.suite_file import Suite, read_suite
+from isolation.checks.agent_checks import CheckResult, check_values
+from isolation.checks.search_cost import Cost, measure_costs
+from isolation.checks.speed import random_openings
+from isolation.compiling.compile_heuristic import CompileError, compile_heuristic
+from isolation.editions.classic_board import Board
+from isolation.games.game_batch import GameBatch
+from isolation.games.match import play_games
+from isolation.players.agents import Agent, SearchAgent
+from isolation.rules.geometry import parse_size
+from isolation.rules.limits import Limit
+from isolation.rules.outcome import Reason
+from isolation.usercode.output_capture import WantsToEnd, prevent_exit
+
+Heuristic = Callable[[Any, Any], float]
+BASELINE = "improved"
+NODES = 1000
+OPENING_PLIES = 4
+PAIRS, PYTHON_PAIRS = 500, 10
+"""How many are played with code that compiles, and with code that does not, however long they take."""
+PYTHON_POSITIONS = 100
+"""In so many positions of the suite code is asked that does not compile."""
+SUITE = "7x7"
+_COST_LIMIT = Limit(nodes=NODES)
+SLOW = 200_000.0
+"""Nanoseconds a node, from which on code that does not compile plays no games: they would take a minute and more."""
+
+
+@dataclass(frozen=True)
+class TrialSettings:
+    """What a heuristic is tried with.
+
+    Attributes:
+        baseline: the agent it plays against and is compared with; None for iterative deepening with `BASELINE`.
+        limit: of a move of the heuristic's search.
+        size: of the board, ROWSxCOLUMNS; solved positions are asked on `SUITE` only.
+        measures_python: measure also what a node costs in Python where the heuristic compiles.
+    """
+
+    baseline: Agent | None = None
+    limit: Limit = Limit(nodes=NODES)
+    size: str = SUITE
+    measures_python: bool = True
+
+    @property
+    def opponent(self) -> Agent:
+        """The baseline as an agent."""
+        return self.baseline or _searching("ID:improved", heuristics.get(BASELINE), self.limit)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a heuristic's search and the baseline's played in solved positions."""
+
+    suite: Suite
+    baseline: AgentAnswers
+    contender: AgentAnswers
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a trial found.
+
+    Attributes:
+        problem: why the heuristic does not compile, or None.
+        line: the line of the construct that keeps it from compiling, where known.
+        cost: of a node of its search compiled, over the baseline's; None if it does not compile or is not sound,
+            and a text that says why it cannot be measured.
+        python_cost: the same where both search in Python.
+        findings: whether it returns numbers, in test positions and in all that was played here.
+        interval: score against the baseline over pairs of games, or None if its values are not sound or it is too slow.
+        screening: the same search beside the baseline's in telling positions; None for the same reasons.
+        is_difference: the problem is that it compiles, and computes something else than Python.
+        settings: what it was tried with.
+        answers: what it and the baseline played in the solved positions.
+    """
+
+    problem: str | None
+    line: int | None
+    cost: Cost | str | None
+    python_cost: Cost | str | None
+    findings: list[CheckResult]
+    interval: PairInterval | None
+    screening: Screening | None
+    is_difference: bool = False
+    settings: TrialSettings = TrialSettings()
+    answers: Answers | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether every check was passed, but for notes."""
+        return all(finding.ok or finding.is_note for finding in self.findings)
+
+
+def try_heuristic(
+    heuristic: Heuristic,
+    pairs: int = PAIRS,
+    python_pairs: int = PYTHON_PAIRS,
+    seed: int = 1,
+    settings: TrialSettings = TrialSettings(),
+) -> Trial:
+    """Try a heuristic out, with `pairs` of games against the baseline.
+
+    Of code that does not compile, and under a limit of time, there are `python_pairs`, and none if it is slow.
+    """
+    findings = check_values(heuristic, parse_size(settings.size))
+    is_sound = findings[0].ok
+    problem, line, is_difference = None, None, False
+    try:
+        with prevent_exit():
+            compile_heuristic(heuristic)
+    except CompileError as error:
+        problem, line, is_difference = error.reason, error.line, error.is_difference
+    except WantsToEnd as error:
+        problem = f"it {error}"
+    if not is_sound:
+        return Trial(problem, line, None, None, findings, None, None, is_difference, settings)
+    in_python = problem is not None
+    python_cost = _cost(heuristic, settings, interpreted=True) if in_python or settings.measures_python else None
+    cost = None if in_python else _cost(heuristic, settings, interpreted=False)
+    if in_python and _is_slow(python_cost):
+        return Trial(problem, line, cost, python_cost, findings, None, None, is_difference, settings)
+    if isinstance(why := python_cost if in_python else cost, str):
+        findings.append(CheckResult("cost", False, f"fails during the cost measurement: {why}"))
+    takes_time = in_python or not settings.limit.is_reproducible
+    match = _quick_match(heuristic, python_pairs if takes_time else pairs, seed, settings)
+    answers = _answers(heuristic, takes_time, seed, settings) if settings.size == SUITE else None
+    screening = screen(answers.suite, answers.baseline, [answers.contender]) if answers else None
+    findings += _failures_in_play(heuristic, match, screening, settings)
+    return Trial(
+        problem, line, cost, python_cost, findings, match.interval, screening, is_difference, settings, answers
+    )
+
+
+def _is_slow(cost: Cost | str | None) -> bool:
+    return cost.nanoseconds >= SLOW if isinstance(cost, Cost) else "takes longer than" in (cost or "")
+
+
+def _cost(heuristic: Heuristic, settings: TrialSettings, interpreted: bool) -> Cost | str:
+    agents = [_searching(BASELINE, heuristics.get(BASELINE), _COST_LIMIT), _searching("it", heuristic, _COST_LIMIT)]
+    return measure_costs(agents, settings.size, interpreted=interpreted)[1]
+
+
+@dataclass(frozen=True)
+class _Match:
+    """The score of a quick match, how many games it had, and those lost by an error: details, and moves before it."""
+
+    interval: PairInterval
+    games: int
+    failures: list[tuple[str, list[int]]]
+
+
+def _quick_match(heuristic: Heuristic, pairs: int, seed: int, settings: TrialSettings) -> _Match:
+    """Pairs of games from openings drawn at random."""
+    contender, baseline = _searching("contender", heuristic, settings.limit), settings.opponent
+    drawn = random_openings(2 * pairs, OPENING_PLIES, settings.size, seed=seed)
+    openings = list(dict.fromkeys(drawn))[:pairs]
+    first = play_games(contender, baseline, openings, range(len(openings)), settings.size)
+    second = play_games(baseline, contender, openings, range(len(openings)), settings.size)
+    won = (first.winner == 1).astype(int) + (second.winner == 2)
+    counts = PairCounts(*(int((won == number).sum()) for number in range(3)))
+    return _Match(pair_interval(counts), 2 * len(openings), [*_errors(first, side=1), *_errors(second, side=2)])
+
+
+def _errors(games: GameBatch, side: int) -> Iterator[tuple[str, list[int]]]:
+    """The games that a side lost by an error: the detail, and the moves before it."""
+    for index in np.flatnonzero((games.reason == Reason.ERROR) & (games.winner != side)).tolist():
+        yield games.detail[index], games.moves[games.offsets[index] : games.offsets[index + 1]].tolist()
+
+
+def _failures_in_play(
+    heuristic: Heuristic, match: _Match, screening: Screening | None, settings: TrialSettings
+) -> list[CheckResult]:
+    """In how many games and solved positions a heuristic failed, why first, and a position at which it fails."""
+    failures, counts = match.failures, [f"{len(match.failures):,} of {match.games:,} games"]
+    if screening:
+        ((score, _),) = screening.contenders
+        counts.append(f"{score.failed:,} of {score.repeats * len(screening.suite):,} solved positions")
+        failures = failures + [(score.detail, list(score.failed_at))] * (score.failed > 0)
+    if not failures:
+        return []
+    detail, moves = failures[0]
+    seen = f"fails in {' and '.join(counts)}, first by {detail}"
+    root = Board.from_moves(moves, settings.size)
+    board = failing_position(_searching("it", heuristic, settings.limit), root) or root
+    return [CheckResult("play", False, seen, fen=board.fen)]
+
+
+def _answers(heuristic: Heuristic, takes_time: bool, seed: int, settings: TrialSettings) -> Answers:
+    """What it and the baseline play in solved positions, in a sample of them where that takes time."""
+    suite = read_suite(SUITE, "screen")
+    suite = suite.sample(PYTHON_POSITIONS, seed) if takes_time else suite
+    baseline = ask(settings.opponent, suite.positions)
+    return Answers(suite, baseline, ask(_searching("it", heuristic, settings.limit), suite.positions))
+
+
+def _searching(name: str, heuristic: Heuristic, limit: Limit) -> SearchAgent:
+    return SearchAgent(name, "alphabeta", heuristic, name, limit)

@@ -1,0 +1,116 @@
+"""An analysis as something to hand in: a page, or Markdown with a picture beside it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from experiments.analysis.analyse_file import Analysis
+from experiments.suite.screening import Mistake
+from experiments.verdicts.contender_verdicts import judge
+from isolation.boards.drawing import Annotations
+from isolation.boards.render import to_svg, to_text
+from isolation.editions.classic_board import Board
+from isolation.files.atomic_write import write_text
+from reports.analysis.analysis_tables import cost_table, opponents_table, verdict_table
+from reports.analysis.analysis_text import heading, leading_mistakes, mistake_words
+from reports.analysis.verdict_sentences import player_sentence, sentence_of
+from reports.charts.chart import RowChart
+from reports.charts.interval_rows import forest
+from reports.pages.templates import data_url, page_template
+from reports.text.cell_values import pluralise
+from reports.text.sections import Section, render_sections
+
+_TITLES = {"nodes": "at equal nodes", "cost": "at equal cost"}
+
+
+def write_page(analysis: Analysis, path: Path, command: str) -> None:
+    """Write an analysis as one self-contained HTML page."""
+    name, mistakes = leading_mistakes(analysis)
+    page = page_template("analysis.html").render(
+        title=f"Analysis of {Path(analysis.contents.path).name}",
+        heading=heading(analysis),
+        verdicts=_verdicts(analysis),
+        charts=_charts(analysis),
+        sections=_sections(analysis),
+        mistaken=name,
+        pictures=[_picture(mistake, analysis.contents.size) for mistake in mistakes],
+        method=_method(analysis),
+        command=command,
+    )
+    write_text(path, page)
+
+
+def write_markdown(analysis: Analysis, path: Path, command: str) -> list[Path]:
+    """Write an analysis as Markdown, and its forest plot as SVG beside it; returns the files written."""
+    written = [path]
+    parts = [f"# Analysis of {Path(analysis.contents.path).name}", heading(analysis)]
+    parts += [f"**{name}** {sentence}" for name, sentence in _verdicts(analysis)]
+    if charts := _charts(analysis):
+        from reports.plots.draw_chart import draw_chart
+        from reports.plots.style import save
+
+        picture = path.with_suffix(".svg")
+        written.append(save(draw_chart(charts[0]), picture))
+        parts.append(f"![{charts[0].title}]({picture.name})")
+    parts.append(render_sections(_sections(analysis), "markdown"))
+    name, mistakes = leading_mistakes(analysis)
+    for number, mistake in enumerate(mistakes):
+        board = to_text(Board.from_moves(mistake.moves, analysis.contents.size))
+        heading_line = [f"## Mistakes of {name} in solved positions"] if number == 0 else []
+        parts += [*heading_line, f"```\n{board}\n```", mistake_words(mistake, analysis.contents.size)]
+    parts += ["## How this was measured", _method(analysis), f"Repeat it with `{command}`."]
+    write_text(path, "\n\n".join(parts) + "\n")
+    return written
+
+
+def _verdicts(analysis: Analysis) -> list[tuple[str, str]]:
+    functions = [(name, sentence_of(analysis, name)) for name in analysis.ranked]
+    return functions + [(player.name, player_sentence(player)) for player in analysis.players]
+
+
+def _charts(analysis: Analysis) -> list[RowChart]:
+    """Forest plots of the runs at equal nodes and at equal cost."""
+    charts = []
+    for kind, words in _TITLES.items():
+        results = analysis.runs.get(kind)  # type: ignore[call-overload]
+        if results is not None and (chart := forest(results, judge(results))):
+            charts.append(replace(chart, title=f"{chart.title}, {words}"))
+    return charts
+
+
+def _sections(analysis: Analysis) -> list[Section]:
+    titled = [
+        replace(verdict_table(analysis), title="The functions"),
+        replace(opponents_table(analysis), title="Win rate against each opponent"),
+        replace(cost_table(analysis), title="What a node costs"),
+    ]
+    return [section for section in titled if section.rows]
+
+
+def _method(analysis: Analysis) -> str:
+    """The design of the runs in a few sentences."""
+    results = analysis.runs.get("nodes")
+    if results is None:
+        return "No function that compiles was played."
+    comparison = judge(results).comparisons[0]
+    opponents = ", ".join(results.in_order(comparison.opponents))
+    return (
+        f"Every function played {pluralise(2 * comparison.openings, 'game')} against each of {opponents}: "
+        f"{comparison.openings:,} random openings, each played twice with sides swapped, at {analysis.question.limit} "
+        f"a move. {comparison.baseline} played the same opponents as the baseline. Openings are the unit of all "
+        "intervals and tests. At equal cost, limits of nodes are scaled so that every search takes the processor time "
+        f"that {comparison.baseline} needs."
+    )
+
+
+def _picture(mistake: Mistake, size: str) -> dict[str, Any]:
+    """A mistake as the page shows it: the moves that win, those that lose, and the one played."""
+    board = Board.from_moves(mistake.moves, size)
+    inf = float("inf")
+    values = {cell: inf if cell in mistake.winning else -inf for cell in board.legal_cells()}
+    own = board.locations[board.active_index]
+    arrows = () if own is None else ((own, mistake.played),)
+    svg = to_svg(board, marks=Annotations(values=values, arrows=arrows, numbers=False))
+    return {"url": data_url("image/svg+xml", svg), "text": mistake_words(mistake, size)}

@@ -1,0 +1,80 @@
+"""An analysis on one screen of the terminal."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+
+from experiments.analysis.analyse_file import Analysis
+from experiments.suite.screening import Mistake
+from isolation.boards.render import to_text
+from isolation.editions.classic_board import Board
+from isolation.rules.notation import format_moves
+from reports.analysis.analysis_tables import cost_table, opponents_table, verdict_table
+from reports.analysis.verdict_sentences import next_steps, player_sentence, sentence_of
+from reports.text.cell_values import pluralise
+from reports.text.rendering import is_terminal, terminal_width, wrapped
+from reports.text.sections import render_sections
+
+_GAP = "   "
+_FULL_WIDTH = 100
+"""Columns for the sentences where no terminal says how many it has."""
+
+
+def analysis_text(analysis: Analysis) -> str:
+    """Verdicts, tables, two mistakes as boards, and what to do next."""
+    width = min(terminal_width(), _FULL_WIDTH) if not is_terminal() else terminal_width()
+    blocks = [wrapped(heading(analysis), width)]
+    blocks += [wrapped(f"{name} {sentence_of(analysis, name)}", width) for name in analysis.ranked]
+    blocks += [wrapped(f"{player.name} {player_sentence(player)}", width) for player in analysis.players]
+    tables = [verdict_table(analysis), opponents_table(analysis), cost_table(analysis)]
+    blocks += [render_sections([table], "table") for table in tables if table.rows]
+    if shown := _boards(analysis, width):
+        blocks.append(shown)
+    if steps := next_steps(analysis):
+        blocks.append("Next:\n" + "\n".join(f"- {step}" for step in steps))
+    return "\n\n".join(blocks)
+
+
+def heading(analysis: Analysis) -> str:
+    """What was analysed, against whom, in how many games."""
+    parts = [pluralise(len(analysis.trials), "heuristic")] if analysis.trials else []
+    parts += [pluralise(len(analysis.players), "player")] if analysis.players else []
+    games = sum(results.played for results in analysis.runs.values())
+    return f"{analysis.contents.path}: {' and '.join(parts)}, {pluralise(games, 'game')} on {analysis.question.size}."
+
+
+def leading_mistakes(analysis: Analysis) -> tuple[str, tuple[Mistake, ...]]:
+    """The function that leads and has mistakes to show, and these; no name if there are none."""
+    for name in analysis.ranked:
+        if mistakes := analysis.mistakes.get(name):
+            return name, mistakes
+    return "", ()
+
+
+def mistake_words(mistake: Mistake, size: str) -> str:
+    """A mistake in a sentence."""
+    columns = int(size.split("x")[1])
+    winning = [format_moves([cell], columns) for cell in mistake.winning]
+    verb = "wins" if len(winning) == 1 else "win"
+    played = format_moves([mistake.played], columns)
+    return (
+        f"Player {1 + len(mistake.moves) % 2} plays {played} and loses; {', '.join(winning)} {verb}. "
+        f"{100 * mistake.field:.0f} % of the reference agents see it."
+    )
+
+
+def _boards(analysis: Analysis, width: int) -> str:
+    """The most telling mistakes, side by side where they fit."""
+    name, mistakes = leading_mistakes(analysis)
+    if not mistakes:
+        return ""
+    size = analysis.contents.size
+    pictures = [to_text(Board.from_moves(mistake.moves, size)).splitlines() for mistake in mistakes]
+    wide = max(map(len, pictures[0]))
+    texts = [wrapped(mistake_words(mistake, size), wide).splitlines() for mistake in mistakes]
+    columns = [[*picture, *text] for picture, text in zip(pictures, texts, strict=True)]
+    title = f"Mistakes of {name} in solved positions:"
+    if len(columns) * (wide + len(_GAP)) - len(_GAP) > width:
+        return "\n".join([title, *("\n".join(column) for column in columns)])
+    rows = zip_longest(*columns, fillvalue="")
+    return "\n".join([title, *(_GAP.join(f"{part:{wide}}" for part in row).rstrip() for row in rows)])

@@ -1,0 +1,165 @@
+"""Output of `try`: one heuristic in detail, several in a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from textwrap import indent
+from typing import Any
+
+from experiments.analysis.quick_trial import BASELINE, Trial
+from isolation.checks.agent_checks import CheckResult
+from isolation.checks.search_cost import Cost
+from isolation.shell import command
+from reports.studies.screening import verdict
+from reports.tables.costs import cost_words
+from reports.text.cell_values import Points, Ratio, Share, estimate_of, pluralise
+from reports.text.rendering import is_terminal, terminal_width, wrapped
+from reports.text.sections import flat_rows, worded_rows
+from reports.text.verdict_words import verdict_clause, verdict_of
+
+_INDENT = "  "
+
+
+def describe_trial(name: str, trial: Trial, doubts: Sequence[str] = ()) -> str:
+    """What a trial of FILE:FUNCTION found, a line each, broken where the terminal ends.
+
+    `doubts` is what Python warns of in the file.
+    """
+    warnings = [f"Python warns: {doubt}" for doubt in doubts]
+    lines = (
+        *_compiling(trial),
+        *_cost(trial),
+        *warnings,
+        *_soundness(name, trial),
+        *_strength(trial),
+        *_screening(trial),
+    )
+    width = terminal_width() - (len(_INDENT) if is_terminal() else 0)
+    return "\n".join([name, *(indent(line if _is_command(line) else wrapped(line, width), _INDENT) for line in lines)])
+
+
+def _is_command(line: str) -> bool:
+    """Whether a line is there to be copied, and so is not broken."""
+    return line.startswith((command("show"), command("eval")))
+
+
+def _compiling(trial: Trial) -> list[str]:
+    if trial.problem is None:
+        return ["Compiles, and returns the same values as the Python function in up to 300 positions."]
+    where = f" (line {trial.line})" if trial.line else ""
+    verdict = "Runs interpreted" if trial.is_difference else "Does not compile"
+    return [f"{verdict}: {trial.problem}{where}{'' if trial.problem.endswith('?') else '.'}"]
+
+
+def _cost(trial: Trial) -> list[str]:
+    """What a node costs compiled and in Python: the two have little to do with each other."""
+    return [
+        f"Cost per node {how}: {cost_words(cost, BASELINE)}."
+        for how, cost in (("compiled", trial.cost), ("interpreted", trial.python_cost))
+        if cost is not None
+    ]
+
+
+def _soundness(name: str, trial: Trial) -> list[str]:
+    lines = []
+    for finding in trial.findings:
+        lines.append(f"{_sound_word(finding)}: {finding.check}: {finding.seen}.")
+        if finding.fen:
+            lines += [command("show", "--fen", finding.fen), command("eval", "--fen", finding.fen, "--file", name)]
+    return lines
+
+
+def _sound_word(finding: CheckResult) -> str:
+    if finding.ok:
+        return "OK"
+    return "Note" if finding.is_note else "Problem"
+
+
+def _strength(trial: Trial) -> list[str]:
+    if trial.interval is None or trial.interval.pairs.n == 0:
+        return ["No match played."]
+    share = trial.interval
+    word = verdict_of(share.estimate - 0.5, not share.low <= 0.5 <= share.high)
+    return [
+        f"Against {_baseline(trial)} at {_limit(trial)} a move: won {estimate_of(share).text} of the games "
+        f"over {pluralise(share.pairs.n, 'pair')}: {verdict_clause(word, is_quick=True)}."
+    ]
+
+
+def _screening(trial: Trial) -> list[str]:
+    if trial.screening is None:
+        return []
+    suite, base, ((own, against),) = trial.screening.suite, trial.screening.baseline, trial.screening.contenders
+    if not against.differs:
+        return [f"In {pluralise(len(suite), 'solved position')}: the same moves as {_baseline(trial)}."]
+    return [
+        f"In {pluralise(len(suite), 'solved position')} at {_limit(trial)}: {verdict_clause(verdict(against))}, "
+        f"{estimate_of(against.both, Points).text} points compared with {_baseline(trial)}. "
+        f"It keeps {Share(own.kept.estimate).text} of the wins where a mistake was possible (baseline "
+        f"{Share(base.kept.estimate).text}); opponents' extra mistakes {Points(own.trouble).text} (baseline "
+        f"{Points(base.trouble).text})."
+    ]
+
+
+def _baseline(trial: Trial) -> str:
+    return trial.settings.baseline.name if trial.settings.baseline else "ID:improved"
+
+
+def _limit(trial: Trial) -> str:
+    limit = trial.settings.limit
+    return f"{limit.nodes} nodes" if limit.nodes else str(limit)
+
+
+def trial_rows(trials: Mapping[str, Trial]) -> list[dict[str, Any]]:
+    """A row a function: does it compile, what does a node cost, the quick match, and the solved positions."""
+    return flat_rows([_row(name, trial) for name, trial in trials.items()])
+
+
+def shown_trial_rows(trials: Mapping[str, Trial]) -> list[dict[str, Any]]:
+    """The same for people."""
+    return worded_rows([_row(name, trial) for name, trial in trials.items()])
+
+
+def _row(name: str, trial: Trial) -> dict[str, Any]:
+    games, screening = trial.interval, trial.screening
+    against = screening.contenders[0][1] if screening else None
+    cost = trial.cost if trial.problem is None else trial.python_cost
+    return {
+        "function": name,
+        "verdict": _quick_word(trial),
+        "won": estimate_of(games) if games and games.pairs.n else None,
+        "solved_positions": estimate_of(against.both, Points) if against else None,
+        "compiles": "yes" if trial.problem is None else "no",
+        "cost": Ratio(cost.times) if isinstance(cost, Cost) else None,
+    }
+
+
+def _quick_word(trial: Trial) -> str:
+    """What the quick match says of a function, if it was played."""
+    if not trial.is_sound:
+        return "fails"
+    share = trial.interval
+    if share is None or share.pairs.n == 0:
+        return "not played"
+    word = verdict_of(share.estimate - 0.5, not share.low <= 0.5 <= share.high)
+    return f"looks {word}" if word in ("better", "worse") else "no difference yet"
+
+
+def trial_problems(path: str, trials: Mapping[str, Trial]) -> list[str]:
+    """Lines for what keeps functions from compiling or from playing, and how to see it."""
+    lines = []
+    for name, trial in trials.items():
+        if trial.problem is not None:
+            lines.append(f"{name}: {_compiling(trial)[0]}")
+        for finding in trial.findings:
+            if not finding.ok and not finding.is_note:
+                lines.append(f"{name}: {finding.check}: {finding.seen}.")
+                if finding.fen:
+                    lines.append(command("eval", "--fen", finding.fen, "--file", f"{path}:{name}"))
+    first = next(iter(trials.values()))
+    lines.append(
+        f"Won: games against {_baseline(first)} at {_limit(first)} a move; solved positions: points compared with it; "
+        f"both with 95 % intervals. Cost: of a node, over {BASELINE}'s. A quick test; the full one: "
+        f"{command('analyse', path)}"
+    )
+    return lines

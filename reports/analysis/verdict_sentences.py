@@ -1,0 +1,159 @@
+"""What an analysis says of each function and player, in a sentence or two, and what to do next."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from experiments.analysis.analyse_file import Analysis, PlayerResult
+from experiments.analysis.quick_trial import Trial
+from experiments.inference.contenders.baseline_comparison import Comparison
+from experiments.inference.contenders.sample_size import WORTH
+from isolation.checks.search_cost import Cost
+from isolation.rules.parameters import ParameterError, parameters_of
+from isolation.shell import command
+from reports.text.cell_values import Points, Range, Ratio, pluralise
+
+_POSITION = re.compile(r" at Board\.from_moves\(.*?\)( for player \w+)?")
+"""Where a check failed, which a command shows."""
+DEAR = 1.2
+"""From so many times the baseline's cost a node on, a function is called slow."""
+_MOST_OPENINGS = 2000
+"""More openings than there are different ones: a difference that needs them is too small to find."""
+
+
+def sentence_of(analysis: Analysis, name: str) -> str:
+    """The verdict on a function: at equal nodes and at equal cost, or why there is none."""
+    trial = analysis.trials[name]
+    if not trial.is_sound:
+        first = next(finding for finding in trial.findings if not finding.ok and not finding.is_note)
+        return f"fails, and would lose games by that: {_POSITION.sub('', first.seen)}."
+    if trial.problem is not None:
+        return _interpreted_sentence(analysis, name, trial)
+    nodes, cost = analysis.comparison(name, "nodes"), analysis.comparison(name, "cost")
+    if nodes is None:
+        return "was not played."
+    sentences = [f"{_verdict(nodes)} {_at_limit(analysis)}: {lead_words(nodes)}."]
+    if cost is not None:
+        sentences.append(_cost_sentence(nodes, cost, trial.cost))
+    return " ".join(sentences)
+
+
+def _verdict(comparison: Comparison) -> str:
+    if comparison.verdict == "better":
+        return f"beats {comparison.baseline}"
+    if comparison.verdict == "worse":
+        return f"is worse than {comparison.baseline}"
+    return f"shows no significant difference from {comparison.baseline}"
+
+
+def _at_limit(analysis: Analysis) -> str:
+    unit, _, value = analysis.question.limit.partition("=")
+    if unit == "nodes":
+        return f"when both search {int(value):,} nodes a move"
+    return f"at {analysis.question.limit}"
+
+
+def lead_words(comparison: Comparison) -> str:
+    """A difference in words, with its interval, and what kind of interval it is."""
+    more = "more" if comparison.estimate >= 0 else "fewer"
+    points = f"it wins {100 * abs(comparison.estimate):.1f} percentage points {more} games"
+    luck = ", which may be luck" if comparison.verdict == "no significant difference" else ""
+    return f"{points}{luck} ({interval_name(comparison)} interval {_ends(comparison)})"
+
+
+def _ends(comparison: Comparison) -> str:
+    return Range(*map(Points, comparison.lead)).text
+
+
+def interval_name(comparison: Comparison) -> str:
+    """Whether an interval holds by itself or for all contenders together."""
+    return "95 % simultaneous" if comparison.family > 1 else "95 %"
+
+
+def _cost_sentence(nodes: Comparison, cost: Comparison, measured: Cost | str | None) -> str:
+    """What is left of a difference when both have the same processor time."""
+    times = measured.times if isinstance(measured, Cost) else math.nan
+    price = f", as a node costs {Ratio(times).text} as much" if times >= DEAR else ""
+    difference = f"{Points(cost.estimate).text} ({_ends(cost)})"
+    given = f"Given the same processor time{price}"
+    if cost.verdict == "no significant difference":
+        left = "no significant difference is left" if nodes.verdict == "better" else "no significant difference either"
+        left = "no significant difference" if nodes.verdict == "worse" else left
+        return f"{given}, {left}: {difference}."
+    is_same = cost.verdict == nodes.verdict
+    return f"{given}, it is {cost.verdict}{' as well' if is_same else ''}: {difference}."
+
+
+def _interpreted_sentence(analysis: Analysis, name: str, trial: Trial) -> str:
+    where = f", line {trial.line}" if trial.line else ""
+    reason = f"does not compile ({trial.problem}{where})"
+    comparison = analysis.comparison(name, "python")
+    if comparison is None:
+        return f"{reason}, and is too slow in Python to play here."
+    games = pluralise(2 * comparison.openings * len(comparison.opponents), "game")
+    return f"{reason}, so it played {games} in Python: {_verdict(comparison)} there, {lead_words(comparison)}."
+
+
+def player_sentence(player: PlayerResult) -> str:
+    """What checks and games say of a player."""
+    failed = [check for check in player.checks if not check.ok and not check.is_note]
+    if failed:
+        return f"fails: {failed[0].check}: {_POSITION.sub('', failed[0].seen)}."
+    forfeits = f", {pluralise(player.forfeits, 'game')} by timeout or error" if player.forfeits else ""
+    lost = player.games - player.won
+    return f"passes its checks; won {player.won} of {player.games} short games and lost {lost}{forfeits}."
+
+
+def next_steps(analysis: Analysis) -> list[str]:
+    """What to do next, the most useful first: sentences and commands."""
+    faulty_first = sorted(
+        analysis.ranked, key=lambda name: (analysis.trials[name].is_sound, analysis.trials[name].problem is None)
+    )
+    steps = [step for name in faulty_first for step in _steps_for(analysis, name)]
+    if "nodes" in analysis.runs:
+        run = analysis.runs["nodes"].sources[0].info.path
+        steps = [*steps[:3], f"See every game and number on a page: {command('report', run, '--open')}"]
+    return steps
+
+
+def _steps_for(analysis: Analysis, name: str) -> list[str]:
+    trial, reference = analysis.trials[name], f"{analysis.contents.path}:{name}"
+    if not trial.is_sound:
+        failing = next(finding for finding in trial.findings if not finding.ok and not finding.is_note)
+        see = command("eval", "--fen", failing.fen, "--file", reference) if failing.fen else command("try", reference)
+        return [f"Repair {name}; this shows the failure: {see}"]
+    if trial.problem is not None:
+        where = f"line {trial.line} of " if trial.line else ""
+        return [f"Rewrite {where}{name} so that it compiles: it then plays hundreds of times faster."]
+    nodes, cost = analysis.comparison(name, "nodes"), analysis.comparison(name, "cost")
+    if nodes is None:
+        return []
+    if nodes.verdict == "better" and cost is not None and cost.verdict != "better":
+        return [f"Make {name} cheaper: at equal nodes it is better, at equal cost that is not shown."]
+    if nodes.verdict == "better" and _has_parameters(analysis, name):
+        return [f"Tune the parameters of {name} by games: {command('tune', f'ID:{reference}')}"]
+    if nodes.verdict == "no significant difference" and (pairs := _pairs_to_decide(nodes)):
+        decide = command("analyse", reference, "--pairs", pairs)
+        return [f"Decide about {name} with more games: {decide}"]
+    return []
+
+
+def _has_parameters(analysis: Analysis, name: str) -> bool:
+    try:
+        return bool(parameters_of(analysis.contents.functions[name]))
+    except ParameterError:
+        return False
+
+
+def _pairs_to_decide(comparison: Comparison) -> int:
+    """Openings with which a difference as large as this one would probably be significant; 0 if there are too few.
+
+    The width of an interval falls with the root of the number of openings.
+    """
+    low, high = comparison.lead
+    half, lead = (high - low) / 2, abs(comparison.estimate)
+    if lead < WORTH / 4:
+        return 0
+    needed = comparison.openings * (1.5 * half / lead) ** 2
+    return math.ceil(needed / 100) * 100 if needed <= _MOST_OPENINGS else 0

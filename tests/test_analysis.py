@@ -1,0 +1,145 @@
+"""`isolation analyse`: a verdict on each heuristic and player of a file."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from cli import main
+from experiments.analysis.file_contents import read_file
+from experiments.analysis.gauntlets import Question, play_gauntlet
+from experiments.play.runner import play_tournament
+from experiments.record.log import count_games
+
+SOURCE = """
+from sample_players import improved_score
+
+def custom_score(game, player):
+    return float(len(game.get_legal_moves(player)))
+
+def custom_score_2(game, player):
+    return float(str(len(game.get_legal_moves(player))))
+
+def custom_score_3(game, player):
+    return 1.0 / (game.move_count - 12)
+
+def distance(one, other):
+    return (one[0] - other[0]) ** 2
+
+class CustomPlayer:
+    def get_move(self, game, time_left):
+        return game.get_legal_moves()[0]
+
+class Broken:
+    def get_move(self, game, time_left):
+        return None
+"""
+FAST = ("--limit", "nodes=20", "--pairs", "2", "--jobs", "1")
+
+
+@pytest.fixture(scope="module")
+def analysed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A folder with an analysis of a file that has a bit of everything, and what was printed."""
+    folder = tmp_path_factory.mktemp("analysis")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr("experiments.analysis.quick_trial.PAIRS", 20)
+        patch.setattr("experiments.analysis.gauntlets.PYTHON_PAIRS", 1)
+        patch.setattr("experiments.analysis.gauntlets.PLAYER_PAIRS", 1)
+        (folder / "game_agent.py").write_text(SOURCE)
+        result = CliRunner().invoke(
+            main, ["analyse", "game_agent.py", *FAST, "--html", "page.html", "--markdown", "page.md"]
+        )
+        assert result.exit_code == 1  # a function fails
+        assert "Next:" in result.stdout, result.stderr
+        return folder, result.stdout
+
+
+def test_an_analysis_has_a_sentence_for_each_function_and_player(analysed: tuple[Path, str]) -> None:
+    lines = " ".join(analysed[1].split())
+    assert "custom_score shows no significant difference from ID_Improved" in lines or "custom_score beats" in lines
+    assert "when both search 20 nodes a move: it wins" in lines
+    assert "Given the same processor time" in lines
+    assert "custom_score_2 does not compile" in lines
+    assert "custom_score_3 fails, and would lose games by that: raises ZeroDivisionError" in lines
+    assert "CustomPlayer passes its checks; won" in lines
+    assert "Broken fails: moves: returns None" in lines
+    assert "distance" not in lines
+    assert "improved_score" not in lines
+
+
+def test_an_analysis_shows_each_opponent_the_costs_two_mistakes_and_what_to_do_next(analysed: tuple[Path, str]) -> None:
+    text = analysed[1]
+    for opponent in ("Random", "MM_Null", "MM_Open", "MM_Improved", "AB_Null", "AB_Open", "AB_Improved", "mean"):
+        assert f"\n{opponent} " in text
+    assert "win rate against  ID_Improved  custom_score" in text
+    assert "nodes in 150 ms of Python" in text
+    assert text.count("loses;") == 2
+    assert "- Repair custom_score_3; this shows the failure: isolation eval --fen" in text
+    assert "- Rewrite line 8 of custom_score_2 so that it compiles" in text
+
+
+def test_the_page_and_the_markdown_of_an_analysis_say_the_same(analysed: tuple[Path, str]) -> None:
+    folder, text = analysed
+    page, markdown = (folder / name for name in ("page.html", "page.md"))
+    sentence = next(line for line in markdown.read_text().splitlines() if line.startswith("**custom_score** "))
+    words = sentence.removeprefix("**custom_score** ")
+    assert words in page.read_text()
+    assert words in " ".join(text.split())
+    assert "![" in markdown.read_text()
+    assert (folder / "page.svg").read_text().startswith("<?xml")
+    assert "<script" not in page.read_text()
+
+
+def test_an_analysis_goes_on_where_it_was_stopped_and_is_not_played_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("def score(game, player):\n    return float(len(game.get_legal_moves(player)))\n")
+    question = Question(opponents=("random",), limit="nodes=20", pairs=30)
+    contents, played = read_file("mine.py"), []
+
+    def play(config: object, is_begun: bool) -> object:
+        played.append(is_begun)
+        return play_tournament(config, resume=is_begun)
+
+    whole = play_gauntlet(contents, ["score"], "nodes", question, 1, play)
+    path = whole.sources[0].info.path
+    last = max((path / "games").glob("*.parquet"))
+    last.unlink()
+    (path / "finished.json").unlink()
+    assert count_games(path) < whole.played
+    again = play_gauntlet(contents, ["score"], "nodes", question, 1, play)
+    assert again.table.equals(whole.table)
+    assert play_gauntlet(contents, ["score"], "nodes", question, 1, play).played == whole.played
+    assert played == [False, True]
+    (tmp_path / "mine.py").write_text("def score(game, player):\n    return 1.0\n")
+    other = play_gauntlet(read_file("mine.py"), ["score"], "nodes", question, 1, play)
+    assert other.sources[0].info.path != path
+
+
+@pytest.mark.usefixtures("quick_trials")
+def test_try_takes_all_functions_of_a_file_a_line_each(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("def one(game, player):\n    return 1.0\n\ndef two(game, player):\n    return None\n")
+    result = CliRunner().invoke(main, ["try", str(file), "--limit", "nodes=30"])
+    assert result.exit_code == 1
+    lines = result.output.splitlines()
+    assert [line.split()[0] for line in lines[2:4]] == ["one", "two"]
+    assert "fails" in lines[3]
+    assert "two: values: returns None, as where a function ends without a return" in result.output
+    assert "games against ID:improved at 30 nodes a move" in result.output
+    rows = json.loads(CliRunner().invoke(main, ["try", str(file), "--limit", "nodes=30", "--format", "json"]).output)
+    assert [(row["function"], row["compiles"]) for row in rows] == [("one", "yes"), ("two", "no")]
+    quick = CliRunner().invoke(main, ["analyse", str(file), "--quick", "--limit", "nodes=30"])
+    assert quick.output == result.output
+
+
+def test_a_function_that_a_file_only_imports_is_analysed_if_it_has_no_other(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("from sample_players import improved_score\n")
+    assert list(read_file(str(file)).functions) == ["improved_score"]
+    file.write_text("from sample_players import improved_score\n\ndef mine(game, player):\n    return 1.0\n")
+    assert list(read_file(str(file)).functions) == ["mine"]
+    assert read_file(f"{file}:improved_score").players == ()
