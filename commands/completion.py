@@ -88,15 +88,6 @@ def completion(shell: str) -> None:
     click.echo(_SCRIPTS[shell].rstrip())
 
 
-def complete_help(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete a task or a command."""
-    from commands.help_pages import TASKS
-
-    root = context.find_root().command
-    names = [*TASKS, "all", *(root.commands if isinstance(root, click.Group) else ())]
-    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
-
-
 def complete_run(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
     """Runs below runs/, the latest first; and files, as runs may lie anywhere, but not the same runs again."""
     from experiments.record.run_directory import FACTS, HOME

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import click
-
-from commands.completion import complete_help
+from click.shell_completion import CompletionItem
 
 FIRST = ("new", "analyse", "match", "tournament", "compare", "report", "board", "league")
 """What `isolation` alone shows, in the order of the work."""
@@ -50,8 +49,15 @@ def first_sentence(command: click.Command) -> str:
     return re.split(r"(?<=\.) ", text, maxsplit=1)[0]
 
 
+def complete_topic(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a task or a command."""
+    root = context.find_root().command
+    names = [*TASKS, "all", *(root.commands if isinstance(root, click.Group) else ())]
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
 @click.command("help")
-@click.argument("topic", required=False, shell_complete=complete_help)
+@click.argument("topic", required=False, shell_complete=complete_topic)
 @click.pass_context
 def show_help(context: click.Context, topic: str | None) -> None:
     """Show the commands for a task (write, improve, play, results, games, engines, perfect, system), or all."""

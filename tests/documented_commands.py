@@ -145,6 +145,9 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(heuristics, "names", lambda: list(FEW))
     patch.setattr(heuristics, "FEATURES", {name: heuristics.get(name) for name in FEW_FEATURES})
     patch.setattr(run_progress, "play_tournament", play_small)
+    patch.setattr("experiments.play.runner.play_tournament", play_small)
+    for name in ("MOST_PAIRS", "PYTHON_PAIRS", "PLAYER_PAIRS"):
+        patch.setattr(f"experiments.analysis.gauntlets.{name}", 1)
     patch.setattr(quick_trial, "try_heuristic", partial(quick_trial.try_heuristic, pairs=20, python_pairs=1))
     patch.setattr(league_config, "CLASSIC_OPPONENTS", ("random",))
     patch.setattr(entries, "check_all", lambda players, jobs, show: {player.name: Check("") for player in players})

@@ -14,7 +14,6 @@ from isolation.editions.edition import THIRD
 from isolation.editions.third.state_heuristics import StateHeuristic
 from isolation.loading.edition_detection import is_of_third_edition
 from isolation.loading.load_user_code import LoadError, content_hash, is_player, load_heuristic, load_module
-from isolation.rules.geometry import format_size
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def read_file(reference: str) -> FileContents:
         raise LoadError(f"{path} has no heuristic, a function of (game, player), and no player, a class with get_move")
     module = load_module(path)
     is_third = is_of_third_edition(Path(str(module.__file__)).read_bytes())
-    size = format_size(*THIRD.usual_size) if is_third else "7x7"
+    size = THIRD.usual_size if is_third else "7x7"
     return FileContents(path, content_hash(path), functions, players, size)
 
 

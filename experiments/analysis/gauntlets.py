@@ -114,4 +114,4 @@ def _size_of_run(functions: int, kind: RunKind, question: Question) -> tuple[int
         return PYTHON_PAIRS, question.limit
     pairs = min(MOST_PAIRS, _PAIRS // (functions + 1))
     rows, columns = map(int, question.size.split("x"))
-    return max(2, pairs // (LARGE_BOARD if rows * columns > 64 else 1)), question.limit
+    return max(1, pairs // (LARGE_BOARD if rows * columns > 64 else 1)), question.limit
