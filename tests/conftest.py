@@ -64,5 +64,6 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # Hundreds of processes are started, each of which would compile all that it imports.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     if "ISOLATION_CACHE" not in os.environ:
         os.environ["ISOLATION_CACHE"] = tempfile.mkdtemp(prefix="isolation-tests-")

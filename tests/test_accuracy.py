@@ -238,7 +238,7 @@ def test_moves_of_the_opening_are_nobodys_decisions(monkeypatch):
     frame = play_and_label(["null"], [1], 10**6, size="5x5")
     assert frame["ply"].min() >= 6
     (said,) = shortages(frame, 10**6)
-    assert said.startswith(f"null at depth 1: only {is_eligible(frame).sum():,} of 1,000,000")
+    assert said.startswith(f"null at depth 1: found only {is_eligible(frame).sum():,} of 1,000,000")
 
 
 FAILING = """

@@ -730,7 +730,7 @@ def test_what_cannot_be_exported_or_read_is_said_where_it_was_asked_for(visit, a
         expect(page.locator("#export-state")).to_contain_text("a log row needs a finished game")
         page.locator("#forward").click()
         expect(page.locator("#export-state")).to_have_text("")
-    for text, told, heading in (("d3,a2", "", "Imported moves."), ("hello", "'hello' is no move", "")):
+    for text, told, heading in (("d3,a2", "", "Imported moves."), ("hello", "cannot read 'hello': expected moves", "")):
         page.locator("#import-text").fill(text)
         page.get_by_role("button", name="Import", exact=True).click()
         expect(page.locator("#import-state")).to_contain_text(told)

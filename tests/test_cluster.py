@@ -140,7 +140,7 @@ def test_a_run_that_no_machine_may_play_ends_in_a_line_and_keeps_what_it_has(
     monkeypatch.setattr(dispatcher, "_ALONE", 0.1)
     outcome = play_tournament(config_of(tmp_path / "run", cluster=two.address))
     assert (outcome.finished, outcome.logged) == (False, 0)
-    assert f"no machine of {two.address} may play" in outcome.notes[-1]
+    assert f"no machine of {two.address} can play" in outcome.notes[-1]
     assert "not 0.1, so its games would differ" in outcome.notes[-1]
 
 

@@ -159,7 +159,7 @@ def test_spsa_says_which_choices_it_leaves_as_they_are(
     assert result.exit_code == 0, result.output
     note = "Note: jumps is categorical (1, 2, 3 or 5) and keeps its default 1; to tune it, use isolation tune --sampler"
     assert (note in result.output) == told
-    assert "Did not write it.patch: the values stay." in result.output
+    assert "Did not write it.patch: no value changed." in result.output
     assert not Path("it.patch").exists()
 
 

@@ -508,7 +508,7 @@ def score(game, player, *, kind: Literal["moves", "reach"] = "moves", fast=True,
 """
     (tmp_path / "my.py").write_text(source)
     for name, default in (("kind", "a text"), ("fast", "True"), ("parts", "no number")):
-        with pytest.raises(SpecError, match=f"^{name} is not a parameter of score: its default is {default}: param"):
+        with pytest.raises(SpecError, match=f"^{name} is not a parameter of score: its default is {default}; param"):
             parse_agent(f"ID:{tmp_path / 'my.py'}:score@option.{name}=1")
     (listed,) = file_catalogue(tmp_path / "my.py")
     assert listed.parameters == (

@@ -158,7 +158,7 @@ def test_a_board_of_which_pairs_are_missing_is_not_taken_into_the_tables(tmp_pat
     with pytest.raises(ValueError, match=r"of the 5x5 pairs are not solved yet"):
         add_table("5x5", solved, tables)
     assert not tables.exists()
-    with pytest.raises(ValueError, match="give 3x4, not 4x3"):
+    with pytest.raises(ValueError, match="use 3x4 instead of 4x3"):
         add_table("4x3", solved, tables)
 
 
@@ -198,9 +198,9 @@ def test_the_map_of_refutations_is_drawn_for_boards_of_any_shape(size):
 @pytest.mark.parametrize(
     ("size", "complaint"),
     [
-        ("12x11", "up to 128 cells, not 12x11"),
+        ("12x11", "12x11 is too large: the solver supports boards of up to 128 cells"),
         ("1x1", "board has only one cell and no placement pair: use a larger board"),
-        ("7", "written ROWSxCOLUMNS"),
+        ("7", "must be ROWSxCOLUMNS, such as 7x7"),
     ],
 )
 def test_boards_that_cannot_be_solved_are_refused_before_anything_is_written(tmp_path, size, complaint):
@@ -218,7 +218,7 @@ def test_a_file_of_another_board_or_of_something_else_is_left_alone(tmp_path):
     other = tmp_path / "other.parquet"
     solve_all("3x4", other)
     before = other.read_bytes()
-    with pytest.raises(ValueError, match="the openings of 3x4, not of 4x3"):
+    with pytest.raises(ValueError, match="the openings of 3x4, not those of 4x3"):
         solve_all("4x3", other)
     assert other.read_bytes() == before
     strange = tmp_path / "strange.parquet"
