@@ -322,7 +322,7 @@ def test_numpy_cells_and_moves_stay_plain_ints_inside():
 
 @pytest.mark.parametrize("sides", [(0, 7), (7, -1), (7.0, 7), ("7", 7), (True, 7)])
 def test_a_board_without_cells_is_refused(sides):
-    with pytest.raises(ValueError, match="board|rows and columns must be whole numbers"):
+    with pytest.raises(ValueError, match=r"board|rows and columns must be whole numbers"):
         Board(1, 2, *sides)
 
 
