@@ -42,7 +42,7 @@ def scheduler(
     host: str, port: int, scheduler_file: Path | None, tls_ca_file: Path | None, tls_cert: Path | None,
     tls_key: Path | None,
 ) -> None:  # fmt: skip
-    """Start the cluster scheduler; see docs/cluster.md."""
+    """Start the cluster scheduler; see docs/how-to/several-machines.md."""
     from experiments.play.cluster.daemons import serve_scheduler
 
     serve_scheduler(host, port, scheduler_file, certificates(tls_ca_file, tls_cert, tls_key), click.echo)

@@ -40,7 +40,7 @@ _OF_THE_RUN = ("pairs", "limit", "hard_cap", "format")
 def league(submissions: Path, resume: str | None, jobs: int, out: str | None, **options: Any) -> None:
     """Play a league: one submission per folder, everyone meets everyone; writes result pages.
 
-    Submissions run only in sandboxed processes; docs/league.md says what that protects against.
+    Submissions run only in sandboxed processes; docs/how-to/run-a-class.md says what that protects against.
     """
     given = {{"format_": "format"}.get(key, key): value for key, value in options.items() if value is not None}
     if resume and (unfit := [key for key in _OF_THE_RUN if key in given]):

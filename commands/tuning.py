@@ -313,8 +313,8 @@ def rank_features(
 ) -> None:
     """Rank features by gain and cost, and select a subset greedily.
 
-    A FEATURE is one of those in docs/features.md, or any shipped heuristic; all features by default. Weights are fitted
-    and features selected on a suite's split fit; the ranking of moves is evaluated on its split screen.
+    A FEATURE is one of those in docs/reference/features.md, or any shipped heuristic; all features by default. Weights
+    are fitted and features selected on a suite's split fit; the ranking of moves is evaluated on its split screen.
     """
     import heuristics
     from experiments.learn.feature_selection import select_features

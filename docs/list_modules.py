@@ -1,11 +1,11 @@
-"""Write docs/modules.md: every room and module with the first line of its docstring."""
+"""Write docs/contributing/modules.md: every room and module with the first line of its docstring."""
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "modules.md"
+PAGE = ROOT / "docs" / "contributing" / "modules.md"
 PACKAGES = ("isolation", "heuristics", "experiments", "reports", "commands")
 HEAD = """# Modules
 
@@ -22,10 +22,10 @@ def first_line(path: Path) -> str:
 
 def room_lines(room: Path) -> Iterator[str]:
     """Yield the heading of a room and a line for each of its modules, then those of the rooms inside it."""
-    yield f"\n**[`{room.relative_to(ROOT)}/`](../{room.relative_to(ROOT)})**: {first_line(room / '__init__.py')}\n"
+    yield f"\n**[`{room.relative_to(ROOT)}/`](../../{room.relative_to(ROOT)})**: {first_line(room / '__init__.py')}\n"
     for path in sorted(room.glob("*.py")):
         if path.name != "__init__.py":
-            yield f"- [`{path.name}`](../{path.relative_to(ROOT)}): {first_line(path)}"
+            yield f"- [`{path.name}`](../../{path.relative_to(ROOT)}): {first_line(path)}"
     for inner in sorted(path.parent for path in room.glob("*/__init__.py")):
         yield from room_lines(inner)
 
@@ -33,7 +33,7 @@ def room_lines(room: Path) -> Iterator[str]:
 def module_list() -> str:
     """Return the page."""
     lines = [HEAD]
-    lines += [f"- [`{path.name}`](../{path.name}): {first_line(path)}" for path in sorted(ROOT.glob("*.py"))]
+    lines += [f"- [`{path.name}`](../../{path.name}): {first_line(path)}" for path in sorted(ROOT.glob("*.py"))]
     for package in PACKAGES:
         lines += [f"\n## {package}", *room_lines(ROOT / package)]
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""Draw what the features count, and write docs/features.md.
+"""Draw what the features count, and write docs/reference/features.md.
 
 python examples/features.py
 """
@@ -17,7 +17,7 @@ from heuristics.game_protocol import Cells, Location
 from isolation import Annotations, Board, to_svg
 
 HERE = Path(__file__).parent
-DOCS = HERE.parent / "docs"
+DOCS = HERE.parent / "docs" / "reference"
 POSITION = (24, 16, 9, 29, 18, 14, 5, 23, 20, 28, 33, 15, 38, 30)
 """A middle game of 7x7, the cells as played."""
 

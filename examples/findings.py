@@ -1,4 +1,4 @@
-"""Play what docs/findings.md rests on, and write that page and the example report: every number there comes from here.
+"""Play what docs/explanation/findings.md rests on, and write that page and the example report.
 
 python examples/findings.py            all of it; interrupted, it goes on where it stopped
 python examples/findings.py --quick    the same with few games, in another place, to see that it works
@@ -31,7 +31,7 @@ from reports.text.wording import claim_words, control_sentence, repetition_words
 from reports.watch.run_progress import display
 
 HERE = Path(__file__).parent
-DOCS = HERE.parent / "docs"
+DOCS = HERE.parent / "docs" / "explanation"
 SIGNS = {"better": "▲", "worse": "▼", "equal": "=", "no significant difference": ""}
 
 PUBLISHED_NAMES = {
@@ -89,7 +89,7 @@ class AtLimit:
 @click.option("--home", type=click.Path(path_type=Path), help="Where the runs lie; runs/findings by default.")
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="Worker processes; 0: one per core.")
 def main(quick: bool, home: Path | None, jobs: int) -> None:
-    """Play, and write docs/findings.md, its plot and docs/example-report.html."""
+    """Play, and write docs/explanation/findings.md, its plot and docs/explanation/example-report.html."""
     scale = QUICK if quick else Scale()
     home = home or Path("runs/findings-quick" if quick else "runs/findings")
     docs = home if quick else DOCS

@@ -1,4 +1,4 @@
-"""Measure our best agents against Fairy-Stockfish, and write docs/joust.md: all results there come from here.
+"""Measure our best agents against Fairy-Stockfish, and write docs/explanation/joust.md.
 
 npm install fairy-stockfish-nnue.wasm       once, in any folder outside this project: its program is run, never shipped
 python examples/joust.py FOLDER             all of it; interrupted, it goes on where it stopped
@@ -75,7 +75,7 @@ QUICK = Scale(("7x7",), ("nodes=200",), 2, ((50, 50),), 2)
 @click.option("--home", type=click.Path(path_type=Path), help="Where the runs lie; runs/joust by default.")
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="Worker processes; 0: one per core.")
 def main(folder: Path, quick: bool, home: Path | None, jobs: int) -> None:
-    """Play, and write docs/joust.md; FOLDER is where npm has installed fairy-stockfish-nnue.wasm."""
+    """Play, and write docs/explanation/joust.md; FOLDER is where npm has installed fairy-stockfish-nnue.wasm."""
     scale = QUICK if quick else Scale()
     home = (home or Path("runs/joust-quick" if quick else "runs/joust")).absolute()
     program = (folder / PACKAGE).absolute()

@@ -1,4 +1,4 @@
-"""Choose features, tune `learned` again, measure it, and write docs/learned.md.
+"""Choose features, tune `learned` again, measure it, and write docs/explanation/learned.md.
 
 Every number there comes from here, but those of the list of what was tried, which is kept as it was found.
 
@@ -83,7 +83,7 @@ class Meeting:
 @click.option("--home", type=click.Path(path_type=Path), help="Where the runs lie; runs/learned by default.")
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="Worker processes; 0: one per core.")
 def main(quick: bool, home: Path | None, jobs: int) -> None:
-    """Choose features, tune, play, screen, and write docs/learned.md."""
+    """Choose features, tune, play, screen, and write docs/explanation/learned.md."""
     scale = QUICK if quick else Scale()
     home = home or Path("runs/learned-quick" if quick else "runs/learned")
     home.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Measure what docs/perfect-play.md tells, and write that page: every number there comes from here.
+"""Measure what docs/explanation/perfect-play.md tells, and write that page: every number there comes from here.
 
 python examples/perfect_play.py            all of it; interrupted, it goes on where it stopped
 python examples/perfect_play.py --quick    the same with few games, in another place, to see that it works
@@ -77,7 +77,7 @@ class Ranking:
 @click.option("--home", type=click.Path(path_type=Path), help="Where the runs lie; runs/perfect-play by default.")
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="Worker processes; 0: one per core.")
 def main(quick: bool, home: Path | None, jobs: int) -> None:
-    """Play, solve, and write docs/perfect-play.md and its plots."""
+    """Play, solve, and write docs/explanation/perfect-play.md and its plots."""
     scale = QUICK if quick else Scale(tuple(heuristics.names()))
     home = home or Path("runs/perfect-play-quick" if quick else "runs/perfect-play")
     docs = home if quick else DOCS

@@ -1,4 +1,4 @@
-"""Measure what docs/screening.md tells, and write that page: every number there comes from here.
+"""Measure what docs/explanation/screening.md tells, and write that page: every number there comes from here.
 
 python examples/screening.py            all of it; interrupted, it goes on where it stopped
 python examples/screening.py --quick    the same with few games, in another place, to see that it works
@@ -76,7 +76,7 @@ class AtLimit:
 @click.option("--home", type=click.Path(path_type=Path), help="Where the runs lie; runs/screening by default.")
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="Worker processes; 0: one per core.")
 def main(quick: bool, home: Path | None, jobs: int) -> None:
-    """Play, screen, and write docs/screening.md."""
+    """Play, screen, and write docs/explanation/screening.md."""
     scale = QUICK if quick else Scale()
     home = home or Path("runs/screening-quick" if quick else "runs/screening")
     docs = home if quick else DOCS

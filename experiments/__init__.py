@@ -1,6 +1,6 @@
 """Designing, running and recording tournaments, and inferring from what they record.
 
-The public names are loaded on first use, so that importing this stays quick; `docs/python.md` shows them at work.
+The public names are loaded on first use, so that importing this stays quick; `docs/reference/python.md` lists them.
 """
 
 from __future__ import annotations

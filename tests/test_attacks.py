@@ -1,4 +1,4 @@
-"""A little of each family of attacks; `python -m benchmarks.attacks` tries them all: see `docs/reliability.md`."""
+"""A little of each family of attacks; `python -m benchmarks.attacks` tries them all."""
 
 import random
 import subprocess

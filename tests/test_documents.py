@@ -12,7 +12,7 @@ from documented_commands import furnish, keep_small, words_of
 from cli import main
 
 ROOT = Path(__file__).parent.parent
-READ = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+READ = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAMED_ALONE = {
     f"isolation {name}"
     for name in (
@@ -31,7 +31,7 @@ NAMED_ALONE = {
     )
 }
 """Commands that sentences speak of without what they need."""
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").glob("*.md.jinja"))]
+PAGES = [*READ, *sorted((ROOT / "examples").glob("*.md.jinja"))]
 
 
 def options_of(command: click.Command) -> set[str]:

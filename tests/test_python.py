@@ -18,7 +18,7 @@ import reports
 from experiments.verdicts import frames
 
 ROOT = Path(__file__).parent.parent
-PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
 PACKAGES = pytest.mark.parametrize("package", [isolation, experiments, reports], ids=lambda package: package.__name__)
 
 
@@ -60,7 +60,7 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     blocks = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     names: dict[str, object] = {}
     for block in blocks:
-        exec(compile(block, "docs/python.md", "exec"), names)
+        exec(compile(block, "docs/reference/python.md", "exec"), names)
     said = capsys.readouterr().out
     assert "6 True" in said
     assert "## Standings" in said

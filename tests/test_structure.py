@@ -14,6 +14,7 @@ import pytest
 from invented_runs import gauntlet
 
 ROOT = Path(__file__).parent.parent
+CONTRIBUTORS = ROOT / "docs" / "contributing"
 ROOMS = ("isolation", "heuristics", "experiments", "reports", "sample_players")
 COMMANDS = ("cli", "commands")
 LONGEST_FUNCTION = 60
@@ -99,7 +100,7 @@ def test_the_list_of_modules_names_every_module():
     path = ROOT / "docs" / "list_modules.py"
     page = runpy.run_path(str(path))["module_list"]()
     paths = [name.removesuffix("/__init__.py") for name, _ in sources(*ROOMS, *COMMANDS)]
-    assert [path for path in paths if f"](../{path})" not in page] == []
+    assert [path for path in paths if f"](../../{path})" not in page] == []
 
 
 def test_links_between_documents_lead_somewhere():
@@ -116,7 +117,7 @@ def test_links_between_documents_lead_somewhere():
 def test_pages_about_the_code_name_files_that_there_are():
     folders = (ROOT / folder for folder in (*ROOMS[:-1], "commands", "tests", "docs", "benchmarks", "examples"))
     files = {"cli.py", *(path.name for folder in folders for path in folder.rglob("*.py"))}
-    pages = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "architecture.md", *(ROOT / "docs" / "decisions").glob("*.md")]
+    pages = [ROOT / "CONTRIBUTING.md", CONTRIBUTORS / "architecture.md", *(CONTRIBUTORS / "decisions").glob("*.md")]
     named = {path.name: re.findall(r"`(?:[\w-]+/)*(\w+\.py)`", path.read_text(encoding="utf-8")) for path in pages}
     assert {page: set(names) - files for page, names in named.items() if set(names) - files} == {}
 
@@ -124,7 +125,7 @@ def test_pages_about_the_code_name_files_that_there_are():
 def test_the_picture_of_the_rooms_shows_the_layers_that_the_linter_checks():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     layers = {one["containers"][0]: one["layers"] for one in settings["contracts"] if "containers" in one}
-    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    page = (CONTRIBUTORS / "architecture.md").read_text(encoding="utf-8")
     head, _, *lines = page.partition("```\nisolation ")[2].partition("```")[0].splitlines()
     starts = [0, head.index("experiments") + len("isolation "), head.index("reports") + len("isolation "), None]
     for package, start, end in zip(layers, starts, starts[1:], strict=False):

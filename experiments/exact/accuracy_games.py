@@ -2,8 +2,8 @@
 
 Every player meets the same opponents from the same random openings, on both sides, and its decisions in the middle of
 the games, where most wins are thrown away (plies 15 to 29 of 7x7), are labelled until enough of them were eligible; see
-`experiments.exact.accuracy`. `docs/perfect-play.md` says how far accuracy so measured orders players as their results
-do.
+`experiments.exact.accuracy`. `docs/explanation/perfect-play.md` says how far accuracy so measured orders players as
+their results do.
 """
 
 from __future__ import annotations

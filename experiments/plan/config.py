@@ -100,7 +100,7 @@ LARGEST_DIFFERENCE = 1_000
 
 
 class Config(BaseModel):
-    """A tournament. The keys are those of the TOML file; `docs/tournaments.md` explains them one by one."""
+    """A tournament. The keys are those of the TOML file; `docs/reference/tournaments.md` explains them one by one."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -362,7 +362,7 @@ board = "7x7"
 # best-of: each contender plays every opponent, and drops out once another is shown to be better.
 format = "gauntlet"
 
-# Who plays. Agents are named by short specs (docs/tournaments.md):
+# Who plays. Agents are named by short specs (docs/reference/tournaments.md):
 #   random, greedy, perfect
 #   MM:open@depth=3        minimax;      AB:improved@depth=5   alpha-beta
 #   ID:territory@nodes=5000   iterative deepening;   MCTS:improved@nodes=1000   or just MCTS@nodes=1000
@@ -412,13 +412,14 @@ seed = 1
 # Worker processes; 0 for one per core.
 jobs = 0
 
-# Play on the machines of a cluster instead: the address of its scheduler, or its scheduler file (docs/cluster.md).
+# Play on the machines of a cluster instead: the address of its scheduler, or its scheduler file
+# (docs/how-to/several-machines.md).
 # cluster = "tcp://127.0.0.1:8786"
 
 # The directory of the run; without it a new one under runs/.
 # out = "runs/my-tournament"
 
-# Engines, programs in any language (docs/engines.md); specs name them, as in engine:mine@nodes=5000.
+# Engines, programs in any language (docs/reference/engine-protocol.md); specs name them, as in engine:mine@nodes=5000.
 # [[engines]]
 # name = "mine"
 # command = ["./my_player", "--quiet"]

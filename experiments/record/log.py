@@ -1,4 +1,4 @@
-"""Game log: Parquet parts, one row per game; `docs/log.md` lists the columns.
+"""Game log: Parquet parts, one row per game; `docs/reference/log.md` lists the columns.
 
 A run's games lie in `RUN/games/` as `games-FIRST-LAST.parquet`, named by the numbers of the parts they hold. A file
 whose numbers lie within another's has been merged into that other file and no longer counts. That rule is what makes

@@ -8,8 +8,8 @@
     option    = "depth=" N | "nodes=" N | "ms=" X | "cpu_ms=" X | "order" | "quiescence" | "agree" | "ties"
               | "option." NAME "=" VALUE
 
-`docs/tournaments.md` says what each means. `spec` holds what a spec says, `kinds` is the table of what can play, and
-`grammar` reads specs by it. Parsing and completing touch no file; `expand` looks for the files of a pattern,
+`docs/reference/agents.md` says what each means. `spec` holds what a spec says, `kinds` is the table of what can play,
+and `grammar` reads specs by it. Parsing and completing touch no file; `expand` looks for the files of a pattern,
 `make_agent` loads what a spec names, and `named` a file that stands alone, of which `naming` tells what is meant.
 """
 
