@@ -81,7 +81,7 @@ def serve_engine(spec: str, size: str) -> None:
     """
     from experiments.roster import parse_agent
     from isolation.engines.engine_server import serve
-    from isolation.processes.subprocess_child import claim_stdio
+    from isolation.processes.child import claim_stdio
     from isolation.rules.geometry import parse_size
 
     agent = parse_agent(spec)

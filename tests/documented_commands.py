@@ -27,7 +27,7 @@ from experiments.play.runner import RunOutcome, play_tournament
 from experiments.suite import Suite, build_suite, position_sources, read_suite
 from isolation.checks import engine_checks
 from isolation.checks.search_cost import Cost
-from isolation.processes import subprocess_child
+from isolation.processes import child
 from reports.board import server
 from reports.watch import run_progress
 
@@ -158,7 +158,7 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(bench, "measure", lambda: [{"what": "nothing"}])
     patch.setattr(parallel_map, "chosen", lambda cluster, jobs: None)
     patch.setattr(engine_checks, "check_engine", lambda program: iter(()))
-    patch.setattr(subprocess_child, "claim_stdio", lambda: (BytesIO(), BytesIO()))
+    patch.setattr(child, "claim_stdio", lambda: (BytesIO(), BytesIO()))
     patch.setattr(daemons, "serve_scheduler", lambda *options: None)
     patch.setattr(daemons, "serve_worker", lambda *options: True)
     patch.setattr("reports.watch.server.watch", lambda run, port, announce, open_browser: announce("http://127.0.0.1/"))

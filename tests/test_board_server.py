@@ -1,3 +1,4 @@
+import asyncio
 import json
 import math
 import random
@@ -21,7 +22,8 @@ from experiments.roster.agent_kinds import KINDS, Kind
 from isolation import Board
 from isolation.players.agents import GreedyAgent, RandomAgent
 from isolation.search.interpreted import value_of_move
-from reports.board.board_processes import ROOM
+from reports.board import board_processes
+from reports.board.board_processes import ROOM, Processes
 from reports.board.handlers import exact, explored, move_values, opposing, position_value, safe_agent
 from reports.board.request_guard import IMPORT, MOST_BYTES, MOST_BYTES_IMPORTED, refusal
 from reports.board.request_models import (
@@ -213,6 +215,16 @@ def test_games_are_listed_and_loaded(port, records):
         game = ask(port, f"/api/runs/0/games/{row['game_id']}")[1]
         assert tuple(game["moves"]) == records[1][row["game_id"]].moves
         assert len(game["moves"]) == row["plies"]
+
+
+def test_games_are_shown_where_there_are_no_child_processes(records, monkeypatch):
+    monkeypatch.setattr(board_processes, "CAN_SEARCH", False)
+    monkeypatch.setattr(board_processes, "_Process", None)
+    processes = Processes(Resources((records[0],)))
+    processes.prepare()
+    answer = asyncio.run(processes.answer(GamesQuestion(run="0", kind="longest"), ""))
+    assert answer.status == 200
+    assert json.loads(answer.body)["total"] == len(records[1])
 
 
 def test_a_list_of_games_has_their_mistakes_or_says_how_to_have_them(tmp_path):

@@ -18,11 +18,12 @@ from isolation.games.match import play_games
 from isolation.loading.load_user_code import load_player
 from isolation.players.agents import ForfeitError, GreedyAgent, RandomAgent, SearchAgent
 from isolation.players.classic_agent import ClassicAgent
-from isolation.processes.agent_pickling import AgentPicklingError, dump_agent, load_agent
-from isolation.processes.subprocess_child import NEW_GAME, Failure, PlayerSetup, SetupError, decode, encode
+from isolation.processes.agent_pickling import AgentPicklingError, from_bytes, to_bytes
+from isolation.processes.child import Failure, Setup, SetupError, decode, encode
+from isolation.processes.child_process import START_SECONDS
 from isolation.processes.subprocess_player import (
     MOST_KEPT,
-    START_SECONDS,
+    NEW_GAME,
     SubprocessPlayer,
     judge_of,
     subprocess_player,
@@ -163,7 +164,7 @@ PLAIN = judge_of(RandomAgent())
 def scripted(*scripts, judge=PLAIN):
     """A guard over these transports, one after another; nobody else has its order."""
     waiting = list(scripts)
-    return SubprocessPlayer("it", PlayerSetup(b"agent %d" % next(ORDERS), (7, 7)), 5.0, judge, lambda: waiting.pop(0))
+    return SubprocessPlayer("it", Setup(b"agent %d" % next(ORDERS)), 5.0, judge, lambda: waiting.pop(0))
 
 
 def test_an_order_goes_first_then_questions_over_one_process():
@@ -229,9 +230,7 @@ def test_a_closed_guard_leaves_its_process_to_the_next_of_the_same_order_only():
     player.new_game()
     player.close()
     player.close()
-    other = SubprocessPlayer(
-        "it", PlayerSetup(player.order.agent, (9, 9)), 5.0, player.judge, lambda: Script(None, None)
-    )
+    other = SubprocessPlayer("it", Setup(player.order.make, "none"), 5.0, player.judge, lambda: Script(None, None))
     other.new_game()
     again = SubprocessPlayer("it", player.order, 5.0, player.judge, lambda: pytest.fail("a process waits already"))
     again.new_game()
@@ -430,11 +429,11 @@ def test_a_player_of_a_file_is_loaded_there_again_unless_the_file_has_changed(tm
     agent = parse_agent(f"It={path}:Mine@ms=60000")
     assert against_greedy(agent).reason == "no_moves"
     factory = load_player(path, "Mine").value
-    packed = dump_agent(classic(factory))
-    assert load_agent(packed).factory is factory
+    packed = to_bytes(classic(factory))
+    assert from_bytes(packed).factory is factory
     (tmp_path / "aside.py").write_text("def pick(moves):\n    return moves[1]\n")
     with pytest.raises(ValueError, match=r"my-player\.py has changed since it was loaded"):
-        load_agent(packed)
+        from_bytes(packed)
     agent = replace(agent, name="another")  # the process of the first one, which has loaded it, goes on
     assert against_greedy(agent).detail == "cannot be loaded: my-player.py has changed since the run began"
     (tmp_path / "other.py").write_text("class P:\n    def get_move(self, game, time_left):\n        pass\n")

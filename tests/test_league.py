@@ -27,9 +27,9 @@ from isolation.editions.classic_board import Board
 from isolation.exact.solver import solve
 from isolation.games.match import GameRecord, play
 from isolation.processes import file_agent
-from isolation.processes.player_process import MOST_WAITS, PlayerProcess
+from isolation.processes.child_process import MOST_WAITS, ChildProcess
 from isolation.processes.sandbox import landlock_version
-from isolation.processes.transport import TransportTimeout
+from isolation.processes.transport import ProcessTransport, TransportTimeout
 from isolation.rules.limits import Limit
 from reports.league.league_tables import leading, ranking_section
 from reports.league.page_paths import INDEX, games_of, page_of
@@ -368,12 +368,12 @@ def test_an_import_that_hangs_is_given_up_and_one_that_fails_is_told(
 def test_a_busy_machine_is_given_time_and_a_sleeper_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[float] = []
 
-    def silent(process: PlayerProcess, seconds: float) -> bytes:
+    def silent(process: ChildProcess, seconds: float) -> bytes:
         asked.append(seconds)
         raise TransportTimeout
 
-    monkeypatch.setattr(PlayerProcess, "_receive_within", silent)
-    process = PlayerProcess("import time; time.sleep(600)")
+    monkeypatch.setattr(ProcessTransport, "receive", silent)
+    process = ChildProcess("import time; time.sleep(600)")
     monkeypatch.setattr(process, "_child", psutil.Process())
     try:
         for status, used, waits in (("sleeping", 0.0, 1), ("running", 0.0, MOST_WAITS), ("running", 1.1, 1)):

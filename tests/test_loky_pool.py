@@ -18,6 +18,7 @@ from experiments.play.pools.crash_markers import Suspect
 from experiments.play.pools.loky_pool import LokyPool
 from experiments.play.pools.pool import Answered, Died, Event, Failed, Finished
 from experiments.play.pools.worker import Task, Worker, task_of
+from isolation import Board
 
 USER = """
 import ctypes, os, pathlib, signal, time
@@ -48,13 +49,23 @@ class Slow:
     def get_move(self, game, time_left):
         time.sleep(0.1)
         return game.get_legal_moves()[0]
-
-def endless(game, player):
-    x, blank = 0, len(game.get_blank_spaces())
-    while blank == 41:
-        x = (x + 1) % 3
-    return float(blank)
 """
+ENDLESS = """
+def endless(game, player):
+    x, own, other = 0, game.get_player_location(player), game.get_player_location(game.get_opponent(player))
+    while own == {own} and other == {other} and len(game.get_blank_spaces()) == {blank}:
+        x = (x + 1) % 3
+    return float(x)
+"""
+"""A heuristic that does not return in one position, which is not among those in which it is compared with Python."""
+
+
+def endless_after(opening: list[int], size: str) -> str:
+    """Such a heuristic, for a position that comes up when it first moves."""
+    board = Board.from_moves(opening, size)
+    own, other = board.legal_cells()[0], board.locations[1 - board.active_index]
+    cells = (divmod(cell, board.width) for cell in (own, other))
+    return ENDLESS.format(own=next(cells), other=next(cells), blank=board.blank.bit_count() - 1)
 
 
 def task(folder: Path, *contenders: str) -> Task:
@@ -230,18 +241,20 @@ def test_a_player_that_stops_the_worker_that_a_call_runs_in_loses_the_call(tmp_p
 
 @pytest.mark.slow
 def test_compiled_code_that_does_not_answer_is_ended_and_told(tmp_path: Path) -> None:
+    (opening,) = task(tmp_path, "random").schedule.openings(np.array([0]))
+    (tmp_path / "endless.py").write_text(endless_after(opening, "7x7"))
     with LokyPool(1) as pool:
-        pool.assign(with_patience(0.5, task(tmp_path, f"AB:{tmp_path}/user.py:endless@depth=1")))
-        pool.call(Worker.compile_agents, (0, 1))
-        everything(pool)
-        pool.submit(np.array([1]))
+        pool.assign(with_patience(0.5, task(tmp_path, f"AB:{tmp_path}/endless.py@depth=1")))
+        call = pool.call(Worker.compile_agents, (0, 1))
+        assert everything(pool) == [Answered(call, {})]
+        pool.submit(np.array([0]))
         pool.submit(np.array([2]))
-        assert everything(pool) == [Died((1, 2), (Suspect(1, 2, silent=0.5),), ())]
+        assert everything(pool) == [Died((0, 2), (Suspect(0, 1),), ())]
 
 
-def test_players_that_answer_in_time_are_left_alone_however_long_the_game(tmp_path: Path) -> None:
+def test_the_pool_does_not_watch_players_that_have_processes_of_their_own(tmp_path: Path) -> None:
     with LokyPool(1) as pool:
-        pool.assign(with_patience(1.5, task(tmp_path, "Slow")))
+        pool.assign(with_patience(0.01, task(tmp_path, "Slow")))
         pool.call(Worker.compile_agents, (0, 1))
         everything(pool)
         pool.submit(np.array([0]))

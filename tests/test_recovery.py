@@ -80,12 +80,6 @@ def test_deaths_without_a_game_are_counted_anew_after(between: str) -> None:
             recovery.died(death(1, 2, suspects=(Suspect(2, 1),)))
 
 
-def test_who_did_not_answer_loses_at_once() -> None:
-    hung = Suspect(5, 2, silent=60.0)
-    assert Recovery().died(death(4, 5, suspects=(hung,))) == [Requeue((4,)), RecordLoss(hung, 1)]
-    assert died_alone(PlayAlone(Suspect(5, 1), 1), death(5, suspects=(hung,))) == RecordLoss(hung, 2)
-
-
 def lose(mover: int) -> RecordLoss:
     return RecordLoss(Suspect(5, mover), 3)
 
@@ -319,13 +313,13 @@ def test_who_kills_in_three_games_in_a_row_forfeits_the_rest_until_that_is_taken
 
 
 def test_a_player_that_never_answers_loses_by_hang_and_forfeits_the_rest_after_three_games(tmp_path: Path) -> None:
-    hangs = Script(kills=lambda ids: [Suspect(ids[0], 1, silent=60.0)])
-    outcome = play(tmp_path / "run", hangs, contenders=["greedy"], baseline="MM:null@depth=1", openings="random:2")
-    assert outcome.reasons["hang"] >= 3
+    (tmp_path / "user.py").write_text("def score(game, player):\n    while True:\n        pass\n")
+    ended = Script(kills=lambda ids: [Suspect(ids[0], 1)])
+    keys = {"contenders": [f"User=AB:{tmp_path}/user.py:score@depth=1"], "pairs": 3, "hard_cap": 0.2}
+    assert play(tmp_path / "run", ended, **keys).reasons == {"hang": 3, "error": 3}
     details = log.read_games(tmp_path / "run")["detail"].value_counts().to_dict()
-    assert details["its process died: it was ended after 60 s without an answer"] == outcome.reasons["hang"]
-    assert details[FORFEITED] == 40 - outcome.reasons["hang"]
-    assert hangs.alone == []
+    assert details == {"its process died: it was ended, no answer within 0.2 s": 3, FORFEITED: 3}
+    assert [interpreted for _, interpreted in ended.alone] == [True] * 3
 
 
 @pytest.mark.parametrize(

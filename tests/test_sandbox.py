@@ -23,7 +23,7 @@ from isolation.loading.integrity import ChangedError, unchanged
 from isolation.loading.load_user_code import LoadError, load_heuristic
 from isolation.players.agents import Agent, ForfeitError
 from isolation.players.classic_agent import Given
-from isolation.processes.player_process import PlayerProcess
+from isolation.processes.child_process import ChildProcess
 from isolation.processes.subprocess_player import SLACK_MS, Spent, judge_given
 from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason
@@ -276,22 +276,9 @@ def test_what_is_changed_while_games_are_played_is_blamed_on_the_file_that_is_he
     assert callable(Board.play)
 
 
-def test_whoever_waits_for_a_process_shows_signs_of_life(
-    honest: list[Agent], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("isolation.processes.player_process.BEAT", 0.01)
-    (sleeper,) = file_agents(tmp_path, HOSTILE.format(at_import="", in_move="time.sleep(0.3)"), "Hostile")
-    marker = np.zeros(4, np.int64)
-    games = play_many([sleeper, honest[2]], np.array([[0, 1]]), [(0, 24)], [1], "5x5", 0.1, marker=marker)
-    assert (games.reason.tolist(), games.detail) == (
-        [Reason.HANG], ["its process died: it was ended, no answer within 0.1 s"],
-    )  # fmt: skip
-    assert marker[3] >= 5
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at another process as Linux does")
 def test_processor_time_is_read_to_the_nanosecond_from_outside() -> None:
-    process = PlayerProcess("x = sum(range(10**5))\nprint(flush=True)\nwhile True: pass")
+    process = ChildProcess("x = sum(range(10**5))\nprint(flush=True)\nwhile True: pass")
     try:
         process.receive(30)
         first = process.used()

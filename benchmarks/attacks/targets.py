@@ -23,7 +23,7 @@ from isolation.games.match import play_games
 from isolation.games.transcript import board_after
 from isolation.players.agents import RandomAgent
 from isolation.players.classic_agent import Given
-from isolation.processes.subprocess_child import Failure, PlayerSetup, encode
+from isolation.processes.child import Failure, Setup, encode
 from isolation.processes.subprocess_player import SubprocessPlayer, judge_given, judge_of
 from isolation.processes.transport import TransportClosed
 from isolation.rules.geometry import format_size, parse_size
@@ -169,7 +169,7 @@ class _Scripted(RandomAgent):
 
     def open(self) -> Any:
         """A player in a process that there is not."""
-        order = PlayerSetup(os.urandom(8), (5, 5))  # another each time, lest a process of an earlier game is taken
+        order = Setup(os.urandom(8))  # another each time, lest a process of an earlier game is taken
         judge = judge_given(Limit(ms=1000), overruns=False) if self.data[:1] < b"\x80" else judge_of(self)  # type: ignore[attr-defined]
         return SubprocessPlayer(self.name, order, 1.0, judge, start=lambda: _Answers(self.data))  # type: ignore[attr-defined]
 

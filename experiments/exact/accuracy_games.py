@@ -54,7 +54,6 @@ LONGEST_MOVE = 60.0
 
 _CHUNK = 8
 _MOST_FAILURES = 0.5
-_NOBODY = -1
 _MOST_OPENINGS = 20_000
 
 
@@ -168,11 +167,11 @@ def _label_player(
     who: tuple[str, int], files: Sequence[UserFile], openings: OpeningSet, positions: int
 ) -> tuple[tuple[str, int], _Judged]:
     """One player's decisions, or the end of all if it does not answer."""
-    player, marker = _make_player(*who, files), np.full(4, _NOBODY)
+    player, marker = _make_player(*who, files), np.zeros(4, np.int64)
     player.compiled(parse_size(openings.size))  # in this thread, which hears the alarm of the compiler's checks
 
     def being_asked() -> list[int] | None:
-        return marker.tolist() if player.is_user_code and marker[1] != _NOBODY else None
+        return marker.tolist() if player.is_user_code and marker[3] else None
 
     try:
         judged = run_with_watchdog(lambda: _judge(player, openings, positions, marker), being_asked, LONGEST_MOVE)
@@ -194,7 +193,8 @@ def _judge(player: Agent, openings: OpeningSet, positions: int, marker: NDArray[
         for index, opponent in enumerate(field):
             rows = range(start + index, min(start + _CHUNK, len(openings)), len(field))
             for agents in ((player, opponent), (opponent, player)) if rows else ():
-                games = _play(agents, openings, rows, marker)
+                starts = [openings[row] for row in rows]
+                games = play_games(*agents, starts, list(rows), openings.size, marker=marker)
                 failures += _failures_of(1 + agents.index(player), games)
                 played += len(games)
                 parts.append(_label_games(player, agents, openings, rows, games))
@@ -204,13 +204,6 @@ def _judge(player: Agent, openings: OpeningSet, positions: int, marker: NDArray[
             break
     note = _told_failures(player.name, failures, played, is_left_out) if failures else ""
     return _Judged(pd.concat(parts, ignore_index=True), note, is_left_out)
-
-
-def _play(agents: tuple[Agent, Agent], openings: OpeningSet, rows: range, marker: NDArray[np.int64]) -> GameBatch:
-    """Games from these openings; the marker says who is being asked meanwhile, and afterwards that nobody is."""
-    games = play_games(*agents, [openings[row] for row in rows], list(rows), openings.size, marker=marker)
-    marker[:] = _NOBODY
-    return games
 
 
 def _failures_of(side: int, games: GameBatch) -> list[tuple[str, str]]:

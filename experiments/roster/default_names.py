@@ -24,7 +24,7 @@ from isolation.loading.load_user_code import (
     load_module,
     load_player,
 )
-from isolation.processes.subprocess_player import call_in_child
+from isolation.processes.child_process import call_in_child
 
 
 def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from isolation.checks.speed import random_openings
@@ -14,6 +14,7 @@ from isolation.editions.classic_board import Board
 from isolation.editions.edition import THIRD, TOO_LATE, Edition, edition_of, make_player, seat
 from isolation.editions.third.conversion import state_of
 from isolation.editions.third.sample_players import minimax_value
+from isolation.loading.load_user_code import load_player
 from isolation.rules.geometry import format_size
 from isolation.rules.limits import Limit
 from isolation.rules.parameters import base_function
@@ -127,6 +128,16 @@ def _is_number(value: object) -> bool:
         return not math.isnan(value)  # type: ignore[arg-type]
     except TypeError:
         return False
+
+
+def checks_of_file(path: str, name: str) -> Callable[[], list[dict[str, Any]]]:
+    """Load a player from a file; returns what checks it, whose findings are plain data, for another process.
+
+    Raises:
+        LoadError: the file cannot be loaded, or has no such player.
+    """
+    player = load_player(path, name).value
+    return lambda: [asdict(finding) for finding in check_player(player)]
 
 
 def check_player(factory: Callable[[], Any]) -> list[CheckResult]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from math import inf
@@ -115,8 +115,8 @@ def play_games(
         seeds: one unsigned 64-bit number a game.
         hard_cap: seconds after which a move counts as a hang. All user code then lives in child processes; without it,
             what comes from files and does not compile, and a move is a hang after a minute.
-        marker: int64[4], kept at the index of the game being played, the index (0, 1) of its mover, its ply, and a
-            count that rises every second while a process is waited for.
+        marker: int64[4], kept at the index of the game being played, the index (0, 1) of its mover, its ply, and
+            whether compiled code plays it, which nothing here can end.
         interpreted: play in the interpreted loop even if both agents are compiled.
 
     Raises:
@@ -264,11 +264,13 @@ def _play_compiled(
     )
     *first, players_at, sides_at, marks_at = map(workspaces.address_of, given)
     remembered = 0 if memory is None else workspaces.address_of(memory.table)
+    marker[3:] = 1
     with workspaces.borrow_workspace() as desk:
         native_function("games", None, rows, columns).call(
             *first, count, players_at, sides_at, remembered, desk.address, marks_at,
             *map(workspaces.address_of, (marker, winner, reason, ends, *plies)),
         )  # fmt: skip
+    marker[3:] = 0
     offsets = np.concatenate(([0], ends)).astype(np.int64)
     games = GameBatch(winner, reason, [""] * count, offsets, *(column[: offsets[-1]].copy() for column in plies))
     return _with_details(games, fixtures, size, marker)
@@ -322,7 +324,6 @@ def _ask_again(agent: Agent, board: Board, seed: int) -> None:
 def _play_interpreted(fixtures: _Fixtures, size: str, hard_cap: float | None, marker: NDArray[np.int64]) -> GameBatch:
     """Games of the same two agents on the same sides."""
     from isolation.engines.engine_agent import EnginePlayer
-    from isolation.processes.subprocess_player import SubprocessPlayer
 
     agents = [fixtures.agents[index] for index in fixtures.sides[0]]
     with ExitStack() as stack:
@@ -330,9 +331,6 @@ def _play_interpreted(fixtures: _Fixtures, size: str, hard_cap: float | None, ma
         is_ctrl_c = stack.enter_context(detect_ctrl_c())
         played = []
         engines = [player for player in players if isinstance(player, EnginePlayer)]
-        for player in players:
-            if isinstance(player, SubprocessPlayer):
-                player.heartbeat = _heart(marker)
         for opening, seed, mark in zip(fixtures.openings, fixtures.seeds, fixtures.marks.tolist(), strict=True):
             for engine in engines:
                 engine.game = mark
@@ -361,15 +359,6 @@ def _is_capped(hard_cap: float | None) -> bool:
 def _is_from_file(agent: Agent) -> bool:
     """Whether what an agent evaluates by was loaded from a user's file."""
     return origin_of(base_function(agent.heuristic)) is not None
-
-
-def _heart(marker: NDArray[np.int64]) -> Callable[[], None]:
-    """What shows that this process still waits for an answer."""
-
-    def beat() -> None:
-        marker[3:] += 1
-
-    return beat
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,10 @@ from __future__ import annotations
 import io
 import pickle
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from isolation.loading.load_user_code import content_hash, load, origin_of
 from isolation.usercode.user_exceptions import name_of, to_one_line
-
-if TYPE_CHECKING:
-    from isolation.players.agents import Agent
 
 
 class AgentPicklingError(ValueError):
@@ -26,30 +23,12 @@ class AgentPicklingError(ValueError):
         self.why = why
 
 
-def dump_agent(agent: Agent) -> bytes:
-    """An agent as bytes.
-
-    Raises:
-        AgentPicklingError: it holds something that belongs to this process, such as an open file or a lock.
-    """
-    try:
-        return to_bytes(agent)
-    except Exception as error:
-        raise AgentPicklingError(agent.name, one_line(error)) from None
-
-
-def load_agent(packed: bytes) -> Agent:
-    """The agent again.
-
-    Raises:
-        Exception: a user's file has changed or is gone, or a module cannot be imported here.
-    """
-    agent: Agent = from_bytes(packed)
-    return agent
-
-
 def recipe(make: Callable[..., object], *arguments: Any) -> bytes:
-    """An agent, or anything else, as bytes that is made where they are unpacked, by a call that nobody makes here."""
+    """Anything as bytes that is made where they are unpacked, by a call that nobody makes here.
+
+    Raises:
+        Exception: an argument holds something that belongs to this process.
+    """
     return to_bytes(_Recipe(make, arguments))
 
 

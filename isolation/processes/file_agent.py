@@ -13,12 +13,12 @@ from typing import Any
 from isolation.editions.edition import THIRD
 from isolation.editions.third.conversion import unsupported_size_reason
 from isolation.loading.load_user_code import content_hash, load_player
-from isolation.players.agents import Agent, ForfeitError, UncompiledAgent
+from isolation.players.agents import ForfeitError, UncompiledAgent
 from isolation.players.classic_agent import ClassicAgent
 from isolation.processes.agent_pickling import recipe
-from isolation.processes.player_process import PlayerProcess
-from isolation.processes.subprocess_child import PlayerSetup
-from isolation.processes.subprocess_player import START_SECONDS, SubprocessPlayer, judge_given, patience
+from isolation.processes.child import Setup
+from isolation.processes.child_process import START_SECONDS, ChildProcess
+from isolation.processes.subprocess_player import SubprocessPlayer, judge_given, open_for_questions, patience
 from isolation.processes.transport import Transport
 from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason
@@ -27,8 +27,6 @@ IMPORT_SECONDS = 10.0
 """What a file may take to be imported in a restricted process, the process's own start included."""
 USUAL_CAP = 10.0
 """Seconds for a move in a restricted process where no hard cap was asked for."""
-_ANY_SIZE = (0, 0)
-"""Of boards: nothing of a player from a file is compiled for a size."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class FileAgent(UncompiledAgent):
         content: the hash of its code.
         limit: wall or processor time a move.
         edition: that of its class; empty where nobody knows.
-        is_restricted: whether its process may only read files and compute; see `confined.confine`.
+        is_restricted: whether its process may only read files and compute; see `sandbox.enter_sandbox`.
         hard_cap: seconds after which a move, or the beginning of a game, counts as a hang; None for the usual.
         errors: the folder that tracebacks are kept in; empty for nowhere.
     """
@@ -80,13 +78,13 @@ class FileAgent(UncompiledAgent):
         """The same player, given up after so many seconds without a move."""
         return replace(self, hard_cap=seconds)
 
-    def open(self, start: Callable[[], Transport] = PlayerProcess) -> SubprocessPlayer:
+    def open(self, start: Callable[[], Transport] = ChildProcess) -> SubprocessPlayer:
         """What asks the player's process for moves; it is started for the first game."""
-        make = recipe(_agent_of_file, self.file, self.player, self.content, self.name, self.limit)
+        make = recipe(_open_file, self.file, self.player, self.content, self.name, self.limit)
         usual = USUAL_CAP if self.is_restricted else patience(self)
         return SubprocessPlayer(
             self.name,
-            PlayerSetup(make, _ANY_SIZE, str(Path(self.file).parent), self.is_restricted),
+            Setup(make, "sandboxed" if self.is_restricted else "contained", str(Path(self.file).parent)),
             usual if self.hard_cap is None else self.hard_cap,
             judge_given(self.limit, overruns=self.edition in ("", THIRD.name)),
             start,
@@ -106,8 +104,8 @@ class FileAgent(UncompiledAgent):
                 file.write(f"{json.dumps({'detail': loss.detail, 'traceback': loss.traceback})}\n")
 
 
-def _agent_of_file(path: str, name: str, content: str, agent: str, limit: Limit) -> Agent:
-    """The agent, made in the process that it plays in, of code that has the hash `content`.
+def _open_file(path: str, name: str, content: str, agent: str, limit: Limit) -> Callable[..., object]:
+    """Open the player in the process that it plays in, of code that has the hash `content`.
 
     Raises:
         ValueError: the file, or one that it imports, is not what it was, or cannot be loaded.
@@ -116,7 +114,7 @@ def _agent_of_file(path: str, name: str, content: str, agent: str, limit: Limit)
     factory = load_player(path, name).value if was_same else None
     if factory is None or content_hash(path) != content:  # read again, as it may change while it is being loaded
         raise ValueError(f"{path} has changed since the run began")
-    return ClassicAgent(agent, factory, (), limit)
+    return open_for_questions(ClassicAgent(agent, factory, (), limit))
 
 
 def file_name(agent: str) -> str:

@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NoReturn
 
 from isolation.loading.integrity import allow_changes
@@ -65,7 +66,6 @@ _RIGHTS = {1: 13, 2: 14}
 """How many rights versions of it know; 15 and more since."""
 _SIGNALS = 1 << 1
 _PR_SET_NO_NEW_PRIVS = 38
-_LIBRARIES_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 def contain() -> Callable[[], None]:
@@ -122,8 +122,6 @@ def enter_sandbox(folder: str) -> None:
     """
     die_with_parent()
     allow_changes()
-    for name in _LIBRARIES_THREADS:  # a stack for each, which counts as memory, and time that counts several times
-        os.environ[name] = "1"
     discard_output()
     os.chdir(folder)
     _limit()
@@ -148,6 +146,19 @@ def _limit() -> None:
             resource.setrlimit(kind, (least, least))
         except (ValueError, OSError):  # macOS has some of them in name only
             continue
+
+
+def limit_memory(most: int) -> None:
+    """Have memory refused to this process beyond so many bytes more than it has, where the system can count them."""
+    try:
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5])
+    except (ImportError, OSError):
+        return
+    most += pages * resource.getpagesize()
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
 def landlock_version() -> int:

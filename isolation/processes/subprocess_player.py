@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from isolation.players.agents import ForfeitError, SearchAgent
-from isolation.players.classic_agent import ClassicAgent, Given, judged
-from isolation.processes.agent_pickling import AgentPicklingError, dump_agent, recipe
-from isolation.processes.player_process import PlayerProcess
-from isolation.processes.subprocess_child import NEW_GAME, Failure, PlayerSetup, SetupError, decode_answer, encode
+from isolation.players.classic_agent import ClassicAgent, ClassicPlayer, Given, judged
+from isolation.processes.agent_pickling import AgentPicklingError, one_line, recipe
+from isolation.processes.child import Failure, Setup, SetupError
+from isolation.processes.child_process import START_SECONDS, ChildProcess, exchange
 from isolation.processes.transport import Idle, Transport, TransportClosed, TransportTimeout
 from isolation.rules.outcome import PROCESS_DIED, Reason
 from isolation.search.result import SearchResult, is_well_formed
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from isolation.players.agents import Agent
     from isolation.rules.limits import Limit
 
-START_SECONDS = 70.0
-"""What a process may take to start, to load a user's file with all it imports, and to load compiled code."""
 HANGS_AFTER = 60.0
 """Seconds beyond its time limit after which a move counts as a hang where no hard cap was asked for."""
+NEW_GAME: tuple[()] = ()
+"""The question that has a fresh player made; a move is asked for by (board, seed)."""
 MOST_KEPT = 32
 """Processes that are kept for agents that do not play just now: one for everybody in a class."""
 SLACK_MS = 30.0
@@ -75,20 +75,19 @@ class SubprocessPlayer:
     whoever opens the same agent next.
 
     Attributes:
-        refused: makes what is raised where the agent cannot be made in another process, of why; without it CannotCross.
-        heartbeat: called every second while the process is waited for.
+        refused: makes what is raised where the agent cannot be made in another process, of why; without it
+            AgentPicklingError.
         note: told of every loss that the player's code has raised.
     """
 
     name: str
-    order: PlayerSetup
+    order: Setup
     hard_cap: float
     judge: Judge
-    start: Callable[[], Transport] = PlayerProcess
+    start: Callable[[], Transport] = ChildProcess
     start_seconds: float = START_SECONDS
     refused: Callable[[str], Exception] | None = None
     note: Callable[[ForfeitError], None] = lambda loss: None
-    heartbeat: Callable[[], None] = lambda: None
     _transport: Transport | None = field(default=None, init=False)
     _is_waiting: bool = field(default=False, init=False)
     _has_moved: bool = field(default=False, init=False)
@@ -138,18 +137,8 @@ class SubprocessPlayer:
             raise _NONSENSE from None
         return result
 
-    def _ask(self, question: object) -> object:
-        transport = self._running()
-        try:
-            answer = self._exchange(transport, question, self.hard_cap)
-        except TransportTimeout:
-            raise self._ended(Reason.HANG, f"no answer within {self.hard_cap:g} s") from None
-        except TransportClosed:
-            self._end()
-            raise DIED from None
-        except Exception:  # of whatever a line is that our side of the process has not written
-            self._end()
-            raise _NONSENSE from None
+    def _ask(self, question: tuple[Any, ...]) -> object:
+        answer = self._exchange(self._running(), question, self.hard_cap, "no answer")
         if isinstance(answer, Failure):
             loss = _as_error(answer)
             self.note(loss)
@@ -160,41 +149,33 @@ class SubprocessPlayer:
         """The process, which has the agent."""
         if self._transport is None:
             self._transport = _idle.take(self.order) or self._started()
-            if isinstance(self._transport, PlayerProcess):
-                self._transport.heartbeat = self.heartbeat
         return self._transport
 
     def _started(self) -> Transport:
         self._transport = transport = self.start()
-        if isinstance(transport, PlayerProcess):
-            transport.heartbeat = self.heartbeat
-        try:
-            answer = self._exchange(transport, self.order, self.start_seconds)
-        except TransportTimeout:
-            raise self._ended(Reason.HANG, f"its process did not start within {self.start_seconds:g} s") from None
-        except TransportClosed:
-            self._end()
-            raise DIED from None
-        except Exception:
-            self._end()
-            raise _NONSENSE from None
+        answer = self._exchange(transport, self.order, self.start_seconds, "its process did not start")
         if isinstance(answer, SetupError):
             self._end()
             why = to_one_line(answer.why, LONGEST_LINE)
             raise self.refused(why) if self.refused else AgentPicklingError(self.name, why)
         return transport
 
-    def _exchange(self, transport: Transport, question: object, seconds: float) -> object:
+    def _exchange(self, transport: Transport, question: Setup | tuple[Any, ...], seconds: float, late: str) -> object:
         """An answer; if this is cut short, it is still due."""
         self._is_waiting = True
-        transport.send(encode(question), seconds)
-        answer: object = decode_answer(transport.receive(seconds))
+        try:
+            answer: object = exchange(transport, question, seconds)
+        except TransportTimeout:
+            self._end()
+            raise ForfeitError(Reason.HANG, f"{PROCESS_DIED}: it was ended, {late} within {seconds:g} s") from None
+        except TransportClosed:
+            self._end()
+            raise DIED from None
+        except Exception:  # of whatever a line is that our side of the process has not written
+            self._end()
+            raise _NONSENSE from None
         self._is_waiting = False
         return answer
-
-    def _ended(self, reason: Reason, why: str) -> ForfeitError:
-        self._end()
-        return ForfeitError(reason, f"{PROCESS_DIED}: it was ended, {why}")
 
     def _end(self) -> None:
         if self._transport is not None:
@@ -204,7 +185,7 @@ class SubprocessPlayer:
 
 def _used(transport: Transport) -> float:
     """Seconds of processor time of the process that plays; 0 if they cannot be had."""
-    return transport.used() if isinstance(transport, PlayerProcess) else 0.0
+    return transport.used() if isinstance(transport, ChildProcess) else 0.0
 
 
 def _as_error(failure: Failure) -> ForfeitError:
@@ -290,7 +271,11 @@ def subprocess_player(agent: Agent, size: tuple[int, int], hard_cap: float) -> S
     Raises:
         AgentPicklingError: the agent cannot be sent to another process.
     """
-    return SubprocessPlayer(agent.name, PlayerSetup(dump_agent(agent), size), hard_cap, judge_of(agent))
+    try:
+        make = recipe(_open_agent, agent, size)
+    except Exception as error:
+        raise AgentPicklingError(agent.name, one_line(error)) from None
+    return SubprocessPlayer(agent.name, Setup(make), hard_cap, judge_of(agent))
 
 
 def patience(agent: Agent) -> float:
@@ -303,27 +288,25 @@ def patience(agent: Agent) -> float:
     return HANGS_AFTER + allowed if agent.is_user_code else math.inf
 
 
-def call_in_child(function: Callable[..., object], *arguments: object) -> Any:
-    """What a function returns, called in a process of its own, as it runs user code: text, numbers, and tuples of them.
+_idle: Idle[Setup, Transport] = Idle(MOST_KEPT)
 
-    Raises:
-        ValueError: it raised something, which the message says in a line, or ended its process, or takes too long.
-    """
-    transport = PlayerProcess()
-    try:
-        transport.send(encode(PlayerSetup(recipe(function, *arguments), None)), START_SECONDS)
-        answer = decode_answer(transport.receive(START_SECONDS))
-    except TransportTimeout:
-        raise ValueError(f"takes longer than {START_SECONDS:g} s") from None
-    except TransportClosed:
-        raise ValueError("ends its process") from None
-    except Exception:
-        raise ValueError("tampered with its own result") from None
-    finally:
-        transport.end()
-    if isinstance(answer, SetupError):
-        raise ValueError(to_one_line(answer.why, LONGEST_LINE))
+# In the process
+
+
+def _open_agent(agent: Agent, size: tuple[int, int]) -> Callable[..., object]:
+    agent.compiled(size)
+    return open_for_questions(agent)
+
+
+def open_for_questions(agent: Agent) -> Callable[..., object]:
+    """What answers `NEW_GAME` and (board, seed) for an agent: a move that others judge."""
+    player = agent.open()
+
+    def answer(*question: Any) -> object:
+        if not question:
+            return player.new_game()  # type: ignore[func-returns-value]
+        if isinstance(player, ClassicPlayer):
+            return player.give(*question)
+        return player.find(*question) if isinstance(player, SearchAgent) else player.choose(*question)
+
     return answer
-
-
-_idle: Idle[PlayerSetup, Transport] = Idle(MOST_KEPT)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
@@ -72,6 +72,7 @@ class ProcessTransport:
         directory: str | None = None,
         passed: Sequence[int] = (),
         longest: int | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         """Start the process.
 
@@ -79,6 +80,7 @@ class ProcessTransport:
             directory: where it works; without one, where this process does.
             passed: descriptors that it gets as well.
             longest: how many bytes a line may have that it sends; any number without it.
+            environment: its environment variables; without them, those of this process.
 
         Raises:
             OSError: there is no such program or directory, or no process can be had.
@@ -92,6 +94,7 @@ class ProcessTransport:
             start_new_session=True,
             cwd=directory,
             pass_fds=passed,
+            env=environment,
         )
         self._longest = longest
         assert self._process.stdin is not None
@@ -136,13 +139,18 @@ class ProcessTransport:
         del self._received[: at + 1]
         return line
 
+    def kill(self) -> None:
+        """Kill the group, whichever thread waits for a line: it finds the transport closed, and is to `end` it."""
+        if not self._is_over:
+            with suppress(ProcessLookupError, PermissionError):  # macOS refuses a group of which only a zombie is left
+                os.killpg(self._process.pid, signal.SIGKILL)
+
     def end(self) -> None:
         """Kill the group, and wait until the process is gone."""
         if self._is_over:
             return
+        self.kill()
         self._is_over = True
-        with suppress(ProcessLookupError, PermissionError):  # macOS refuses a group of which only a zombie is left
-            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
         self._process.wait()
         self._input.close()
@@ -159,7 +167,14 @@ class EngineTransport(ProcessTransport):
     process is killed: a keeper of its own sees to that. What it writes to standard error goes to a file.
     """
 
-    def __init__(self, command: Sequence[str], directory: str | None, errors: str, longest: int) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        directory: str | None,
+        errors: str,
+        longest: int,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         """Start the engine; that it cannot be started is noticed as its end.
 
         Args:
@@ -171,7 +186,9 @@ class EngineTransport(ProcessTransport):
         self._notice, theirs = socket.socketpair()
         keeper = [sys.executable, "-I", "-S", str(KEEPER), str(theirs.fileno()), errors, *command]
         try:
-            super().__init__(keeper, directory=directory, passed=(theirs.fileno(),), longest=longest)
+            super().__init__(
+                keeper, directory=directory, passed=(theirs.fileno(),), longest=longest, environment=environment
+            )
         except OSError:
             self._notice.close()
             raise

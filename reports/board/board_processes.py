@@ -8,21 +8,22 @@ however many long ones there are, and nobody waits in a line that is too long.
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-import sys
+import math
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
-from isolation.processes.subprocess_child import decode, encode
-from reports.board.board_child import SPARING, START, BoardAnswer, BoardSetup, failed
+from isolation.processes.agent_pickling import recipe
+from isolation.processes.child import Setup
+from isolation.processes.child_process import START_SECONDS, ChildProcess, exchange
+from reports.board.board_answers import CAN_SEARCH, BoardAnswer, answer, answering, failed
 from reports.board.resources import Resources, packed
 
-START_SECONDS = 60.0
-"""What a process may take to start."""
-_LONGEST_LINE = 1 << 26
+_LONGEST_ANSWER = 1 << 26
+_THREADS = ThreadPoolExecutor(64)
+"""Each waits for a process, and ends with it."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,8 @@ class Processes:
     """
 
     def __init__(self, shelf: Resources, room: ServerLimits = ROOM) -> None:
-        self._order = BoardSetup(packed(shelf), room.memory)
+        self._shelf = packed(shelf)
+        self._setup = Setup(recipe(answering, self._shelf, room.memory), "none")
         self._room = room
         self._short = asyncio.Semaphore(room.short_places)
         self._waiting = 0
@@ -70,6 +72,8 @@ class Processes:
 
     async def answer(self, question: object, page: str) -> BoardAnswer:
         """What a question of a page is answered. Whoever cancels this ends the question."""
+        if not CAN_SEARCH:
+            return await asyncio.to_thread(answer, question, self._shelf)
         room = self._room
         if self._waiting >= room.waiting:
             return failed(503, "the board is busy: try again later")
@@ -82,8 +86,8 @@ class Processes:
         process: _Process | None = None
         asking: asyncio.Task[BoardAnswer] | None = None
         try:
-            process = self._idle.pop() if self._idle else await _Process.start(self._order)
-            asking = asyncio.create_task(process.ask(question))
+            process = self._idle.pop() if self._idle else await _Process.start(self._setup)
+            asking = asyncio.create_task(process.answer(question))
             if not await _is_done(asking, room.short):
                 if self._long.total() >= room.long_places or self._long[page] >= room.long_places_a_page:
                     self.prepare()
@@ -94,10 +98,10 @@ class Processes:
                 self.prepare()
                 if not await _is_done(asking, room.longest - room.short):
                     return failed(503, f"no answer within {room.longest:g} s: request less")
-            answer = asking.result()
+            board_answer = asking.result()
             self._keep_or_end(process)
             process = None
-            return answer
+            return board_answer
         except _Ended:
             return failed(500, "the process for this request has died")
         finally:
@@ -106,24 +110,26 @@ class Processes:
             else:
                 self._long[page] -= 1
             if process is not None:
-                process.kill()
+                process.drop()
             if asking is not None:
                 asking.cancel()
 
     def prepare(self) -> None:
         """Have a process ready for the next question; call it in the event loop."""
+        if not CAN_SEARCH:
+            return
         preparing = asyncio.create_task(self._prepare())
         self._preparing.add(preparing)
         preparing.add_done_callback(self._preparing.discard)
 
     async def _prepare(self) -> None:
         with suppress(_Ended):
-            process = await _Process.start(self._order)
+            process = await _Process.start(self._setup)
             self._keep_or_end(process)
 
     def _keep_or_end(self, process: _Process) -> None:
         if self._is_closed or len(self._idle) >= self._room.short_places:
-            process.kill()
+            process.drop()
         else:
             self._idle.append(process)
 
@@ -133,83 +139,61 @@ class Processes:
         for preparing in self._preparing:
             preparing.cancel()
         while self._idle:
-            self._idle.pop().kill()
+            self._idle.pop().drop()
 
 
 class _Ended(Exception):
     """The process has died."""
 
 
-class _Process:
-    """A process that answers questions, one at a time. It leads a group, and is ended with all it has started."""
+class _Process(ChildProcess):
+    """A process that answers questions, one at a time; belongs to the event loop."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        self._process, self._input, self._output = process, process.stdin, process.stdout
+    _is_asked = False
 
     @classmethod
-    async def start(cls, order: BoardSetup) -> Self:
+    async def start(cls, setup: Setup) -> Self:
         """A process that is ready for questions.
 
         Raises:
             _Ended: it has died.
         """
-        folders = [folder for folder in sys.path if isinstance(folder, str)]
-        process = cls(
-            await asyncio.create_subprocess_exec(
-                *(sys.executable, "-P", "-c", START, *folders),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                limit=_LONGEST_LINE,
-                start_new_session=True,
-                env={**os.environ, **SPARING},
-            )
-        )
+        process = cls(longest=_LONGEST_ANSWER)
         try:
-            async with asyncio.timeout(START_SECONDS):
-                await process._exchange(order)
-        except TimeoutError:
-            process.kill()
-            raise _Ended from None
+            if await process._ask(setup, START_SECONDS) is not None:
+                raise _Ended
         except BaseException:
-            process.kill()
+            process.drop()
             raise
         return process
 
-    async def ask(self, question: object) -> BoardAnswer:
-        """Its answer.
+    async def answer(self, question: object) -> BoardAnswer:
+        """What it answers, however long that takes.
 
         Raises:
             _Ended: it has died.
         """
-        answer = await self._exchange(question)
-        assert isinstance(answer, BoardAnswer)
+        return BoardAnswer(*await self._ask((question,), math.inf))
+
+    def drop(self) -> None:
+        """End it at once; a thread that waits for it sees to what is left."""
+        if self._is_asked:
+            self.kill()
+        else:
+            self.end()
+
+    async def _ask(self, question: Setup | tuple[object], seconds: float) -> Any:
+        self._is_asked = True
+        answer = await asyncio.get_running_loop().run_in_executor(_THREADS, self._exchange, question, seconds)
+        self._is_asked = False
         return answer
 
-    def kill(self) -> None:
-        """End it and all it has started, at once."""
-        self._input.close()
-        if self._process.returncode is not None:
-            return
-        with suppress(ProcessLookupError, PermissionError):
-            if hasattr(os, "killpg"):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            else:
-                self._process.kill()
-
-    async def _exchange(self, question: object) -> object:
+    def _exchange(self, question: Setup | tuple[object], seconds: float) -> Any:
         try:
-            self._input.write(encode(question) + b"\n")
-            await self._input.drain()
-            line = await self._output.readline()
-        except OSError:
+            return exchange(self, question, seconds)
+        except Exception:
+            self.end()
             raise _Ended from None
-        if not line:
-            raise _Ended
-        answer: object = decode(line)
-        return answer
 
 
 async def _is_done(task: asyncio.Task[BoardAnswer], seconds: float) -> bool:

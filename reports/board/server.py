@@ -22,7 +22,7 @@ from starlette.types import ASGIApp
 import heuristics
 from experiments.exchange.find_games import KINDS
 from experiments.record.log import games_folder
-from reports.board.board_child import BoardAnswer, failed
+from reports.board.board_answers import BoardAnswer, failed
 from reports.board.board_processes import ROOM, Processes, ServerLimits
 from reports.board.request_guard import IMPORT, MOST_BYTES_IMPORTED, Guarded
 from reports.board.request_models import (
@@ -188,7 +188,7 @@ async def _left(request: Request) -> None:
 
 
 def _response(answer: BoardAnswer) -> Response:
-    return JSONResponse(answer.content, status_code=answer.status)
+    return Response(answer.body, answer.status, media_type="application/json")
 
 
 def _choices(shelf: Resources) -> dict[str, Any]:

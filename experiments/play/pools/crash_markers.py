@@ -18,22 +18,18 @@ from numpy.typing import NDArray
 Markers = NDArray[np.int64]
 """int64[slots, 5], a row for each batch that may be out at a time, its marker."""
 
-PID, GAME, MOVER, PLY, BEATS = range(5)
+PID, GAME, MOVER, PLY, COMPILED = range(5)
 """What a marker says: the worker (0: none; negative: it is handing the batch in), the game's id, whose move (0, 1),
-which ply, and a count that rises every second while it waits for a player's process."""
+which ply, and whether compiled code plays, which nothing in the worker can end."""
 WIDTH = 5
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """A game that was being played when its worker died, and the player (1 or 2) who was to move.
-
-    `silent` are the seconds for which the mover had not answered when its worker was ended for that; 0 if it was not.
-    """
+    """A game that was being played when its worker died, and the player (1 or 2) who was to move."""
 
     game_id: int
     mover: int
-    silent: float = 0.0
 
 
 def create_markers(path: Path, slots: int) -> Markers:
@@ -57,12 +53,7 @@ def find_suspects(markers: Markers, slots: Collection[int], dead: set[int]) -> l
     handing_in = [slot for slot in slots if markers[slot, PID] < 0]
     at_work = [*playing, *handing_in]
     guilty = [slot for slot in at_work if abs(int(markers[slot, PID])) in dead] or playing or handing_in
-    return [suspect_at(markers[slot]) for slot in guilty]
-
-
-def suspect_at(marker: NDArray[np.int64]) -> Suspect:
-    """The game that a batch is at, and its mover."""
-    return Suspect(int(marker[GAME]), int(marker[MOVER]) + 1)
+    return [Suspect(int(markers[slot, GAME]), int(markers[slot, MOVER]) + 1) for slot in guilty]
 
 
 def dead_among(markers: Markers) -> set[int]:
@@ -76,7 +67,10 @@ asleep."""
 
 
 class StallDetector:
-    """Sees from the markers how long each batch has been at the same move. It costs the workers nothing."""
+    """Sees from the markers how long compiled code has been at the same move. It costs the workers nothing.
+
+    User code that runs interpreted is not its business: it plays in a child process, which the worker ends by itself.
+    """
 
     def __init__(self, markers: Markers, clock: Callable[[], float] = time.monotonic) -> None:
         self._markers = markers
@@ -91,11 +85,11 @@ class StallDetector:
         self._seen.pop(slot, None)
 
     def look(self, slots: Collection[int]) -> dict[int, float]:
-        """Seconds for which the same move has been on, for each of these slots in which a game is being played."""
+        """Seconds for which the same move has been on, for each of these slots in which compiled code plays."""
         now = self._clock()
         step, self._looked = min(now - self._looked, LONGEST_STEP), now
         for slot in slots:
             seen = self._markers[slot].tolist()
             self._silent[slot] = self._silent.get(slot, 0.0) + step if self._seen.get(slot) == seen else 0.0
             self._seen[slot] = seen
-        return {slot: self._silent[slot] for slot in slots if self._seen[slot][PID] > 0}
+        return {slot: self._silent[slot] for slot in slots if self._seen[slot][COMPILED]}

@@ -14,26 +14,25 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import psutil
 from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
 from experiments.plan.schedule import Ids
 from experiments.play.pools.crash_markers import (
+    GAME,
+    MOVER,
     PID,
     Markers,
     StallDetector,
-    Suspect,
     create_markers,
     dead_among,
     find_suspects,
     open_markers,
-    suspect_at,
 )
 from experiments.play.pools.pool import Answered, Died, Event, Failed, Finished, Pool
 from experiments.play.pools.process_map import end_with, starting_silently
@@ -80,7 +79,6 @@ class LokyPool(Pool):
         self._calls = 0
         self._dead: set[int] = set()
         self._watch = StallDetector(self._markers)
-        self._hung: dict[int, Suspect] = {}
         self._stopped: dict[int, int] = {}
 
     def assign(self, task: Task) -> None:
@@ -190,17 +188,14 @@ class LokyPool(Pool):
                     os.kill(pid, signal.SIGKILL)
 
     def _end_silent(self) -> None:
-        """Kill the workers of which no sign of life was seen for longer than the task has patience with the mover."""
+        """Kill the workers in which compiled code is at a move for longer than the task has patience with the mover."""
         assert self._task
         for slot, seconds in self._watch.look([batch.slot for batch in self._batches()]).items():
             if seconds <= min(self._task.patience):
                 continue
             marker = self._markers[slot].copy()
-            suspect = suspect_at(marker)
-            mover = self._task.schedule.players(np.array([suspect.game_id]))[0][suspect.mover - 1]
-            patience = self._task.patience[mover]
-            if seconds > patience:
-                self._hung[slot] = replace(suspect, silent=patience)
+            mover = self._task.schedule.players(marker[GAME : GAME + 1])[0][marker[MOVER]]
+            if seconds > self._task.patience[mover]:
                 with suppress(ProcessLookupError):
                     os.kill(int(marker[PID]), signal.SIGKILL)
 
@@ -215,7 +210,7 @@ class LokyPool(Pool):
         self._join()  # lest loky's thread has yet to say who died
         sent = self._batches()
         slots = [batch.slot for batch in sent]
-        suspects = list(self._hung.values()) or find_suspects(self._markers, slots, self._dead)
+        suspects = find_suspects(self._markers, slots, self._dead)
         died = Died(
             lost=tuple(id_ for batch in sent for id_ in batch.ids.tolist()),
             suspects=tuple(suspects),
@@ -228,7 +223,6 @@ class LokyPool(Pool):
         self._join()
         self._out.clear()
         self._dead = set()
-        self._hung = {}
         self._markers[:] = 0
 
     def _join(self) -> None:

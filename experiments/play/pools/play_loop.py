@@ -10,7 +10,6 @@ import numpy as np
 
 from experiments.plan.schedule import Ids
 from experiments.play.pools.batch_feed import BatchFeed
-from experiments.play.pools.crash_markers import Suspect
 from experiments.play.pools.interrupts import Interrupted
 from experiments.play.pools.pool import TICK, Answered, Died, Event, Failed, Finished, Pool
 from experiments.play.pools.recovery import (
@@ -25,7 +24,6 @@ from experiments.play.pools.recovery import (
     Requeue,
     died_alone,
     guilty,
-    hung_detail,
 )
 from experiments.play.pools.worker import Worker
 from experiments.record.finished_games import FinishedGames, LogPart, forfeited_game, joined
@@ -146,8 +144,6 @@ def _obey(instruction: Instruction, run: _Run) -> None:
                 run.ledger.add(played)
             else:
                 run.feed.give_back([suspect.game_id])
-        case RecordLoss():
-            run.ledger.add(_hung(instruction.suspect, run))
         case EndRun(why):
             raise ValueError(why)
 
@@ -161,7 +157,7 @@ def _play_alone(attempt: PlayAlone, run: _Run) -> FinishedGames | LogPart | None
             for event in alone.finished(TICK):
                 match event:
                     case Finished(batch):
-                        run.killers.finished(run.agents_of(attempt.suspect.game_id))
+                        _learn_of_killers(batch.played, run)
                         return batch.played
                     case Failed(error):
                         raise error
@@ -175,8 +171,6 @@ def _play_alone(attempt: PlayAlone, run: _Run) -> FinishedGames | LogPart | None
 
 def _lost(lost: RecordLoss, alone: Pool, run: _Run) -> FinishedGames | None:
     """The game, lost by whose code killed; None if interrupted before that is known."""
-    if lost.suspect.silent:
-        return _hung(lost.suspect, run)
     game_id = lost.suspect.game_id
     agents = run.agents_of(game_id)
     users = [side for side, agent in enumerate(agents, 1) if run.ledger.is_user_code(agent)]
@@ -186,12 +180,6 @@ def _lost(lost: RecordLoss, alone: Pool, run: _Run) -> FinishedGames | None:
     loser, detail = guilty(lost, users, killing)
     run.killers.killed(agents[loser - 1])
     return forfeited_game(run.feed.schedule, game_id, loser, detail)
-
-
-def _hung(suspect: Suspect, run: _Run) -> FinishedGames:
-    """The game, lost by the mover, who did not answer."""
-    run.killers.killed(run.agents_of(suspect.game_id)[suspect.mover - 1])
-    return forfeited_game(run.feed.schedule, suspect.game_id, suspect.mover, hung_detail(suspect), reason=Reason.HANG)
 
 
 def _kills(alone: Pool, game_id: int, player: int, interrupted: Interrupted) -> bool:

@@ -1,10 +1,10 @@
 """Decide what to do when workers die: events in, instructions out.
 
-A game that was on when its worker died is played again alone, and interpreted, as compiled code may be what died: if
-that goes well, or its worker was merely ended from outside, nothing has happened. A game that goes on killing is lost
-by the player whose code it is (see `guilty`); one in which a player did not answer, at once and by that player. Games
-that were only in the way are played again with all others. A player that goes on killing, game after game, forfeits the
-rest (see `CrashCounts`).
+A game that was on when its worker died is played again alone, and interpreted, as compiled code may be what died, or
+did not answer. If that goes well, or its worker was merely ended from outside, nothing has happened; who does not
+answer in a child process either loses there. A game that goes on killing is lost by the player whose code it is (see
+`guilty`). Games that were only in the way are played again with all others. A player that goes on killing, game after
+game, forfeits the rest (see `CrashCounts`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class PlayAlone:
 
 @dataclass(frozen=True)
 class RecordLoss:
-    """Record a game as lost: its worker has died too often, or the suspect has not answered."""
+    """Record a game as lost: its worker has died too often."""
 
     suspect: Suspect
     deaths: int
@@ -58,7 +58,7 @@ class EndRun:
     why: str
 
 
-Instruction = Requeue | PlayAlone | RecordLoss | EndRun
+Instruction = Requeue | PlayAlone | EndRun
 
 
 class Recovery:
@@ -78,8 +78,7 @@ class Recovery:
             return [EndRun("worker processes die before playing a game")]
         suspects = {suspect.game_id for suspect in death.suspects}
         innocent = tuple(id_ for id_ in death.lost if id_ not in suspects)
-        attempts = [RecordLoss(suspect, 1) if suspect.silent else PlayAlone(suspect, 1) for suspect in death.suspects]
-        return [Requeue(innocent), *attempts]
+        return [Requeue(innocent), *(PlayAlone(suspect, 1) for suspect in death.suspects)]
 
 
 def died_alone(attempt: PlayAlone, death: Died) -> PlayAlone | RecordLoss:
@@ -89,12 +88,7 @@ def died_alone(attempt: PlayAlone, death: Died) -> PlayAlone | RecordLoss:
     """
     suspect = next(iter(death.suspects), attempt.suspect)
     deaths = attempt.deaths + 1
-    return RecordLoss(suspect, deaths) if suspect.silent or deaths == DEATHS_ALLOWED else PlayAlone(suspect, deaths)
-
-
-def hung_detail(suspect: Suspect) -> str:
-    """What is said of a game that was lost because its mover did not answer."""
-    return f"{KILLED}: it was ended after {suspect.silent:g} s without an answer"
+    return RecordLoss(suspect, deaths) if deaths == DEATHS_ALLOWED else PlayAlone(suspect, deaths)
 
 
 def guilty(lost: RecordLoss, users: Collection[int], killing: Collection[int]) -> tuple[int, str]:

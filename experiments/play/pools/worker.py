@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.plan.schedule import Ids, Schedule
-from experiments.play.pools.crash_markers import BEATS, GAME, PID, WIDTH
+from experiments.play.pools.crash_markers import COMPILED, GAME, PID, WIDTH
 from experiments.record.finished_games import FinishedGames, LogPart
 from experiments.roster import make_agent, parse_spec, settings_text, with_program
 from isolation.loading.integrity import ChangedError, unchanged
@@ -146,7 +146,7 @@ class Worker:
         schedule = self.task.schedule
         self._memory = self._memory or MoveCache()
         marker = np.zeros(WIDTH, np.int64) if marker is None else marker
-        marker[:BEATS] = (os.getpid(), ids[0], 0, 0)
+        marker[:COMPILED] = (os.getpid(), ids[0], 0, 0)
         now, began = int(time.time() * 1e6), time.monotonic()
         with _checked(self.agents):
             games = play_many(

@@ -1,0 +1,79 @@
+"""Answers of the analysis board, whatever happens while they are sought; made in its child processes."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from isolation.processes.sandbox import limit_memory
+from isolation.usercode.user_exceptions import format_exception
+from reports.board import handlers
+from reports.board.game_export import export_line
+from reports.board.game_import import import_games
+from reports.board.handlers import explored
+from reports.board.request_models import (
+    ExploreQuestion,
+    ExportQuestion,
+    GameQuestion,
+    GamesQuestion,
+    GraphQuestion,
+    ImportQuestion,
+    MoveQuestion,
+    SolveQuestion,
+    ValuesQuestion,
+)
+from reports.board.resources import Resources, game, games
+
+CAN_SEARCH = sys.platform != "win32"
+"""Whether positions can be searched here, and questions be answered in child processes."""
+
+_ANSWERS: dict[type, Callable[[Any, Resources], dict[str, Any]]] = {
+    ValuesQuestion: lambda question, shelf: handlers.values(question, shelf.all_heuristics),
+    GraphQuestion: lambda question, shelf: handlers.graph(question, shelf.all_heuristics),
+    SolveQuestion: lambda question, shelf: handlers.exact(question),
+    MoveQuestion: lambda question, shelf: handlers.move(question, shelf.agents, seed=random.getrandbits(63)),
+    GamesQuestion: games,
+    GameQuestion: game,
+    ExploreQuestion: explored,
+    ImportQuestion: lambda question, shelf: import_games(question),
+    ExportQuestion: export_line,
+}
+
+
+class BoardAnswer(NamedTuple):
+    """An HTTP status, and what the page is told, as JSON."""
+
+    status: int
+    body: str
+
+
+def failed(status: int, why: str) -> BoardAnswer:
+    """An answer that says in a sentence why there is none."""
+    return BoardAnswer(status, _json({"error": why}))
+
+
+def answering(shelf: Resources, memory: int) -> Callable[[object], tuple[Any, ...]]:
+    """What answers questions in a process that takes at most so many bytes more than it has now."""
+    limit_memory(memory)
+    return lambda question: tuple(answer(question, shelf))
+
+
+def answer(question: object, shelf: Resources) -> BoardAnswer:
+    """What a question is answered, whatever happens meanwhile."""
+    if not CAN_SEARCH and isinstance(question, ValuesQuestion | GraphQuestion | MoveQuestion | SolveQuestion):
+        return failed(400, "positions can be analysed on Linux and macOS only; here the board only shows games")
+    try:
+        return BoardAnswer(200, _json(_ANSWERS[type(question)](question, shelf)))
+    except MemoryError:
+        return failed(400, "the request needs too much memory: request less")
+    except (ValueError, OSError) as error:
+        return failed(400, str(error))
+    except BaseException as error:
+        return failed(500, f"the board failed: {format_exception(error)}")
+
+
+def _json(content: dict[str, Any]) -> str:
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
