@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,54 +15,152 @@ import click
 
 from commands.cli_errors import Interrupted, interruptible
 from commands.completion import complete_run
-from commands.options import jobs_option
+from commands.options import format_option, jobs_option
 from commands.output import print_sections
+from reports.text.rendering import Format
 
 if TYPE_CHECKING:
     from experiments.league.entries import LeagueEntries
     from experiments.plan.config import Config
+    from experiments.plan.tournament_plan import Plan
     from experiments.play.runner import RunOutcome
 
-FORMATS = ("round-robin", "classic")
-_OF_THE_RUN = ("pairs", "limit", "hard_cap", "format")
+SCHEDULES = ("round-robin", "classic")
+_OF_THE_RUN = ("pairs", "limit", "hard_cap", "board", "schedule")
 
 
 @click.command("league")
-@click.argument("submissions", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("submissions", type=click.Path(path_type=Path))
 @click.option(
     "--pairs", type=click.IntRange(min=1), help="Openings per pairing, each played with sides swapped (default 10)."
 )
 @click.option("--limit", help="Limit per move (default cpu_ms=150); ms=N is wall time. Near 10 ms, players that keep "
 "10 ms in reserve forfeit.")  # fmt: skip
 @click.option("--hard-cap", type=float, help="Seconds per move before a player forfeits (default 2).")
-@click.option("--format", "format_", type=click.Choice(FORMATS), help="classic: the seven classic agents also play.")
+@click.option("--board", help="Board size (default 7x7; 9x11 if most are of the third edition, made for it).")
+@click.option("--schedule", type=click.Choice(SCHEDULES), help="classic: the seven classic agents also play.")
 @jobs_option
 @click.option("--out", help="Directory of the run.")
 @click.option("--resume", metavar="RUN", shell_complete=complete_run,
               help="Resume a league and add late submissions.")  # fmt: skip
-def league(submissions: Path, resume: str | None, jobs: int, out: str | None, **options: Any) -> None:
-    """Play a league: one submission per folder, everyone meets everyone; writes result pages.
+@click.option("--check-only", is_flag=True,
+              help="Check all submissions, print a table, play nothing. Exit code 1 if any is refused.")  # fmt: skip
+@click.option(
+    "--dry-run", is_flag=True, help="Check, then print the planned games and the estimated time; play nothing."
+)
+@format_option
+def league(
+    submissions: Path, resume: str | None, jobs: int, out: str | None, check_only: bool, dry_run: bool, output: Format,
+    **options: Any,
+) -> None:  # fmt: skip
+    """Play a league: one folder or archive per submission, everyone meets everyone; writes result pages.
 
     Submissions run only in sandboxed processes; docs/how-to/run-a-class.md says what that protects against.
+
+    \b
+    Examples:
+      isolation league submissions --check-only
+      isolation league submissions --pairs 20 --limit cpu_ms=300 --out runs/class
     """
-    given = {{"format_": "format"}.get(key, key): value for key, value in options.items() if value is not None}
+    _check_folder(submissions)
+    if check_only and dry_run:
+        raise ValueError("--check-only and --dry-run exclude each other: use one of them")
+    given = {key: value for key, value in options.items() if value is not None}
     if resume and (unfit := [key for key in _OF_THE_RUN if key in given]):
         raise ValueError(f"--resume keeps the settings of {resume}: omit --{unfit[0].replace('_', '-')}")
-    with interruptible(f"{resume} is unchanged" if resume else ""):
-        book, outcome = _resumed(submissions, Path(resume), jobs, out) if resume else _begun(
-            submissions, {**given, "jobs": jobs, "out": out}
-        )  # fmt: skip
-    _tell(submissions, book, outcome, jobs)
+    if "board" in given:
+        given["board"] = _size(given["board"])
+    run = Path(resume) if resume else None
+    if check_only:
+        _check(submissions, run, jobs, given.get("board"), output)
+        return
+    # Only tables go to stdout where a program reads them.
+    with interruptible(f"{resume} is unchanged" if resume else ""), _notes_to_stderr(output):
+        keys = {**given, "jobs": jobs, "out": out}
+        if dry_run:
+            plan, played = _resumable(submissions, run, jobs, out) if run else (_planned(submissions, keys), 0)
+        else:
+            book, outcome = _resumed(submissions, run, jobs, out) if run else _begun(submissions, keys)
+    if dry_run:
+        _print_plan(plan, played, output)
+    else:
+        _tell(submissions, book, outcome, jobs, output)
+
+
+def _notes_to_stderr(output: Format) -> Any:
+    return redirect_stdout(sys.stdout if output == "table" else sys.stderr)
+
+
+def _size(board: str) -> str:
+    from isolation.rules.geometry import format_size, parse_size
+
+    try:
+        return format_size(*parse_size(board))
+    except ValueError as error:
+        raise ValueError(f"--board: {error}") from None
+
+
+def _check_folder(path: Path) -> None:
+    """Refuse what is no folder of submissions, and say of archives what to do."""
+    from experiments.league.archives import is_foreign, stem_of
+
+    if path.is_dir():
+        return
+    if path.exists():
+        is_archive = stem_of(path.name) or is_foreign(path.name)
+        raise ValueError(
+            f"{path} is {'an archive: unpack it' if is_archive else 'a file'}; name a folder of submissions"
+        )
+    archive = next((other for other in sorted(path.parent.glob("*")) if stem_of(other.name) == path.name), None)
+    raise ValueError(f"{path}: no such directory" + (f"; there is {archive}: unpack it" if archive else ""))
+
+
+def _check(submissions: Path, run: Path | None, jobs: int, board: str | None, output: Format) -> None:
+    """Print what can be said of all submissions without a game; end with exit code 1 if one is refused."""
+    from experiments.league.league_config import choose_board, fit_for
+    from reports.league.league_tables import check_sections
+
+    if run:
+        book = _continued(submissions, run, jobs)[1]
+    else:
+        book = _looked_through(submissions, jobs)
+        chosen = choose_board(book, board)
+        book = fit_for(book, chosen.size)
+        click.echo(chosen.sentence, err=output != "table")
+    print_sections(check_sections(book), output)
+    if book.refused:
+        click.get_current_context().exit(1)
+
+
+def _designed(submissions: Path, given: Mapping[str, Any]) -> tuple[LeagueEntries, Config]:
+    """Check all, and decide what a league of them plays."""
+    from experiments.league.league_config import TooFewPlayersError, choose_board, fit_for, league_config, league_keys
+
+    _refuse_league(submissions, given["out"])
+    keys = league_keys({key: value for key, value in given.items() if key != "schedule"})
+    book = _looked_through(submissions, given["jobs"])
+    board = choose_board(book, keys.get("board"))
+    book = fit_for(book, board.size)
+    _note(book)
+    try:
+        config = league_config(book, given.get("schedule", "round-robin"), {**keys, "board": board.size})
+    except TooFewPlayersError as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(board.sentence)
+    return book, config
 
 
 def _begun(submissions: Path, given: Mapping[str, Any]) -> tuple[LeagueEntries, RunOutcome]:
     """Check all, and play a league of them."""
-    from experiments.league.league_config import league_config, league_keys
+    book, config = _designed(submissions, given)
+    return book, _play(config, book)
 
-    _refuse_league(submissions, given["out"])
-    keys = league_keys({key: value for key, value in given.items() if key != "format"})
-    book = _looked_through(submissions, given["jobs"])
-    return book, _play(league_config(book, given.get("format", "round-robin"), keys), book)
+
+def _planned(submissions: Path, given: Mapping[str, Any]) -> Plan:
+    """What a league would play."""
+    from experiments.plan.tournament_plan import make_plan
+
+    return make_plan(_designed(submissions, given)[1])
 
 
 def _refuse_league(submissions: Path, out: str | None) -> None:
@@ -79,18 +180,32 @@ def _refuse_league(submissions: Path, out: str | None) -> None:
     raise ValueError(f"{out} already holds a league: resume with {goes_on}, or choose another --out")
 
 
-def _resumed(submissions: Path, run: Path, jobs: int, out: str | None) -> tuple[LeagueEntries, RunOutcome]:
+def _continued(submissions: Path, named: Path, jobs: int) -> tuple[Path, LeagueEntries]:
+    """The run that a league is gone on with, and its class with those who came late."""
+    from experiments.league.entries import names_in, newest_of, read_book
+    from experiments.league.league_config import fit_for
+    from experiments.league.submissions import find_submissions
+    from experiments.record.run_directory import load_run
+
+    run = newest_of(named)
+    if run != named:
+        click.echo(f"Note: {named} continues in {run}; resuming there")
+    find_submissions(submissions)  # unpacks archives again where the cache was cleared
+    book = _looked_through(submissions, jobs, read_book(run), names_in(run))
+    return run, fit_for(book, load_run(run).requested["board"])
+
+
+def _resumed(submissions: Path, named: Path, jobs: int, out: str | None) -> tuple[LeagueEntries, RunOutcome]:
     """Play what is missing of a league, and then with those who came late, in a run of its own."""
-    from experiments.league.entries import names_in, newest_of, read_book, write_book
+    from experiments.league.entries import write_book
     from experiments.league.league_config import extension_of, folder_beside, newcomers
     from experiments.record.run_directory import is_finished, load_run, requested_config
     from isolation.loading.load_user_code import expand_path
 
-    named, run = run, newest_of(run)
-    if run != named:
-        click.echo(f"Note: {named} continues in {run}; resuming there")
+    run, book = _continued(submissions, named, jobs)
+    _note(book)
     info = load_run(run)
-    book = _looked_through(submissions, jobs, read_book(run), names_in(run))
+    click.echo(f"Board: {info.requested['board']}, as in {run}.")
     late = newcomers(run, book)
     if out and not late:
         raise ValueError(f"--out: {run} has no new submissions, so there is nothing to write to another directory")
@@ -103,10 +218,35 @@ def _resumed(submissions: Path, run: Path, jobs: int, out: str | None) -> tuple[
     return book, outcome
 
 
+def _resumable(submissions: Path, named: Path, jobs: int, out: str | None) -> tuple[Plan, int]:
+    """What would be played of a league that goes on, and how many games it has."""
+    from experiments.league.league_config import extension_of, newcomers
+    from experiments.plan.tournament_plan import make_plan
+    from experiments.play.run_extension import extend
+    from experiments.record.log import count_games
+    from experiments.record.run_directory import is_finished, load_run, requested_config
+
+    run, book = _continued(submissions, named, jobs)
+    _note(book)
+    late = [entry.player.name for entry in newcomers(run, book)]
+    if late and is_finished(run):
+        extension = extend(run, extension_of(run, book, {"jobs": jobs, "out": out}))
+        return extension.plan, extension.games
+    plan = make_plan(requested_config(load_run(run), jobs))
+    notes = (f"After these games {', '.join(late)} would be added.",) if late else ()
+    return replace(plan, notes=(*plan.notes, *notes)), count_games(run)
+
+
+def _print_plan(plan: Plan, played: int, output: Format) -> None:
+    from reports.studies.dry_run import dry_run_section
+
+    print_sections([dry_run_section(plan, played)], output)
+
+
 def _looked_through(
     submissions: Path, jobs: int, known: LeagueEntries | None = None, names: Mapping[str, Path | None] | None = None
 ) -> LeagueEntries:
-    """Find and check the submissions, and say who does not play, and who does by another name than its folder's."""
+    """Find and check the submissions."""
     import joblib
 
     from experiments.league.entries import collect_entries
@@ -114,13 +254,17 @@ def _looked_through(
     from reports.watch.run_progress import counting
 
     with counting("checked") as show:
-        book = collect_entries(submissions, check_jobs(jobs) or joblib.cpu_count(), known, names, show)
-    for submission in book.skipped:
+        return collect_entries(submissions, check_jobs(jobs) or joblib.cpu_count(), known, names, show)
+
+
+def _note(book: LeagueEntries) -> None:
+    """Say who does not play, and who does by another name than its folder's."""
+    from reports.league.league_tables import renamed
+
+    for submission in book.refused:
         click.echo(f"Note: {submission.name} does not play: {submission.why}")
-    for player in (entry.player for entry in book.entries):
-        if player.is_renamed:
-            click.echo(f"Note: the player of the folder {player.folder!r} is called {player.name}")
-    return book
+    for sentence in renamed(book):
+        click.echo(f"Note: {sentence}")
 
 
 def _play(config: Config, book: LeagueEntries, **how: Any) -> RunOutcome:
@@ -132,7 +276,7 @@ def _play(config: Config, book: LeagueEntries, **how: Any) -> RunOutcome:
     return outcome
 
 
-def _tell(submissions: Path, book: LeagueEntries, outcome: RunOutcome, jobs: int) -> None:
+def _tell(submissions: Path, book: LeagueEntries, outcome: RunOutcome, jobs: int, output: Format) -> None:
     """Judge what was played, write the pages, and print the ranking; of an interrupted league how to go on."""
     from isolation.shell import command
     from reports.watch.run_progress import what_is_kept
@@ -141,21 +285,25 @@ def _tell(submissions: Path, book: LeagueEntries, outcome: RunOutcome, jobs: int
     if not outcome.finished:
         raise Interrupted(kept, goes_on)
     with interruptible(kept, goes_on=goes_on):
-        _judge(book, outcome, jobs)
+        _judge(book, outcome, jobs, output)
 
 
-def _judge(book: LeagueEntries, outcome: RunOutcome, jobs: int) -> None:
+def _judge(book: LeagueEntries, outcome: RunOutcome, jobs: int, output: Format) -> None:
+    """Print the tables, where the pages are, and at last the verdict."""
     from experiments.league.league_results import read_results
-    from reports.league.league_tables import league_sections
+    from reports.league.league_tables import leading, league_sections, verdict_section
     from reports.league.write_pages import write_pages
     from reports.text.rendering import terminal_width, wrapped
 
+    say: Callable[[str], None] = partial(click.echo, err=output != "table")
     results = read_results(outcome.path, _labelled(outcome, jobs))
     for note in outcome.plan.notes:
-        click.echo(wrapped(f"Note: {note}", terminal_width()))
-    print_sections(league_sections(book, results), "table")
-    click.echo(f"{outcome.logged:,} of {outcome.total:,} games, logged in {outcome.path}")
-    click.echo(f"Pages: {write_pages(outcome.path, book, results)}")
+        say(wrapped(f"Note: {note}", terminal_width()))
+    sections = league_sections(book, results)
+    print_sections(sections if output == "table" else (*sections, verdict_section(results)), output)
+    say(f"\n{outcome.logged:,} of {outcome.total:,} games, logged in {outcome.path}")
+    say(f"Pages: {write_pages(outcome.path, book, results)}")
+    say(wrapped(leading(results), terminal_width()))
 
 
 def _labelled(outcome: RunOutcome, jobs: int) -> str:

@@ -104,7 +104,18 @@ ASKED_WRONGLY = [
     (["tournament", "--jobs", "1000000"], "jobs = 1000000: too many: "),
     (["match", "random", "there.py:score"], "; a heuristic is written ID:there.py:score"),
     (["league"], "Missing argument 'SUBMISSIONS'"),
-    (["league", "nowhere"], "SUBMISSIONS: Directory 'nowhere' does not exist"),
+    (["league", "nowhere"], "nowhere: no such directory"),
+    (["league", "there.py"], "there.py is a file; name a folder of submissions"),
+    (
+        ["league", "empty", "--check-only", "--dry-run"],
+        "--check-only and --dry-run exclude each other: use one of them",
+    ),
+    (["league", "empty", "--board", "7"], "--board: a board size must be ROWSxCOLUMNS, such as 7x7, not '7'"),
+    (
+        ["league", "empty", "--format", "classic"],
+        "--format: 'classic' is not one of 'table', 'json', 'csv', 'markdown'",
+    ),
+    (["league", "empty", "--resume", "a", "--board", "7x7"], "--resume keeps the settings of a: omit --board"),
     (["league", "empty"], "empty has no folders: put each submission into a folder named after it"),
     (["league", "empty", "--limit", "nodes=5"], "--limit: players from files need a time limit, ms or cpu_ms, not"),
     (

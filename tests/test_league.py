@@ -11,7 +11,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
+from submitted import HONEST, league, submit
 
 from cli import main
 from experiments.league import submission_checks
@@ -36,11 +37,6 @@ from reports.league.page_paths import INDEX, games_of, page_of
 from reports.league.player_page import player_page
 
 ROOT = Path(__file__).parent.parent
-HONEST = """
-class CustomPlayer:
-    def get_move(self, game, time_left):
-        return max(game.get_legal_moves(), key=lambda move: ({prefers}), default=(-1, -1))
-"""
 HOSTILE = """
 import builtins, ctypes, os, random, sys, time
 class CustomPlayer:
@@ -116,23 +112,10 @@ HARMLESS = {
 }
 
 
-def submit(home: Path, name: str, source: str, file: str = "game_agent.py") -> Path:
-    """Put a submission into a class."""
-    path = home / name / file
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(source)
-    return path
-
-
 def game_of(path: Path) -> GameRecord:
     """A game of a player, who begins, against the random one."""
     agent = parse_agent(f"apart:{path}:CustomPlayer", Limit(cpu_ms=100))
     return play(agent, parse_agent("random"), (24, 14), seed=5, hard_cap=2.0)
-
-
-def league(*words: object) -> Result:
-    """What the command says."""
-    return CliRunner().invoke(main, ["league", *map(str, words)], prog_name="isolation", catch_exceptions=False)
 
 
 # Found without running anything
@@ -191,8 +174,8 @@ def test_what_lies_among_the_submissions_and_does_not_play_is_named_with_the_rea
     assert whys["broken"] == "game_agent.py is not Python: line 1: invalid syntax"
     assert whys["huge"] == "game_agent.py is larger than 1,000,000 bytes"
     assert whys["two"].endswith("has several players (OnePlayer, OtherPlayer), none of them CustomPlayer")
-    assert whys["none"] == whys["engine"] == "has no class with a method get_move or get_action"
-    assert whys["loose.py"] == "is not in its own folder"
+    assert whys["none"] == whys["engine"] == "has no Python file of its own"
+    assert whys["loose.py"] == "is not in its own folder: move it into one named after its author"
     assert not marker.exists()
 
 
@@ -421,9 +404,11 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_league_ends_with_a_ranking_forfeits_and_who_is_not_in_it(home: Path) -> None:
     said = (home / "said.txt").read_text()
-    ranks = re.findall(r"^ +(\d) +(\w+) +[+−]\d+ +\d", said, re.MULTILINE)
-    assert ranks[0] == ("1", "ada")
-    assert {name for _, name in ranks} == {"ada", "ben", "dies", "raises"}
+    ranks = re.findall(r"^ +(\d|–) +(\w+) +([+−]\d+|–) +\d", said, re.MULTILINE)
+    assert {name for _, name, _ in ranks[:2]} == {"ada", "ben"}
+    assert ranks[0][0] == "1"
+    assert ranks[2:] == [("–", "dies", "–"), ("–", "raises", "–")]
+    assert re.search(r"^Without a rank, having never made a legal move: dies, raises\.", said, re.M)
     assert re.search(r"^raises +error +\d+ +ZeroDivisionError: division by zero \(game_agent.py, line 9\)$", said, re.M)
     assert re.search(r"^broken +game_agent.py failed to import: line 1: ModuleNotFoundError", said, re.MULTILINE)
     assert "24 of 24 games" in said
@@ -432,12 +417,16 @@ def test_a_league_ends_with_a_ranking_forfeits_and_who_is_not_in_it(home: Path) 
 def test_of_few_openings_ratings_have_no_intervals_and_nobody_leads_for_sure(home: Path) -> None:
     results = read_results(home / "run")
     told = ranking_section(results)
-    assert told.notes[-1] == "Too few openings for intervals: 2 openings, at least 5 needed."
+    assert "Too few openings for intervals: 2 openings, at least 5 needed." in told.notes
     assert not any("intervals by resampling" in note or "∞" in note for note in told.notes)
-    assert leading(results).endswith(" rated highest; 2 openings are too few to test whether that is chance.")
+    assert re.fullmatch(r"(ada|ben|ada and ben) (is|are) rated highest of 2 players: .+ is chance\.", leading(results))
+    assert "; 2 openings are too few to test whether that is chance." in leading(results)
+    assert (home / "said.txt").read_text().splitlines()[-1] == leading(results)
     assert 'id="ladder"' not in (home / "run" / "league" / "index.html").read_text()
     enough = replace(results, ratings=replace(results.ratings, openings=5))
-    assert all(row["rating"].low <= row["rating"].value for row in ranking_section(enough).rows)
+    ratings = [row["rating"] for row in ranking_section(enough).rows if row["rank"]]
+    assert len(ratings) == 2
+    assert all(rating.low <= rating.value for rating in ratings)
     assert "too few" not in leading(enough)
 
 
@@ -562,7 +551,7 @@ def test_a_newcomer_whose_name_is_taken_plays_under_another(home: Path) -> None:
     submit(home / "few", "e:v", HONEST.format(prefers="move[0]"))
     options = ("--pairs", "1", "--limit", "cpu_ms=100", "--jobs", "1")
     first = league(home / "few", *options, "--out", home / "two")
-    assert "Note: the player of the folder 'e:v' is called e_v\n" in first.output
+    assert "Note: The player of the folder 'e:v' is called e_v.\n" in first.output
     submit(home / "few", "e v", HONEST.format(prefers="-move[1]"))
     done = league(home / "few", "--resume", home / "two", "--jobs", "1")
     assert done.exit_code == 0, done.output

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from experiments.league.normalised_code import code_hash_without_layout
 from experiments.league.submission_checks import Check, check_all
 from experiments.league.submissions import Skipped, Submission, find_submissions
 from experiments.plan.agent_facts import read_facts
@@ -23,11 +24,15 @@ FILE = "league.json"
 
 @dataclass(frozen=True)
 class Entry:
-    """A submission, the hash of its code, and what was seen of it before any game."""
+    """A submission, the hash of its code, and what was seen of it before any game.
+
+    `code` is the hash of its code without comments, docstrings and layout; empty in runs from before that was written.
+    """
 
     player: Submission
     content: str
     check: Check
+    code: str = ""
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,26 @@ class LeagueEntries:
     def entry(self, name: str) -> Entry | None:
         """That of a player; None of one that was not submitted, such as Random."""
         return next((entry for entry in self.entries if entry.player.name == name), None)
+
+    @property
+    def refused(self) -> tuple[Skipped, ...]:
+        """The submissions that do not play."""
+        return tuple(skipped for skipped in self.skipped if skipped.is_submission)
+
+    @property
+    def identical(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of players whose code is the same but for comments, docstrings and layout."""
+        groups: dict[str, list[str]] = {}
+        for entry in self.entries:
+            groups.setdefault(entry.code or entry.player.name, []).append(entry.player.name)
+        return tuple(tuple(names) for names in groups.values() if len(names) > 1)
+
+    def without(self, unfit: Sequence[Skipped]) -> LeagueEntries:
+        """The class, some of its players being among those who do not play."""
+        names = {skipped.name for skipped in unfit}
+        entries = tuple(entry for entry in self.entries if entry.player.name not in names)
+        skipped = sorted((*self.skipped, *unfit), key=lambda submission: submission.name)
+        return replace(self, entries=entries, skipped=tuple(skipped))
 
 
 _BOOK = TypeAdapter(LeagueEntries)
@@ -67,12 +92,16 @@ def collect_entries(
     fresh = [player for player in submissions.players if _code(player, hashes[player]) not in before]
     checks = check_all(fresh, jobs, show)
     entries = [
-        Entry(player, hashes[player], checks.get(player.name) or before[_code(player, hashes[player])])
+        Entry(
+            player,
+            hashes[player],
+            checks.get(player.name) or before[_code(player, hashes[player])],
+            code_hash_without_layout(player.file),
+        )
         for player in submissions.players
     ]
-    unfit = tuple(Skipped(entry.player.name, entry.check.why_not) for entry in entries if entry.check.why_not)
-    fit = tuple(entry for entry in entries if not entry.check.why_not)
-    return LeagueEntries(fit, tuple(sorted((*submissions.skipped, *unfit), key=lambda submission: submission.name)))
+    unfit = [Skipped(entry.player.name, entry.check.why_not) for entry in entries if entry.check.why_not]
+    return LeagueEntries(tuple(entries), submissions.skipped).without(unfit)
 
 
 def _code(player: Submission, content: str) -> tuple[Path, str, str]:

@@ -3,22 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from experiments.league.entries import Entry, LeagueEntries
+from experiments.league.submissions import Skipped
 from experiments.plan.config import CLASSIC_OPPONENTS, Config, load_config
 from experiments.play.run_extension import extended_config
 from experiments.record import run_directory
 from experiments.roster import complete, parse_limit, parse_spec
 from isolation.editions.edition import THIRD
+from isolation.editions.third.conversion import unsupported_size_reason
+from isolation.rules.geometry import parse_size
 
-LeagueFormat = Literal["round-robin", "classic"]
+LeagueSchedule = Literal["round-robin", "classic"]
 USUAL: dict[str, Any] = {"pairs": 10, "limit": "cpu_ms=150", "hard_cap": 2.0}
 """What a league is played by unless it is told otherwise. The time of a move is the player's own processor time, which
 other programs on the machine do not take away."""
 USUAL_BOARD = "7x7"
-"""Unless somebody wrote for the third edition, whose players know their board by heart; all others play on any."""
+"""Unless most wrote for the third edition, whose players know their board by heart; all others play on any."""
+
+
+class TooFewPlayersError(Exception):
+    """Fewer than two of a class can play."""
+
+
+@dataclass(frozen=True)
+class ChosenBoard:
+    """The board of a league, and a sentence that says which it is and why."""
+
+    size: str
+    sentence: str
+
+
+def choose_board(book: LeagueEntries, asked_for: str | None = None) -> ChosenBoard:
+    """The size that was asked for, or that most submissions were written for: 9x11 of the third edition, else 7x7."""
+    total = len(book.entries)
+    third = sum(entry.player.edition == THIRD.name for entry in book.entries)
+    players = f"{third} of {total} players {'is' if third == 1 else 'are'} of the third edition"
+    if asked_for is not None:
+        return ChosenBoard(
+            asked_for, f"Board: {asked_for}, as asked for; {players}, which was made for {THIRD.usual_size}."
+        )
+    if 2 * third > total:
+        size = THIRD.usual_size
+        return ChosenBoard(size, f"Board: {size}, since {players}, which was made for it; the others play on any.")
+    if not third:
+        return ChosenBoard(USUAL_BOARD, f"Board: {USUAL_BOARD}, the usual one; no player is of the third edition.")
+    return ChosenBoard(
+        USUAL_BOARD,
+        f"Board: {USUAL_BOARD}, the usual one; {players}, which was made for {THIRD.usual_size}: they play in the "
+        f"middle of their own board (--board {THIRD.usual_size} for all).",
+    )
+
+
+def fit_for(book: LeagueEntries, size: str) -> LeagueEntries:
+    """The class without those who cannot play on a board of this size; they are among those who do not play."""
+    why = unsupported_size_reason(*parse_size(size))
+    third = [entry.player.name for entry in book.entries if entry.player.edition == THIRD.name]
+    return book.without([Skipped(name, why) for name in third]) if why else book
 
 
 def league_keys(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -36,17 +80,19 @@ def league_keys(given: Mapping[str, Any]) -> dict[str, Any]:
     return keys
 
 
-def league_config(book: LeagueEntries, format_: LeagueFormat, keys: Mapping[str, Any]) -> Config:
+def league_config(book: LeagueEntries, schedule: LeagueSchedule, keys: Mapping[str, Any]) -> Config:
     """The tournament of a class: everybody meets everybody; as `classic`, also the seven opponents of old.
 
+    Without a board in `keys` it is that of `choose_board`.
+
     Raises:
-        ValueError: fewer than two would play.
+        TooFewPlayersError: fewer than two would play.
     """
     players = [entry.player for entry in book.entries]
-    others = _classic_beside({player.name for player in players}) if format_ == "classic" else []
+    others = _classic_beside({player.name for player in players}) if schedule == "classic" else []
     if not players or len(players) + len(others) < 2:
-        raise ValueError(f"a league needs two players; only {len(players)} of the submissions can play")
-    board = THIRD.usual_size if any(player.edition == THIRD.name for player in players) else USUAL_BOARD
+        raise TooFewPlayersError(f"a league needs two players; only {len(players)} of the submissions can play")
+    board = choose_board(book, keys.get("board")).size
     contenders = (*(player.spec for player in players), *others)
     return load_config(None, {**keys, "format": "round-robin", "board": board, "contenders": contenders})
 

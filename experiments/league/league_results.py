@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +60,10 @@ class Game:
         """Whether it was not decided on the board."""
         return self.reason != Reason.NO_MOVES.word
 
+    def has_moved(self, agent: str) -> bool:
+        """Whether an agent has made a legal move of its own, behind the opening."""
+        return any(self.agents[ply % 2] == agent for ply in range(self.opening, len(self.moves)))
+
 
 @dataclass(frozen=True)
 class PlayerForfeits:
@@ -90,7 +95,9 @@ class Blunder:
 class Results:
     """A class, judged.
 
-    `labelled` are the ids of the games that were compared with perfect play; `why_unlabelled` says why none were.
+    `never_moved` are those who forfeited and never made a legal move, in none of their games; `findings` and `ratings`
+    are of the others' games among themselves. `labelled` are the ids of the games that were compared with perfect play;
+    `why_unlabelled` says why none were.
     """
 
     findings: RunResults
@@ -100,6 +107,22 @@ class Results:
     blunders: tuple[Blunder, ...]
     labelled: frozenset[int]
     why_unlabelled: str
+    never_moved: frozenset[str] = frozenset()
+
+    @cached_property
+    def ranks(self) -> dict[str, int | None]:
+        """The ranks of all players, best first; last those who have none, by name."""
+        ranked = {rating.agent: rank for rank, rating in zip(self.ratings.ranks, self.ratings.ratings, strict=True)}
+        unranked = sorted({agent for game in self.games for agent in game.agents} - ranked.keys())
+        return {**ranked, **dict.fromkeys(unranked)}
+
+    def won(self, agent: str) -> tuple[int, int]:
+        """The games that an agent has won and played: of one with a rank, among all who have one."""
+        rated = next((rating for rating in self.ratings.ratings if rating.agent == agent), None)
+        if rated:
+            return rated.wins, rated.games
+        games = self.of(agent)
+        return sum(game.agents[2 - game.loser] == agent for game in games), len(games)
 
     def of(self, agent: str) -> tuple[Game, ...]:
         """The games of an agent."""
@@ -132,7 +155,15 @@ def read_results(run: Path, why_unlabelled: str = "") -> Results:
     games = tuple(_games(run))
     blunders, labelled = _blunders(run, games) if has_labels(run) else ((), frozenset())
     forfeits = tuple(_forfeits(run, games))
-    return Results(findings, rate(findings), games, forfeits, blunders, labelled, why_unlabelled)
+    never_moved = _never_moved(games, forfeits)
+    if never_moved:
+        findings = findings.among([name for name in findings.agents if name not in never_moved])
+    return Results(findings, rate(findings), games, forfeits, blunders, labelled, why_unlabelled, never_moved)
+
+
+def _never_moved(games: tuple[Game, ...], forfeits: tuple[PlayerForfeits, ...]) -> frozenset[str]:
+    moved = {agent for game in games for agent in game.agents if game.has_moved(agent)}
+    return frozenset(forfeit.agent for forfeit in forfeits) - moved
 
 
 def _games(run: Path) -> Iterator[Game]:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from experiments.roster.static_inspection import player_in
+from experiments.league.archives import ArchiveError, is_foreign, stem_of, unpack
+from experiments.roster.static_inspection import LARGEST_SOURCE, player_in
 from isolation.usercode.user_exceptions import to_one_line
 
 USUAL_FILES = ("game_agent.py", "my_custom_player.py")
 """What the editions call the file that students write."""
+TEMPLATE_FILES = (
+    *("agent_test.py", "competition_agent.py", "initdatapickle.py", "isolation.py", "run_match.py"),
+    *("sample_players.py", "setup.py", "conftest.py"),
+)
+"""Files of the courses' templates and of tests, whose players are nobody's submission; see also `is_template`."""
 DEEPEST = 3
 """Folders within folders that are looked through."""
 MOST_FILES = 200
@@ -20,7 +26,8 @@ MOST_FILES = 200
 
 _NOT_UTF8 = "its name is not UTF-8: rename it"
 _LEADS_NOWHERE = "is a broken link"
-_NOT_THEIRS = ("isolation", "tests", "test", "venv", "env", "site-packages", "node_modules", "__pycache__")
+_NO_PLAYER = "has no class with a method get_move or get_action"
+_NOT_THEIRS = ("isolation", "tests", "test", "venv", "env", "site-packages", "node_modules")
 
 
 @dataclass(frozen=True)
@@ -54,10 +61,11 @@ class Submission:
 
 @dataclass(frozen=True)
 class Skipped:
-    """What lies among the submissions and does not play, and why."""
+    """What lies among the submissions and does not play, and why; `is_submission`: somebody meant it to."""
 
     name: str
     why: str
+    is_submission: bool = True
 
 
 @dataclass(frozen=True)
@@ -69,38 +77,75 @@ class Found:
 
 
 def find_submissions(folder: str | Path, known: Mapping[str, Path | None] | None = None) -> Found:
-    """The players in the sub-folders of a folder, one each, and what there is beside them.
+    """The players in the folders and archives of a folder, one each, and what there is beside them.
 
-    Those whose folder is `known`, as it holds the file of a name, have that name; nobody else has a known one.
+    Archives are unpacked into the cache. Those whose folder is `known`, as it holds the file of a name, have that name;
+    nobody else has a known one.
 
     Raises:
-        ValueError: there is no such folder, its name is not UTF-8, or it has no sub-folder.
+        ValueError: there is no such folder, its name is not UTF-8, or nothing in it can be a submission.
     """
     home = Path(folder)
     if not _is_utf8(home):
         raise ValueError(f"{to_one_line(home)}: {_NOT_UTF8}")
     try:
-        entries = sorted(entry for entry in home.iterdir() if not entry.name.startswith((".", "__")))
+        entries = sorted(home.iterdir())
     except OSError as error:
         raise ValueError(f"{home}: {error.strerror}") from None
-    if not any(entry.is_dir() for entry in entries):
+    if not any((entry.is_dir() or stem_of(entry.name)) and not _is_hidden(entry.name) for entry in entries):
         raise ValueError(f"{home} has no folders: put each submission into a folder named after it")
     players: dict[str, Submission] = {}
     known = known or {}
     skipped = []
     for entry in entries:
-        if why := _why_passed_over(entry):
-            skipped.append(Skipped(to_one_line(entry.name), why))
-        elif entry.is_dir():
-            submission = _submission(entry)
-            if isinstance(submission, Submission):
-                submission = _renamed(submission, _known_as(entry, known), {*players, *known})
-                players[submission.name] = submission
-            else:
-                skipped.append(submission)
-        elif entry.suffix == ".py":
-            skipped.append(Skipped(entry.name, "is not in its own folder"))
+        read = _read(entry, [other.name for other in entries])
+        if isinstance(read, Skipped):
+            skipped.append(read)
+        else:
+            submission = _renamed(read[1], _known_as(read[0], known), {*players, *known})
+            players[submission.name] = submission
     return Found(tuple(players.values()), tuple(skipped))
+
+
+def _read(entry: Path, names: Collection[str]) -> tuple[Path, Submission] | Skipped:
+    """What lies among the submissions: the folder with its files and its player, or why it does not play.
+
+    `names` are those of all that lies there.
+    """
+    name = to_one_line(entry.name)
+    if _is_hidden(entry.name):
+        return Skipped(name, "is hidden", is_submission=False)
+    if why := _why_passed_over(entry):
+        return Skipped(name, why)
+    if not entry.is_dir():
+        return _read_file(entry, names)
+    submission = _submission(entry, entry.name)
+    archive = next((other for other in names if stem_of(other) == entry.name), None)
+    if isinstance(submission, Skipped) and archive and not _own_sources(entry):
+        return Skipped(name, f"{submission.why}, but {to_one_line(archive)} lies beside it: unpack it there")
+    return submission
+
+
+def _read_file(entry: Path, names: Collection[str]) -> tuple[Path, Submission] | Skipped:
+    """What lies among the submissions and is no folder: an archive is unpacked."""
+    name, stem = to_one_line(entry.name), stem_of(entry.name)
+    if not entry.is_file():
+        return Skipped(name, "is neither a folder nor a file", is_submission=False)
+    if stem in names:
+        return Skipped(name, f"is not opened, since the folder {to_one_line(stem)} lies beside it", is_submission=False)
+    if stem:
+        first = next(other for other in names if stem_of(other) == stem)
+        if first != entry.name:
+            return Skipped(name, f"is another archive of that name beside {to_one_line(first)}: remove one of them")
+        try:
+            return _submission(unpack(entry), stem, name)
+        except ArchiveError as error:
+            return Skipped(name, str(error))
+    if is_foreign(entry.name):
+        return Skipped(name, "is an archive of a kind that is not opened: unpack it into a folder")
+    if entry.suffix == ".py":
+        return Skipped(name, "is not in its own folder: move it into one named after its author")
+    return Skipped(name, "is not a folder", is_submission=False)
 
 
 def _why_passed_over(entry: Path) -> str:
@@ -112,18 +157,89 @@ def _why_passed_over(entry: Path) -> str:
     return "is a link to a file outside the submission" if entry.exists() else _LEADS_NOWHERE
 
 
-def _submission(folder: Path) -> Submission | Skipped:
-    """The player of a folder, or why there is none."""
-    name = re.sub(r"[^\w.+-]", "_", folder.name)
-    refusals = []
-    for file in _sources(folder):
-        player = _why_unread(file, folder) or player_in(file)
-        if isinstance(player, tuple):
-            return Submission(name, file.absolute(), *player, folder.name)
-        if player:
-            refusals.append(f"{to_one_line(file.relative_to(folder))} {player}")
-    nothing = "has no class with a method get_move or get_action"
-    return Skipped(name, refusals[0] if refusals else nothing)
+def _submission(folder: Path, called: str, shown: str = "") -> tuple[Path, Submission] | Skipped:
+    """The player of a folder that is `called` so, with the folder that its files are in; or why there is none.
+
+    A folder that holds nothing but an archive is that archive. `shown` is what a refusal calls it.
+    """
+    try:
+        archives = [file for file in sorted(folder.iterdir()) if stem_of(file.name) or is_foreign(file.name)]
+        chosen = _chosen(folder)
+        if isinstance(chosen, str) and archives and not _own_sources(folder):
+            folder = _unpacked(archives, folder)
+            chosen = _chosen(folder)
+    except ArchiveError as error:
+        chosen = str(error)
+    except OSError as error:
+        chosen = f"cannot be read: {error.strerror}"
+    name = re.sub(r"[^\w.+-]", "_", called)
+    if isinstance(chosen, str):
+        return Skipped(shown or name, chosen)
+    file, player, edition = chosen
+    return folder, Submission(name, file.absolute(), player, edition, called)
+
+
+def _unpacked(archives: list[Path], folder: Path) -> Path:
+    """The files of the only archive in a folder.
+
+    Raises:
+        ArchiveError: there are several, or it is refused.
+    """
+    names = ", ".join(to_one_line(archive.name) for archive in archives)
+    if len(archives) > 1:
+        raise ArchiveError(f"has no Python file, but several archives ({names}): unpack the right one there")
+    why = _why_unread(archives[0], folder)
+    if why or is_foreign(archives[0].name):
+        raise ArchiveError(f"has no Python file, but {names}{f', which {why}' if why else ''}: unpack it there")
+    try:
+        return unpack(archives[0])
+    except ArchiveError as error:
+        raise ArchiveError(f"{names} {error}") from None
+
+
+def _chosen(folder: Path) -> tuple[Path, str, str] | str:
+    """The file of a folder that plays, its player's class and that one's edition; or why none plays.
+
+    A file with one of the usual names is the submission, whatever it holds. Without one, it is the only file with a
+    player, unless another file cannot be read, which might be the submission. Files of templates never are.
+    """
+    everything, files = _sources(folder), _own_sources(folder)
+    usual = _without_copies([file for file in files if file.name in USUAL_FILES], folder)
+    players = {file: _why_unread(file, folder) or player_in(file) for file in usual or files}
+    names = {file: to_one_line(file.relative_to(folder)) for file in everything}
+    if len(usual) > 1:
+        return f"has several files that may be the submission ({_listed(usual, names)}): remove or rename all but one"
+    for file, player in players.items():
+        if isinstance(player, str) and (player or usual):
+            return f"{names[file]} {player or f'{_NO_PLAYER}: define CustomPlayer there, or rename the file that does'}"
+    found = [(file, *player) for file, player in players.items() if isinstance(player, tuple)]
+    if len(found) > 1:
+        listed = _listed([file for file, *_ in found], names)
+        return f"has several files with a player ({listed}): rename the one that plays {USUAL_FILES[0]}"
+    if found:
+        return found[0]
+    if everything and not files:
+        listed = _listed(everything, names)
+        return f"has only files of the course's template ({listed}): call the submission {USUAL_FILES[0]}"
+    return _NO_PLAYER if everything else "has no Python file of its own"
+
+
+def _listed(files: Collection[Path], names: Mapping[Path, str]) -> str:
+    """Some files by name, the first of many."""
+    few = [names[file] for file in files][:_FEW]
+    return ", ".join(few) + (f" and {len(files) - _FEW} more" if len(files) > _FEW else "")
+
+
+_FEW = 4
+
+
+def _without_copies(files: list[Path], folder: Path) -> list[Path]:
+    """The files without those that have the same content as an earlier one."""
+    firsts: dict[object, Path] = {}
+    for file in files:
+        is_readable = not _why_unread(file, folder) and file.stat().st_size <= LARGEST_SOURCE
+        firsts.setdefault(file.read_bytes() if is_readable else file, file)
+    return list(firsts.values())
 
 
 def _why_unread(file: Path, folder: Path) -> str:
@@ -162,18 +278,36 @@ def _renamed(submission: Submission, known_as: str | None, others: Collection[st
     return replace(submission, name=free)
 
 
-def _sources(folder: Path) -> Iterator[Path]:
+def _sources(folder: Path) -> list[Path]:
     """Python files of a submission: those the editions name first, then the least deep."""
     files = []
     for depth in range(1, DEEPEST + 2):
         files += [
             file
             for file in sorted(folder.glob("*/" * (depth - 1) + "*.py"))
-            if not any(_is_not_theirs(part) for part in file.relative_to(folder).parts[:-1])
+            if not any(_is_not_theirs(part) for part in file.relative_to(folder).parts)
         ]
     usual = [file for file in files if file.name in USUAL_FILES]
-    yield from [*usual, *(file for file in files if file not in usual)][:MOST_FILES]
+    return [*usual, *(file for file in files if file not in usual)][:MOST_FILES]
+
+
+def _own_sources(folder: Path) -> list[Path]:
+    """The Python files of a submission without those of templates."""
+    return [file for file in _sources(folder) if not is_template(file.name)]
 
 
 def _is_not_theirs(part: str) -> bool:
-    return part in _NOT_THEIRS or part.startswith(".")
+    return part in _NOT_THEIRS or _is_hidden(part)
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith((".", "__MACOSX", "__pycache__"))
+
+
+def is_template(name: str) -> bool:
+    """Whether a file of that name comes from a template of the course, or tests or plays what a student wrote.
+
+    >>> is_template("sample_players.py"), is_template("test_game_agent.py"), is_template("game_agent.py")
+    (True, True, False)
+    """
+    return name in TEMPLATE_FILES or bool(re.search(r"^(test_|tournament)|_tests?\.py$", name))

@@ -50,7 +50,7 @@ class RunResults:
 
     `table` holds a row a game: game_id and pair_id (unique over all runs), run (its place in `sources`) and own_id (its
     id there), agent_1, agent_2, winner, reason, plies, size, opening_id, orbit, same_colour, population. `repeated` of
-    the games read were repetitions and are left out. `baseline` is whom the others are compared with, if there is one.
+    the games read were repetitions and are left out; `left_out` were, by `among`. `baseline` is whom the others are compared with, if there is one.
     """
 
     sources: tuple[LoadedRun, ...]
@@ -58,6 +58,7 @@ class RunResults:
     table: pa.Table
     baseline: str | None
     repeated: int
+    left_out: int = 0
 
     @property
     def played(self) -> int:
@@ -142,8 +143,18 @@ class RunResults:
 
     @property
     def planned(self) -> int:
-        """How many games the runs were planned to be."""
-        return sum(source.info.games for source in self.sources)
+        """How many games the runs were planned to be, without those left out."""
+        return sum(source.info.games for source in self.sources) - self.left_out
+
+    def among(self, names: Sequence[str]) -> RunResults:
+        """The games that some of the agents have played among themselves."""
+        of_both = [pc.is_in(self.table[side].cast(pa.string()), pa.array(names)) for side in ("agent_1", "agent_2")]
+        games = self.table.filter(pc.and_(*of_both))
+        called = {name: name for name in names}
+        sides = {side: _renamed(games[side], called, names) for side in ("agent_1", "agent_2")}
+        agents = {name: facts for name, facts in self.agents.items() if name in called}
+        left_out = self.left_out + self.played - len(games)
+        return replace(self, agents=agents, table=_with(games, sides), left_out=left_out)
 
     @property
     def population(self) -> int | None:

@@ -11,7 +11,14 @@ from experiments.league.league_results import Results, forfeited
 from isolation.shell import command
 from reports.charts.chart import Cell, Grid, strength
 from reports.charts.interval_rows import ladder
-from reports.league.league_tables import checks_section, has_intervals, headline, ranking_section, skipped_section
+from reports.league.league_tables import (
+    checks_section,
+    has_intervals,
+    headline,
+    identical_section,
+    ranking_section,
+    skipped_section,
+)
 from reports.league.page_paths import page_of
 from reports.pages.templates import page_template, script_of
 from reports.text.sections import Section
@@ -26,7 +33,8 @@ def class_page(run: Path, book: LeagueEntries, results: Results) -> str:
         headline=headline(book, results),
         ladder=ladder(results.ratings) if has_intervals(results) else None,
         ranking=ranking_section(results),
-        links={rating.agent: page_of(rating.agent) for rating in results.ratings.ratings},
+        links={agent: page_of(agent) for agent in results.ranks},
+        identical=identical_section(book, results),
         forfeits=_reasons(results),
         checks=checks_section(book),
         skipped=skipped_section(book),
@@ -42,7 +50,7 @@ def _facts(results: Results) -> list[tuple[str, str]]:
     requested = info.requested
     played = f"{len(results.games):,}"
     return [
-        ("Players", str(len(results.ratings.ratings))),
+        ("Players", str(len(results.ranks))),
         ("Games", played if len(results.games) == info.games else f"{played} of {info.games:,} planned"),
         ("Board", requested["board"]),
         ("Limit per move", requested["limit"]),
@@ -55,10 +63,10 @@ def _reasons(results: Results) -> Section:
     """Forfeits by player, a column a reason."""
     reasons = list(Counter(forfeit.reason for forfeit in results.forfeits))
     rows = []
-    for rating in results.ratings.ratings:
-        counts = forfeited(results, rating.agent)
+    for agent in results.ranks:
+        counts = forfeited(results, agent)
         if counts:
-            row: dict[str, Any] = {"player": rating.agent, **{reason: counts.get(reason, 0) for reason in reasons}}
+            row: dict[str, Any] = {"player": agent, **{reason: counts.get(reason, 0) for reason in reasons}}
             rows.append({**row, "all": sum(counts.values())})
     note = "None: every game ended when a player had no legal move."
     return Section("forfeits", "Forfeits by reason", tuple(rows), () if rows else (note,))
@@ -66,7 +74,7 @@ def _reasons(results: Results) -> Section:
 
 def _meetings(results: Results) -> Grid:
     """Who won how many games against whom, both in the order of the ranking."""
-    names = [rating.agent for rating in results.ratings.ratings]
+    numbers = {agent: str(rank or _UNRANKED) for agent, rank in results.ranks.items()}
     won: Counter[tuple[str, str]] = Counter()
     met: Counter[tuple[str, str]] = Counter()
     for game in results.games:
@@ -74,8 +82,14 @@ def _meetings(results: Results) -> Grid:
         won[winner, loser] += 1
         met[winner, loser] += 1
         met[loser, winner] += 1
-    rows = [(name, tuple(_met(won[name, other], met[name, other], name, other) for other in names)) for name in names]
-    return Grid("Games won", tuple(str(rank) for rank in range(1, len(names) + 1)), tuple(rows), "player")
+    rows = [
+        (f"{number} {name}", tuple(_met(won[name, other], met[name, other], name, other) for other in numbers))
+        for name, number in numbers.items()
+    ]
+    return Grid("Games won", tuple(numbers.values()), tuple(rows), "rank, player")
+
+
+_UNRANKED = "–"
 
 
 def _met(won: int, met: int, name: str, other: str) -> Cell:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from experiments.league.entries import LeagueEntries
 from experiments.league.league_results import Results, forfeited
+from experiments.league.submission_checks import Check
 from reports.tables.ratings import highest, rating_notes, rating_rows
-from reports.text.cell_values import pluralise
+from reports.text.cell_values import Elo, Estimate, Share, join_names, pluralise
 from reports.text.sections import Section
 
 FEWEST = 5
@@ -14,19 +15,76 @@ FEWEST = 5
 
 def league_sections(book: LeagueEntries, results: Results) -> tuple[Section, ...]:
     """What is said at the end of a league: the ranking, then what went wrong, as far as anything did."""
-    sections = (ranking_section(results), forfeits_section(results), checks_section(book), skipped_section(book))
+    sections = (
+        ranking_section(results),
+        identical_section(book, results),
+        forfeits_section(results),
+        checks_section(book),
+        skipped_section(book),
+    )
     return tuple(section for section in sections if section.rows or section.key == "ranking")
 
 
+def check_sections(book: LeagueEntries) -> tuple[Section, ...]:
+    """What is said of a class that has only been checked: every submission, then what is wrong with any."""
+    rows = [
+        {
+            "submission": entry.player.name,
+            "plays": "yes",
+            "file": entry.player.file.name,
+            "player": entry.player.player,
+            "edition": entry.player.edition or None,
+            "remark": _remark(entry.check),
+        }
+        for entry in book.entries
+    ]
+    unknown = {"file": None, "player": None, "edition": None}
+    rows += [{"submission": one.name, "plays": "no", **unknown, "remark": one.why} for one in book.refused]
+    title = f"{len(book.entries)} of {pluralise(len(rows), 'submission')} can play."
+    listed = Section("submissions", title, tuple(sorted(rows, key=lambda row: str(row["submission"]))))
+    others = tuple({"name": one.name, "why": one.why} for one in book.skipped if not one.is_submission)
+    sections = (identical_section(book), checks_section(book), Section("others", "Not submissions", others))
+    return (listed, *(section for section in sections if section.rows))
+
+
+def _remark(check: Check) -> str:
+    return f"{pluralise(len(check.failures), 'check')} failed" if check.failures else "all checks passed"
+
+
 def ranking_section(results: Results) -> Section:
-    """Everybody by rating, with intervals, if there are openings enough to make them of."""
+    """Everybody by rating, with intervals, if there are openings enough to make them of; the unranked are last."""
     is_sure = has_intervals(results)
-    rows = tuple(
-        row | {"forfeits": sum(forfeited(results, row["player"]).values())}
-        for row in rating_rows(results.ratings, "player", is_sure)
-    )
-    notes = rating_notes(results.findings, results.ratings, is_sure)
-    return Section("ranking", "Ranking", rows, notes if is_sure else (*notes, _too_few(results)))
+    rated = tuple(rating_rows(results.ratings, "player", is_sure))
+    unranked = [agent for agent, rank in results.ranks.items() if rank is None]
+    rows = [*rated, *(_unranked(agent, results) for agent in unranked)]
+    rows = [row | {"forfeits": sum(forfeited(results, row["player"]).values())} for row in rows]
+    notes = [*rating_notes(results.findings, results.ratings, is_sure)]
+    notes += [_too_few(results)] if rated and not is_sure else []
+    if results.never_moved:
+        notes.append(
+            f"Without a rank, having never made a legal move: {', '.join(unranked)}. The games, wins and ratings of the "
+            "others are without those against them."
+        )
+    return Section("ranking", "Ranking", tuple(rows), tuple(notes))
+
+
+def _unranked(agent: str, results: Results) -> dict[str, object]:
+    wins, games = results.won(agent)
+    return {
+        "rank": None, "player": agent, "rating": None, "games": games, "wins": wins, "share": Share(wins / games),
+    }  # fmt: skip
+
+
+def identical_section(book: LeagueEntries, results: Results | None = None) -> Section:
+    """Submissions with the same code, side by side; after a league with their ranks."""
+    rows = []
+    for first, *others in book.identical:
+        for other in others:
+            ranks = (results.ranks.get(first), results.ranks.get(other)) if results else None
+            names = {"player": first, "identical_to": other}
+            rows.append(names | ({"rank": ranks[0], "rank_of_the_other": ranks[1]} if ranks else {}))
+    notes = ("Same code but for comments, docstrings and layout; the code does not say who wrote it.",)
+    return Section("identical", "Identical submissions", tuple(rows), notes if rows else ())
 
 
 def has_intervals(results: Results) -> bool:
@@ -69,11 +127,13 @@ def skipped_section(book: LeagueEntries) -> Section:
     return Section("skipped", "Not in the league", rows)
 
 
+def verdict_section(results: Results) -> Section:
+    """The verdict for programs, which see no sentences below tables."""
+    return Section("verdict", "Verdict", ({"verdict": leading(results)},))
+
+
 def headline(book: LeagueEntries, results: Results) -> list[str]:
     """The class in a few sentences: who leads, who forfeited, who is not there."""
-    rated = results.ratings.ratings
-    if not rated:
-        return ["No complete pairs of games to judge yet."]
     sentences = [leading(results)]
     losers = {forfeit.agent for forfeit in results.forfeits}
     if losers:
@@ -83,8 +143,8 @@ def headline(book: LeagueEntries, results: Results) -> list[str]:
             f"by {pluralise(len(losers), 'player')}."
         )
     sentences += renamed(book)
-    if book.skipped:
-        sentences.append(f"Not in the league: {', '.join(submission.name for submission in book.skipped)}.")
+    if book.refused:
+        sentences.append(f"Not in the league: {', '.join(submission.name for submission in book.refused)}.")
     return sentences
 
 
@@ -99,19 +159,24 @@ def renamed(book: LeagueEntries) -> list[str]:
 
 
 def leading(results: Results) -> str:
-    """Who leads, and who is indistinguishable from that: those whom it is above with a chance of less than 97.5 %."""
+    """Who leads, by how much, and who is indistinguishable from that: those above whom it is with less than 97.5 %."""
+    first, *others = results.ratings.ratings or (None,)
+    if first is None:
+        moved = [agent for agent in results.ranks if agent not in results.never_moved]
+        return f"{join_names(moved) or 'No player'} made legal moves, so there is no ranking."
+    lead = f"{highest(results.ratings)} rated highest of {pluralise(len(others) + 1, 'player')}"
     if not has_intervals(results):
         played = pluralise(results.ratings.openings, "opening")
         are = "is" if results.ratings.openings == 1 else "are"
-        return f"{highest(results.ratings)} rated highest; {played} {are} too few to test whether that is chance."
-    first, *others = results.ratings.ratings
+        return f"{lead}: {Elo(first.elo).text} Elo; {played} {are} too few to test whether that is chance."
+    interval = Estimate(Elo(first.elo), Elo(first.low), Elo(first.high)).text
     doubtful = [
         other.agent for other, above in zip(others, results.ratings.superiority[0][1:], strict=True) if above < _SURE
     ]
     if not doubtful:
-        return f"{first.agent} is rated highest, significantly above everyone else."
+        return f"{lead}: {interval} Elo, significantly above everyone else."
     few = ", ".join(doubtful[:_FEW]) + (f" and {len(doubtful) - _FEW} more" if len(doubtful) > _FEW else "")
-    return f"{highest(results.ratings)} rated highest, not significantly above {few}."
+    return f"{lead}: {interval} Elo, not significantly above {few}."
 
 
 _SURE = 0.975

@@ -26,17 +26,15 @@ _OUT_OF_TIME = ", the answer of players that run out of time before choosing a m
 def player_page(agent: str, book: LeagueEntries, results: Results) -> str:
     """The page of a player: where it stands, what it lost games by, its worst mistakes, and all of its games."""
     script, digest = script_of("report.js")
-    ranked = zip(results.ratings.ranks, results.ratings.ratings, strict=True)
-    rank, rated = next((rank, rating) for rank, rating in ranked if rating.agent == agent)
+    wins, games = results.won(agent)
     entry = book.entry(agent)
     return page_template("submission.html").render(
         title=agent,
         index=INDEX,
         games_page=games_of(agent),
         facts=[
-            ("Rank", f"{rank} of {len(results.ratings.ratings)}"),
-            ("Rating", next(row["rating"].text for row in ranking_section(results).rows if row["player"] == agent)),
-            ("Games won", f"{rated.wins} of {rated.games}, {Share(rated.wins / rated.games).text}"),
+            *_rank(agent, results),
+            ("Games won", f"{wins} of {games}, {Share(wins / games).text}"),
             ("Forfeits", str(sum(forfeited(results, agent).values()))),
             *_submitted(entry),
         ],
@@ -45,12 +43,20 @@ def player_page(agent: str, book: LeagueEntries, results: Results) -> str:
         blunders=[_blunder(blunder) for blunder in worst_of(results, agent)],
         no_blunders=_no_blunders(agent, results),
         opponents=_opponents(agent, results),
-        links={rating.agent: page_of(rating.agent) for rating in results.ratings.ratings},
+        links={other: page_of(other) for other in results.ranks},
         games=_games(agent, results),
         game_links={game.id: f"{games_of(agent)}#{game.id}" for game in results.of(agent)},
         script=script,
         script_hash=digest,
     )
+
+
+def _rank(agent: str, results: Results) -> list[tuple[str, str]]:
+    rank = results.ranks[agent]
+    if rank is None:
+        return [("Rank", "none: it never made a legal move" if agent in results.never_moved else "none")]
+    rating = next(row["rating"].text for row in ranking_section(results).rows if row["player"] == agent)
+    return [("Rank", f"{rank} of {len(results.ratings.ratings)}"), ("Rating", rating)]
 
 
 def _submitted(entry: Entry | None) -> list[tuple[str, str]]:
@@ -124,11 +130,11 @@ def _no_blunders(agent: str, results: Results) -> str:
 
 def _opponents(agent: str, results: Results) -> Section:
     rows = []
-    for other in (rating.agent for rating in results.ratings.ratings if rating.agent != agent):
+    for other, rank in results.ranks.items():
         games = [game for game in results.of(agent) if other in game.agents]
         if games:
             won = sum(game.agents[2 - game.loser] == agent for game in games)
-            rows.append({"opponent": other, "games": len(games), "won": won, "lost": len(games) - won})
+            rows.append({"opponent": other, "rank": rank, "games": len(games), "won": won, "lost": len(games) - won})
     return Section("opponents", "Results by opponent", tuple(rows))
 
 

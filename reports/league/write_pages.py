@@ -21,8 +21,8 @@ def write_pages(run: Path, book: LeagueEntries, results: Results) -> Path:
     """
     folder = run / FOLDER
     folder.mkdir(exist_ok=True)
-    for rating in results.ratings.ratings:
-        write_text(folder / page_of(rating.agent), player_page(rating.agent, book, results))
-        write_text(folder / games_of(rating.agent), games_page(rating.agent, results))
+    for agent in results.ranks:
+        write_text(folder / page_of(agent), player_page(agent, book, results))
+        write_text(folder / games_of(agent), games_page(agent, results))
     write_text(folder / INDEX, class_page(run, book, results))
     return folder / INDEX

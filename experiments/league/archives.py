@@ -1,0 +1,171 @@
+"""Unpack submissions that were handed in as archives, within limits."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import shutil
+import stat
+import tarfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from secrets import token_hex
+from zipfile import ZipFile, ZipInfo
+
+from isolation.compiling import code_cache
+from isolation.files.atomic_write import write_text
+from isolation.usercode.user_exceptions import to_one_line
+
+LARGEST_ARCHIVE = 20_000_000
+"""Bytes of an archive."""
+LARGEST_CONTENT = 100_000_000
+"""Bytes of all its files; opening books of the third edition have some tens of millions."""
+MOST_MEMBERS = 2_000
+"""Files and folders in an archive."""
+DEEPEST_MEMBER = 10
+"""Folders within folders of an archive."""
+
+_SUFFIX = re.compile(r"\.(zip|tar|tar\.gz|tgz)$", re.IGNORECASE)
+_FOREIGN = re.compile(r"\.(7z|rar|gz|bz2|xz|tbz2?|txz|zst|lz|cab|arj)$", re.IGNORECASE)
+_UNPACK_IT = "unpack it into a folder"
+_MARK = "archive.sha256"
+
+_Member = tuple[str, int, Callable[[], bytes]]
+"""The path of a file in an archive, its size, and what reads it."""
+
+
+class ArchiveError(ValueError):
+    """An archive is not unpacked; the message says of it why, and what to do."""
+
+
+def stem_of(name: str) -> str:
+    """What an archive's name says without its suffix; empty where it is no archive that is opened here.
+
+    >>> stem_of("ada.tar.gz"), stem_of("ben.ZIP"), stem_of("cleo.rar"), stem_of("dan")
+    ('ada', 'ben', '', '')
+    """
+    return _SUFFIX.sub("", name) if _SUFFIX.search(name) else ""
+
+
+def is_foreign(name: str) -> bool:
+    """Whether a file is called like an archive of a kind that is not opened here."""
+    return bool(_FOREIGN.search(name)) and not stem_of(name)
+
+
+def unpack(archive: Path) -> Path:
+    """The folder in the cache that holds an archive's files; it stays the same for the same path of an archive.
+
+    Nothing is written outside that folder: an archive is refused if it holds a path that is absolute or leads upwards,
+    a link or a device, which is stricter than the filter "data" of `tarfile`, or more than the limits allow.
+
+    Raises:
+        ArchiveError: it is refused, or damaged.
+    """
+    data = _content(archive)
+    home = code_cache.folder() / "submissions" / sha256(str(archive.absolute()).encode()).hexdigest()[:16]
+    digest = sha256(data).hexdigest()
+    files, mark = home / "files", home / _MARK
+    with suppress(OSError):
+        if files.is_dir() and mark.read_text(encoding="utf-8") == digest:
+            return files
+    fresh = home / f"new-{token_hex(4)}"
+    try:
+        fresh.mkdir(parents=True)
+        _extract(_zip_members(data) if archive.name.lower().endswith(".zip") else _tar_members(data), fresh)
+        mark.unlink(missing_ok=True)
+        shutil.rmtree(files, ignore_errors=True)
+        fresh.rename(files)
+        write_text(mark, digest)
+    except ArchiveError:
+        raise
+    except Exception as error:  # what damaged or forged archives make their readers raise
+        raise ArchiveError(f"cannot be unpacked ({to_one_line(error) or type(error).__name__}): {_UNPACK_IT}") from None
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    return files
+
+
+def _content(archive: Path) -> bytes:
+    """The bytes of an archive; of a compressed tar, those of the tar, so that reading that takes bounded memory."""
+    try:
+        if archive.stat().st_size > LARGEST_ARCHIVE:
+            raise ArchiveError(f"is larger than {LARGEST_ARCHIVE:,} bytes: {_UNPACK_IT}")
+        if not archive.name.lower().endswith(("gz", "tgz")):
+            return archive.read_bytes()
+        with gzip.open(archive) as stream:
+            data = stream.read(LARGEST_CONTENT + 1)
+    except (OSError, EOFError, ValueError) as error:
+        if isinstance(error, ArchiveError):
+            raise
+        raise ArchiveError(f"cannot be read ({to_one_line(error)}): {_UNPACK_IT}") from None
+    if len(data) > LARGEST_CONTENT:
+        raise ArchiveError(f"holds more than {LARGEST_CONTENT:,} bytes: {_UNPACK_IT}")
+    return data
+
+
+def _extract(members: Iterator[_Member], folder: Path) -> None:
+    """Write the files of an archive into a new folder."""
+    total = 0
+    for number, (name, size, read) in enumerate(members, start=1):
+        path = folder.joinpath(*_parts(name))
+        total += size
+        if number > MOST_MEMBERS:
+            raise ArchiveError(f"holds more than {MOST_MEMBERS:,} files and folders: {_UNPACK_IT}")
+        if total > LARGEST_CONTENT:
+            raise ArchiveError(f"holds more than {LARGEST_CONTENT:,} bytes: {_UNPACK_IT}")
+        if not name.endswith("/"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("xb") as file:
+                file.write(read())
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    """The parts of a member's path.
+
+    Raises:
+        ArchiveError: it leads out of the archive, or is too deep.
+    """
+    plain = name.replace("\\", "/")
+    parts = tuple(part for part in plain.split("/") if part not in ("", "."))
+    if plain.startswith("/") or re.match(r"[A-Za-z]:", plain) or ".." in parts:
+        raise ArchiveError(f"holds the path {to_one_line(name)}, which leads out of it: ask for another archive")
+    if len(parts) > DEEPEST_MEMBER:
+        raise ArchiveError(f"holds folders more than {DEEPEST_MEMBER} deep: {_UNPACK_IT}")
+    return parts
+
+
+def _zip_members(data: bytes) -> Iterator[_Member]:
+    with ZipFile(BytesIO(data)) as archive:
+        for info in archive.infolist():
+            if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
+                raise _special(info.filename)
+            if info.flag_bits & 1:
+                raise ArchiveError(f"is encrypted: {_UNPACK_IT}")
+            yield info.filename, info.file_size, partial(_read_zipped, archive, info)
+
+
+def _read_zipped(archive: ZipFile, info: ZipInfo) -> bytes:
+    """A file of an archive, no more of it than the archive's table says, whatever its data would come to."""
+    with archive.open(info) as file:
+        return file.read(info.file_size)
+
+
+def _tar_members(data: bytes) -> Iterator[_Member]:
+    with tarfile.open(fileobj=BytesIO(data), mode="r:") as archive:
+        for member in archive:
+            if not (member.isreg() or member.isdir()):
+                raise _special(member.name)
+            yield member.name + "/" * member.isdir(), member.size, partial(_read_tarred, archive, member)
+
+
+def _read_tarred(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    file = archive.extractfile(member)
+    return file.read() if file else b""
+
+
+def _special(name: str) -> ArchiveError:
+    return ArchiveError(f"holds {to_one_line(name)}, a link or a device: ask for another archive")

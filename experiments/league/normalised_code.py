@@ -1,0 +1,47 @@
+"""Hash of a submission's code without comments, docstrings and layout, to find identical ones."""
+
+from __future__ import annotations
+
+import ast
+from hashlib import sha256
+from pathlib import Path
+
+from experiments.league.submissions import is_template
+from isolation.loading.load_user_code import sources
+from isolation.usercode.parsing import parse
+
+
+def code_hash_without_layout(file: Path) -> str:
+    """A hash that submissions share whose code differs only in comments, docstrings and layout.
+
+    Files beside it that it imports count, except those of the course's templates.
+
+    Raises:
+        LoadError: no such file.
+    """
+    parts = [
+        f"{'' if name == file.name else name}\n{_normalised(name, content)}"
+        for name, content in sorted(sources(file).items())
+        if name == file.name or not is_template(Path(name).name)
+    ]
+    return sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()
+
+
+def _normalised(name: str, content: bytes) -> str:
+    if not name.endswith(".py"):
+        return sha256(content).hexdigest()
+    try:
+        tree = parse(content)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                node.body = _without_docstring(node.body)
+        return ast.dump(tree)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return sha256(content).hexdigest()
+
+
+def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
+    first = body[0] if body else None
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+        return body[1:]
+    return body

@@ -1,0 +1,207 @@
+"""`isolation league` as a teacher uses it: checks, plans, boards, formats, and a class with all that goes wrong."""
+
+import json
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+from submitted import HONEST, THIRD, league, submit
+
+from experiments.league.entries import Entry, LeagueEntries, read_book
+from experiments.league.league_config import choose_board, fit_for
+from experiments.league.league_results import read_results
+from experiments.league.submission_checks import Check
+from experiments.league.submissions import Submission
+from isolation.compiling import code_cache
+
+BEST = HONEST.format(prefers="len(game.forecast_move(move).get_legal_moves(self))")
+NEVER = "class CustomPlayer:\n    def get_move(self, game, time_left):\n        return (-1, -1)\n"
+SHORT = ("--pairs", "1", "--limit", "cpu_ms=100", "--jobs", "1")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A class of five, played into `run`; `said.json` and `notes.txt` are what the command printed."""
+    home = tmp_path_factory.mktemp("league")
+    submit(home / "class", "ada", BEST)
+    submit(home / "class", "ben", f"# my own\n{BEST}")
+    submit(home / "class", "cleo", "def f(:\n")
+    submit(home / "class", "cleo", BEST, "sample_players.py")
+    submit(home / "class", "never", NEVER)
+    with zipfile.ZipFile(home / "class" / "zoe.zip", "w") as archive:
+        archive.writestr("game_agent.py", HONEST.format(prefers="move"))
+    done = league(home / "class", *SHORT, "--format", "json", "--out", home / "run")
+    assert done.exit_code == 0, done.output
+    (home / "said.json").write_text(done.stdout)
+    (home / "notes.txt").write_text(done.stderr)
+    return home
+
+
+def test_with_another_format_only_the_tables_are_on_stdout(home: Path) -> None:
+    said = json.loads((home / "said.json").read_text())
+    assert list(said) == ["ranking", "identical", "forfeits", "checks", "skipped", "verdict", "notes"]
+    notes = (home / "notes.txt").read_text()
+    assert "Note: cleo does not play: game_agent.py is not Python: line 1: invalid syntax\n" in notes
+    assert "Board: 7x7, the usual one; no player is of the third edition.\n" in notes
+    assert f"12 of 12 games, logged in {home / 'run'}\n" in notes
+    assert said["verdict"] == [{"verdict": notes.splitlines()[-1]}]
+
+
+def test_who_never_makes_a_legal_move_has_no_rank(home: Path) -> None:
+    ranking = json.loads((home / "said.json").read_text())["ranking"]
+    assert [(row["rank"], row["player"]) for row in ranking[-1:]] == [(None, "never")]
+    assert {row["rank"] for row in ranking[:-1]} <= {1, 2, 3}
+    assert [row["games"] for row in ranking] == [4, 4, 4, 6]
+    results = read_results(home / "run")
+    assert results.never_moved == {"never"}
+    pages = home / "run" / "league"
+    assert "<dd>none: it never made a legal move</dd>" in (pages / "player-never.html").read_text()
+    assert " of 3</dd>" in (pages / "player-ada.html").read_text()
+
+
+def test_identical_submissions_stand_side_by_side(home: Path) -> None:
+    ((pair),) = json.loads((home / "said.json").read_text())["identical"]
+    results = read_results(home / "run")
+    assert pair == {
+        "player": "ada", "identical_to": "ben",
+        "rank": results.ranks["ada"], "rank_of_the_other": results.ranks["ben"],
+    }  # fmt: skip
+    pages = home / "run" / "league"
+    assert "Identical submissions" in (pages / "index.html").read_text()
+    assert "dentical" not in (pages / "player-ada.html").read_text()
+
+
+def test_rows_of_the_crosstable_have_the_ranks_that_head_its_columns(home: Path) -> None:
+    page = (home / "run" / "league" / "index.html").read_text()
+    table = page.partition('id="meetings"')[2].partition("</table>")[0]
+    for agent, rank in read_results(home / "run").ranks.items():
+        assert f'<th scope="row">{rank or "–"} {agent}</th>' in table
+        assert f'<th scope="col" class="number">{rank or "–"}</th>' in table
+
+
+def test_the_class_can_be_checked_without_a_game(home: Path) -> None:
+    done = league(home / "class", "--check-only", "--jobs", "1", "--format", "json")
+    assert done.exit_code == 1
+    said = json.loads(done.stdout)
+    rows = {row["submission"]: row for row in said["submissions"]}
+    assert {name: row["plays"] for name, row in rows.items()} == {
+        "ada": "yes", "ben": "yes", "cleo": "no", "never": "yes", "zoe": "yes",
+    }  # fmt: skip
+    assert rows["cleo"]["remark"] == "game_agent.py is not Python: line 1: invalid syntax"
+    assert (rows["zoe"]["file"], rows["zoe"]["player"], rows["zoe"]["edition"]) == (
+        "game_agent.py", "CustomPlayer", "second",
+    )  # fmt: skip
+    assert rows["never"]["remark"] == "1 check failed"
+    assert [row["player"] for row in said["checks"]] == ["never"]
+    assert said["identical"] == [{"player": "ada", "identical_to": "ben"}]
+
+
+def test_a_class_without_refusals_is_checked_with_exit_code_0(tmp_path: Path) -> None:
+    submit(tmp_path / "class", "ada", BEST)
+    (tmp_path / "class" / "grades.xlsx").write_text("")
+    done = league(tmp_path / "class", "--check-only", "--jobs", "1")
+    assert done.exit_code == 0, done.output
+    assert "1 of 1 submission can play." in done.output
+    assert "grades.xlsx  is not a folder" in done.output
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_league_can_be_planned_without_a_game(home: Path, tmp_path: Path) -> None:
+    done = league(home / "class", *SHORT, "--dry-run", "--out", tmp_path / "run")
+    assert done.exit_code == 0, done.output
+    assert "Round-robin on 7x7: 12 games would be played, in 6 matches of 1 opening" in done.output
+    assert "Estimated time: at most " in done.output
+    assert not (tmp_path / "run").exists()
+    shutil.copytree(home / "class", tmp_path / "class")
+    late = tmp_path / "late"
+    submit(late, "late", HONEST.format(prefers="-move[0]"))
+    done = league(late, "--resume", home / "run", "--dry-run", "--jobs", "1")
+    assert done.exit_code == 0, done.output
+    assert "8 games would be played in addition to 12 already played" in done.output
+
+
+def test_a_league_goes_on_where_the_cache_of_unpacked_archives_was_cleared(home: Path) -> None:
+    shutil.copytree(home / "run", home / "again")
+    shutil.rmtree(code_cache.folder() / "submissions")
+    done = league(home / "class", "--resume", home / "again", "--jobs", "1")
+    assert done.exit_code == 0, done.output
+    assert f"Board: 7x7, as in {home / 'again'}.\n" in done.output
+    book = read_book(home / "again")
+    assert book is not None
+    assert [entry.player.name for entry in book.entries] == ["ada", "ben", "never", "zoe"]
+
+
+def test_a_class_that_cannot_play_ends_with_one_line_and_exit_code_1(tmp_path: Path) -> None:
+    submit(tmp_path / "class", "ada", BEST)
+    submit(tmp_path / "class", "ben", "def f(:\n")
+    done = league(tmp_path / "class", *SHORT, "--out", tmp_path / "run")
+    assert done.exit_code == 1
+    assert done.stderr == "Error: a league needs two players; only 1 of the submissions can play\n"
+    assert not (tmp_path / "run").exists()
+
+
+def test_archives_in_place_of_the_folder_are_to_be_unpacked(tmp_path: Path) -> None:
+    (tmp_path / "autumn.zip").write_bytes(b"")
+    done = league(tmp_path / "autumn")
+    assert (done.exit_code, done.output) == (
+        2, f"Error: {tmp_path / 'autumn'}: no such directory; there is {tmp_path / 'autumn.zip'}: unpack it\n",
+    )  # fmt: skip
+    done = league(tmp_path / "autumn.zip")
+    assert (done.exit_code, done.output) == (
+        2, f"Error: {tmp_path / 'autumn.zip'} is an archive: unpack it; name a folder of submissions\n",
+    )  # fmt: skip
+
+
+def test_help_shows_two_commands() -> None:
+    said = league("--help").output
+    assert "\n    isolation league submissions --check-only\n" in said
+    assert "\n    isolation league submissions --pairs 20 --limit cpu_ms=300 --out runs/class\n" in said
+
+
+# The board
+
+
+def class_of(*editions: str) -> LeagueEntries:
+    """A class of players of these editions."""
+    players = [Submission(f"p{n}", Path("game_agent.py"), "CustomPlayer", name) for n, name in enumerate(editions)]
+    return LeagueEntries(tuple(Entry(player, "", Check("")) for player in players), ())
+
+
+def test_the_board_is_the_one_that_most_wrote_for_unless_asked_for_another() -> None:
+    one_of_three, two_of_three = class_of("first", "second", "third"), class_of("third", "second", "third")
+    board = choose_board(one_of_three)
+    assert board.size == "7x7"
+    assert board.sentence.startswith(
+        "Board: 7x7, the usual one; 1 of 3 players is of the third edition, which was made"
+    )
+    assert choose_board(class_of("first", "third")).size == "7x7"
+    board = choose_board(two_of_three)
+    assert board.size == "9x11"
+    assert board.sentence.startswith(
+        "Board: 9x11, since 2 of 3 players are of the third edition, which was made for it"
+    )
+    assert choose_board(two_of_three, "5x6").size == "5x6"
+    assert choose_board(two_of_three, "5x6").sentence.startswith("Board: 5x6, as asked for; 2 of 3 players are")
+
+
+def test_players_that_do_not_know_the_board_are_listed_and_not_played() -> None:
+    book = class_of("first", "third", "second")
+    assert fit_for(book, "9x11") == book
+    large = fit_for(book, "10x11")
+    assert [entry.player.name for entry in large.entries] == ["p0", "p2"]
+    (refused,) = large.refused
+    assert (refused.name, refused.why) == ("p1", "players of the third edition support boards of up to 9x11, not 10x11")
+
+
+def test_a_board_is_asked_for_on_the_command_line(tmp_path: Path) -> None:
+    submit(tmp_path, "ada", BEST)
+    submit(tmp_path, "ben", THIRD, "my_custom_player.py")
+    submit(tmp_path, "cleo", HONEST.format(prefers="move"))
+    done = league(tmp_path, *SHORT, "--board", "10x11", "--dry-run")
+    assert done.exit_code == 0, done.output
+    assert (
+        "Note: ben does not play: players of the third edition support boards of up to 9x11, not 10x11\n" in done.output
+    )
+    assert "Round-robin on 10x11: 2 games would be played" in done.output
+    assert "Round-robin on 7x7: 6 games would be played" in league(tmp_path, *SHORT, "--dry-run").output
