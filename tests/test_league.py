@@ -404,7 +404,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_league_ends_with_a_ranking_forfeits_and_who_is_not_in_it(home: Path) -> None:
     said = (home / "said.txt").read_text()
-    ranks = re.findall(r"^ +(\d|–) +(\w+) +([+−]\d+|–) +\d", said, re.MULTILINE)
+    ranks = re.findall(r"^ +(\d|–) +(\w+) +([+−]\d+|0|–) +\d", said, re.MULTILINE)
     assert {name for _, name, _ in ranks[:2]} == {"ada", "ben"}
     assert ranks[0][0] == "1"
     assert ranks[2:] == [("–", "dies", "–"), ("–", "raises", "–")]

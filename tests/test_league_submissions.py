@@ -188,7 +188,7 @@ def member(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
         ([member("in", tarfile.LNKTYPE, "game_agent.py")], "holds in, a link or a device"),
         ([member("pipe", tarfile.FIFOTYPE)], "holds pipe, a link or a device"),
         ([member("null", tarfile.CHRTYPE)], "holds null, a link or a device"),
-        (["game_agent.py", "game_agent.py"], "cannot be unpacked"),
+        (["game_agent.py", "game_agent.py"], "cannot be unpacked (File exists): unpack it"),
         (["/".join("abcdefghijk")], "holds folders more than 10 deep"),
         ([f"{number}.py" for number in range(2_001)], "holds more than 2,000 files and folders"),
     ],

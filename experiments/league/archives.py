@@ -83,7 +83,8 @@ def unpack(archive: Path) -> Path:
     except ArchiveError:
         raise
     except Exception as error:  # what damaged or forged archives make their readers raise
-        raise ArchiveError(f"cannot be unpacked ({to_one_line(error) or type(error).__name__}): {_UNPACK_IT}") from None
+        why = to_one_line(error.strerror if isinstance(error, OSError) and error.strerror else error)
+        raise ArchiveError(f"cannot be unpacked ({why or type(error).__name__}): {_UNPACK_IT}") from None
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     return files

@@ -48,9 +48,10 @@ class LoadedRun:
 class RunResults:
     """The games of one or several runs.
 
-    `table` holds a row a game: game_id and pair_id (unique over all runs), run (its place in `sources`) and own_id (its
-    id there), agent_1, agent_2, winner, reason, plies, size, opening_id, orbit, same_colour, population. `repeated` of
-    the games read were repetitions and are left out; `left_out` were, by `among`. `baseline` is whom the others are compared with, if there is one.
+    `table` holds a row a game: game_id and pair_id (unique over all runs), run (its place in `sources`) and own_id
+    (its id there), agent_1, agent_2, winner, reason, plies, size, opening_id, orbit, same_colour, population.
+    `repeated` of the games read were repetitions and are left out; `left_out` were, by `among`. `baseline` is whom the
+    others are compared with, if there is one.
     """
 
     sources: tuple[LoadedRun, ...]

@@ -61,10 +61,8 @@ def ranking_section(results: Results) -> Section:
     notes = [*rating_notes(results.findings, results.ratings, is_sure)]
     notes += [_too_few(results)] if rated and not is_sure else []
     if results.never_moved:
-        notes.append(
-            f"Without a rank, having never made a legal move: {', '.join(unranked)}. The games, wins and ratings of the "
-            "others are without those against them."
-        )
+        never = f"Without a rank, having never made a legal move: {', '.join(unranked)}."
+        notes.append(f"{never} Games against them count for nobody.")
     return Section("ranking", "Ranking", tuple(rows), tuple(notes))
 
 
