@@ -60,6 +60,20 @@ def test_who_never_makes_a_legal_move_has_no_rank(home: Path) -> None:
     assert " of 3</dd>" in (pages / "player-ada.html").read_text()
 
 
+def test_a_class_in_which_at_most_one_ever_moves_has_no_ranking(tmp_path: Path) -> None:
+    for name in ("x", "y"):
+        submit(tmp_path / "class", name, NEVER)
+    done = league(tmp_path / "class", *SHORT, "--out", tmp_path / "none")
+    assert done.exit_code == 0, done.output
+    assert done.output.splitlines()[-1] == "No player made legal moves, so there is no ranking."
+    submit(tmp_path / "class", "z", BEST)
+    done = league(tmp_path / "class", *SHORT, "--out", tmp_path / "one")
+    assert done.exit_code == 0, done.output
+    assert done.output.splitlines()[-1] == "Only z made legal moves, so there is no ranking."
+    assert "\nWithout a rank, having never made a legal move: x, y. Games" in done.output
+    assert "<dt>Rank</dt><dd>none</dd>" in (tmp_path / "one" / "league" / "player-z.html").read_text()
+
+
 def test_identical_submissions_stand_side_by_side(home: Path) -> None:
     ((pair),) = json.loads((home / "said.json").read_text())["identical"]
     results = read_results(home / "run")

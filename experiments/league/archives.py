@@ -31,7 +31,8 @@ DEEPEST_MEMBER = 10
 
 _SUFFIX = re.compile(r"\.(zip|tar|tar\.gz|tgz)$", re.IGNORECASE)
 _FOREIGN = re.compile(r"\.(7z|rar|gz|bz2|xz|tbz2?|txz|zst|lz|cab|arj)$", re.IGNORECASE)
-_UNPACK_IT = "unpack it into a folder"
+_ASK = "ask for another archive"
+_TRY_BY_HAND = f"unpack it by hand, or {_ASK}"
 _MARK = "archive.sha256"
 
 _Member = tuple[str, int, Callable[[], bytes]]
@@ -84,7 +85,7 @@ def unpack(archive: Path) -> Path:
         raise
     except Exception as error:  # what damaged or forged archives make their readers raise
         why = to_one_line(error.strerror if isinstance(error, OSError) and error.strerror else error)
-        raise ArchiveError(f"cannot be unpacked ({why or type(error).__name__}): {_UNPACK_IT}") from None
+        raise ArchiveError(f"cannot be unpacked ({why or type(error).__name__}): {_TRY_BY_HAND}") from None
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     return files
@@ -94,7 +95,7 @@ def _content(archive: Path) -> bytes:
     """The bytes of an archive; of a compressed tar, those of the tar, so that reading that takes bounded memory."""
     try:
         if archive.stat().st_size > LARGEST_ARCHIVE:
-            raise ArchiveError(f"is larger than {LARGEST_ARCHIVE:,} bytes: {_UNPACK_IT}")
+            raise ArchiveError(f"is larger than {LARGEST_ARCHIVE:,} bytes: {_ASK}")
         if not archive.name.lower().endswith(("gz", "tgz")):
             return archive.read_bytes()
         with gzip.open(archive) as stream:
@@ -102,9 +103,9 @@ def _content(archive: Path) -> bytes:
     except (OSError, EOFError, ValueError) as error:
         if isinstance(error, ArchiveError):
             raise
-        raise ArchiveError(f"cannot be read ({to_one_line(error)}): {_UNPACK_IT}") from None
+        raise ArchiveError(f"cannot be read ({to_one_line(error)}): {_TRY_BY_HAND}") from None
     if len(data) > LARGEST_CONTENT:
-        raise ArchiveError(f"holds more than {LARGEST_CONTENT:,} bytes: {_UNPACK_IT}")
+        raise ArchiveError(f"holds more than {LARGEST_CONTENT:,} bytes: {_ASK}")
     return data
 
 
@@ -115,9 +116,9 @@ def _extract(members: Iterator[_Member], folder: Path) -> None:
         path = folder.joinpath(*_parts(name))
         total += size
         if number > MOST_MEMBERS:
-            raise ArchiveError(f"holds more than {MOST_MEMBERS:,} files and folders: {_UNPACK_IT}")
+            raise ArchiveError(f"holds more than {MOST_MEMBERS:,} files and folders: {_ASK}")
         if total > LARGEST_CONTENT:
-            raise ArchiveError(f"holds more than {LARGEST_CONTENT:,} bytes: {_UNPACK_IT}")
+            raise ArchiveError(f"holds more than {LARGEST_CONTENT:,} bytes: {_ASK}")
         if not name.endswith("/"):
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("xb") as file:
@@ -133,9 +134,9 @@ def _parts(name: str) -> tuple[str, ...]:
     plain = name.replace("\\", "/")
     parts = tuple(part for part in plain.split("/") if part not in ("", "."))
     if plain.startswith("/") or re.match(r"[A-Za-z]:", plain) or ".." in parts:
-        raise ArchiveError(f"holds the path {to_one_line(name)}, which leads out of it: ask for another archive")
+        raise ArchiveError(f"holds the path {to_one_line(name)}, which leads out of it: {_ASK}")
     if len(parts) > DEEPEST_MEMBER:
-        raise ArchiveError(f"holds folders more than {DEEPEST_MEMBER} deep: {_UNPACK_IT}")
+        raise ArchiveError(f"holds folders more than {DEEPEST_MEMBER} deep: {_ASK}")
     return parts
 
 
@@ -145,7 +146,7 @@ def _zip_members(data: bytes) -> Iterator[_Member]:
             if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
                 raise _special(info.filename)
             if info.flag_bits & 1:
-                raise ArchiveError(f"is encrypted: {_UNPACK_IT}")
+                raise ArchiveError(f"is encrypted: {_TRY_BY_HAND}")
             yield info.filename, info.file_size, partial(_read_zipped, archive, info)
 
 
@@ -169,4 +170,4 @@ def _read_tarred(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 
 
 def _special(name: str) -> ArchiveError:
-    return ArchiveError(f"holds {to_one_line(name)}, a link or a device: ask for another archive")
+    return ArchiveError(f"holds {to_one_line(name)}, a link or a device: {_ASK}")

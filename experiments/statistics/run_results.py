@@ -149,7 +149,10 @@ class RunResults:
 
     def among(self, names: Sequence[str]) -> RunResults:
         """The games that some of the agents have played among themselves."""
-        of_both = [pc.is_in(self.table[side].cast(pa.string()), pa.array(names)) for side in ("agent_1", "agent_2")]
+        of_both = [
+            pc.is_in(self.table[side].cast(pa.string()), pa.array(names, pa.string()))
+            for side in ("agent_1", "agent_2")
+        ]
         games = self.table.filter(pc.and_(*of_both))
         called = {name: name for name in names}
         sides = {side: _renamed(games[side], called, names) for side in ("agent_1", "agent_2")}

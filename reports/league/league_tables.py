@@ -6,7 +6,7 @@ from experiments.league.entries import LeagueEntries
 from experiments.league.league_results import Results, forfeited
 from experiments.league.submission_checks import Check
 from reports.tables.ratings import highest, rating_notes, rating_rows
-from reports.text.cell_values import Elo, Estimate, Share, join_names, pluralise
+from reports.text.cell_values import Elo, Estimate, Share, pluralise
 from reports.text.sections import Section
 
 FEWEST = 5
@@ -61,7 +61,7 @@ def ranking_section(results: Results) -> Section:
     notes = [*rating_notes(results.findings, results.ratings, is_sure)]
     notes += [_too_few(results)] if rated and not is_sure else []
     if results.never_moved:
-        never = f"Without a rank, having never made a legal move: {', '.join(unranked)}."
+        never = f"Without a rank, having never made a legal move: {', '.join(sorted(results.never_moved))}."
         notes.append(f"{never} Games against them count for nobody.")
     return Section("ranking", "Ranking", tuple(rows), tuple(notes))
 
@@ -161,7 +161,9 @@ def leading(results: Results) -> str:
     first, *others = results.ratings.ratings or (None,)
     if first is None:
         moved = [agent for agent in results.ranks if agent not in results.never_moved]
-        return f"{join_names(moved) or 'No player'} made legal moves, so there is no ranking."
+        if len(moved) > 1:
+            return "No complete pairs of games to judge yet."
+        return f"{f'Only {moved[0]}' if moved else 'No player'} made legal moves, so there is no ranking."
     lead = f"{highest(results.ratings)} rated highest of {pluralise(len(others) + 1, 'player')}"
     if not has_intervals(results):
         played = pluralise(results.ratings.openings, "opening")
