@@ -62,7 +62,9 @@ def test_a_file_that_does_not_parse_is_refused_whatever_lies_beside_it(tmp_path:
     submit(tmp_path, "unusual", PLAYER, "theirs.py")
     assert files_of(tmp_path) == {}
     assert whys(tmp_path)["usual"] == "game_agent.py is not Python: line 2: expected ':'"
-    assert whys(tmp_path)["unusual"].startswith("mine.py is not Python: line 1: Missing parentheses")
+    why = whys(tmp_path)["unusual"]
+    assert why.startswith("mine.py is not Python: line 1: Missing parentheses")
+    assert why.endswith("; if it is not the submission, call that game_agent.py")
 
 
 @pytest.mark.parametrize("template", TEMPLATES)

@@ -131,7 +131,7 @@ def _read_file(entry: Path, names: Collection[str]) -> tuple[Path, Submission] |
     name, stem = to_one_line(entry.name), stem_of(entry.name)
     if not entry.is_file():
         return Skipped(name, "is neither a folder nor a file", is_submission=False)
-    if stem in names:
+    if stem and entry.with_name(stem).is_dir():
         return Skipped(name, f"is not opened, since the folder {to_one_line(stem)} lies beside it", is_submission=False)
     if stem:
         first = next(other for other in names if stem_of(other) == stem)
@@ -210,8 +210,10 @@ def _chosen(folder: Path) -> tuple[Path, str, str] | str:
     if len(usual) > 1:
         return f"has several files that may be the submission ({_listed(usual, names)}): remove or rename all but one"
     for file, player in players.items():
-        if isinstance(player, str) and (player or usual):
+        if isinstance(player, str) and usual:
             return f"{names[file]} {player or f'{_NO_PLAYER}: define CustomPlayer there, or rename the file that does'}"
+        if isinstance(player, str) and player:
+            return f"{names[file]} {player}; if it is not the submission, call that {USUAL_FILES[0]}"
     found = [(file, *player) for file, player in players.items() if isinstance(player, tuple)]
     if len(found) > 1:
         listed = _listed([file for file, *_ in found], names)
