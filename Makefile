@@ -3,10 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: tournament test slow lint bench modules newest clean
+.PHONY: tournament install test slow lint bench reference newest clean
 
 tournament: $(VENV)/installed
 	$(BIN)/isolation tournament
+
+install: $(VENV)/installed
 
 test: $(VENV)/installed-dev
 	$(BIN)/pytest
@@ -23,8 +25,11 @@ lint: $(VENV)/installed-dev
 bench: $(VENV)/installed-dev
 	$(BIN)/pytest benchmarks --numprocesses=0 --benchmark-only --benchmark-columns=min,median,rounds
 
-modules: $(VENV)/installed
+# The pages that are written from the program itself.
+reference: $(VENV)/installed
 	$(BIN)/python docs/list_modules.py
+	$(BIN)/python docs/list_commands.py
+	$(BIN)/python docs/list_python.py
 
 newest:
 	.ci/newest

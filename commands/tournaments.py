@@ -79,7 +79,7 @@ def tournament(file: Path | None, init: bool, resume: str | None, extend: str | 
     """Play a tournament: the classic evaluation, or the one a TOML FILE describes.
 
     Every game is logged; agents are named like ID:improved@nodes=2000, ID:path/to/my.py:score or
-    path/to/game_agent.py:CustomPlayer; docs/reference/tournaments.md has them all.
+    path/to/game_agent.py:CustomPlayer; docs/reference/agents.md has them all.
     """
     if init:
         from experiments.plan.config import example_toml

@@ -9,8 +9,8 @@ PAGE = ROOT / "docs" / "contributing" / "modules.md"
 PACKAGES = ("isolation", "heuristics", "experiments", "reports", "commands")
 HEAD = """# Modules
 
-Every room and module with the first line of its docstring, for whoever looks for the place of something. `make modules`
-writes this page; how the rooms fit together is in [Architecture](architecture.md).
+Every room and module with the first line of its docstring, for whoever looks for the place of something. `make
+reference` writes this page; how the rooms fit together is in [Architecture](architecture.md).
 """
 
 

@@ -15,7 +15,7 @@ from played_games import random_record
 from scripted_pool import Script, ScriptedPool
 
 import heuristics
-from experiments import bench
+from experiments import bench, play_tournament
 from experiments.analysis import quick_trial
 from experiments.exchange.saved_games import save_game
 from experiments.league import entries, league_config
@@ -23,7 +23,7 @@ from experiments.league.submission_checks import Check
 from experiments.plan.config import Config
 from experiments.play import parallel_map
 from experiments.play.cluster import daemons
-from experiments.play.runner import RunOutcome, play_tournament
+from experiments.play.runner import RunOutcome
 from experiments.suite import Suite, build_suite, position_sources, read_suite
 from isolation.checks import engine_checks
 from isolation.checks.search_cost import Cost

@@ -1,7 +1,10 @@
 """The command line and what is written about it agree."""
 
 import re
+import runpy
 import shutil
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import click
@@ -12,7 +15,8 @@ from documented_commands import furnish, keep_small, words_of
 from cli import main
 
 ROOT = Path(__file__).parent.parent
-READ = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+READ = [ROOT / "README.md", *(page for page in sorted((ROOT / "docs").rglob("*.md")) if page not in TUTORIALS)]
 NAMED_ALONE = {
     f"isolation {name}"
     for name in (
@@ -31,7 +35,7 @@ NAMED_ALONE = {
     )
 }
 """Commands that sentences speak of without what they need."""
-PAGES = [*READ, *sorted((ROOT / "examples").glob("*.md.jinja"))]
+PAGES = [*READ, *TUTORIALS, *sorted((ROOT / "examples").glob("*.md.jinja"))]
 
 
 def options_of(command: click.Command) -> set[str]:
@@ -51,7 +55,7 @@ def meant(words: str) -> click.Command | None:
     """The command, or the one of a group, that a line calls by its first words."""
     name, _, second = words.partition(" ")
     command = main.commands.get(name)
-    return command.commands.get(second) if isinstance(command, click.Group) else command
+    return command.commands.get(second) if second and isinstance(command, click.Group) else command
 
 
 def every_command() -> list[click.Command]:
@@ -84,7 +88,7 @@ def test_pages_that_are_wrong_are_found() -> None:
     assert unknown("`isolation sprt RUN --elo1 3`, `isolation`, `--mixed`, `isolation suite build --seed 2`") == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_pages_name_no_command_or_option_that_there_is_not(page: Path) -> None:
     assert unknown(page.read_text(encoding="utf-8")) == []
 
@@ -95,11 +99,6 @@ def test_every_command_helps_with_all_its_options(name: str) -> None:
     assert result.exit_code == 0
     assert result.output.startswith(f"Usage: isolation {name}")
     assert all(option in result.output for option in options_of(main.commands[name]))
-
-
-def test_readme_mentions_every_command() -> None:
-    named = re.findall(r"isolation ([a-z][a-z-]*)", (ROOT / "README.md").read_text(encoding="utf-8"))
-    assert main.commands.keys() - set(named) == set()
 
 
 def command_lines() -> list[str]:
@@ -139,3 +138,87 @@ def test_every_command_line_of_the_documents_does_what_it_says(
         (tmp_path / words[1]).unlink()
     result = CliRunner().invoke(main, words, input="quit\n")
     assert result.exit_code == 0, result.output
+
+
+STORY = re.compile(r"^```(python)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def in_this_folder(words: list[str]) -> list[str]:
+    """The words of a command, with the runs that there are here: their names depend on the number of games."""
+    names = [re.fullmatch(r"runs/(\w+)-[0-9a-f]{6}-(nodes|cost)", word) for word in words]
+    runs = [next(Path("runs").glob(f"{name[1]}-*-{name[2]}")) if name else None for name in names]
+    return [str(run) if run else word for word, run in zip(words, runs, strict=True)]
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_a_tutorial_can_be_followed(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = page.read_text(encoding="utf-8")
+    if "$ isolation" in text:
+        keep_small(monkeypatch)
+    names: dict[str, object] = {}
+    said = ""
+    lines = set[str]()
+    for language, block in STORY.findall(text):
+        if named := re.match(r"# ([\w/-]+\.py)\n", block):
+            Path(named[1]).parent.mkdir(parents=True, exist_ok=True)
+            Path(named[1]).write_text(block, encoding="utf-8")
+        elif language:
+            with redirect_stdout(StringIO()) as output:
+                exec(compile(block, page.name, "exec"), names)
+            said = output.getvalue()
+        elif said:
+            assert block.split() == said.split()
+            said = ""
+        for line in re.findall(r"^\$ ((?:isolation|cp) .*)", "" if language else block, re.MULTILINE):
+            if line.startswith("cp "):
+                shutil.copy(*line.split()[1:])
+            if line.startswith("cp ") or line in lines:
+                continue
+            lines.add(line)
+            result = CliRunner().invoke(main, in_this_folder(words_of(line)))
+            assert result.exit_code == 0, f"{line}\n{result.output}"
+
+
+GENERATED = {
+    "contributing/modules.md": ("list_modules.py", "module_list"),
+    "reference/command-line.md": ("list_commands.py", "command_list"),
+    "reference/python.md": ("list_python.py", "public_names"),
+}
+"""Pages that `make reference` writes: by which script and function."""
+
+
+@pytest.mark.parametrize("page", GENERATED)
+def test_generated_pages_are_current(page: str) -> None:
+    script, function = GENERATED[page]
+    written = runpy.run_path(str(ROOT / "docs" / script))[function]()
+    assert (ROOT / "docs" / page).read_text(encoding="utf-8") == written, "make reference"
+
+
+def words_in(page: Path) -> int:
+    """How many words a page has, without the tables that a script has filled in."""
+    name = page.stem.replace("-", "_") + ".md.jinja"
+    lines = page.read_text(encoding="utf-8").splitlines()
+    if (ROOT / "examples" / name).exists():
+        lines = [line for line in lines if not line.startswith("|")]
+    return len(re.findall(r"\S*\w\S*", "\n".join(lines)))
+
+
+FOR_USERS = [page for page in PAGES if page.suffix == ".md" and "contributing" not in page.parts]
+
+
+@pytest.mark.parametrize("page", FOR_USERS[1:], ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_is_short_says_for_whom_it_is_and_is_listed(page: Path) -> None:
+    paragraph = page.read_text(encoding="utf-8").split("\n\n")[1]
+    assert paragraph.startswith("For ")
+    assert words_in(page) <= 1500 or page.parent.name == "reference"
+    if page.parent.name != "docs":
+        index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+        assert f"({page.relative_to(ROOT / 'docs')})" in index
+
+
+def test_what_a_student_needs_and_all_pages_together_stay_short() -> None:
+    path = ("README.md", "docs/tutorials/analysis.md", "docs/how-to/read-a-verdict.md", "docs/explanation/cost.md")
+    assert sum(words_in(ROOT / page) for page in path) < 5000
+    generated = {ROOT / "docs" / page for page in GENERATED}
+    assert sum(words_in(page) for page in FOR_USERS if page not in generated) < 29_000

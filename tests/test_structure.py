@@ -3,7 +3,6 @@
 import ast
 import importlib.metadata
 import re
-import runpy
 import subprocess
 import sys
 import tomllib
@@ -96,20 +95,25 @@ def test_the_public_names_are_those_that_scripts_rely_on():
     assert result.stdout.split() == ["True", "True"]
 
 
-def test_the_list_of_modules_names_every_module():
-    path = ROOT / "docs" / "list_modules.py"
-    page = runpy.run_path(str(path))["module_list"]()
-    paths = [name.removesuffix("/__init__.py") for name, _ in sources(*ROOMS, *COMMANDS)]
-    assert [path for path in paths if f"](../../{path})" not in page] == []
+def anchors(page: Path) -> set[str]:
+    """The names by which the headings of a page can be linked to."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def leads_somewhere(page: Path, target: str, anchor: str) -> bool:
+    linked = page.parent / target if target else page
+    return linked.exists() and (not anchor or anchor in anchors(linked))
 
 
 def test_links_between_documents_lead_somewhere():
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    links = {page: page.read_text(encoding="utf-8") for page in pages}
     broken = [
-        f"{page.relative_to(ROOT)}: {target}"
-        for page in pages
-        for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
-        if not (page.parent / target).exists()
+        f"{page.relative_to(ROOT)}: {target}#{anchor}"
+        for page, text in links.items()
+        for target, anchor in re.findall(r"(?:\]\(|src=\")([^)#:\s\"]*)#?([^)\s\"]*)[)\"]", text)
+        if not target.startswith("http") and (target or anchor) and not leads_somewhere(page, target, anchor)
     ]
     assert broken == []
 

@@ -149,7 +149,7 @@ def mean_parts(
 
     `cluster` numbers the openings, to tell which of them several means have in common. Simulated coverage at 95 %: 0.94
     and more from 20 openings on, unless rare openings that differ far more than the rest make up the difference: where
-    they were not drawn, no interval knows of them (`docs/reference/statistics.md`).
+    they were not drawn, no interval knows of them (`docs/explanation/error-rates.md`).
     """
     check_between("confidence", confidence)
     array = np.asarray(values, np.float64)

@@ -362,7 +362,7 @@ board = "7x7"
 # best-of: each contender plays every opponent, and drops out once another is shown to be better.
 format = "gauntlet"
 
-# Who plays. Agents are named by short specs (docs/reference/tournaments.md):
+# Who plays. Agents are named by short specs (docs/reference/agents.md):
 #   random, greedy, perfect
 #   MM:open@depth=3        minimax;      AB:improved@depth=5   alpha-beta
 #   ID:territory@nodes=5000   iterative deepening;   MCTS:improved@nodes=1000   or just MCTS@nodes=1000
@@ -419,7 +419,7 @@ jobs = 0
 # The directory of the run; without it a new one under runs/.
 # out = "runs/my-tournament"
 
-# Engines, programs in any language (docs/reference/engine-protocol.md); specs name them, as in engine:mine@nodes=5000.
+# Engines, programs in any language (docs/how-to/connect-an-engine.md); specs name them, as in engine:mine@nodes=5000.
 # [[engines]]
 # name = "mine"
 # command = ["./my_player", "--quiet"]
