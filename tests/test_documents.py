@@ -16,10 +16,13 @@ from cli import main
 
 ROOT = Path(__file__).parent.parent
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
-READ = [ROOT / "README.md", *(page for page in sorted((ROOT / "docs").rglob("*.md")) if page not in TUTORIALS)]
+COMMAND_LINE = ROOT / "docs" / "reference" / "command-line.md"
+OTHERS = (page for page in sorted((ROOT / "docs").rglob("*.md")) if page not in (*TUTORIALS, COMMAND_LINE))
+READ = [ROOT / "README.md", *OTHERS]
 NAMED_ALONE = {
     f"isolation {name}"
     for name in (
+        "analyse",
         "compare",
         "fit",
         "games",
@@ -30,12 +33,13 @@ NAMED_ALONE = {
         "screen",
         "sprt",
         "test-agent",
+        "test-engine",
         "try",
         "tune",
     )
 }
 """Commands that sentences speak of without what they need."""
-PAGES = [*READ, *TUTORIALS, *sorted((ROOT / "examples").glob("*.md.jinja"))]
+PAGES = [*READ, *TUTORIALS, COMMAND_LINE, *sorted((ROOT / "examples").glob("*.md.jinja"))]
 
 
 def options_of(command: click.Command) -> set[str]:
@@ -221,4 +225,4 @@ def test_what_a_student_needs_and_all_pages_together_stay_short() -> None:
     path = ("README.md", "docs/tutorials/analysis.md", "docs/how-to/read-a-verdict.md", "docs/explanation/cost.md")
     assert sum(words_in(ROOT / page) for page in path) < 5000
     generated = {ROOT / "docs" / page for page in GENERATED}
-    assert sum(words_in(page) for page in FOR_USERS if page not in generated) < 29_000
+    assert sum(words_in(page) for page in FOR_USERS if page not in generated) < 30_000
