@@ -34,6 +34,7 @@ from commands import (
     tuning,
 )
 from commands.cli_errors import WORDS, one_line_errors
+from commands.examples import EXAMPLES
 from commands.help_pages import TASKS, write_first
 from experiments.play.pools.interrupts import arrived, listen
 from isolation.usercode.user_exceptions import is_user_file
@@ -119,6 +120,7 @@ for _subject in (
     help_pages,
 ):
     for _command in _subject.COMMANDS:
+        _command.epilog = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in EXAMPLES[str(_command.name)])
         main.add_command(_command)
 
 

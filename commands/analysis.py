@@ -48,10 +48,6 @@ def analyse_file(
 
     Checks, compiles and screens every heuristic, plays them against the seven classic opponents at equal nodes and at
     equal cost, and says how each compares with ID_Improved. Run again, it continues or repeats the answer.
-
-    \b
-    isolation analyse game_agent.py
-    isolation analyse game_agent.py:custom_score --html analysis.html
     """
     if quick:
         if markdown or html or opponents or pairs:
@@ -117,12 +113,7 @@ def show_step(what: str) -> None:
 @click.option("--limit", help="Limit of a move in games and solved positions; nodes=1000 by default.")
 @format_option
 def try_out(reference: str, baseline: str | None, limit: str | None, output: Format) -> None:
-    """Check a heuristic, or all of a file: compilation, cost, return values, and a quick match.
-
-    \b
-    isolation try my_heuristic.py
-    isolation try game_agent.py:custom_score_2 --limit nodes=300
-    """
+    """Check a heuristic, or all of a file: compilation, cost, return values, and a quick match."""
     try_file(reference, baseline, limit, output)
 
 

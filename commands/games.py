@@ -74,10 +74,13 @@ def replay_game(
     output: Format,
 ) -> None:  # fmt: skip
     """Step through a game of a run, a saved game, or --moves; or write it as a GIF or a page."""
+    from experiments.record.run_directory import run_called
     from reports.replay.replay import describe_end, describe_ply, find_replay, ply_rows
 
-    if len(source) == 1 and source[0].isdecimal() and not Path(source[0]).exists():
+    if len(source) == 1 and source[0].replace(",", "").isdecimal() and not Path(source[0]).exists():
         source = (str(run_or_latest(None)), *source)
+    elif len(source) == 2:
+        source = (str(run_called(source[0])), source[1])
     replay = find_replay(source, size, moves)
     if gif:
         from reports.pages.board_images import write_gif
@@ -123,11 +126,14 @@ def list_games(run: Path | None, where: str, kind: Any, limit: int, output: Form
     """Select games of a run; `isolation replay RUN GAME_ID` shows one."""
     from experiments.exchange.find_games import found_rows
     from experiments.record.run_directory import missing_sentence
+    from reports.text.cell_values import Identifier
 
     path = run_or_latest(run)
     rows, total = found_rows(path, kind, where, limit)
+    rows = [{**row, "game_id": Identifier(row["game_id"])} for row in rows]
     are_apart = output == "table" and kind == "forfeits" and "detail" in without_room(rows)
-    print_rows([{key: row[key] for key in row if key != "detail"} for row in rows] if are_apart else rows, output)
+    visible_rows = [{key: row[key] for key in row if key != "detail"} for row in rows] if are_apart else rows
+    print_rows(visible_rows, output, keep=("won_by",))
     if missing := missing_sentence(path):
         click.echo(wrapped(missing, terminal_width()), err=True)
     if output != "table":
@@ -152,7 +158,7 @@ def analysis_board(
     run_paths: tuple[Path, ...], agents: tuple[str, ...], references: tuple[str, ...], port: int, no_open: bool
 ) -> None:
     """Serve the analysis board to this machine's browser. Without a RUN, it offers those under runs/."""
-    from experiments.record.run_directory import list_runs
+    from experiments.record.run_directory import list_runs, run_called
     from experiments.roster import parse_agent
     from reports.board.resources import Resources
     from reports.board.server import serve
@@ -162,7 +168,7 @@ def analysis_board(
         from experiments.plan.catalogue import user_heuristics
 
         own = user_heuristics(references)
-    runs = run_paths or tuple(run.info.path for run in list_runs())
+    runs = tuple(map(run_called, run_paths)) or tuple(run.info.path for run in list_runs())
     offered = {agent.name: agent for agent in map(parse_agent, agents)}
     with until_interrupted():
         serve(
@@ -213,8 +219,9 @@ def ask_line(prompt: str) -> str:
 def export_games(run: Path, kind: Any, out: Path | None) -> None:
     """Export the games of a run: PGN, CSV or JSON lines."""
     from experiments.exchange.export_games import exported
+    from experiments.record.run_directory import run_called
 
-    pieces = exported(run, kind)
+    pieces = exported(run_called(run), kind)
     if out is None:
         for piece in pieces:
             click.echo(piece, nl=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -54,9 +54,16 @@ def evaluate_position(
         rows = evaluate(registered() | own, board)
     if output == "table":
         click.echo(to_text(board) + "\n")
-    print_rows(rows, output)
+    print_rows(shown_values(rows) if output in ("table", "markdown") else rows, output)
     if failed := failures([row for row in rows if row["heuristic"] in own]):
         raise click.ClickException("; ".join(failed))
+
+
+def shown_values(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows whose numbers are values of positions, as tables show them."""
+    from reports.text.cell_values import Score
+
+    return [{key: Score(cell) if isinstance(cell, float) else cell for key, cell in row.items()} for row in rows]
 
 
 @click.command("heuristics")

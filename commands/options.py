@@ -54,12 +54,14 @@ def run_or_latest(run: Path | None) -> Path:
     Raises:
         ValueError: none was named, and there is none.
     """
-    if run is not None:
-        return run
-    from experiments.record.run_directory import latest_run
+    from experiments.record.run_directory import games_in, is_finished, latest_run, run_called
 
-    latest = latest_run()
-    click.echo(f"No run named: using the latest, {latest}.", err=True)
+    if run is not None:
+        return run_called(run)
+    latest, without_games = latest_run()
+    state = "" if is_finished(latest) else f", which is not finished ({games_in(latest)})"
+    skipped = f"; without games: {', '.join(map(str, without_games))}" if without_games else ""
+    click.echo(f"No run named: using the latest, {latest}{state}{skipped}.", err=True)
     return latest
 
 

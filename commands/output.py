@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from isolation.suggestions import did_you_mean
 from isolation.usercode.output_capture import WantsToEnd, capture_output, prevent_exit
 from reports.text.rendering import Format, render_rows, terminal_width, wrapped
 
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
     from reports.text.sections import Section
 
 
-def print_rows(rows: Sequence[dict[str, Any]], output: Format, title: str = "") -> None:
-    """Print rows as a table or in another format."""
-    click.echo(render_rows(rows, output, title))
+def print_rows(rows: Sequence[dict[str, Any]], output: Format, title: str = "", keep: Sequence[str] = ()) -> None:
+    """Print rows as a table or in another format; `keep` names the columns that a narrow terminal does not hide."""
+    click.echo(render_rows(rows, output, title, keep=keep))
 
 
 def print_sections(sections: Sequence[Section], output: Format, only: str | None = None) -> None:
@@ -32,7 +33,7 @@ def print_sections(sections: Sequence[Section], output: Format, only: str | None
 def check_tables(only: str | None, keys: Sequence[str]) -> None:
     """Refuse the name of a table that a command does not print, before it computes."""
     if only is not None and only not in keys:
-        raise ValueError(f"--table: no table {only!r}; choose one of {', '.join(keys)}")
+        raise ValueError(f"--table: no table {only!r}; {did_you_mean(only, keys)}choose one of {', '.join(keys)}")
 
 
 def print_headline(headline: Headline) -> None:

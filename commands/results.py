@@ -12,7 +12,7 @@ import click
 from commands.completion import complete_plot, complete_run
 from commands.options import format_option, full_option, run_or_latest, table_option
 from commands.output import print_headline, print_sections
-from reports.plots import KINDS, OF_ONE_AGENT, draw_plot
+from reports.plots import KINDS, OF_ONE_AGENT, check_kind, draw_plot
 from reports.text.rendering import Format, terminal_height
 
 if TYPE_CHECKING:
@@ -35,9 +35,10 @@ def findings_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def read_findings(runs: Sequence[Path], baseline: str | None = None, mixed: bool = False) -> RunResults:
     """Runs read for analysis; the latest one if none is named."""
+    from experiments.record.run_directory import run_called
     from experiments.statistics.run_results import load_findings
 
-    return load_findings(runs or [run_or_latest(None)], baseline, mixed)
+    return load_findings([run_called(run) for run in runs] or [run_or_latest(None)], baseline, mixed)
 
 
 @click.command("summary")
@@ -146,7 +147,10 @@ def diff(before: Path, after: Path, only: str | None, output: Format) -> None:
 
 
 @click.command("plan")
-@click.option("--effect", type=float, help="Difference of win rates to detect, such as 0.03.")
+@click.option(
+    "--effect", type=click.FloatRange(0.1, 50, False, True),
+    help="Difference of win rates to detect, in percentage points, such as 3.",
+)  # fmt: skip
 @click.option("--elo", type=float, help="Difference to detect head to head, in Elo.")
 @worth_option
 @click.option("--power", type=click.FloatRange(0.5, 1, True, True), default=0.8, show_default=True)
@@ -160,9 +164,13 @@ def plan(
     """Estimate the games and the time needed to detect a difference (--effect, --elo or --worth)."""
     from reports.studies.sample_size import plan_sections
 
-    if effect is None and elo is None:
-        effect = worth / 100
-    print_sections(plan_sections(effect, elo, power, alpha, read_findings([pilot]) if pilot else None), output)
+    points = worth if effect is None and elo is None else effect
+    print_sections(
+        plan_sections(
+            None if points is None else points / 100, elo, power, alpha, read_findings([pilot]) if pilot else None
+        ),
+        output,
+    )
 
 
 @click.command("published")
@@ -186,8 +194,20 @@ def published(file: Path | None, baseline: str | None, only: str | None, output:
 @click.option("--agent", metavar="AGENT", help=f"Show only this agent ({' and '.join(OF_ONE_AGENT)}).")
 def plot(arguments: tuple[str, ...], out: Path | None, baseline: str | None, mixed: bool, agent: str | None) -> None:
     """Draw a plot of runs into a file."""
+    from experiments.record.run_directory import is_run, run_called
+
     *runs, kind = arguments
-    written = draw_plot(kind, runs or [run_or_latest(None)], out or Path(f"{kind}.svg"), baseline, mixed, agent)
+    if kind not in KINDS and is_run(run_called(kind)):
+        raise ValueError(f"which plot of {kind}? isolation plot {kind} KIND, with one of {', '.join(KINDS)}")
+    check_kind(kind)
+    written = draw_plot(
+        kind,
+        [run_called(run) for run in runs] or [run_or_latest(None)],
+        out or Path(f"{kind}.svg"),
+        baseline,
+        mixed,
+        agent,
+    )
     click.echo(f"Wrote {written}")
 
 

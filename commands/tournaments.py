@@ -144,13 +144,16 @@ def list_runs(home: Path | None, output: Format) -> None:
         raise ValueError(f"{home}: no such directory")
     rows = run_rows(home or HOME)
     if rows or output != "table":
-        print_rows(rows, output)
+        print_rows(rows, output, keep=("games", "finished"))
     else:
         click.echo(f"There are no runs in {home or HOME}/.")
 
 
 def play_run(file: Path | None, options: dict[str, Any], resume: str | None, extend: str | None = None) -> None:
     """Play a tournament or a match, show it live, and say where the log lies and what to do next."""
+    from experiments.record.run_directory import run_called
+
+    resume, extend = (run and str(run_called(run)) for run in (resume, extend))
     is_dry, is_watched = options.pop("dry_run", None), options.pop("watch", None)
     retry = bool(options.pop("retry_forfeits", None))
     if retry and not resume:
@@ -201,7 +204,7 @@ def play_with_page(wanted: RunRequest) -> None:
 
 def play_in_terminal(wanted: RunRequest) -> None:
     """Play, shown on the terminal, and say how it ended."""
-    from reports.watch.run_progress import next_step_message, play_shown, print_outcome, what_is_kept
+    from reports.watch.run_progress import end_message, play_shown, print_outcome, what_is_kept
 
     with interruptible(f"{wanted.resume} is unchanged" if wanted.resume else ""):
         config, extends = wanted.config(), Path(wanted.extend) if wanted.extend else None
@@ -210,7 +213,7 @@ def play_in_terminal(wanted: RunRequest) -> None:
     print_outcome(outcome)
     if not outcome.finished:
         raise Interrupted(what_is_kept(outcome), command("tournament", "--resume", outcome.path))
-    click.echo(next_step_message(outcome))
+    click.echo(end_message(outcome))
 
 
 def print_dry_run(wanted: RunRequest) -> None:

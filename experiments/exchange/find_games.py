@@ -20,7 +20,7 @@ Kind = Literal["all", "longest", "shortest", "upsets", "forfeits"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 FACTS = tuple(name for name in SCHEMA.names if name not in (*PER_PLY, "opening", "settings_1", "settings_2"))
 """The columns a condition can be about, beside `won_by` and `lost_by`."""
-SHOWN = ("game_id", "agent_1", "agent_2", "winner", "plies", "reason", "detail")
+SHOWN = ("game_id", "agent_1", "agent_2", "won_by", "plies", "reason", "detail")
 
 
 def find_games(run: str | Path, kind: Kind = "all", where: str = "") -> pd.DataFrame:

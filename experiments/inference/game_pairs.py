@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from experiments.inference.argument_checks import Ints
 from experiments.record.arrow_numpy import to_arrow, to_numpy
+from isolation.suggestions import did_you_mean
 
 COLUMNS = ("game_id", "pair_id", "opening_id", "agent_1", "agent_2", "winner", "size")
 
@@ -63,7 +64,8 @@ class PairTable:
     def code(self, agent: str) -> int:
         """The index of an agent; ValueError naming the agents there are."""
         if agent not in self.agents:
-            raise ValueError(f"no games of {agent!r}; agents: {', '.join(self.agents) or 'none'}")
+            hint = did_you_mean(agent, self.agents)
+            raise ValueError(f"no games of {agent!r}; {hint}agents: {', '.join(self.agents) or 'none'}")
         return self.agents.index(agent)
 
     def pairs_of(self, agent: str) -> Ints:

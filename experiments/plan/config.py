@@ -11,17 +11,18 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails
 
 from experiments.plan.openings import Colours
 from experiments.roster import parse_limit
 from isolation.engines.program import Language, Program
 from isolation.loading.load_user_code import expand_path
 from isolation.rules.geometry import format_size, parse_size
+from isolation.suggestions import did_you_mean
 
 Format = Literal["gauntlet", "round-robin", "head-to-head", "best-of"]
 
@@ -136,7 +137,9 @@ class Config(BaseModel):
                     f"{key} does not apply to a {format_}; remove it, or use format = {_formats_with(key)}"
                 )
         openings = data.get("openings", "random:2")
-        pairs = allowed.get("pairs", 100) if str(openings).startswith("random") else "all"
+        is_open_ended = format_ == "head-to-head" and data.get("sprt")
+        is_drawn = str(openings).startswith("random") and not is_open_ended
+        pairs = allowed.get("pairs", 100) if is_drawn else "all"
         filled = {**allowed, "pairs": pairs, **data}
         return _with_tuples(filled)
 
@@ -144,7 +147,8 @@ class Config(BaseModel):
     def _agree(self) -> Config:
         if self.format in ("gauntlet", "best-of") and not self.opponents:
             raise ValueError(f"opponents is empty: a {self.format} needs at least one")
-        if self.pairs == "all" and self.opening_spec.kind == "random":
+        is_open_ended = self.sprt and self.format == "head-to-head"
+        if self.pairs == "all" and self.opening_spec.kind == "random" and not is_open_ended:
             raise ValueError("pairs = 'all' needs openings that can be listed: openings = \"placements\" or a file")
         if self.sprt and "baseline" not in _DEFAULTS[self.format]:
             raise ValueError(f"sprt needs a baseline to test against: a {self.format} has none")
@@ -314,22 +318,37 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 
 def _explain(error: ValidationError) -> str:
-    """The first thing wrong, in one line; a key that there is not comes before one that is missing, whose name it
-    may be."""
-    errors = error.errors(include_url=False, include_context=True)
-    first = next((error for error in errors if error["type"] == "extra_forbidden"), errors[0])
-    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).removeprefix(".")
-    message = str(first["msg"]).removeprefix("Value error, ").replace("tuple", "list")
+    """All that is wrong, in one line; a key that is missing is not said beside one that there is not, which it may be
+    meant by."""
+    first_of_key: dict[str, ErrorDetails] = {}
+    for details in error.errors(include_url=False, include_context=True):
+        first_of_key.setdefault(_key_of(details), details)
+    errors = list(first_of_key.values())
+    if any(details["type"] == "extra_forbidden" for details in errors):
+        errors = [details for details in errors if details["type"] != "missing"]
+    return "; ".join(map(_explain_one, errors))
+
+
+def _key_of(details: ErrorDetails) -> str:
+    """The key that an error is about, such as engines[0].name; of a value with several types, the key alone."""
+    parts = details["loc"]
+    if parts[:1] != ("engines",):
+        parts = tuple(part for number, part in enumerate(parts[:2]) if number == 0 or isinstance(part, int))
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts).removeprefix(".")
+
+
+def _explain_one(details: ErrorDetails) -> str:
+    key, message = _key_of(details), str(details["msg"]).removeprefix("Value error, ").replace("tuple", "list")
     if not key:
         return message
-    if first["type"] == "extra_forbidden":
-        known = Engine.model_fields if first["loc"][0] == "engines" else Config.model_fields
-        near = get_close_matches(str(first["loc"][-1]), known, n=2)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"keys are {', '.join(known)}"
+    if details["type"] == "extra_forbidden":
+        known = Engine.model_fields if details["loc"][0] == "engines" else Config.model_fields
+        hint = did_you_mean(str(details["loc"][-1]), known, 2).strip() or f"keys are {', '.join(known)}"
         return f"unknown key {key}; {hint}"
-    if first["type"] == "missing":
+    if details["type"] == "missing":
         return f"{key} is missing"
-    return f"{key} = {json.dumps(first['input'], default=str, ensure_ascii=False)}: {message[:1].lower()}{message[1:]}"
+    value = json.dumps(details["input"], default=str, ensure_ascii=False)
+    return f"{key} = {value}: {message[:1].lower()}{message[1:]}"
 
 
 def _with_tuples(data: Mapping[str, Any]) -> dict[str, Any]:

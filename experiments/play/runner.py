@@ -31,9 +31,11 @@ from experiments.play.run_extension import carry_over, extend
 from experiments.play.stop_rules import stop_rule
 from experiments.record import log, run_directory
 from experiments.record.run_directory import locked
+from isolation.checks.answer_checks import silence_of
 from isolation.checks.search_cost import Cost
 from isolation.loading.load_user_code import expand_path
 from isolation.processes.subprocess_player import HANGS_AFTER
+from isolation.rules.geometry import parse_size
 from isolation.shell import command
 
 Phase = Literal["preparing", "measuring", "measured", "playing", "merging"]
@@ -361,14 +363,19 @@ def _prepare(
     notes: list[str],
     report: Report,
 ) -> None:
-    """Compile every agent before there are games to play; adds a note about each that runs interpreted."""
+    """Compile every agent before there are games to play; adds a note about each that runs interpreted, or answers to
+    nothing."""
     known = len(notes)
 
     def tell(names: str, interpreted: Mapping[int, str]) -> None:
         notes[known:] = _interpreted_notes(plan, interpreted)
         report("preparing", names)
 
-    notes[known:] = _interpreted_notes(plan, prepare(pool, _kit_of(plan), jobs, interrupted, tell))
+    interpreted = prepare(pool, _kit_of(plan), jobs, interrupted, tell)
+    tell(", ".join(plan.entrants[index].agent.name for index in interpreted), interpreted)
+    size = parse_size(plan.config.board)
+    silences = [silence_of(plan.entrants[index].agent, size) for index in interpreted if not interrupted()]
+    notes[known:] = [*_interpreted_notes(plan, interpreted), *filter(None, silences)]
 
 
 def _kit_of(plan: Plan) -> Kit:

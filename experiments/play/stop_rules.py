@@ -14,6 +14,7 @@ from experiments.play.pools.batch_feed import Stop, checkpoints
 
 if TYPE_CHECKING:
     from experiments.inference.game_pairs import AgentPairs
+    from experiments.inference.sequential.sprt import SprtPath
 
 
 def stop_rule(plan: Plan) -> Stop | None:
@@ -55,29 +56,32 @@ def sprt_rule(plan: Plan) -> Stop | None:
     """
     if plan.config.sprt is None:
         return None
-    low, high = plan.config.sprt
-    is_duel = plan.config.format == "head-to-head"
-    (baseline,) = _having(plan, "baseline")
-    contenders, controls = _having(plan, "contender"), _having(plan, "control") if plan.pools_control else []
 
     def decided(pairs: NDArray[np.int8]) -> Collection[int]:
-        from experiments.inference.sequential.contender_sprt import duel_path, gauntlet_path
-
-        base, *others = (record_so_far(plan.schedule, pairs, agent) for agent in (baseline, *controls))
-        control = others[0] if others else None
-        stopped: list[int] = []
-        for contender in contenders:
-            own = record_so_far(plan.schedule, pairs, contender)
-            path = (
-                duel_path(own, baseline, low, high, model=plan.config.elo_model or "logistic")
-                if is_duel
-                else gauntlet_path(own, base, low, high, control=control)
-            )
-            if path.decision:
-                stopped += [index for index, match in enumerate(plan.schedule.matches) if match.first == contender]
-        return stopped
+        stopped = {contender for contender, path in sprt_paths(plan, pairs).items() if path.decision}
+        return [index for index, match in enumerate(plan.schedule.matches) if match.first in stopped]
 
     return decided
+
+
+def sprt_paths(plan: Plan, pairs: NDArray[np.int8]) -> dict[int, SprtPath]:
+    """The sequential test of each contender of a plan with `sprt`, by its place among the entrants.
+
+    `pairs` are the pair points so far, [round, match] (see `schedule.pair_points`).
+    """
+    from experiments.inference.sequential.contender_sprt import duel_path, gauntlet_path
+
+    assert plan.config.sprt
+    low, high = plan.config.sprt
+    (baseline,) = _having(plan, "baseline")
+    own = {contender: record_so_far(plan.schedule, pairs, contender) for contender in _having(plan, "contender")}
+    if plan.config.format == "head-to-head":
+        model = plan.config.elo_model or "logistic"
+        return {contender: duel_path(record, baseline, low, high, model=model) for contender, record in own.items()}
+    controls = _having(plan, "control") if plan.pools_control else []
+    base, *others = (record_so_far(plan.schedule, pairs, agent) for agent in (baseline, *controls))
+    control = others[0] if others else None
+    return {contender: gauntlet_path(record, base, low, high, control=control) for contender, record in own.items()}
 
 
 def record_so_far(schedule: Schedule, pairs: NDArray[np.int8], agent: int) -> AgentPairs:

@@ -31,6 +31,7 @@ from isolation.files.atomic_write import leftovers, make_folder, sweep, write_te
 from isolation.loading.load_user_code import expand_path
 from isolation.rules.geometry import parse_size
 from isolation.shell import command
+from isolation.suggestions import did_you_mean
 
 LOCK = "lock"
 
@@ -263,7 +264,10 @@ def load_run(path: str | Path) -> RunInfo:
             _AGENT.validate_python(entry)
             read_facts(entry["settings"])
     except (FileNotFoundError, NotADirectoryError):
-        raise ValueError(f"{path}: not a run directory (no {FACTS})") from None
+        runs = [*HOME.glob(f"*/{FACTS}")]
+        names = {name: run.parent for run in runs for name in (str(run.parent), run.parent.name)}
+        hint = did_you_mean(str(path), names).strip()
+        raise ValueError(f"{path}: not a run directory (no {FACTS}){'; ' * bool(hint)}{hint}") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         reason = f"{'.'.join(map(str, first['loc']))}: {first['msg'][:1].lower()}{first['msg'][1:]}"
@@ -327,8 +331,8 @@ def list_runs(home: Path = HOME) -> list[RunSummary]:
     return sorted(runs, key=lambda run: (run.info.created_at, run.info.path.name))
 
 
-def latest_run(home: Path = HOME) -> Path:
-    """The run below a directory that was started last.
+def latest_run(home: Path = HOME) -> tuple[Path, tuple[Path, ...]]:
+    """The run below a directory that was started last of those with games, and later ones that have none yet.
 
     Raises:
         ValueError: there is none.
@@ -339,12 +343,36 @@ def latest_run(home: Path = HOME) -> Path:
         raise ValueError(f"cannot determine the latest run; name one: {error}") from None
     if not runs:
         raise ValueError(f"no run in {home}/: name one, or play one with isolation tournament")
-    return max(runs, key=lambda info: (info.created_at, info.path.name)).path
+    newest_first = [info.path for info in sorted(runs, key=lambda info: (info.created_at, info.path.name))][::-1]
+    count = next((number for number, path in enumerate(newest_first) if has_games(path)), 0)
+    return newest_first[count], tuple(newest_first[:count])
+
+
+def has_games(path: Path) -> bool:
+    """Whether the log of a run holds any game; of a damaged log, that it does, so that its reader names the damage."""
+    try:
+        return log.count_games(path) > 0
+    except (ValueError, OSError):
+        return True
+
+
+def run_called(name: str | Path) -> Path:
+    """The run of a path, or of a name below `HOME`: `t1` is `runs/t1` unless there is something else at `t1`."""
+    path = Path(name)
+    return HOME / path if not path.exists() and is_run(HOME / path) else path
 
 
 def is_finished(path: Path) -> bool:
     """Whether a run came to its end: all games played, or its stop rule decided, and the log's parts merged."""
     return (path / END).exists()
+
+
+def games_in(path: Path) -> str:
+    """How many of its games a run has, such as 120 of 400 games; damaged logs are said to be so."""
+    try:
+        return f"{log.count_games(path):,} of {load_run(path).games:,} games"
+    except (ValueError, OSError):
+        return "its log is damaged"
 
 
 def games_at_end(path: Path) -> int | None:

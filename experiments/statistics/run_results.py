@@ -24,6 +24,7 @@ from experiments.record.arrow_numpy import to_arrow, to_names, to_numpy
 from experiments.record.log import codes_in
 from experiments.record.log_validation import read_valid_games
 from experiments.record.run_directory import RunInfo, games_at_end, load_run
+from isolation.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -226,7 +227,7 @@ def load_findings(runs: Sequence[str | Path], baseline: str | None = None, mixed
     sources = tuple(LoadedRun(info, names) for info, names in zip(infos, _names(infos), strict=True))
     agents = _merge_agents(sources)
     if baseline is not None and baseline not in agents:
-        raise ValueError(f"no agent {baseline!r}; agents: {', '.join(agents)}")
+        raise ValueError(f"no agent {baseline!r}; {did_you_mean(baseline, agents)}agents: {', '.join(agents)}")
     columns = (*_COLUMNS, "seed") if len(sources) > 1 else _COLUMNS
     tables = [_read(source, number, columns, sorted(agents)) for number, source in enumerate(sources)]
     games, repeated = (tables[0], 0) if len(tables) == 1 else _pool(pa.concat_tables(tables), agents)

@@ -20,6 +20,7 @@ from experiments.play.cluster.cluster_address import chosen
 from experiments.play.cluster.file_transfer import UserFile, files_of, placed_specs
 from experiments.play.parallel_map import parallel_map
 from experiments.roster import make_agent, make_agents, parse_spec
+from isolation.checks.answer_checks import silence_of
 from isolation.checks.search_cost import Cost, measure_costs
 from isolation.editions.classic_board import Board
 from isolation.games.batch_moves import BatchMoves, Positions, choose_moves, join_answers
@@ -79,6 +80,7 @@ def collect_answers(
 
     Raises:
         SpecError: a spec names no agent.
+        ValueError: user code does not answer in time.
     """
     wanted = _agents(specs, limit)
     size = parse_size(positions.size)
@@ -94,6 +96,9 @@ def collect_answers(
     for answered in _in_threads(compiled, positions, repeats, seed, jobs):
         take(*answered)
     alone = [spec for spec in wanted if spec not in compiled]
+    for spec in alone:
+        if silence := silence_of(wanted[spec], size):
+            raise ValueError(silence)
     files = files_of(alone) if chosen(cluster, jobs) else ()
     calls = (
         (spec, files, chunk, positions.take(rows % len(positions)), _seeds(seed, rows))

@@ -1,4 +1,4 @@
-"""Standings of a run in progress."""
+"""Standings and sequential tests of a run in progress."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from experiments.inference.sequential.confidence_sequence import confidence_sequence
 from experiments.plan.schedule import pair_points
 from experiments.plan.tournament_plan import Plan
+from experiments.play.stop_rules import sprt_paths
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,33 @@ class LiveStanding:
     rate: float
     low: float
     high: float
+
+
+@dataclass(frozen=True)
+class LiveTest:
+    """The sequential test of one contender: where its log-likelihood ratio stands between its bounds."""
+
+    name: str
+    ratio: float
+    lower_bound: float
+    upper_bound: float
+    is_decided: bool
+
+
+def live_tests(plan: Plan, points: NDArray[np.int8]) -> list[LiveTest]:
+    """The tests of a plan with `sprt`, over the pairs played so far; none without."""
+    if not plan.config.sprt:
+        return []
+    return [
+        LiveTest(
+            plan.entrants[contender].agent.name,
+            float(path.llr[-1]) if path.llr.size else 0.0,
+            path.sprt.lower_bound,
+            path.sprt.upper_bound,
+            path.decision is not None,
+        )
+        for contender, path in sprt_paths(plan, pair_points(points)).items()
+    ]
 
 
 def live_standings(plan: Plan, points: NDArray[np.int8]) -> list[LiveStanding]:

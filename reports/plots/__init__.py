@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from isolation.suggestions import did_you_mean
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -53,7 +55,8 @@ def draw_plot(
     """Draw a plot of runs into a file; kind "limits" takes the runs one by one, the others pool them.
 
     Raises:
-        ValueError: there is no such kind, run, agent or file type, or the runs cannot be pooled.
+        ValueError: there is no such kind, run, agent or file type, the runs cannot be pooled, or they have nothing that
+            the plot could show.
     """
     from experiments.statistics.run_results import load_findings
     from reports.charts.line_plots import limits_chart
@@ -61,19 +64,31 @@ def draw_plot(
     from reports.plots.style import save
 
     out = Path(out)
-    if kind not in KINDS:
-        raise ValueError(f"no plot {kind!r}; choose one of {', '.join(KINDS)}")
+    check_kind(kind)
     if agent is not None and kind not in OF_ONE_AGENT:
         raise ValueError(f"--agent applies to {' and '.join(OF_ONE_AGENT)} only, not to {kind}")
     if not runs:
         raise ValueError(f"missing run: isolation plot RUN {kind}")
     if kind == "limits" and not mixed:
-        chart = limits_chart([load_findings([run], baseline) for run in runs])
-        return save(draw_chart(chart, KINDS[kind].missing), out)
-    findings = load_findings(runs, baseline, mixed)
-    if agent is not None:
-        findings.pairs.code(agent)
-    return save(draw_kind(kind, findings, agent), out)
+        chart: Chart | None = limits_chart([load_findings([run], baseline) for run in runs])
+    else:
+        findings = load_findings(runs, baseline, mixed)
+        if agent is not None:
+            findings.pairs.code(agent)
+        chart = _chart(kind, findings, agent)
+    if chart is None:
+        raise ValueError(f"nothing to draw: {KINDS[kind].missing}".removesuffix("."))
+    return save(draw_chart(chart, KINDS[kind].missing), out)
+
+
+def check_kind(kind: str) -> None:
+    """Refuse what is no kind of plot.
+
+    Raises:
+        ValueError: naming the kinds, and the one that may be meant.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"no plot {kind!r}; {did_you_mean(kind, KINDS)}choose one of {', '.join(KINDS)}")
 
 
 def draw_kind(kind: str, findings: RunResults, agent: str | None = None) -> Figure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan
@@ -22,6 +23,7 @@ from isolation.rules.geometry import format_size
 from isolation.rules.notation import cell_name
 from isolation.rules.outcome import Reason
 from isolation.shell import command
+from reports.text.cell_values import Milliseconds, Score
 
 _DID = {
     Reason.TIMEOUT.word: "exceeded its time",
@@ -197,14 +199,19 @@ def ply_rows(replay: Replay) -> list[dict[str, Any]]:
             "ply": ply,
             "player": replay.agents[(ply - 1) % 2],
             "move": name_of_ply(replay, ply),
-            "score": replay.score[ply - 1] if replay.score else None,
+            "score": _score(replay.score[ply - 1]) if replay.score else None,
             "depth": (replay.depth[ply - 1] or None) if replay.depth else None,
             "nodes": (replay.nodes[ply - 1] or None) if replay.nodes else None,
-            "ms": (replay.time_us[ply - 1] / 1000 or None) if replay.time_us else None,
+            "ms": (Milliseconds(replay.time_us[ply - 1] / 1000) or None) if replay.time_us else None,
             **({"mistake": "mistake" if ply in replay.mistakes else ""} if replay.mistakes else {}),
         }
         for ply in range(1, len(replay.moves) + 1)
     ]
+
+
+def _score(value: float | None) -> Score | None:
+    """A score as a cell; none where nothing was searched."""
+    return None if value is None or isnan(value) else Score(value)
 
 
 def as_json(replay: Replay) -> dict[str, Any]:
@@ -255,7 +262,7 @@ def find_replay(source: Sequence[str], size: str, moves: str) -> Replay:
             return replay_of_record(Path(file).name, load_game(file))
         case [run]:
             raise ValueError(f"no game of {run} named: list them with {command('games', run)}")
-        case [run, number] if number.isascii() and number.isdecimal():
-            return replay_of_run(run, int(number))
+        case [run, number] if re.fullmatch(r"\d+|\d{1,3}(,\d{3})+", number, re.ASCII):
+            return replay_of_run(run, int(number.replace(",", "")))
         case _:
             raise ValueError(f"not a game: {' '.join(source)!r}; name its run and number, such as runs/first 12")

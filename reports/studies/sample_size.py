@@ -10,7 +10,7 @@ from experiments.inference.elo import score_from_elo
 from experiments.inference.sequential.sprt import Sprt
 from experiments.statistics.run_results import RunResults
 from experiments.verdicts.pilot_run import games_a_second, plan_contenders
-from reports.text.cell_values import Minutes
+from reports.text.cell_values import Minutes, Points
 from reports.text.sections import Section
 
 GAMES_A_SECOND = 500.0
@@ -34,7 +34,9 @@ def plan_sections(
     if (effect is None) == (elo is None):
         raise ValueError("--effect and --elo exclude each other: use one of them")
     if effect is not None and not 0 < abs(effect) < 0.5:
-        raise ValueError(f"--effect must be a difference of win rates between 0 and 0.5, such as 0.03, not {effect:g}")
+        raise ValueError(
+            f"the effect must be a difference of win rates between 0 and 0.5, such as 0.03, not {effect:g}"
+        )
     if elo is not None and not math.isfinite(elo):
         raise ValueError(f"--elo must be a difference in Elo, such as 20, not {elo:g}")
     wanted = abs(effect) if effect is not None else abs(score_from_elo(elo or 0.0) - 0.5)
@@ -53,7 +55,7 @@ def _without_pilot(effect: float, elo: float | None, power: float, alpha: float)
         rows.append(_row(name, elo, plan, 2 * plan.pairs, GAMES_A_SECOND))
     notes = [
         "Head to head, two-sided. For estimates that fit your agents, use a pilot run: isolation plan … --pilot RUN. "
-        "Time at {GAMES_A_SECOND:g} games per second, typical of two cores at 10,000 nodes per move.",
+        f"Time at {GAMES_A_SECOND:g} games per second, typical of two cores at 10,000 nodes per move.",
     ]
     return Section("plan", "Pairs needed", tuple(rows), tuple(notes))
 
@@ -84,13 +86,13 @@ def _after_pilot(pilot: RunResults, effect: float, elo: float | None, power: flo
 def _row(name: str, elo: float | None, plan: FixedPlan, games: int, speed: float) -> dict[str, Any]:
     row: dict[str, Any] = {
         "for": name,
-        "effect": plan.effect,
-        "power": plan.power,
-        "alpha": plan.alpha,
-        "variance": plan.variance,
+        "effect": Points(plan.effect),
         "needed": plan.pairs,
         "games": games,
         "minutes": Minutes(games / speed / 60),
+        "power": plan.power,
+        "alpha": plan.alpha,
+        "variance": plan.variance,
     }
     if elo is not None:
         test = sprt_plan(Sprt(0.0, abs(elo)), abs(elo), plan.variance)

@@ -16,6 +16,7 @@ from experiments.statistics.agent_costs import relative_costs
 from experiments.statistics.run_results import RunResults
 from experiments.verdicts.best_of import BestOfResult, read_contest
 from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
+from experiments.verdicts.sprt_tests import SequentialTest, own_tests
 from reports.tables.best_of import contest_rows, contest_sentence
 from reports.tables.compare import clearest_first, price_sentence, ranked_comparisons
 from reports.tables.costs import cost_cell, cost_sentence
@@ -29,9 +30,14 @@ from reports.text.wording import (
     anytime_cells,
     at_any_time,
     control_cell,
+    decision_cell,
     finding_sentence,
     pooled_sentence,
     short_verdict,
+    signed,
+    stopped_cell,
+    stopped_sentences,
+    unit_words,
 )
 
 _AROUND = 9
@@ -53,10 +59,13 @@ class Headline:
 def compare_headline(findings: RunResults, worth: float = WORTH, lines: int | None = None) -> Headline:
     """Who beats the baseline, by how much, and at what price: one line a contender, on `lines` at most if given.
 
-    Of a best-of: who is left, and how far behind the leader the others are.
+    Of a best-of: who is left, and how far behind the leader the others are. Of matches that a sequential test stops:
+    what it decided.
     """
     if contest := read_contest(findings):
         return _contest_headline(findings, contest, lines)
+    if tests := [test for test in own_tests(findings) if test.is_duel]:
+        return _sprt_headline(findings, tests, lines)
     if each := judge_all_pairs(findings):
         return _each_headline(findings, each, worth, lines)
     verdicts, costs = judge(findings), relative_costs(findings)
@@ -180,6 +189,29 @@ def _contest_headline(findings: RunResults, contest: BestOfResult, lines: int | 
     return _headline(findings, contest_sentence(contest), visible_rows, notes, ("best_of", *_theory(findings)))
 
 
+def _sprt_headline(findings: RunResults, tests: Sequence[SequentialTest], lines: int | None) -> Headline:
+    """What sequential tests decided head to head; other intervals would not allow for the stopping."""
+    rows = [
+        {
+            "contender": test.contender,
+            "pairs": test.observations,
+            "estimate": stopped_cell(test),
+            "decision": decision_cell(test),
+        }
+        for test in tests
+    ]
+    visible_rows, left_out = _first(rows, lines)
+    sprt = tests[0].path.sprt
+    notes = [
+        f"SPRT of {signed(tests[0].low)} against {signed(tests[0].high)} {unit_words(tests[0])}, α = {sprt.alpha:g}, "
+        f"β = {sprt.beta:g}. Estimates are median-unbiased after the stopping, with 95 % intervals."
+    ]
+    notes += [f"{pluralise(left_out, 'contender')} more: --full."] if left_out else []
+    is_over = findings.stopped_early or findings.played + findings.repeated == findings.planned
+    title = "" if is_over else " ".join(stopped_sentences(tests))
+    return _headline(findings, title, visible_rows, notes, ("head_to_head", *_theory(findings)))
+
+
 def _theory(findings: RunResults) -> list[str]:
     """The name of a table that there is only where some openings' winners are known."""
     return ["theory"] if any(knows_winners(source.info.path) for source in findings.sources) else []
@@ -189,7 +221,9 @@ def _headline(
     findings: RunResults, title: str, rows: Sequence[dict[str, Any]], notes: Sequence[str], tables: Sequence[str]
 ) -> Headline:
     """What is to be known of the run, what was found, and the rows that show it."""
-    section = Section("answer", "\n".join([*run_notes(findings), title]), tuple(rows), tuple(filter(None, notes)))
+    section = Section(
+        "answer", "\n".join(filter(None, [*run_notes(findings), title])), tuple(rows), tuple(filter(None, notes))
+    )
     return Headline(section, tuple(tables))
 
 

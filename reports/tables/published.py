@@ -7,12 +7,14 @@ from reports.text.cell_values import Points, PValue, Share, estimate_of
 from reports.text.sections import Section
 from reports.text.wording import claim_words, repetition_words
 
+_ANSWER = ("difference", "p", "stands")
+
 
 def published_sections(analysis: PublishedAnalysis) -> tuple[Section, ...]:
     """The claims, the same with all runs of an agent together, the repeated baselines, and every result."""
     sections = [
-        Section("claims", "Claims by table", _claims(analysis.claims), analysis.notes),
-        Section("pooled", "All runs of an agent together", _claims(analysis.pooled)),
+        Section("claims", "Claims by table", _claims(analysis.claims), analysis.notes, keep=_ANSWER),
+        Section("pooled", "All runs of an agent together", _claims(analysis.pooled), keep=_ANSWER),
         Section(
             "repetitions",
             "Repeated measurements of the same baseline: differences due to chance",
@@ -38,9 +40,9 @@ def published_sections(analysis: PublishedAnalysis) -> tuple[Section, ...]:
 def _claims(claims: tuple[Claim, ...]) -> tuple[dict[str, object], ...]:
     return tuple(
         {
+            "agent": claim.agent,
             "source": claim.source,
             "tables": ", ".join(claim.tables),
-            "agent": claim.agent,
             "baseline": claim.baseline,
             "games": claim.contender_games,
             "published": claim.published,

@@ -81,7 +81,8 @@ def _results_section(before: RunResults, after: RunResults, shared: SharedGames)
         f"independent. {apart} of {pluralise(len(rows), 'interval')} exclude 0; by chance alone one in 20 would.",
         f"Exactly 0.0: {', '.join(alike)} played the same games in both runs." if alike else "",
     ]
-    return Section("results", "Results of agents in both runs", tuple(rows), tuple(filter(None, notes)))
+    keep = ("change", "verdict_after")
+    return Section("results", "Results of agents in both runs", tuple(rows), tuple(filter(None, notes)), keep=keep)
 
 
 def _verdicts(findings: RunResults) -> dict[str, str]:

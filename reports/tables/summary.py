@@ -17,7 +17,7 @@ from experiments.statistics.run_results import RunResults
 from experiments.verdicts.sprt_tests import anytime_rate, own_tests
 from isolation.shell import command
 from reports.tables.costs import equal_cost_sentences
-from reports.text.cell_values import Range, Share, estimate_of, join_names, pluralise
+from reports.text.cell_values import CopiedName, Milliseconds, Range, Share, estimate_of, join_names, pluralise
 from reports.text.sections import Section
 from reports.text.wording import forfeit_sentences, stopped_sentences
 
@@ -144,7 +144,7 @@ def search_section(findings: RunResults, efforts: Mapping[str, Effort]) -> Secti
             "moves": efforts[name].moves,
             "mean_depth": efforts[name].mean_depth,
             "mean_nodes": efforts[name].mean_nodes,
-            "ms_a_move": efforts[name].milliseconds_a_move,
+            "ms_a_move": Milliseconds(efforts[name].milliseconds_a_move),
             "ns_a_node": costs[name].nanoseconds if name in costs else math.nan,
         }
         for name in findings.in_order(findings.agents)
@@ -174,7 +174,7 @@ def run_notes(findings: RunResults) -> tuple[str, ...]:
         notes += stopped_sentences(own_tests(findings))
     if games < planned and findings.stopped_early:
         notes.append(
-            f"Stopped early, after {games:,} of {planned:,} planned games. Intervals and p-values for a fixed "
+            f"Stopped early, after {games:,} of at most {planned:,} games. Intervals and p-values for a fixed "
             f"number of games are overconfident here; `isolation {findings.judged_by}` accounts for the stopping."
         )
     elif games < planned:
@@ -226,7 +226,7 @@ def run_rows(home: Path) -> list[dict[str, Any]]:
 def _row(summary: RunSummary) -> dict[str, Any]:
     info = summary.info
     return {
-        "run": str(info.path),
+        "run": CopiedName(info.path),
         "started": info.created_at[:19].replace("T", " "),
         "format": info.requested["format"],
         "board": info.requested["board"],

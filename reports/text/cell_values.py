@@ -32,6 +32,19 @@ class HasEnds(Protocol):
         """The upper end."""
 
 
+class Identifier(int):
+    """A number that names something, such as a game: its digits are never grouped."""
+
+    @property
+    def text(self) -> str:
+        """Such as 12824."""
+        return str(int(self))
+
+
+class CopiedName(str):
+    """A name that people copy into a command: a table never shortens it."""
+
+
 class Share(float):
     """A share of one, shown in per cent."""
 
@@ -94,6 +107,29 @@ class Minutes(float):
         if self < 1:
             return "< 1 s" if self * 60 < 1 else f"{self * 60:.0f} s"
         return f"{self:.2g} min" if self < 99.5 else f"{self / 60:,.2g} h" if self < 5970 else f"{self / 60:,.0f} h"
+
+
+class Milliseconds(float):
+    """A time in milliseconds."""
+
+    @property
+    def text(self) -> str:
+        """Such as 0.46, 12 or 1,204; two significant digits below 100."""
+        if math.isnan(self):
+            return "–"
+        return f"{self:,.0f}" if self >= 99.5 else f"{self:.2g}" if self >= 0.01 or not self else "< 0.01"
+
+
+class Score(float):
+    """A heuristic's value of a position."""
+
+    @property
+    def text(self) -> str:
+        """Such as 4.00 or −0.43; of very large and very small ones four significant digits."""
+        if math.isinf(self):
+            return "∞" if self > 0 else "−∞"
+        is_usual = not self or 0.005 <= abs(self) < 1e6
+        return (f"{self:,.2f}" if is_usual else f"{self:.4g}").replace("-", "−", self < 0)
 
 
 class Ratio(float):

@@ -1,4 +1,4 @@
-"""Fit tables to the terminal: shorten names, wrap text, hide the last columns."""
+"""Fit tables to the terminal: shorten names, wrap text, hide columns."""
 
 from __future__ import annotations
 
@@ -17,11 +17,21 @@ _FEWEST_ALIKE = 3
 
 @dataclass(frozen=True)
 class Column:
-    """A column as people read it; numbers stand at its right and are never shortened."""
+    """A column as people read it; numbers are right-aligned and never shortened.
+
+    Attributes:
+        title: its heading.
+        cells: its texts, one a row.
+        is_number: whether it holds numbers.
+        is_exact: whether its texts are copied by people, such as names of runs, and must not be shortened.
+        is_kept: whether it holds the answer, and is never left out.
+    """
 
     title: str
     cells: tuple[str, ...]
     is_number: bool
+    is_exact: bool = False
+    is_kept: bool = False
 
     @property
     def width(self) -> int:
@@ -37,7 +47,7 @@ class Column:
     @property
     def narrowest(self) -> int:
         """How narrow it can become."""
-        if self.is_number:
+        if self.is_number or self.is_exact:
             return self.width
         return min(self.width, max(len(self.title), _NARROWEST_PROSE if self.is_prose else _SHORTEST_NAME))
 
@@ -51,7 +61,7 @@ def without_constants(columns: Sequence[Column]) -> tuple[list[Column], str]:
     """
     if len(columns[0].cells) < _FEWEST_ALIKE:
         return list(columns), ""
-    alike = [column for column in columns[1:] if len(set(column.cells)) == 1]
+    alike = [column for column in columns[1:] if len(set(column.cells)) == 1 and not column.is_kept]
     if not alike:
         return list(columns), ""
     constants = "; ".join(f"{column.title}: {column.cells[0]}" for column in alike if column.cells[0])
@@ -59,14 +69,21 @@ def without_constants(columns: Sequence[Column]) -> tuple[list[Column], str]:
 
 
 def fit_columns(columns: Sequence[Column], width: int) -> tuple[list[Column], list[str]]:
-    """The columns, narrow enough for `width`, and the titles of those that had to be left out: the last ones first.
+    """The columns, narrow enough for `width`, and the titles of those that had to be left out.
 
-    The first column always stays.
+    The last are given up first; never the first column, nor those that are kept.
+
+    >>> agent, cost, verdict = (Column(name, ("x" * 9,), True) for name in ("agent", "cost", "verdict"))
+    >>> fit_columns([agent, cost, replace(verdict, is_kept=True)], 20)[1]
+    ['cost']
     """
     kept = list(columns)
-    while len(kept) > 1 and total([column.narrowest for column in kept]) > width:
-        kept.pop()
-    left_out = [column.title for column in columns[len(kept) :]]
+    while total([column.narrowest for column in kept]) > width:
+        spare = [index for index, column in enumerate(kept) if index and not column.is_kept]
+        if not spare:
+            break
+        del kept[spare[-1]]
+    left_out = [column.title for column in columns if not any(column is other for other in kept)]
     return [_narrowed(column, room) for column, room in _rooms(kept, width)], left_out
 
 
@@ -112,7 +129,7 @@ def _rooms(columns: Sequence[Column], width: int) -> list[tuple[Column, int]]:
 
 
 def _narrowed(column: Column, width: int) -> Column:
-    if column.width <= width:
+    if column.width <= width or column.is_exact:
         return column
     if column.is_prose:
         folded = (textwrap.fill(cell, width, break_long_words=True, break_on_hyphens=False) for cell in column.cells)

@@ -9,9 +9,11 @@ import math
 import shutil
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
+from reports.text.cell_values import CopiedName
+from reports.text.colours import coloured_verdict
 from reports.text.column_widths import GAP, Column, fit_columns, total, without_constants
 
 Format = Literal["table", "json", "csv", "markdown"]
@@ -28,14 +30,15 @@ def render_rows(
     title: str = "",
     panels: bool = False,
     elsewhere: str = "--format csv",
+    keep: Collection[str] = (),
 ) -> str:
     """Rows of the same keys as text in one of the formats.
 
     JSON and CSV keep the values as they are; table and Markdown show numbers to four significant digits, those of a
     column to as many decimals, and mark what is missing with a dash. A table is as wide as the terminal at most: names
-    are shortened in the middle, then the last columns left out, and a line below says which, and what has them
-    all: `elsewhere`. With `panels` the columns
-    behind the second are spread over several tables instead.
+    are shortened in the middle, then columns left out, the last first but never those of the names `keep`; a line below
+    says which, and what has them all: `elsewhere`. With `panels` the columns behind the second are spread over several
+    tables instead.
     """
     if output == "json":
         return json.dumps([{key: _plain(value) for key, value in row.items()} for row in rows], indent=2)
@@ -46,7 +49,7 @@ def render_rows(
         writer.writerow(names)
         writer.writerows([_plain(row[name]) for name in names] for row in rows)
         return text.getvalue().rstrip("\n")
-    columns = [_column(name, [row[name] for row in rows]) for name in names]
+    columns = [_column(name, [row[name] for row in rows], name in keep) for name in names]
     if output == "markdown":
         lines = [["---:" if column.is_number else "---" for column in columns]] if rows else []
         lines = [names, *lines, *(list(cells) for cells in zip(*(column.cells for column in columns), strict=True))]
@@ -70,8 +73,18 @@ def shown_column(values: Sequence[Any]) -> list[str]:
     else:
         decimals = max(0, 3 - math.floor(math.log10(max(numbers))), -math.floor(math.log10(min(numbers))))
     return [
-        f"{value:,.{decimals}f}" if type(value) is float and math.isfinite(value) else show(value) for value in values
+        with_minus(f"{value:,.{decimals}f}") if type(value) is float and math.isfinite(value) else show(value)
+        for value in values
     ]
+
+
+def with_minus(number: str) -> str:
+    """A number with a minus sign instead of a hyphen, so that all tables have the same.
+
+    >>> with_minus("-4.00"), with_minus("1e-05")
+    ('−4.00', '1e-05')
+    """
+    return f"−{number[1:]}" if number.startswith("-") else number
 
 
 def show(value: Any) -> str:
@@ -83,8 +96,8 @@ def show(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:,.0f}" if abs(value) >= 10_000 and math.isfinite(value) else f"{value:.4g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+        return with_minus(f"{value:,.0f}" if abs(value) >= 10_000 and math.isfinite(value) else f"{value:.4g}")
+    return with_minus(f"{value:,}") if isinstance(value, int) else str(value)
 
 
 def _is_number(value: Any) -> bool:
@@ -98,9 +111,10 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _column(name: str, values: Sequence[Any]) -> Column:
+def _column(name: str, values: Sequence[Any], is_kept: bool = False) -> Column:
     is_number = bool(values) and all(_is_number(value) or value is None for value in values)
-    return Column(name, tuple(shown_column(values)), is_number)
+    is_exact = any(isinstance(value, CopiedName) for value in values)
+    return Column(name, tuple(shown_column(values)), is_number, is_exact, is_kept)
 
 
 def _terminal_table(title: str, columns: Sequence[Column], panels: bool, elsewhere: str) -> str:
@@ -152,6 +166,9 @@ def _drawn(columns: Sequence[Column]) -> str:
 def _line(texts: Sequence[str], columns: Sequence[Column], widths: Sequence[int]) -> str:
     cells = zip(texts, columns, widths, strict=True)
     padded = [text.rjust(width) if column.is_number else text.ljust(width) for text, column, width in cells]
+    padded[-1] = padded[-1].rstrip()
+    if is_terminal():
+        padded = [coloured_verdict(column.title, text) for text, column in zip(padded, columns, strict=True)]
     return (" " * GAP).join(padded).rstrip()
 
 

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from isolation.suggestions import did_you_mean
 from reports.text.cell_values import Estimate, Range, WordedCell
 from reports.text.rendering import Format, render_rows, terminal_width, wrapped
 
-_HEADINGS = {"p_better": "one-sided p, unadjusted"}
+_HEADINGS = {"p_better": "one-sided p, unadjusted", "minutes": "time"}
 """Where a column's key does not say enough to people."""
 
 
@@ -19,7 +20,8 @@ class Section:
     """A table called `key` by programs and `title` by people, with sentences that belong to it.
 
     Where it is wider than the terminal, `panels` has its columns spread over several tables, so that none is left out.
-    `verbatim`: columns are called by names, such as those of agents, and headed by them as they are.
+    `verbatim`: columns are called by names, such as those of agents, and headed by them as they are. `keep`: columns
+    that hold the answer, and are shown however narrow the terminal is; of the others the last are left out first.
     """
 
     key: str
@@ -28,6 +30,7 @@ class Section:
     notes: tuple[str, ...] = ()
     panels: bool = False
     verbatim: bool = False
+    keep: tuple[str, ...] = ("difference", "verdict", "decision")
 
 
 def render_sections(sections: Sequence[Section], output: Format, only: str | None = None) -> str:
@@ -58,7 +61,8 @@ def section_called(sections: Sequence[Section], key: str) -> Section:
     for section in sections:
         if section.key == key:
             return section
-    raise ValueError(f"no table is called {key!r}; there are {', '.join(section.key for section in sections)}")
+    keys = [section.key for section in sections]
+    raise ValueError(f"no table is called {key!r}; {did_you_mean(key, keys)}there are {', '.join(keys)}")
 
 
 def flat_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -98,8 +102,13 @@ def _parts(key: str, value: Any, kind: type[Estimate] | type[Range] | None) -> d
 
 def _readable(section: Section, output: Format) -> str:
     body = (
-        render_rows(worded_rows(section.rows, section.verbatim), output, panels=section.panels) if section.rows else ""
-    )
+        render_rows(
+            worded_rows(section.rows, section.verbatim), output, panels=section.panels,
+            keep=tuple(map(_heading, section.keep)),
+        )
+        if section.rows
+        else ""
+    )  # fmt: skip
     if output == "markdown":
         notes = "\n".join(f"- {note}" for note in section.notes)
         return "\n".join(part for part in (f"## {section.title}\n", body, "\n" * bool(notes), notes) if part)

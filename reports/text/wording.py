@@ -96,13 +96,15 @@ def finding_sentence(verdicts: Verdicts) -> str:
     }
     surely = "" if all(comparison.is_census for comparison in comparisons) else "significantly "
     better, worse = len(named["better"]), len(named["worse"])
-    nobody = "The contender did not" if len(comparisons) == 1 else f"None of {len(comparisons)}"
-    first = f"{better} of {len(comparisons)} beat{'s' * (better == 1)}" if better else f"{nobody} {surely}beat"
-    parts = [f"{first} {verdicts.baseline}{_listed(named['better'])}"]
-    parts.append(
-        f"{worse} {'is' if worse == 1 else 'are'} worse{_listed(named['worse'])}" if worse else f"none is {surely}worse"
-    )
-    if named["equal"]:
+    if len(comparisons) == 1:
+        parts = [_single_finding(comparisons[0], verdicts.baseline, surely)]
+    else:
+        first = f"{better} of {len(comparisons)} beat{'s' * (better == 1)}"
+        first = first if better else f"None of {len(comparisons)} {surely}beat"
+        parts = [f"{first} {verdicts.baseline}{_listed(named['better'])}"]
+        are_worse = f"{worse} {'is' if worse == 1 else 'are'} worse{_listed(named['worse'])}"
+        parts.append(are_worse if worse else f"none is {surely}worse")
+    if named["equal"] and len(comparisons) > 1:
         parts.append(f"equal on all openings{_listed(named['equal'])}")
     for comparison in verdicts.comparisons:
         if comparison.contender in verdicts.controls:
@@ -113,6 +115,18 @@ def finding_sentence(verdicts: Verdicts) -> str:
                 f"{moved}{', too much for chance: do not trust this run' if _is_odd(comparison) else ' (chance)'}"
             )
     return f"{'; '.join(parts)}."
+
+
+def _single_finding(comparison: Comparison | HeadToHead, baseline: str, surely: str) -> str:
+    """What was found of the only contender."""
+    name = comparison.contender
+    if comparison.verdict == "better":
+        return f"{name} {surely}beats {baseline}"
+    if comparison.verdict == "worse":
+        return f"{name} is {surely}worse than {baseline}"
+    if comparison.verdict == "equal":
+        return f"{name} and {baseline} are equal on all openings"
+    return f"No significant difference between {name} and {baseline}"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -356,16 +370,50 @@ def stopped_cell(test: SequentialTest) -> Estimate | None:
 
 
 def stopped_sentences(tests: Sequence[SequentialTest]) -> list[str]:
-    """What tests that are over decided, and how strong the contenders are by an estimate that knows of the stopping."""
+    """What sequential tests decided, in words, and how strong the contenders are by an estimate that allows for the
+    stopping."""
     sentences = []
     for test in tests:
-        if cell := stopped_cell(test):
-            read = pluralise(test.path.decided_after or test.observations, "pair" if test.is_duel else "opening")
-            sentences.append(
-                f"Sequential test of {test.contender}: {decision_words(test)}, after {read}. Median-unbiased estimate: "
-                f"{cell.text} {unit_words(test)}."
-            )
+        cell = stopped_cell(test)
+        estimate = f" Median-unbiased estimate: {cell.text} {unit_words(test)}." if cell else ""
+        sentences.append(f"{decision_sentence(test)}{estimate}")
     return sentences
+
+
+def decision_sentence(test: SequentialTest) -> str:
+    """What a sequential test decided; of an open one where its log-likelihood ratio stands between its bounds."""
+    read = pluralise(test.path.decided_after or test.observations, "pair" if test.is_duel else "opening")
+    unit, (low, high) = unit_words(test), (signed(bound) for bound in (test.low, test.high))
+    if test.path.decision == "H1":
+        verdict = "is stronger than" if test.low >= 0 else "is not weaker than"
+        return (
+            f"Decided after {read}: {test.contender} {verdict} {test.baseline} (H1: {high} {unit} rather than {low})."
+        )
+    if test.path.decision:
+        return (
+            f"Decided after {read}: {test.contender} is not stronger than {test.baseline} by {test.high:g} {unit} "
+            f"(H0: {low} rather than {high})."
+        )
+    ends = (f"{bound:+.2f}".replace("-", "−") for bound in (_ratio_of(test), *_bounds_of(test)))
+    ratio, lower, upper = ends
+    held = "; a bound is crossed, but not after adding half a lost and half a won pair" if test.is_held_back else ""
+    return (
+        f"UNDECIDED after {read}: the log-likelihood ratio of {test.contender} is {ratio}, between {lower} "
+        f"(H0: {low} {unit}) and {upper} (H1: {high}){held}."
+    )
+
+
+def signed(bound: float) -> str:
+    """A difference with its sign; none has no sign."""
+    return f"{bound:+g}".replace("-", "−") if bound else "0"
+
+
+def _ratio_of(test: SequentialTest) -> float:
+    return float(test.path.llr[-1]) if test.observations else 0.0
+
+
+def _bounds_of(test: SequentialTest) -> tuple[float, float]:
+    return test.path.sprt.lower_bound, test.path.sprt.upper_bound
 
 
 def claim_words(claim: Claim) -> str:

@@ -27,14 +27,14 @@ from experiments.plan.tournament_plan import Plan
 from experiments.play.pools.pool import Machine
 from experiments.play.runner import RunOutcome, RunProgress, Show, play_tournament
 from experiments.statistics.run_results import load_findings
-from experiments.verdicts.live_standings import live_standings
-from experiments.verdicts.sprt_tests import own_tests
+from experiments.verdicts.live_standings import LiveTest, live_standings, live_tests
 from isolation.checks.search_cost import Cost
 from isolation.shell import command
+from reports.tables.headlines import compare_headline
 from reports.text.cell_values import Share, pluralise
 from reports.text.column_widths import shortened
-from reports.text.rendering import render_rows, terminal_width, wrapped
-from reports.text.wording import stopped_sentences
+from reports.text.rendering import render_rows, terminal_height, terminal_width, wrapped
+from reports.text.sections import render_sections
 
 _SHOWN = 12
 _SHARE_OF_TIME = 0.02
@@ -112,21 +112,26 @@ def play_shown(
 
 
 def print_outcome(outcome: RunOutcome) -> None:
-    """Print the table of a run, if there is anything in it, and what should be known of the run."""
-    if outcome.logged:
+    """Print who won how many games of a run, what should be known of it, and of a finished run the verdict."""
+    if outcome.logged and not (outcome.finished and outcome.plan.config.format == "head-to-head"):
         elsewhere = command("summary", outcome.path, "--table", "opponents")
         print(render_rows(opponent_rows(outcome.plan, outcome.points), "table", elsewhere=elsewhere))
-    notes = [f"Note: {note}" for note in outcome.notes]
-    if outcome.finished and outcome.plan.config.sprt:
-        notes += stopped_sentences(own_tests(load_findings([outcome.path])))
-    for note in notes:
-        print(wrapped(note, terminal_width()))
+    for note in outcome.notes:
+        print(wrapped(f"Note: {note}", terminal_width()))
+    if outcome.finished and outcome.logged:
+        print(f"\n{verdict_text(outcome.path)}\n")
 
 
-def next_step_message(outcome: RunOutcome) -> str:
-    """How far a finished run came, where it lies, and the command to go on with."""
-    played = f"{outcome.logged:,} of {outcome.total:,} games in {outcome.seconds:.0f} s, logged in {outcome.path}"
-    return f"{played}\nNext: {command('compare', outcome.path)}"
+def verdict_text(run: Path) -> str:
+    """What `compare` says first of a run."""
+    headline = compare_headline(load_findings([run]), lines=terminal_height())
+    return render_sections([headline.section], "table")
+
+
+def end_message(outcome: RunOutcome) -> str:
+    """How many games a finished run has, where it lies, and what says more about it."""
+    played = f"{outcome.logged:,} games in {outcome.seconds:.0f} s, logged in {outcome.path}."
+    return f"{played} More: {command('compare', outcome.path, '--full')}"
 
 
 def what_is_kept(outcome: RunOutcome) -> str:
@@ -207,8 +212,9 @@ def _lines(console: Console, printed: set[str]) -> Show:
 
 def screen(progress: RunProgress, is_steady: bool, height: int) -> RenderableType:
     """All that is shown of a running tournament, on so many lines: notes, how far it is, machines, standings."""
+    tests = live_tests(progress.plan, progress.points)
     bar = Table.grid()
-    bar.add_row(ProgressBar(total=max(1, progress.total), completed=progress.logged, width=_BAR))
+    bar.add_row(_bar_of_test(tests[0]) if len(tests) == 1 else _bar_of_games(progress))
     notes = [Text(f"Note: {note}", style="yellow") for note in progress.notes]
     parts: list[RenderableType] = [*notes, Text(_summary(progress, is_steady)), bar]
     if progress.machines:
@@ -218,6 +224,16 @@ def screen(progress: RunProgress, is_steady: bool, height: int) -> RenderableTyp
         room = height - 2 * len(notes) - machines - _AROUND
         parts.append(standings_table(progress, max(room, _FEWEST)))
     return Group(*parts)
+
+
+def _bar_of_games(progress: RunProgress) -> ProgressBar:
+    return ProgressBar(total=max(1, progress.total), completed=progress.logged, width=_BAR)
+
+
+def _bar_of_test(test: LiveTest) -> ProgressBar:
+    """Where the log-likelihood ratio stands between its bounds, H0 to the left."""
+    width = test.upper_bound - test.lower_bound
+    return ProgressBar(total=width, completed=min(max(test.ratio - test.lower_bound, 0), width), width=_BAR)
 
 
 def machine_table(machines: Sequence[Machine]) -> Table:
@@ -247,8 +263,31 @@ def _summary(progress: RunProgress, is_steady: bool) -> str:
         return f"{games} · merging the log"
     if not progress.rate:
         return f"{games} · starting{_on_machines(progress.machines)}"
-    left = f" · {timedelta(seconds=round(progress.seconds_left))} left" if is_steady else ""
-    return f"{games} · {progress.rate:,.0f} games/s{left}{_on_machines(progress.machines)}"
+    tests = live_tests(progress.plan, progress.points)
+    if tests and not progress.plan.config.control:
+        games = f"{progress.logged:,} games (at most {progress.total:,})"
+    left = f" · {timedelta(seconds=round(progress.seconds_left))} left" if is_steady and not tests else ""
+    return f"{games} · {speed_words(progress.rate)}{left}{_test_words(tests)}{_on_machines(progress.machines)}"
+
+
+def speed_words(rate: float) -> str:
+    """Games a second as people read it, of slow ones a minute.
+
+    >>> speed_words(1234.5), speed_words(0.05)
+    ('1,234 games/s', '3 games/min')
+    """
+    return f"{rate:,.0f} games/s" if rate >= 1 else f"{60 * rate:.2g} games/min"
+
+
+def _test_words(tests: Sequence[LiveTest]) -> str:
+    """Where a sequential test stands; of several how many are decided."""
+    if not tests:
+        return ""
+    if len(tests) > 1:
+        return f" · {sum(test.is_decided for test in tests)} of {len(tests)} decided"
+    ends = (f"{end:+.2f}".replace("-", "−") for end in (tests[0].ratio, tests[0].lower_bound, tests[0].upper_bound))
+    ratio, lower, upper = ends
+    return f" · log-likelihood ratio {ratio} (H0 at {lower}, H1 at {upper})"
 
 
 def _on_machines(machines: Sequence[Machine] | None) -> str:

@@ -1,8 +1,10 @@
-"""Check that a heuristic gives the same answer twice."""
+"""Check that a heuristic answers, and gives the same answer twice."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from isolation.compiling.source_rewriter import CompileError, rewrite
@@ -11,6 +13,7 @@ from isolation.players.agents import Agent, ForfeitError, SearchAgent, opened_pl
 from isolation.processes.agent_pickling import AgentPicklingError
 from isolation.processes.subprocess_player import subprocess_player
 from isolation.rules.limits import Limit
+from isolation.rules.outcome import Reason
 from isolation.search.result import SearchResult
 
 NODES = 40
@@ -28,15 +31,13 @@ def check_determinism(agent: Agent, size: tuple[int, int]) -> Agent:
     """
     if not isinstance(agent, SearchAgent) or not agent.is_user_code or not agent.is_deterministic or _compiles(agent):
         return agent
-    asked = replace(agent, limit=Limit(nodes=NODES))
     boards = _positions(size)
     deadline = time.monotonic() + LONGEST_LOOK
     seen: dict[int, tuple[int, float]] = {}
     try:
-        with opened_player(subprocess_player(asked, size, LONGEST_ANSWER)) as player:
-            player.new_game()
+        with _asked(agent, size) as choose:
             for index in (*range(len(boards)), *range(len(boards))):
-                answer = _essence(player.choose(boards[index], 0))
+                answer = _essence(choose(boards[index]))
                 if seen.setdefault(index, answer) != answer:
                     return replace(agent, contradicts_itself=True)
                 if time.monotonic() > deadline:
@@ -44,6 +45,36 @@ def check_determinism(agent: Agent, size: tuple[int, int]) -> Agent:
     except (ForfeitError, AgentPicklingError):
         return agent
     return agent
+
+
+def silence_of(agent: Agent, size: tuple[int, int]) -> str:
+    """That an agent of user code does not finish a short search, as one in an endless loop; empty if it does.
+
+    It is asked in a process of its own. Whoever cannot be asked, or fails otherwise, is not silent.
+    """
+    if not isinstance(agent, SearchAgent) or not agent.is_user_code:
+        return ""
+    try:
+        with _asked(agent, size) as choose:
+            choose(_positions(size)[0])
+    except ForfeitError as error:
+        if error.reason == Reason.HANG:
+            return (
+                f"{agent.name} did not search {NODES} nodes within {LONGEST_ANSWER:g} s, it may never return: check it "
+                f"with isolation try"
+            )
+    except AgentPicklingError:
+        pass
+    return ""
+
+
+@contextmanager
+def _asked(agent: SearchAgent, size: tuple[int, int]) -> Iterator[Callable[[Board], SearchResult]]:
+    """What asks the agent for a move, by a short search in a process of its own."""
+    short = replace(agent, limit=Limit(nodes=NODES))
+    with opened_player(subprocess_player(short, size, LONGEST_ANSWER)) as player:
+        player.new_game()
+        yield lambda board: player.choose(board, 0)
 
 
 def _compiles(agent: SearchAgent) -> bool:
