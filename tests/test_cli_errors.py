@@ -42,7 +42,10 @@ ASKED_WRONGLY = [
     (["sweep", "random", "--over", "limit=nodes=1,2"], "--over: random has no limit to sweep"),
     (["sweep", "MCTS", "--over", "limit=nodes=1,2", "--plot", "no/it.svg"], "no: no such directory"),
     (["tune", "ID:improved", "--opponent", "ID:*"], "--opponent: ID:* matches many agents; name one of them"),
-    (["tune", "ID:improved", "--table", "judge"], "--table: no table 'judge'; choose one of parameters, judged"),
+    (
+        ["tune", "ID:improved", "--table", "judge"],
+        "--table: no table 'judge'; did you mean judged? choose one of parameters, judged",
+    ),
     (["tune", "ID:there.py:score", "--patch", "no/it"], "--patch: no: no such directory"),
     (["fit", "there.py", "--table", "judged"], "no table 'judged'; choose one of parameters, profiles, screen"),
     (["features", "--table", "all"], "--table: no table 'all'; choose one of alone, chosen"),

@@ -159,7 +159,8 @@ def test_without_a_run_the_latest_is_meant_and_said() -> None:
     for words in (["summary"], ["compare"], ["ratings"], ["games"], ["replay", "1"]):
         result = CliRunner().invoke(main, words)
         assert result.exit_code == 0, result.output
-        assert result.stderr == f"No run named: using the latest, {Path('runs/2025-b')}.\n"
+        latest = f"{Path('runs/2025-b')}, which is not finished (8 of 8 games)"
+        assert result.stderr == f"No run named: using the latest, {latest}.\n"
 
 
 @pytest.mark.usefixtures("folder")

@@ -12,7 +12,7 @@ from played_games import write_run
 from cli import READING, main
 
 HERE = Path(__file__).parent
-READERS = ["summary run", "compare run", "ratings run", "report run --out report.html", "runs .", "plan --effect 0.1",
+READERS = ["summary run", "compare run", "ratings run", "report run --out report.html", "runs .", "plan --effect 10",
            "plot run ladder --out plot.svg", "games games", "replay games 0", "show --moves d3,a2"]  # fmt: skip
 PLAYERS = sorted(main.commands.keys() - {*READING})
 

@@ -87,7 +87,10 @@ def test_other_files_kinds_and_agents_are_refused(tmp_path):
 def test_the_help_names_just_the_kinds_that_take_an_agent(tmp_path, kind):
     (option,) = (parameter for parameter in main.commands["plot"].params if parameter.name == "agent")
     path = many(2)[0].write(tmp_path / "run")
-    if kind in option.help:
+    if kind == "calibration":
+        with pytest.raises(ValueError, match="nothing to draw: No unproven scores"):
+            draw_plot(kind, [path], tmp_path / "plot.svg", agent=LONG.format(0))
+    elif kind in option.help:
         alone, all_together = (draw_plot(kind, [path], tmp_path / f"{agent}.svg", agent=agent).read_bytes()
                                for agent in (LONG.format(0), None))  # fmt: skip
         assert alone != all_together

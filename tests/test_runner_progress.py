@@ -169,10 +169,10 @@ def test_a_path_to_go_on_with_is_quoted_for_a_shell() -> None:
     from pathlib import Path
     from types import SimpleNamespace
 
-    from reports.watch.run_progress import next_step_message
+    from reports.watch.run_progress import end_message
 
     outcome = SimpleNamespace(logged=1, total=2, seconds=3.0, path=Path("my runs/$one"))
-    assert next_step_message(outcome).endswith(" 'my runs/$one'")  # type: ignore[arg-type]
+    assert end_message(outcome).endswith(" 'my runs/$one' --full")  # type: ignore[arg-type]
 
 
 def test_what_is_counted_is_seen_while_what_code_prints_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

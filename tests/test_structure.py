@@ -85,7 +85,7 @@ def test_what_a_run_says_first_is_said_without_pandas_and_matplotlib(tmp_path):
     )
     command = [sys.executable, "-c", code, str(run)]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "did not significantly beat Base" in result.stdout
+    assert "No significant difference between Good and Base" in result.stdout
     assert result.stdout.splitlines()[-1] == "[]"
 
 

@@ -19,7 +19,7 @@ PLAIN = [
     {"LC_ALL": "C", "TERM": "dumb", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
 ]
 PRINTING = [
-    *("summary run", "compare run", "ratings run", "runs .", "games games", "replay games 0", "plan --effect 0.1"),
+    *("summary run", "compare run", "ratings run", "runs .", "games games", "replay games 0", "plan --effect 10"),
     *("show --moves d3,a2", "eval --moves d3,a2", "heuristics", "plot run ladder --out p.svg", "cache"),
     *("report run --out r.html", "solve --moves a0,d3 --board 4x4", "perft --depth 2 --board 4x4"),
 ]

@@ -190,13 +190,13 @@ def test_wherever_a_stopped_match_is_shown_its_estimate_knows_of_the_stopping(tm
     assert test.estimate is not None
     plain = elo_from_score(float(np.mean(WON[: test.path.decided_after])) / 2)
     assert test.estimate.low < test.estimate.estimate < plain
-    said = f"Median-unbiased estimate: {test.estimate.estimate:+.0f} ("
+    said = f"H1: +60 Elo rather than 0). Median-unbiased estimate: {test.estimate.estimate:+.0f} ("
     for text in (
         compare_headline(findings).section.title,
         summary_headline(findings).section.title,
         report_page(findings),
     ):
-        assert f"Sequential test of Mine: accepted: 60 Elo (H1), after {test.path.decided_after} pairs. {said}" in text
+        assert f"Decided after {test.path.decided_after} pairs: Mine is stronger than Base ({said}" in text
     (row, *_), *_ = (section.rows for section in sprt_sections(findings, None, None))
     assert row["estimate"].value == test.estimate.estimate
 

@@ -12,10 +12,9 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
-from pydantic_core import ErrorDetails
 
 from experiments.plan.openings import Colours
 from experiments.roster import parse_limit
@@ -320,8 +319,8 @@ def _read_toml(path: Path) -> dict[str, Any]:
 def _explain(error: ValidationError) -> str:
     """All that is wrong, in one line; a key that is missing is not said beside one that there is not, which it may be
     meant by."""
-    first_of_key: dict[str, ErrorDetails] = {}
-    for details in error.errors(include_url=False, include_context=True):
+    first_of_key: dict[str, dict[str, Any]] = {}
+    for details in cast("list[dict[str, Any]]", error.errors(include_url=False, include_context=True)):
         first_of_key.setdefault(_key_of(details), details)
     errors = list(first_of_key.values())
     if any(details["type"] == "extra_forbidden" for details in errors):
@@ -329,7 +328,7 @@ def _explain(error: ValidationError) -> str:
     return "; ".join(map(_explain_one, errors))
 
 
-def _key_of(details: ErrorDetails) -> str:
+def _key_of(details: Mapping[str, Any]) -> str:
     """The key that an error is about, such as engines[0].name; of a value with several types, the key alone."""
     parts = details["loc"]
     if parts[:1] != ("engines",):
@@ -337,7 +336,7 @@ def _key_of(details: ErrorDetails) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts).removeprefix(".")
 
 
-def _explain_one(details: ErrorDetails) -> str:
+def _explain_one(details: Mapping[str, Any]) -> str:
     key, message = _key_of(details), str(details["msg"]).removeprefix("Value error, ").replace("tuple", "list")
     if not key:
         return message

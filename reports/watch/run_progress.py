@@ -130,7 +130,7 @@ def verdict_text(run: Path) -> str:
 
 def end_message(outcome: RunOutcome) -> str:
     """How many games a finished run has, where it lies, and what says more about it."""
-    played = f"{outcome.logged:,} games in {outcome.seconds:.0f} s, logged in {outcome.path}."
+    played = f"{outcome.logged:,} of {outcome.total:,} games in {outcome.seconds:.0f} s, logged in {outcome.path}."
     return f"{played} More: {command('compare', outcome.path, '--full')}"
 
 
