@@ -65,8 +65,8 @@ def test_a_match_ends_with_its_verdict() -> None:
 
 
 def test_a_tournament_ends_with_its_verdict_below_the_games_won() -> None:
-    text = said("tournament", "--contender", "ID:open@nodes=20", "--baseline", "ID:null@nodes=20", "--opponent", "greedy",
-                "--opponent", "random", "--pairs", 12, "--jobs", 1)  # fmt: skip
+    text = said("tournament", "--contender", "ID:open@nodes=20", "--baseline", "ID:null@nodes=20",
+                "--opponent", "greedy", "--opponent", "random", "--pairs", 12, "--jobs", 1)  # fmt: skip
     table, verdict = text.index("win rate"), text.index("Percentage points of the win rate")
     assert table < text.index("ID_Open_20nodes", table) < verdict
 
