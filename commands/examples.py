@@ -50,8 +50,8 @@ EXAMPLES = {
         "isolation tournament tournament.toml --equal-cost",
     ),
     "league": (
-        "isolation league submissions",
-        "isolation league submissions --out runs/class",
+        "isolation league submissions --check-only",
+        "isolation league submissions --pairs 20 --limit cpu_ms=300 --out runs/class",
     ),
     "watch": (
         "isolation watch",

@@ -56,11 +56,6 @@ def league(
     """Play a league: one folder or archive per submission, everyone meets everyone; writes result pages.
 
     Submissions run only in sandboxed processes; docs/how-to/run-a-class.md says what that protects against.
-
-    \b
-    Examples:
-      isolation league submissions --check-only
-      isolation league submissions --pairs 20 --limit cpu_ms=300 --out runs/class
     """
     _check_folder(submissions)
     if check_only and dry_run:
