@@ -226,3 +226,18 @@ def test_what_a_student_needs_and_all_pages_together_stay_short() -> None:
     assert sum(words_in(ROOT / page) for page in path) < 5000
     generated = {ROOT / "docs" / page for page in GENERATED}
     assert sum(words_in(page) for page in FOR_USERS if page not in generated) < 30_000
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("costs_measured")
+def test_the_first_tutorial_shows_what_analyse_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "tutorials" / "analysis.md").read_text(encoding="utf-8")
+    Path("game_agent.py").write_text(
+        next(block for _, block in STORY.findall(text) if block.startswith("# game_agent.py"))
+    )
+    printed = CliRunner().invoke(main, ["analyse", "game_agent.py"]).output
+    differences = re.findall(r"^custom_score\S* +[+−][\d.]+ \(.*?\)", text, re.MULTILINE)
+    rates = re.findall(r"^(?:AB_|Random|mean).*%$", text, re.MULTILINE)
+    assert (len(differences), len(rates)) == (3, 4)
+    assert [line for line in (*differences, *rates) if line not in printed] == []
