@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -202,10 +203,16 @@ def _failures_in_play(
 
 def _answers(heuristic: Heuristic, takes_time: bool, seed: int, settings: TrialSettings) -> Answers:
     """What it and the baseline play in solved positions, in a sample of them where that takes time."""
-    suite = read_suite(SUITE, "screen")
-    suite = suite.sample(PYTHON_POSITIONS, seed) if takes_time else suite
-    baseline = ask(settings.opponent, suite.positions)
+    suite, baseline = _baseline_answers(settings.opponent, takes_time, seed)
     return Answers(suite, baseline, ask(_searching("it", heuristic, settings.limit), suite.positions))
+
+
+@lru_cache(maxsize=2)
+def _baseline_answers(baseline: Agent, is_sample: bool, seed: int) -> tuple[Suite, AgentAnswers]:
+    """The solved positions and what the baseline plays there, which is the same for all functions of a file."""
+    suite = read_suite(SUITE, "screen")
+    suite = suite.sample(PYTHON_POSITIONS, seed) if is_sample else suite
+    return suite, ask(baseline, suite.positions)
 
 
 def _searching(name: str, heuristic: Heuristic, limit: Limit) -> SearchAgent:

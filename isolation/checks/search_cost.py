@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -168,6 +168,7 @@ def _groups(ready: dict[str, tuple[Turn, int]]) -> list[tuple[list[str], int]]:
     ]
 
 
+@cache
 def _positions(size: str, count: int) -> list[tuple[int, ...]]:
     """So many positions of the opening, and as many of the middle game: always the same."""
     rows, columns = parse_size(size)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from experiments.suite.gauntlet_agreement import Agreement
 from experiments.suite.screening import Mistake, Score, Screening, SuiteComparison, SuiteSlice
 from isolation.boards.drawing import Annotations
 from isolation.boards.render import to_svg, to_text
@@ -20,6 +19,9 @@ from reports.text.cell_values import Estimate, Points, PValue, Share, estimate_o
 from reports.text.rendering import terminal_width, wrapped
 from reports.text.sections import Section
 from reports.text.verdict_words import Word, verdict_of, verdict_sentence
+
+if TYPE_CHECKING:
+    from experiments.suite.gauntlet_agreement import Agreement
 
 ALPHA = 0.05
 
