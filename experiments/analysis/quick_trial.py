@@ -41,9 +41,9 @@ SLOW = 200_000.0
 """Nanoseconds a node, from which on code that does not compile plays no games: they would take a minute and more."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TrialSettings:
-    """What a heuristic is tried with.
+    """What a heuristic is tried with; the same for all functions of a file.
 
     Attributes:
         baseline: the agent it plays against and is compared with; None for iterative deepening with `BASELINE`.
@@ -203,16 +203,16 @@ def _failures_in_play(
 
 def _answers(heuristic: Heuristic, takes_time: bool, seed: int, settings: TrialSettings) -> Answers:
     """What it and the baseline play in solved positions, in a sample of them where that takes time."""
-    suite, baseline = _baseline_answers(settings.opponent, takes_time, seed)
+    suite, baseline = _baseline_answers(settings, takes_time, seed)
     return Answers(suite, baseline, ask(_searching("it", heuristic, settings.limit), suite.positions))
 
 
 @lru_cache(maxsize=2)
-def _baseline_answers(baseline: Agent, is_sample: bool, seed: int) -> tuple[Suite, AgentAnswers]:
+def _baseline_answers(settings: TrialSettings, is_sample: bool, seed: int) -> tuple[Suite, AgentAnswers]:
     """The solved positions and what the baseline plays there, which is the same for all functions of a file."""
     suite = read_suite(SUITE, "screen")
     suite = suite.sample(PYTHON_POSITIONS, seed) if is_sample else suite
-    return suite, ask(baseline, suite.positions)
+    return suite, ask(settings.opponent, suite.positions)
 
 
 def _searching(name: str, heuristic: Heuristic, limit: Limit) -> SearchAgent:

@@ -35,7 +35,7 @@ def write_page(analysis: Analysis, path: Path, command: str) -> None:
         charts=_charts(analysis),
         sections=_sections(analysis),
         mistaken=name,
-        pictures=[_picture(mistake, analysis.contents.size) for mistake in mistakes],
+        pictures=[_picture(mistake, analysis.contents.size, name) for mistake in mistakes],
         method=_method(analysis),
         command=command,
     )
@@ -59,7 +59,7 @@ def write_markdown(analysis: Analysis, path: Path, command: str) -> list[Path]:
     for number, mistake in enumerate(mistakes):
         board = to_text(Board.from_moves(mistake.moves, analysis.contents.size))
         heading_line = [f"## Mistakes of {name} in solved positions"] if number == 0 else []
-        parts += [*heading_line, f"```\n{board}\n```", mistake_words(mistake, analysis.contents.size)]
+        parts += [*heading_line, f"```\n{board}\n```", mistake_words(mistake, analysis.contents.size, name)]
     parts += ["## How this was measured", _method(analysis), f"Repeat it with `{command}`."]
     write_text(path, "\n\n".join(parts) + "\n")
     return written
@@ -105,7 +105,7 @@ def _method(analysis: Analysis) -> str:
     )
 
 
-def _picture(mistake: Mistake, size: str) -> dict[str, Any]:
+def _picture(mistake: Mistake, size: str, name: str) -> dict[str, Any]:
     """A mistake as the page shows it: the moves that win, those that lose, and the one played."""
     board = Board.from_moves(mistake.moves, size)
     inf = float("inf")
@@ -113,4 +113,4 @@ def _picture(mistake: Mistake, size: str) -> dict[str, Any]:
     own = board.locations[board.active_index]
     arrows = () if own is None else ((own, mistake.played),)
     svg = to_svg(board, marks=Annotations(values=values, arrows=arrows, numbers=False))
-    return {"url": data_url("image/svg+xml", svg), "text": mistake_words(mistake, size)}
+    return {"url": data_url("image/svg+xml", svg), "text": mistake_words(mistake, size, name)}

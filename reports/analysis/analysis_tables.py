@@ -6,11 +6,12 @@ import math
 from typing import Any
 
 from experiments.analysis.analyse_file import Analysis
+from experiments.analysis.quick_trial import BASELINE
 from experiments.inference.contenders.baseline_comparison import Comparison
 from experiments.verdicts.contender_verdicts import judge
 from isolation.checks.search_cost import Cost
 from reports.analysis.verdict_sentences import interval_name
-from reports.text.cell_values import Points, PValue, Ratio, Share, estimate_of
+from reports.text.cell_values import Points, PValue, Ratio, Share, estimate_of, pluralise
 from reports.text.sections import Section
 
 _COURSE_LIMIT = 150e6
@@ -24,11 +25,20 @@ def verdict_table(analysis: Analysis) -> Section:
     if not compared:
         return Section("verdicts", "", rows)
     first = compared[0]
-    note = (
-        f"Difference: win rate less {first.baseline}'s, mean over the opponents, in percentage points. Intervals are "
-        f"{interval_name(first)}; p-values are adjusted for the number of functions."
-    )
-    return Section("verdicts", "", rows, (note, *_control_words(analysis)))
+    notes = [
+        f"Difference: win rate minus {first.baseline}'s against the same opponents, in percentage points, with the range "
+        f"that the games support ({interval_name(first)} interval{_all_at_once(first)}).",
+        f"p: how often luck alone would make such a difference{_adjusted(first)}; below 0.05 is significant.",
+    ]
+    return Section("verdicts", "", rows, (*notes, *_control_words(analysis)))
+
+
+def _all_at_once(comparison: Comparison) -> str:
+    return f": all {comparison.family} hold together" if comparison.family > 1 else ""
+
+
+def _adjusted(comparison: Comparison) -> str:
+    return f", adjusted for {comparison.family} functions" if comparison.family > 1 else ""
 
 
 def _verdict_row(analysis: Analysis, name: str) -> dict[str, Any]:
@@ -36,7 +46,7 @@ def _verdict_row(analysis: Analysis, name: str) -> dict[str, Any]:
     cost = analysis.comparison(name, "cost")
     row = {"function": name, "difference": estimate_of(nodes.jointly, Points) if nodes else None, "p": _p(nodes)}
     if "cost" in analysis.runs:
-        row |= {"at equal cost": estimate_of(cost.jointly, Points) if cost else None, "p there": _p(cost)}
+        row |= {"at equal cost": estimate_of(cost.jointly, Points) if cost else None, "p at equal cost": _p(cost)}
     return row
 
 
@@ -44,7 +54,8 @@ def _control_words(analysis: Analysis) -> list[str]:
     """What luck alone does: the baseline compared with itself on other openings."""
     verdicts = judge(analysis.runs["nodes"])
     return [
-        f"Check: {one.baseline} compared with itself on other openings: {estimate_of(one.difference, Points).text}."
+        f"Check {'passed' if one.difference.low <= 0 <= one.difference.high else 'FAILED'}: {one.baseline} differs "
+        f"from itself on other openings by {estimate_of(one.difference, Points).text}."
         for one in verdicts.comparisons
         if one.contender in verdicts.controls
     ]
@@ -52,18 +63,28 @@ def _control_words(analysis: Analysis) -> list[str]:
 
 def cost_table(analysis: Analysis) -> Section:
     """A row a function: what a node costs compiled and in Python, and how far a move of the course gets in Python."""
+    costs = [trial.python_cost for trial in analysis.trials.values() if isinstance(trial.python_cost, Cost)]
+    fastest = min((cost.nanoseconds / cost.times for cost in costs), default=math.nan)
     rows = tuple(
         {
             "function": name,
             "cost compiled": _times(trial.cost),
             "cost in Python": _times(trial.python_cost),
-            "nodes in 150 ms of Python": _nodes_in_time(trial.python_cost),
+            "nodes in 150 ms of Python": _nodes_in_time(trial.python_cost, fastest),
         }
         for name in analysis.ranked
         if (trial := analysis.trials[name]).python_cost is not None
     )
-    notes = ("Cost: processor time a node, as a multiple of improved's, the evaluation of ID_Improved.",)
-    return Section("costs", "", rows, notes if rows else ())
+    if not rows:
+        return Section("costs", "", ())
+    reference = {
+        "function": f"{BASELINE} (ID_Improved)",
+        "cost compiled": Ratio(1),
+        "cost in Python": Ratio(1),
+        "nodes in 150 ms of Python": _rounded(_COURSE_LIMIT / fastest),
+    }
+    note = "Cost: processor time of a node. The games at equal cost go by the compiled one."
+    return Section("costs", "", (reference, *rows), (note,))
 
 
 def _p(comparison: Comparison | None) -> PValue | None:
@@ -74,8 +95,17 @@ def _times(cost: Cost | str | None) -> Ratio | None:
     return Ratio(cost.times) if isinstance(cost, Cost) else None
 
 
-def _nodes_in_time(cost: Cost | str | None) -> int | None:
-    return round(_COURSE_LIMIT / cost.nanoseconds) if isinstance(cost, Cost) else None
+def _nodes_in_time(cost: Cost | str | None, baseline: float) -> int | None:
+    """Nodes in the time of a move of the course, from the ratio of costs and the nanoseconds of the baseline's node.
+
+    That of the quietest measurement stands for all: the ratios are measured in turns, times as such are not.
+    """
+    return _rounded(_COURSE_LIMIT / (baseline * cost.times)) if isinstance(cost, Cost) else None
+
+
+def _rounded(nodes: float) -> int:
+    """To two digits: more are not measured."""
+    return int(float(f"{nodes:.2g}"))
 
 
 def opponents_table(analysis: Analysis) -> Section:
@@ -94,5 +124,7 @@ def opponents_table(analysis: Analysis) -> Section:
         for opponent in names
     ]
     mean = {one.contender: Share(one.contender_rate) for one in compared}
+    games = pluralise(2 * compared[0].openings, "game")
+    note = f"At {analysis.question.limit} a move; {games} of each function in each row."
     rows.append({"win rate against": "mean", compared[0].baseline: Share(compared[0].baseline_rate), **mean})
-    return Section("opponents", "", tuple(rows), verbatim=True)
+    return Section("opponents", "", tuple(rows), (note,), verbatim=True)

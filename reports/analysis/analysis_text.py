@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import zip_longest
 
 from experiments.analysis.analyse_file import Analysis
+from experiments.analysis.gauntlets import RunKind
 from experiments.suite.screening import Mistake
 from isolation.boards.render import to_text
 from isolation.editions.classic_board import Board
@@ -13,9 +15,15 @@ from reports.analysis.analysis_tables import cost_table, opponents_table, verdic
 from reports.analysis.verdict_sentences import next_steps, player_sentence, sentence_of
 from reports.text.cell_values import pluralise
 from reports.text.rendering import is_terminal, terminal_width, wrapped
-from reports.text.sections import render_sections
+from reports.text.sections import Section, render_sections
 
 _GAP = "   "
+_KINDS: dict[RunKind, str] = {
+    "nodes": "at equal nodes",
+    "cost": "at equal cost",
+    "python": "in Python",
+    "players": "of players",
+}
 _FULL_WIDTH = 100
 """Columns for the sentences where no terminal says how many it has."""
 
@@ -27,7 +35,7 @@ def analysis_text(analysis: Analysis) -> str:
     blocks += [wrapped(f"{name} {sentence_of(analysis, name)}", width) for name in analysis.ranked]
     blocks += [wrapped(f"{player.name} {player_sentence(player)}", width) for player in analysis.players]
     tables = [verdict_table(analysis), opponents_table(analysis), cost_table(analysis)]
-    blocks += [render_sections([table], "table") for table in tables if table.rows]
+    blocks += [_table_text(table, width) for table in tables if table.rows]
     if shown := _boards(analysis, width):
         blocks.append(shown)
     if steps := next_steps(analysis):
@@ -35,12 +43,19 @@ def analysis_text(analysis: Analysis) -> str:
     return "\n\n".join(blocks)
 
 
+def _table_text(table: Section, width: int) -> str:
+    """A table, and its notes as wide as the verdicts above."""
+    return "\n".join([render_sections([replace(table, notes=())], "table"), *(wrapped(n, width) for n in table.notes)])
+
+
 def heading(analysis: Analysis) -> str:
     """What was analysed, against whom, in how many games."""
     parts = [pluralise(len(analysis.trials), "heuristic")] if analysis.trials else []
     parts += [pluralise(len(analysis.players), "player")] if analysis.players else []
     games = sum(results.played for results in analysis.runs.values())
-    return f"{analysis.contents.path}: {' and '.join(parts)}, {pluralise(games, 'game')} on {analysis.question.size}."
+    kinds = [f"{analysis.runs[kind].played:,} {words}" for kind, words in _KINDS.items() if kind in analysis.runs]
+    played = f"{pluralise(games, 'game')} on {analysis.question.size}"
+    return f"{analysis.contents.path}: {' and '.join(parts)}, {': '.join(filter(None, [played, ', '.join(kinds)]))}."
 
 
 def leading_mistakes(analysis: Analysis) -> tuple[str, tuple[Mistake, ...]]:
@@ -51,15 +66,15 @@ def leading_mistakes(analysis: Analysis) -> tuple[str, tuple[Mistake, ...]]:
     return "", ()
 
 
-def mistake_words(mistake: Mistake, size: str) -> str:
+def mistake_words(mistake: Mistake, size: str, name: str) -> str:
     """A mistake in a sentence."""
     columns = int(size.split("x")[1])
     winning = [format_moves([cell], columns) for cell in mistake.winning]
     verb = "wins" if len(winning) == 1 else "win"
     played = format_moves([mistake.played], columns)
     return (
-        f"Player {1 + len(mistake.moves) % 2} plays {played} and loses; {', '.join(winning)} {verb}. "
-        f"{100 * mistake.field:.0f} % of the reference agents see it."
+        f"{name}, player {1 + len(mistake.moves) % 2}, plays {played} and loses; {', '.join(winning)} {verb}, and "
+        f"{100 * mistake.field:.0f} % of the reference agents play {'it' if len(winning) == 1 else 'one of these'}."
     )
 
 
@@ -71,9 +86,9 @@ def _boards(analysis: Analysis, width: int) -> str:
     size = analysis.contents.size
     pictures = [to_text(Board.from_moves(mistake.moves, size)).splitlines() for mistake in mistakes]
     wide = max(map(len, pictures[0]))
-    texts = [wrapped(mistake_words(mistake, size), wide).splitlines() for mistake in mistakes]
+    texts = [wrapped(mistake_words(mistake, size, name), wide).splitlines() for mistake in mistakes]
     columns = [[*picture, *text] for picture, text in zip(pictures, texts, strict=True)]
-    title = f"Mistakes of {name} in solved positions:"
+    title = f"Mistakes of {name} in solved positions (♘ player 1, ♞ player 2, ░ blocked, · legal move):"
     if len(columns) * (wide + len(_GAP)) - len(_GAP) > width:
         return "\n".join([title, *("\n".join(column) for column in columns)])
     rows = zip_longest(*columns, fillvalue="")

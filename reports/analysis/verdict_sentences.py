@@ -12,7 +12,7 @@ from experiments.inference.contenders.sample_size import WORTH
 from isolation.checks.search_cost import Cost
 from isolation.rules.parameters import ParameterError, parameters_of
 from isolation.shell import command
-from reports.text.cell_values import Points, Range, Ratio, pluralise
+from reports.text.cell_values import Points, Range, Ratio, Share, pluralise
 
 _POSITION = re.compile(r" at Board\.from_moves\(.*?\)( for player \w+)?")
 """Where a check failed, which a command shows."""
@@ -33,33 +33,34 @@ def sentence_of(analysis: Analysis, name: str) -> str:
     nodes, cost = analysis.comparison(name, "nodes"), analysis.comparison(name, "cost")
     if nodes is None:
         return "was not played."
-    sentences = [f"{_verdict(nodes)} {_at_limit(analysis)}: {lead_words(nodes)}."]
+    sentences = [f"{_verdict(nodes)}: {_rate_words(nodes, _at_limit(analysis))}."]
     if cost is not None:
-        sentences.append(_cost_sentence(nodes, cost, trial.cost))
+        sentences += _cost_sentences(nodes, cost, trial.cost)
     return " ".join(sentences)
 
 
 def _verdict(comparison: Comparison) -> str:
-    if comparison.verdict == "better":
-        return f"beats {comparison.baseline}"
-    if comparison.verdict == "worse":
-        return f"is worse than {comparison.baseline}"
+    if comparison.verdict in ("better", "worse"):
+        return f"is {comparison.verdict} than {comparison.baseline}"
     return f"shows no significant difference from {comparison.baseline}"
 
 
 def _at_limit(analysis: Analysis) -> str:
     unit, _, value = analysis.question.limit.partition("=")
     if unit == "nodes":
-        return f"when both search {int(value):,} nodes a move"
+        return f"all searching {int(value):,} nodes a move"
     return f"at {analysis.question.limit}"
 
 
-def lead_words(comparison: Comparison) -> str:
-    """A difference in words, with its interval, and what kind of interval it is."""
-    more = "more" if comparison.estimate >= 0 else "fewer"
-    points = f"it wins {100 * abs(comparison.estimate):.1f} percentage points {more} games"
+def _rate_words(comparison: Comparison, design: str) -> str:
+    """What a function and the baseline won, and the difference with its interval."""
+    opponents = pluralise(len(comparison.opponents), "opponent")
     luck = ", which may be luck" if comparison.verdict == "no significant difference" else ""
-    return f"{points}{luck} ({interval_name(comparison)} interval {_ends(comparison)})"
+    return (
+        f"against the same {opponents}, {design}, it won {Share(comparison.contender_rate).text} of its games, "
+        f"{comparison.baseline} {Share(comparison.baseline_rate).text}, a difference of "
+        f"{Points(comparison.estimate).text} points ({interval_name(comparison)} interval {_ends(comparison)}){luck}"
+    )
 
 
 def _ends(comparison: Comparison) -> str:
@@ -71,18 +72,17 @@ def interval_name(comparison: Comparison) -> str:
     return "95 % simultaneous" if comparison.family > 1 else "95 %"
 
 
-def _cost_sentence(nodes: Comparison, cost: Comparison, measured: Cost | str | None) -> str:
-    """What is left of a difference when both have the same processor time."""
+def _cost_sentences(nodes: Comparison, cost: Comparison, measured: Cost | str | None) -> list[str]:
+    """What a node costs, if that matters, and what is left of a difference when all have the same processor time."""
     times = measured.times if isinstance(measured, Cost) else math.nan
-    price = f", as a node costs {Ratio(times).text} as much" if times >= DEAR else ""
+    price = [f"A node of it costs {Ratio(times).text} as much."] if times >= DEAR or times <= 1 / DEAR else []
     difference = f"{Points(cost.estimate).text} ({_ends(cost)})"
-    given = f"Given the same processor time{price}"
-    if cost.verdict == "no significant difference":
-        left = "no significant difference is left" if nodes.verdict == "better" else "no significant difference either"
-        left = "no significant difference" if nodes.verdict == "worse" else left
-        return f"{given}, {left}: {difference}."
-    is_same = cost.verdict == nodes.verdict
-    return f"{given}, it is {cost.verdict}{' as well' if is_same else ''}: {difference}."
+    if cost.verdict != "no significant difference":
+        left = f"it is {'also ' if cost.verdict == nodes.verdict else ''}{cost.verdict}"
+    else:
+        either = " either" if nodes.verdict == "no significant difference" else ""
+        left = f"no significant difference{either}"
+    return [*price, f"At equal cost, with the same processor time for all, {left}: {difference}."]
 
 
 def _interpreted_sentence(analysis: Analysis, name: str, trial: Trial) -> str:
@@ -92,7 +92,9 @@ def _interpreted_sentence(analysis: Analysis, name: str, trial: Trial) -> str:
     if comparison is None:
         return f"{reason}, and is too slow in Python to play here."
     games = pluralise(2 * comparison.openings * len(comparison.opponents), "game")
-    return f"{reason}, so it played {games} in Python: {_verdict(comparison)} there, {lead_words(comparison)}."
+    return (
+        f"{reason}, so it played {games} in Python and {_verdict(comparison)}: {_rate_words(comparison, 'in Python')}."
+    )
 
 
 def player_sentence(player: PlayerResult) -> str:
@@ -135,7 +137,7 @@ def _steps_for(analysis: Analysis, name: str) -> list[str]:
         return [f"Tune the parameters of {name} by games: {command('tune', f'ID:{reference}')}"]
     if nodes.verdict == "no significant difference" and (pairs := _pairs_to_decide(nodes)):
         decide = command("analyse", reference, "--pairs", pairs)
-        return [f"Decide about {name} with more games: {decide}"]
+        return [f"Decide about {name} with {pairs:,} openings instead of {nodes.openings:,}: {decide}"]
     return []
 
 
