@@ -26,8 +26,8 @@ def verdict_table(analysis: Analysis) -> Section:
         return Section("verdicts", "", rows)
     first = compared[0]
     notes = [
-        f"Difference: win rate minus {first.baseline}'s against the same opponents, in percentage points, with the range "
-        f"that the games support ({interval_name(first)} interval{_all_at_once(first)}).",
+        f"Difference: win rate minus {first.baseline}'s against the same opponents, in percentage points, with the "
+        f"range that the games support ({interval_name(first)} interval{_all_at_once(first)}).",
         f"p: how often luck alone would make such a difference{_adjusted(first)}; below 0.05 is significant.",
     ]
     return Section("verdicts", "", rows, (*notes, *_control_words(analysis)))
