@@ -75,7 +75,7 @@ def test_the_page_about_perfect_play_is_made_by_its_script(tmp_path):
     subprocess.run(command, check=True, capture_output=True)
     text = (tmp_path / "perfect-play.md").read_text(encoding="utf-8")
     assert "| 7x7 | player 2 | 2,352 | 49.3 % | 16 to 25 | 99.7 % | 8 | 0 |" in text
-    assert "every board of fewer than 60 cells and on 8x8:" in text
+    assert "fewer than 60 cells and 8x8." in text
     assert "Player 1 wins by jumping to the mirror image" in text
     assert "| `territory` |" in text
     assert sorted(path.name for path in (tmp_path / "images").iterdir()) == [
