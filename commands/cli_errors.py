@@ -14,6 +14,7 @@ import click
 
 from experiments.play.pools.interrupts import arrived
 from isolation.shell import command
+from isolation.suggestions import file_meant
 from isolation.usercode.user_exceptions import CompilerFault
 from reports.text.rendering import wrapped
 
@@ -101,7 +102,8 @@ def _errors_reported() -> Iterator[None]:
     except OSError as error:
         text = f"{error.filename or ''}: {error.strerror or error}".removeprefix(": ")
         if isinstance(error, FileNotFoundError | FileExistsError | IsADirectoryError | NotADirectoryError):
-            raise BadInput(text) from error
+            meant = file_meant(error.filename) if isinstance(error, FileNotFoundError) and error.filename else ""
+            raise BadInput(f"{text}{meant}") from error
         raise click.ClickException(text) from error
 
 

@@ -54,10 +54,11 @@ def run_or_latest(run: Path | None) -> Path:
     Raises:
         ValueError: none was named, and there is none.
     """
-    from experiments.record.run_directory import games_in, is_finished, latest_run, run_called
+    from experiments.record.run_directory import games_in, is_finished, latest_run, load_run, run_called
 
     if run is not None:
-        return run_called(run)
+        named = run_called(run)
+        return named if named.exists() else load_run(named).path
     latest, without_games = latest_run()
     state = "" if is_finished(latest) else f", which is not finished ({games_in(latest)})"
     skipped = f"; without games: {', '.join(map(str, without_games))}" if without_games else ""

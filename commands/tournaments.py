@@ -61,7 +61,7 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.command("tournament")
-@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--contender", "contenders", multiple=True, metavar="SPEC", help="A contender; may be repeated.",
               shell_complete=complete_spec)  # fmt: skip
 @click.option("--opponent", "opponents", multiple=True, metavar="SPEC", help="An opponent; may be repeated.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 
 
 def did_you_mean(name: str, known: Iterable[str], most: int = 1) -> str:
@@ -14,3 +15,14 @@ def did_you_mean(name: str, known: Iterable[str], most: int = 1) -> str:
     """
     near = get_close_matches(name, list(known), n=most)
     return f"did you mean {' or '.join(near)}? " if near else ""
+
+
+def file_meant(path: str | Path) -> str:
+    """What comes nearest to the name of a missing file in its folder, as a question behind a semicolon; or nothing."""
+    path = Path(path)
+    try:
+        names = [entry.name for entry in path.parent.iterdir()]
+    except OSError:
+        return ""
+    meant = f"{path.name}.py" if f"{path.name}.py" in names else next(iter(get_close_matches(path.name, names, 1)), "")
+    return f"; did you mean {path.with_name(meant)}?" if meant else ""

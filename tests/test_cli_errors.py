@@ -89,7 +89,7 @@ ASKED_WRONGLY = [
     (["engine", "random", "--board", "7"], "a board size must be ROWSxCOLUMNS, such as 7x7, not '7'"),
     (["match", "random", "engine:./nobody"], "Error: second agent (B): "),
     (["cache", "more"], "Got unexpected extra argument (more)"),
-    (["tournament", "nowhere.toml"], "FILE: File 'nowhere.toml' does not exist"),
+    (["tournament", "nowhere.toml"], "nowhere.toml: No such file or directory"),
     (["tournament", "there.py"], "there.py: not TOML"),
     (["tournament", "--contender", "ID:improvd"], "did you mean improved? (in ID:improvd)"),
     (["tournament", "--jobs", "-1"], "--jobs: -1 is less than 0"),

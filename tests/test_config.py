@@ -175,7 +175,7 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, text: str, message: s
 def test_malformed_toml_and_missing_files_are_one_line(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^.*t\.toml: not TOML: .*line 1.*$"):
         load(tmp_path, "pairs = = 3")
-    with pytest.raises(ValueError, match=r"none\.toml: No such file or directory$"):
+    with pytest.raises(ValueError, match=r"none\.toml: No such file or directory"):
         load_config(tmp_path / "none.toml")
 
 

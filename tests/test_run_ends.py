@@ -132,6 +132,7 @@ def test_the_latest_run_is_the_last_with_games_and_the_others_are_named(runs: Pa
     [
         (["summary", "runs/frist"], "runs/first"),
         (["summary", "secnd"], "second"),
+        (["games", "secnd"], "second"),
         (["plot", "first", "heatmpa"], "heatmap"),
         (["compare", "first", "--baseline", "Bsae"], "Base"),
         (["summary", "first", "--table", "oponents"], "opponents"),
@@ -140,6 +141,17 @@ def test_the_latest_run_is_the_last_with_games_and_the_others_are_named(runs: Pa
 )
 def test_what_is_mistyped_is_met_with_what_may_be_meant(runs: Path, words: list[str], meant: str) -> None:
     assert f"did you mean {meant}?" in refused(*words)
+
+
+@pytest.mark.parametrize("words", ["try {}", "match ID:{}:score greedy", "tournament {}", "replay {}"])
+def test_a_file_that_is_not_there_is_met_with_the_one_that_may_be_meant(words: str) -> None:
+    for name in ("game_agent.py", "tournament.toml", "saved.json"):
+        Path(name).touch()
+    name, meant = {
+        "tournament {}": ("tournment.toml", "tournament.toml"),
+        "replay {}": ("svaed.json", "saved.json"),
+    }.get(words, ("game_agnt.py", "game_agent.py"))
+    assert re.search(rf"did you mean (\S*/)?{meant}\?", refused(*words.format(name).split()))
 
 
 def test_one_equals_sign_in_a_condition_is_met_with_two(runs: Path) -> None:

@@ -31,6 +31,7 @@ from isolation.games.human import HUMAN
 from isolation.games.match import GameRecord
 from isolation.players.agents import Agent
 from isolation.rules.geometry import parse_size
+from isolation.suggestions import file_meant
 
 
 def save_game(path: str | Path, game: GameRecord) -> None:
@@ -60,7 +61,7 @@ def load_game(path: str | Path) -> GameRecord:
         game = GameRecord(**{**facts, **columns, "score": scores})
         Board.from_moves(game.moves, game.size)
     except OSError as error:
-        raise ValueError(f"{path}: {error.strerror}") from None
+        raise ValueError(f"{path}: {error.strerror}{file_meant(path)}") from None
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is not a saved game: {type(error).__name__}: {error}") from None
     return game

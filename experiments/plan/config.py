@@ -21,7 +21,7 @@ from experiments.roster import parse_limit
 from isolation.engines.program import Language, Program
 from isolation.loading.load_user_code import expand_path
 from isolation.rules.geometry import format_size, parse_size
-from isolation.suggestions import did_you_mean
+from isolation.suggestions import did_you_mean, file_meant
 
 Format = Literal["gauntlet", "round-robin", "head-to-head", "best-of"]
 
@@ -309,7 +309,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ValueError(f"{path}: {error.strerror}") from None
+        raise ValueError(f"{path}: {error.strerror}{file_meant(path)}") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ValueError(f"{path}: not TOML: {error}") from None
     except RecursionError:

@@ -37,6 +37,7 @@ from isolation.editions.third.state_heuristics import StateHeuristic, as_heurist
 from isolation.loading.board_extensions import added_method, find_extended_board, namespace_of
 from isolation.loading.edition_detection import added_to_board, is_of_third_edition, sample_players_for
 from isolation.loading.integrity import ChangedError, unchanged
+from isolation.suggestions import file_meant
 from isolation.usercode.output_capture import WantsToEnd, capture_output, prevent_exit
 from isolation.usercode.parsing import SilentLoader, parse, syntax_warnings
 from isolation.usercode.process_lifetime import write_real_stderr
@@ -324,8 +325,7 @@ def _resolve(path: str | Path) -> Path:
         source = next((file_in_folder.name for file_in_folder in sorted(file.glob("*.py"))), "FILE.py")
         raise LoadError(f"{path} is a directory: name a file in it, such as {Path(path) / source}")
     if not file.is_file():
-        meant = f"; did you mean {path}.py?" if Path(f"{file}.py").is_file() else ""
-        raise LoadError(f"no such file: {path}{meant}")
+        raise LoadError(f"no such file: {path}{file_meant(path)}")
     return file
 
 
