@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from functools import partial
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # Read when NumPy is imported; the command line does the same.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # A machine busy with something else must not fail a test; and what half of the usual examples find, they find often.
-settings.register_profile("patient", deadline=None, max_examples=50)
+# On a crowded machine drawing takes long, which says nothing about the code.
+settings.register_profile("patient", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
 

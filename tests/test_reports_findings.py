@@ -385,7 +385,7 @@ def test_a_run_its_stop_rule_ended_says_what_that_means(tmp_path):
     path = gauntlet(5, planned=999, config={"sprt": (0.0, 5.0)}).write(tmp_path / "run")
     finish(path, 40, 0, reproducible=True)
     notes = " ".join(compare_sections(load_findings([path]))[0].notes)
-    assert "Stopped early, after 40 of 999 planned games" in notes
+    assert "Stopped early, after 40 of at most 999 games" in notes
     assert "missing" not in notes
 
 

@@ -221,7 +221,7 @@ def test_the_limit_in_the_header_is_that_of_the_agents_and_not_the_usual_one(tmp
 def test_parts_are_titled_by_what_they_found(tmp_path):
     run = gauntlet(20, lambda agent, other, _: 2 if (agent, other) == ("Good", "Opp_B") else 1)
     text = "".join(Page(page_of(run, tmp_path)).text)
-    assert "1 of 1 beats Base" in text
+    assert "Good significantly beats Base" in text
     assert "The largest lead of Good is +50.0 against Opp_B, the smallest 0.0 against Opp_A" in text
     assert "Good is rated highest: +" in text
 

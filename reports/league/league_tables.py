@@ -170,9 +170,8 @@ def leading(results: Results) -> str:
         are = "is" if results.ratings.openings == 1 else "are"
         return f"{lead}: {Elo(first.elo).text} Elo; {played} {are} too few to test whether that is chance."
     interval = Estimate(Elo(first.elo), Elo(first.low), Elo(first.high)).text
-    doubtful = [
-        other.agent for other, above in zip(others, results.ratings.superiority[0][1:], strict=True) if above < _SURE
-    ]
+    below = zip(others, results.ratings.ranks[1:], results.ratings.superiority[0][1:], strict=True)
+    doubtful = [other.agent for other, rank, above in below if rank > 1 and above < _SURE]
     if not doubtful:
         return f"{lead}: {interval} Elo, significantly above everyone else."
     few = ", ".join(doubtful[:_FEW]) + (f" and {len(doubtful) - _FEW} more" if len(doubtful) > _FEW else "")
