@@ -116,7 +116,7 @@ def test_lists_of_games_say_how_often_a_win_was_thrown_away_in_each(tmp_path):
     assert {row["game_id"]: row["mistakes"] for row in found} == dict.fromkeys(range(6)) | counted
     assert sum(counted.values()) > 0
     result = CliRunner().invoke(main, ["games", str(run), "--format", "csv"])
-    assert result.output.splitlines()[0] == "game_id,agent_1,agent_2,winner,plies,mistakes,reason,detail"
+    assert result.output.splitlines()[0] == "game_id,agent_1,agent_2,won_by,plies,mistakes,reason,detail"
     assert "To see mistakes" not in CliRunner().invoke(main, ["games", str(run)]).output
 
 
