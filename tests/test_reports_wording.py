@@ -11,6 +11,7 @@ from reports.text.wording import (
     claim_words,
     control_sentence,
     control_words,
+    decision_sentence,
     decision_words,
     excluded_sentence,
     p_words,
@@ -118,6 +119,22 @@ def sequential_test(decision, is_duel, exhausted=False, is_held_back=False, cens
 )
 def test_a_decision_names_the_two_differences_it_chose_between(test, words):
     assert decision_words(test) == words
+
+
+@pytest.mark.parametrize(
+    ("bounds", "decision", "sentence"),
+    [
+        ((0, 20), "H1", "X is stronger than Base (H1: +20 Elo rather than 0)."),
+        ((-20, 0), "H1", "X is not weaker than Base by 20 Elo (H1: 0 Elo rather than −20)."),
+        ((0, 20), "H0", "X is not stronger than Base by 20 Elo (H0: 0 Elo rather than +20)."),
+        ((-20, 0), "H0", "X is weaker than Base (H0: −20 Elo rather than 0)."),
+    ],
+)
+def test_a_decision_says_only_what_its_two_differences_allow(bounds, decision, sentence):
+    test = sequential_test(decision, True)
+    test.low, test.high, test.contender, test.baseline = *bounds, "X", "Base"
+    test.path.decided_after = 12
+    assert decision_sentence(test) == f"Decided after 12 pairs: {sentence}"
 
 
 def test_published_claims_say_what_was_won_and_whether_they_stand():

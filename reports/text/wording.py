@@ -385,17 +385,18 @@ def decision_sentence(test: SequentialTest) -> str:
     read = pluralise(test.path.decided_after or test.observations, "pair" if test.is_duel else "opening")
     unit, (low, high) = unit_words(test), (signed(bound) for bound in (test.low, test.high))
     if test.path.decision == "H1":
-        verdict = "is stronger than" if test.low >= 0 else "is not weaker than"
-        return (
-            f"Decided after {read}: {test.contender} {verdict} {test.baseline} (H1: {high} {unit} rather than {low})."
-        )
+        verdict = f"is stronger than {test.baseline}"
+        if test.low < 0:
+            verdict = f"is not weaker than {test.baseline} by {-test.low:g} {unit}"
+        return f"Decided after {read}: {test.contender} {verdict} (H1: {high} {unit} rather than {low})."
     if test.path.decision:
-        return (
-            f"Decided after {read}: {test.contender} is not stronger than {test.baseline} by {test.high:g} {unit} "
-            f"(H0: {low} rather than {high})."
-        )
-    ends = (f"{bound:+.2f}".replace("-", "−") for bound in (_ratio_of(test), *_bounds_of(test)))
-    ratio, lower, upper = ends
+        verdict = f"is weaker than {test.baseline}"
+        if test.high > 0:
+            verdict = f"is not stronger than {test.baseline} by {test.high:g} {unit}"
+        return f"Decided after {read}: {test.contender} {verdict} (H0: {low} {unit} rather than {high})."
+    last = float(test.path.llr[-1]) if test.observations else 0.0
+    bounds = (last, test.path.sprt.lower_bound, test.path.sprt.upper_bound)
+    ratio, lower, upper = (f"{bound:+.2f}".replace("-", "−") for bound in bounds)
     held = "; a bound is crossed, but not after adding half a lost and half a won pair" if test.is_held_back else ""
     return (
         f"UNDECIDED after {read}: the log-likelihood ratio of {test.contender} is {ratio}, between {lower} "
@@ -406,14 +407,6 @@ def decision_sentence(test: SequentialTest) -> str:
 def signed(bound: float) -> str:
     """A difference with its sign; none has no sign."""
     return f"{bound:+g}".replace("-", "−") if bound else "0"
-
-
-def _ratio_of(test: SequentialTest) -> float:
-    return float(test.path.llr[-1]) if test.observations else 0.0
-
-
-def _bounds_of(test: SequentialTest) -> tuple[float, float]:
-    return test.path.sprt.lower_bound, test.path.sprt.upper_bound
 
 
 def claim_words(claim: Claim) -> str:

@@ -30,7 +30,6 @@ from experiments.statistics.run_results import load_findings
 from experiments.verdicts.live_standings import LiveTest, live_standings, live_tests
 from isolation.checks.search_cost import Cost
 from isolation.shell import command
-from reports.tables.headlines import compare_headline
 from reports.text.cell_values import Share, pluralise
 from reports.text.column_widths import shortened
 from reports.text.rendering import render_rows, terminal_height, terminal_width, wrapped
@@ -124,6 +123,8 @@ def print_outcome(outcome: RunOutcome) -> None:
 
 def verdict_text(run: Path) -> str:
     """What `compare` says first of a run."""
+    from reports.tables.headlines import compare_headline  # here: most of what shows a bar has no run to compare
+
     headline = compare_headline(load_findings([run]), lines=terminal_height())
     return render_sections([headline.section], "table")
 
@@ -205,7 +206,7 @@ def _lines(console: Console, printed: set[str]) -> Show:
             console.print(cost_table(progress.plan, progress.costs))
         elif time.monotonic() >= following:
             following = time.monotonic() + 10
-            console.print(_summary(progress, steady), highlight=False)
+            console.print(_summary(progress, steady, live_tests(progress.plan, progress.points)), highlight=False)
 
     return show
 
@@ -216,7 +217,7 @@ def screen(progress: RunProgress, is_steady: bool, height: int) -> RenderableTyp
     bar = Table.grid()
     bar.add_row(_bar_of_test(tests[0]) if len(tests) == 1 else _bar_of_games(progress))
     notes = [Text(f"Note: {note}", style="yellow") for note in progress.notes]
-    parts: list[RenderableType] = [*notes, Text(_summary(progress, is_steady)), bar]
+    parts: list[RenderableType] = [*notes, Text(_summary(progress, is_steady, tests)), bar]
     if progress.machines:
         parts.append(machine_table(progress.machines))
     if progress.phase == "playing":
@@ -255,7 +256,7 @@ def machine_table(machines: Sequence[Machine]) -> Table:
     return table
 
 
-def _summary(progress: RunProgress, is_steady: bool) -> str:
+def _summary(progress: RunProgress, is_steady: bool, tests: Sequence[LiveTest]) -> str:
     games = f"{progress.logged:,} of {progress.total:,} games"
     if progress.phase in ("preparing", "measuring"):
         return f"{games} · {progress.phase} {progress.detail}"
@@ -263,8 +264,7 @@ def _summary(progress: RunProgress, is_steady: bool) -> str:
         return f"{games} · merging the log"
     if not progress.rate:
         return f"{games} · starting{_on_machines(progress.machines)}"
-    tests = live_tests(progress.plan, progress.points)
-    if tests and not progress.plan.config.control:
+    if tests:
         games = f"{progress.logged:,} games (at most {progress.total:,})"
     left = f" · {timedelta(seconds=round(progress.seconds_left))} left" if is_steady and not tests else ""
     return f"{games} · {speed_words(progress.rate)}{left}{_test_words(tests)}{_on_machines(progress.machines)}"
