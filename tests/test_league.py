@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -592,3 +593,16 @@ def test_a_class_with_eight_hostile_players_is_played_to_its_end(tmp_path: Path)
     book = read_book(tmp_path / "run")
     assert book is not None
     assert [(one.name, one.why) for one in book.skipped] == [("hangs", "importing it takes longer than 10 s")]
+
+
+def test_nobody_rated_as_high_as_the_leader_is_said_to_be_below_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reports.league.league_tables.has_intervals", lambda results: True)
+    rated = [SimpleNamespace(agent=name, elo=elo, low=elo - 90, high=elo + 90) for name, elo in RATED]
+    ratings = SimpleNamespace(ratings=rated, ranks=(1, 1, 3, 4), superiority=[[0.5, 0.5, 0.9, 0.99]])
+    sentence = leading(SimpleNamespace(ratings=ratings))  # type: ignore[arg-type]
+    assert (
+        sentence == "ada and ben are rated highest of 4 players: +50 (−40 to +140) Elo, not significantly above cleo."
+    )
+
+
+RATED = (("ada", 50.0), ("ben", 50.0), ("cleo", 10.0), ("dan", -110.0))
