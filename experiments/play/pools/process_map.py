@@ -8,7 +8,7 @@ import re
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from typing import Any, TypeVar
@@ -46,15 +46,27 @@ def map_unordered(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], 
         # Interrupted while it starts its threads, joblib fails to join them instead of ending.
         with starting_silently(), deferred_interrupts() as interrupted:
             results = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)
-        if interrupted():
-            raise KeyboardInterrupt
-        yield from values_of(results)
+        with _closed_silently(results):
+            if interrupted():
+                raise KeyboardInterrupt
+            yield from values_of(results)
     except TerminatedWorkerError as death:
         how = re.search(r"\{(.+?)\}", str(death))
         raise ChildProcessError(
             f"a worker process has died{f' by {how[1]}' if how else ''}: it was ended by the code it ran, or from "
             f"outside (for example out of memory)"
         ) from None
+
+
+@contextmanager
+def _closed_silently(results: Generator[Any, None, None]) -> Iterator[None]:
+    """Close joblib's results in the end, without its advice to whoever leaves calls unfinished: we interrupted it."""
+    try:
+        yield
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            results.close()
 
 
 @contextmanager
