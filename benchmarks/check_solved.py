@@ -42,13 +42,13 @@ def main(size: str, file: Path | None, sample: int, seed: int) -> None:
         sys.exit(str(error))
     known = [opening for opening in undecided_classes(size) if winners[opening]]
     chosen = random.Random(seed).sample(known, min(sample, len(known)))
-    found = winners_by_comparator(size, chosen)
+    result = winners_by_comparator(size, chosen)
     columns = parse_size(size)[1]
-    for opening, winner in zip(chosen, found, strict=True):
+    for opening, winner in zip(chosen, result, strict=True):
         ours = int(winners[opening])
-        told = "–".join(cell_name(cell, columns) for cell in opening)
-        click.echo(f"{told}: player {winner}" + ("" if ours == winner else f", and here player {ours}"))
-    wrong = sum(int(winners[opening]) != winner for opening, winner in zip(chosen, found, strict=True))
+        text = "–".join(cell_name(cell, columns) for cell in opening)
+        click.echo(f"{text}: player {winner}" + ("" if ours == winner else f", and here player {ours}"))
+    wrong = sum(int(winners[opening]) != winner for opening, winner in zip(chosen, result, strict=True))
     click.echo(f"{len(chosen) - wrong} of {len(chosen)} agree, of {len(known)} classes that are solved")
     sys.exit(bool(wrong))
 

@@ -46,10 +46,10 @@ _TURN = 3_000_000
 @contextmanager
 def without(name: str) -> Iterator[None]:
     """Compile without a pass, under other file names than with it."""
-    place, function, nothing = PASSES[name]
+    position, function, nothing = PASSES[name]
     source_rewriter._remembered.cache_clear()
     linked = f"# without {name}{compile_heuristic._LINKED}"
-    with patch.object(place, function, nothing), patch.object(compile_heuristic, "_LINKED", linked):
+    with patch.object(position, function, nothing), patch.object(compile_heuristic, "_LINKED", linked):
         yield
     source_rewriter._remembered.cache_clear()
 
@@ -64,10 +64,10 @@ def all_heuristics() -> Iterator[tuple[str, Callable[..., float]]]:
         for file in [write(Path(folder)), *(file for file in files if file.name not in skipped)]:
             module = load_module(file)
             own = [value for value in vars(module).values() if getattr(value, "__module__", "") == module.__name__]
-            found = [value for value in own if is_heuristic(value)]
+            result = [value for value in own if is_heuristic(value)]
             if file.stem.startswith("public"):
-                found = [value for value in found if value.__name__.startswith("public_")]
-            yield from ((f"{file.stem}:{value.__name__}", value) for value in found)
+                result = [value for value in result if value.__name__.startswith("public_")]
+            yield from ((f"{file.stem}:{value.__name__}", value) for value in result)
 
 
 def search_of(function: Callable[..., float]) -> Callable[[], int]:

@@ -7,6 +7,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     """A line for every benchmark that has something to say."""
     terminalreporter.section("speeds and ratios")
     for benchmark in config._benchmarksession.benchmarks:  # type: ignore[attr-defined]
-        told = ", ".join(f"{name}: {value:.4g}" for name, value in benchmark.extra_info.items())
-        if told:
-            terminalreporter.write_line(f"{benchmark.name}: {told}")
+        text = ", ".join(f"{name}: {value:.4g}" for name, value in benchmark.extra_info.items())
+        if text:
+            terminalreporter.write_line(f"{benchmark.name}: {text}")

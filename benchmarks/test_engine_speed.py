@@ -74,8 +74,8 @@ def test_alpha_beta_with_a_heuristic_of_the_registry(benchmark, name):
 )
 def test_cost_of_a_node_over_improved(benchmark, name):
     agents = [
-        SearchAgent(f"ID:{one}", "alphabeta", heuristics.get(one), one, Limit(nodes=10_000))
-        for one in ("improved", name)
+        SearchAgent(f"ID:{item}", "alphabeta", heuristics.get(item), item, Limit(nodes=10_000))
+        for item in ("improved", name)
     ]
     _, cost = benchmark.pedantic(measure_costs, (agents,), rounds=1)
     benchmark.extra_info |= {"ns a node": cost.nanoseconds, "over improved": cost.times, "spread": cost.spread}
@@ -91,8 +91,8 @@ def test_a_call_from_python(benchmark):
 @pytest.mark.parametrize("heuristic", [classic_improved, net_advantage_with_lists])
 def test_alpha_beta_with_a_users_function_against_the_least_source(benchmark, heuristic):
     agents = [
-        SearchAgent(one.__name__, "alphabeta", one, one.__name__, Limit(nodes=10_000))
-        for one in (with_popcounts, heuristic)
+        SearchAgent(item.__name__, "alphabeta", item, item.__name__, Limit(nodes=10_000))
+        for item in (with_popcounts, heuristic)
     ]
     _, cost = benchmark.pedantic(measure_costs, (agents,), rounds=1)
     benchmark.extra_info |= {"M nodes/s": 1e3 / cost.nanoseconds, "ratio": 1 / cost.times}

@@ -53,15 +53,22 @@ def main() -> None:
     for _ in range(asked.samples):
         drawn = rng.choice(len(truth), asked.openings + asked.more, replace=asked.tilted, p=weights)
         table = sample(findings, drawn, asked.openings)
-        found = judge(findings, table, names, None if asked.tilted else len(truth))
-        told = np.array([{"better": 1, "worse": -1}.get(one.verdict, 0) for one in found])
-        by_holm = np.array(holm([one.p_value for one in found]).adjusted) <= 0.05
-        is_false = (told != 0) & (told != np.sign(np.round(true, 12)))
-        holds = np.array([one.jointly.low <= at <= one.jointly.high for one, at in zip(found, true, strict=True)])
-        covered += [one.difference.low <= at <= one.difference.high for one, at in zip(found, true, strict=True)]
-        widths.append([one.jointly.high - one.jointly.low for one in found])
-        crossing = [one.verdict != "no significant difference" and one.lead[0] <= 0 <= one.lead[1] for one in found]
-        counts += (told != 0).sum(), by_holm.sum(), is_false.any(), holds.all(), sum(crossing)
+        verdicts = judge(findings, table, names, None if asked.tilted else len(truth))
+        flags = np.array([{"better": 1, "worse": -1}.get(verdict.verdict, 0) for verdict in verdicts])
+        by_holm = np.array(holm([verdict.p_value for verdict in verdicts]).adjusted) <= 0.05
+        is_false = (flags != 0) & (flags != np.sign(np.round(true, 12)))
+        holds = np.array(
+            [verdict.jointly.low <= at <= verdict.jointly.high for verdict, at in zip(verdicts, true, strict=True)]
+        )
+        covered += [
+            verdict.difference.low <= at <= verdict.difference.high for verdict, at in zip(verdicts, true, strict=True)
+        ]
+        widths.append([verdict.jointly.high - verdict.jointly.low for verdict in verdicts])
+        crossing = [
+            verdict.verdict != "no significant difference" and verdict.lead[0] <= 0 <= verdict.lead[1]
+            for verdict in verdicts
+        ]
+        counts += (flags != 0).sum(), by_holm.sum(), is_false.any(), holds.all(), sum(crossing)
     share, singly = counts / asked.samples, covered / asked.samples
     print(f"{asked.openings} openings, {asked.more} more of the baseline's, {len(names)} contenders")
     print(f"told {share[0]:.2f}, by Holm's adjustment {share[1]:.2f}; any false verdict {share[2]:.3f}")
@@ -127,10 +134,10 @@ def sample(findings: RunResults, drawn: NDArray[np.int64], shared: int) -> PairT
 
 def judge(findings: RunResults, table: PairTable, names: list[str], pool: int | None) -> list[Comparison]:
     """The verdicts on these contenders, chance taken for none, since the census is the truth."""
-    found = compare_all(
+    comparisons = compare_all(
         table, str(findings.baseline), names, pools=dict.fromkeys(names, pool) if pool else {}, also=[CONTROL]
     )
-    return [one for one in found if isinstance(one, Comparison)]
+    return [comparison for comparison in comparisons if isinstance(comparison, Comparison)]
 
 
 if __name__ == "__main__":

@@ -168,7 +168,7 @@ def played(path: Path, keys: dict[str, Any]) -> RunResults:
 
 
 def _in_words(nodes: int, verdicts: Verdicts) -> dict[str, Any]:
-    claims = sorted(verdicts.claims, key=lambda one: -one.jointly.estimate)
+    claims = sorted(verdicts.claims, key=lambda comparison: -comparison.jointly.estimate)
 
     def those(verdict: str) -> list[str]:
         return [
@@ -191,8 +191,10 @@ def _no_longer_better(last: AtLimit, priced: Verdicts) -> str:
     """Those better at equal nodes of whom nobody can say so at equal cost."""
     better = {claim.contender for claim in last.verdicts.claims if claim.verdict == "better"}
     there = [claim for claim in priced.claims if claim.contender in better and claim.verdict != "better"]
-    there.sort(key=lambda one: one.jointly.estimate)
-    return ", ".join(f"`{_bare(one.contender)}` by {estimate_of(one.jointly, Points).text}" for one in there)
+    there.sort(key=lambda comparison: comparison.jointly.estimate)
+    return ", ".join(
+        f"`{_bare(comparison.contender)}` by {estimate_of(comparison.jointly, Points).text}" for comparison in there
+    )
 
 
 def _games(runs: Sequence[RunResults]) -> int:
@@ -205,16 +207,16 @@ def _in_short(results: Sequence[AtLimit]) -> list[tuple[str, str]]:
     groups: dict[tuple[str, str], list[str]] = {}
     for name in verdicts[0]:
         kind = "new here" if _bare(name) in NEW else "published"
-        found = [at[name] for at in verdicts]
+        outcome = [at[name] for at in verdicts]
         for verdict in ("better", "worse"):
-            where = [f"{result.nodes:,}" for result, one in zip(results, found, strict=True) if one == verdict]
+            where = [f"{result.nodes:,}" for result, item in zip(results, outcome, strict=True) if item == verdict]
             if len(where) == len(results):
                 groups.setdefault((kind, f"{verdict} at every limit"), []).append(f"`{_bare(name)}`")
             elif where:
                 groups.setdefault((kind, f"{verdict} at some limits"), []).append(
                     f"`{_bare(name)}` ({', '.join(where)})"
                 )
-        if not set(found) - {"no significant difference"}:
+        if not set(outcome) - {"no significant difference"}:
             groups.setdefault((kind, "no significant difference anywhere"), []).append(f"`{_bare(name)}`")
     order = [(kind, what) for kind in ("published", "new here") for what in OUTCOMES if (kind, what) in groups]
     return [(f"{kind}, {what}", ", ".join(groups[kind, what])) for kind, what in order]
@@ -225,14 +227,14 @@ def _gauntlet_rows(results: Sequence[AtLimit], priced: Verdicts, timed: RunResul
     fair = {claim.contender: claim for claim in priced.claims}
     costs = relative_costs(timed)
     by_limit = [{claim.contender: claim for claim in result.verdicts.claims} for result in results]
-    order = sorted(by_limit[-1].values(), key=lambda one: -one.jointly.estimate)
+    order = sorted(by_limit[-1].values(), key=lambda comparison: -comparison.jointly.estimate)
     return [
         [
-            f"`{_bare(one.contender)}`",
-            *(_difference_cell(found[one.contender]) for found in (*by_limit, fair)),
-            cost_cell(costs, one.contender).text,
+            f"`{_bare(comparison.contender)}`",
+            *(_difference_cell(outcome[comparison.contender]) for outcome in (*by_limit, fair)),
+            cost_cell(costs, comparison.contender).text,
         ]
-        for one in order
+        for comparison in order
     ]
 
 
@@ -240,12 +242,12 @@ def _duel_rows(results: Sequence[AtLimit]) -> list[list[str]]:
     by_limit = [{duel.contender: duel for duel in result.duel_verdicts.duels} for result in results]
     order = sorted(by_limit[-1].values(), key=lambda duel: -duel.pairs.score)
     return [
-        [f"`{_bare(duel.contender)}`", *(_duel_cell(found[duel.contender]) for found in by_limit)] for duel in order
+        [f"`{_bare(duel.contender)}`", *(_duel_cell(outcome[duel.contender]) for outcome in by_limit)] for duel in order
     ]
 
 
-def _difference_cell(one: Comparison) -> str:
-    return f"{estimate_of(one.jointly, Points).text} {SIGNS[one.verdict]}".rstrip()
+def _difference_cell(comparison: Comparison) -> str:
+    return f"{estimate_of(comparison.jointly, Points).text} {SIGNS[comparison.verdict]}".rstrip()
 
 
 def _duel_cell(duel: HeadToHead) -> str:

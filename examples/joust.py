@@ -86,10 +86,10 @@ def main(folder: Path, quick: bool, home: Path | None, jobs: int) -> None:
     for limit in scale.limits:
         for board in scale.boards:
             agents, fairy = _agents(board, limit), _fairy(home, program, board)
-            found = _match(home, fairy, board, limit, agents, scale.pairs, jobs)
-            splits = {split.agent: split for split in split_by_theory(found.games, _winners(found), list(agents))}
-            rows += [_row(found, splits[name], board, limit) for name in agents]
-            mistakes += _mistakes(found, limit, jobs) if board == SOLVED else []
+            duel = _match(home, fairy, board, limit, agents, scale.pairs, jobs)
+            splits = {split.agent: split for split in split_by_theory(duel.games, _winners(duel), list(agents))}
+            rows += [_row(duel, splits[name], board, limit) for name in agents]
+            mistakes += _mistakes(duel, limit, jobs) if board == SOLVED else []
     duels = [_duel(home, board, *nodes, scale.duel_pairs, jobs) for board in scale.boards for nodes in scale.duels]
     docs = home if quick else DOCS
     (docs / "joust.md").write_text(page_text(rows, mistakes, duels, scale), encoding="utf-8")
@@ -130,10 +130,10 @@ def _matches(scale: Scale) -> list[tuple[str, str]]:
 def _agents(board: str, limit: str) -> dict[str, str]:
     """Ours under a limit, by name, and one that has more than its share, to show how much can be had."""
     unit, _, value = limit.partition("=")
-    more = {"all-knowing": ALL_KNOWING} if board == SOLVED else {}
+    options = {"all-knowing": ALL_KNOWING} if board == SOLVED else {}
     if board != SOLVED and unit == "nodes":
-        more = {"tenfold": f"{AGENTS['best-first']}@nodes={MORE * int(value)}"}
-    return {name: f"{spec}@{limit}" for name, spec in AGENTS.items()} | more
+        options = {"tenfold": f"{AGENTS['best-first']}@nodes={MORE * int(value)}"}
+    return {name: f"{spec}@{limit}" for name, spec in AGENTS.items()} | options
 
 
 def _fairy(home: Path, program: Path, board: str) -> Program:
@@ -181,28 +181,28 @@ def _duel(home: Path, board: str, ours: int, theirs: int, pairs: int, jobs: int)
         "pairs": pairs,
         "jobs": jobs,
     }
-    found = played(home / f"duel-{board}-{ours}-{theirs}", keys)
-    rate = next(standing.rate for standing in standings(found.pairs) if standing.agent.startswith("BF"))
+    results = played(home / f"duel-{board}-{ours}-{theirs}", keys)
+    rate = next(standing.rate for standing in standings(results.pairs) if standing.agent.startswith("BF"))
     return (board, f"{ours:,}", f"{theirs:,}", estimate_of(rate).text)
 
 
-def _row(found: RunResults, split: TheorySplit, board: str, limit: str) -> Row:
+def _row(result: RunResults, split: TheorySplit, board: str, limit: str) -> Row:
     """One of our agents: all games, those from openings that are won for it, those from lost ones, depths of both."""
-    rate = next(standing.rate for standing in standings(found.pairs) if standing.agent == split.agent)
+    rate = next(standing.rate for standing in standings(result.pairs) if standing.agent == split.agent)
     shares = (estimate_of(share).text for share in (rate, split.converted, split.saved))
-    games = read_games(found.sources[0].info.path, ["agent_1", "agent_2", "depth", "reason"])
+    games = read_games(result.sources[0].info.path, ["agent_1", "agent_2", "depth", "reason"])
     games = games[(games["agent_1"] == split.agent) | (games["agent_2"] == split.agent)]
     depths = (f"{_depth(games, name):.0f}" for name in (split.agent, FAIRY))
     cells = (board, limit.replace("=", " "), f"`{split.agent}`", f"{len(games):,}", *shares, *depths)
     return Row(cells, float((games["reason"] != Reason.NO_MOVES.word).mean()))
 
 
-def _mistakes(found: RunResults, limit: str, jobs: int) -> list[tuple[str, ...]]:
+def _mistakes(result: RunResults, limit: str, jobs: int) -> list[tuple[str, ...]]:
     """How often Fairy-Stockfish could throw a win away, and did: by plies, positions in which it had one, and shares.
 
     The shares are those of the moves that lose, on average over the positions, and of positions in which it played one.
     """
-    run = found.sources[0].info.path
+    run = result.sources[0].info.path
     label_run(run, first_ply=PLIES.start, jobs=jobs)
     games, labels = labelled_games(run, read_table(run, ["game_id", "plies", "agent_1", "agent_2"]))
     value, winning, legal, kept = (
@@ -219,8 +219,8 @@ def _mistakes(found: RunResults, limit: str, jobs: int) -> list[tuple[str, ...]]
         met = is_theirs & (first <= ply) & (ply <= last)
         if met.any():
             shares = (1 - winning[met] / legal[met]).mean(), (kept[met] == 0).mean()
-            shown = (f"{100 * share:.1f} %" for share in shares)
-            rows.append((limit.replace("=", " "), f"{first} to {last}", f"{met.sum():,}", *shown))
+            texts = (f"{100 * share:.1f} %" for share in shares)
+            rows.append((limit.replace("=", " "), f"{first} to {last}", f"{met.sum():,}", *texts))
     return rows
 
 
@@ -231,9 +231,9 @@ def _depth(games: pd.DataFrame, agent: str) -> float:
     return float(np.median(np.concatenate(plies)))
 
 
-def _winners(found: RunResults) -> Mapping[int, int]:
+def _winners(result: RunResults) -> Mapping[int, int]:
     """Who wins each opening: known where a table has the board, beyond by the colour rule."""
-    run = found.sources[0].info.path
+    run = result.sources[0].info.path
     frame = read_games(run, ["opening_id", "colours"]).drop_duplicates()
     by_rule = dict(zip(frame["opening_id"].tolist(), frame["colours"].map({"same": 1, "other": 2}), strict=True))
     return by_rule | opening_winners(run)

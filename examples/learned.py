@@ -116,11 +116,16 @@ def page_text(scale: Scale, home: Path, jobs: int) -> str:
     return templates.get_template("learned.md.jinja").render(
         costs=[f"{cost:,}" for cost in scale.costs],
         meetings=[_meeting_row(meeting) for meeting in meetings],
-        tried=[(name, why, *_meeting_row(one)) for name, why, one in tried],
+        tried=[(name, why, *_meeting_row(contribution)) for name, why, contribution in tried],
         tried_at=f"{scale.tried:,}",
-        boards=[(board, [Share(one.rate.estimate).text for one in found]) for board, found in boards],
+        boards=[
+            (board, [Share(contribution.rate.estimate).text for contribution in result]) for board, result in boards
+        ],
         screened=screened,
-        alone=[(one.feature, f"{one.loss:.3f}", Share(one.ranked).text) for one in selection.alone[:8]],
+        alone=[
+            (contribution.feature, f"{contribution.loss:.3f}", Share(contribution.ranked).text)
+            for contribution in selection.alone[:8]
+        ],
         chosen=_chosen_rows(selection),
         decisions=f"{selection.decisions:,}",
         tuned=_tuned_rows(tuning),
@@ -134,8 +139,8 @@ def _tuned(scale: Scale, home: Path, jobs: int) -> tuple[Tuning, Judgement | Non
     """The weights once more, from links a cell and nothing else."""
     agent = subject_of(PLAIN, Limit(nodes=1_000))
     question = Question(agent, None, (), "7x7", 4, OPENINGS, plan_of(scale.games, 1))
-    found = tune(question, home / "tuning.jsonl", jobs=jobs)
-    return found, judge(question, found.values, scale.pairs, jobs=jobs) if found.values else None
+    tuning = tune(question, home / "tuning.jsonl", jobs=jobs)
+    return tuning, judge(question, tuning.values, scale.pairs, jobs=jobs) if tuning.values else None
 
 
 def _meeting(
@@ -143,7 +148,7 @@ def _meeting(
 ) -> Meeting:
     """A duel at equal cost: each has as many nodes as take the time of `cost` of the baseline's."""
     base, *slower = _costs((BASELINE, contender, BEST_BEFORE), board, home)
-    nodes = tuple(max(1, round(cost * base / one)) for one in slower)
+    nodes = tuple(max(1, round(cost * base / item)) for item in slower)
     keys: dict[str, Any] = {
         "format": "head-to-head", "board": board, "openings": openings, "jobs": jobs,
         "contenders": [f"{contender}@nodes={nodes[0]}"], "baseline": f"{BEST_BEFORE}@nodes={nodes[1]}",
@@ -171,9 +176,9 @@ def _costs(specs: Sequence[str], board: str, home: Path) -> list[float]:
     missing = [spec for spec in specs if spec not in known]
     if missing:
         both = [BASELINE, *missing] if BASELINE not in missing else missing
-        found = measure_costs([parse_agent(f"{spec}@nodes=1000") for spec in both], board)
-        known |= {spec: repr(one.times) for spec, one in zip(both, found, strict=True) if isinstance(one, Cost)}
-        kept.write_text("\n".join(f"{spec}={one}" for spec, one in known.items()))
+        costs = measure_costs([parse_agent(f"{spec}@nodes=1000") for spec in both], board)
+        known |= {spec: repr(cost.times) for spec, cost in zip(both, costs, strict=True) if isinstance(cost, Cost)}
+        kept.write_text("\n".join(f"{spec}={cost}" for spec, cost in known.items()))
     return [float(known[spec]) for spec in specs]
 
 
@@ -181,25 +186,26 @@ def _screened(suite: Any, search: str, cost: int, jobs: int) -> list[str]:
     """Wins kept on held-out positions with as many nodes, and what that leaves of those territory throws away."""
     agents = [agent.replace("ID", SEARCHES[search]) for agent in (BEST_BEFORE, LEARNED)]
     asked = collect_answers(agents, suite.positions, limit=Limit(nodes=cost), jobs=max(1, jobs))
-    before, now = (score(suite, one) for one in asked)
+    before, now = (score(suite, question) for question in asked)
     fewer = 1 - (1 - now.kept.estimate) / (1 - before.kept.estimate)
     return [search, f"{cost:,}", *map(_kept, (before, now)), Share(fewer).text]
 
 
-def _kept(one: Score) -> str:
-    return Share(one.kept.estimate).text
+def _kept(accuracy: Score) -> str:
+    return Share(accuracy.kept.estimate).text
 
 
-def _meeting_row(one: Meeting) -> list[str]:
-    low, high = Share(one.rate.low).text, Share(one.rate.high).text
-    spread = "" if one.rate.low == one.rate.high else f" ({low} to {high})"
-    nodes = (f"{count:,}" for count in one.nodes)
-    return [f"{one.cost:,}", *nodes, Share(one.rate.estimate).text + spread, Share(one.held_out).text]
+def _meeting_row(first: Meeting) -> list[str]:
+    low, high = Share(first.rate.low).text, Share(first.rate.high).text
+    spread = "" if first.rate.low == first.rate.high else f" ({low} to {high})"
+    nodes = (f"{count:,}" for count in first.nodes)
+    return [f"{first.cost:,}", *nodes, Share(first.rate.estimate).text + spread, Share(first.held_out).text]
 
 
 def _chosen_rows(selection: Selection) -> list[list[str]]:
     return [
-        [one.feature, f"{one.gain:.1f}", f"{one.nanoseconds:.1f}", Share(one.ranked).text] for one in selection.chosen
+        [choice.feature, f"{choice.gain:.1f}", f"{choice.nanoseconds:.1f}", Share(choice.ranked).text]
+        for choice in selection.chosen
     ]
 
 

@@ -104,7 +104,7 @@ def page_text(scale: Scale, fresh: pd.DataFrame, rankings: Sequence[Ranking], ga
     boards = [summarise(shipped_pairs(size), size) for size in sizes]
     wider = [board for board in boards if parse_size(board.size)[0] > FEWEST_ROWS]
     fewest_unsolved = _fewest_unsolved()
-    found = accuracies(fresh)
+    measured = accuracies(fresh)
     decisions = run_decisions(gauntlet.sources[0].info.path)
     return templates.get_template("perfect_play.md.jinja").render(
         size=SIZE,
@@ -114,16 +114,16 @@ def page_text(scale: Scale, fresh: pd.DataFrame, rankings: Sequence[Ranking], ga
         unexplained=[board.size for board in wider if board.unexplained],
         explained=[board.size for board in wider if not board.unexplained],
         summary=summary,
-        exceptions=", ".join(f"{_name(one)}–{_name(other)}" for one, other in summary.exceptions),
+        exceptions=", ".join(f"{_name(first)}–{_name(second)}" for first, second in summary.exceptions),
         mirrors=all(_can_mirror(pair) for pair in summary.exceptions),
         depths=scale.depths,
         ranked=scale.ranked[-1],
         where=described(SIZE),
         window=judged_plies(SIZE),
         positions=f"{scale.positions:,}",
-        eligible=f"{sum(one.eligible for one in found):,}",
-        moves=f"{sum(one.decisions for one in found):,}",
-        depth_rows=_depth_rows(found, scale),
+        eligible=f"{sum(first.eligible for first in measured):,}",
+        moves=f"{sum(first.decisions for first in measured):,}",
+        depth_rows=_depth_rows(measured, scale),
         rankings=rankings,
         nodes=f"{NODES:,}",
         gauntlet_games=f"{len(gauntlet.games):,}",
@@ -185,8 +185,8 @@ def _ranking(home: Path, scale: Scale, depth: int, fresh: pd.DataFrame, jobs: in
     scores = {str(facts[standing.agent]): standing.rate.estimate for standing in standings(run.pairs)}
     kept = {accuracy.heuristic: accuracy.kept.estimate for accuracy in accuracies(fresh[fresh["depth"] == depth])}
     names = sorted(kept)
-    found = spearmanr([kept[name] for name in names], [scores[name] for name in names])
-    return Ranking(depth, len(run.games), float(found.statistic))
+    correlation = spearmanr([kept[name] for name in names], [scores[name] for name in names])
+    return Ranking(depth, len(run.games), float(correlation.statistic))
 
 
 def _labelled(path: Path, scale: Scale, jobs: int) -> RunResults:
@@ -199,9 +199,9 @@ def _labelled(path: Path, scale: Scale, jobs: int) -> RunResults:
     return run
 
 
-def _depth_rows(found: Sequence[Accuracy], scale: Scale) -> list[list[str]]:
+def _depth_rows(result: Sequence[Accuracy], scale: Scale) -> list[list[str]]:
     """By heuristic, the most accurate at the last ranked depth first: the share kept at each depth."""
-    by_player = {(one.heuristic, one.depth): one for one in found}
+    by_player = {(item.heuristic, item.depth): item for item in result}
     last = scale.ranked[-1]
     order = sorted(scale.names, key=lambda name: -by_player[name, last].kept.estimate)
     return [
@@ -216,23 +216,27 @@ def _depth_rows(found: Sequence[Accuracy], scale: Scale) -> list[list[str]]:
     ]
 
 
-def _gauntlet_rows(found: Sequence[Accuracy], gauntlet: RunResults) -> list[list[str]]:
+def _gauntlet_rows(result: Sequence[Accuracy], gauntlet: RunResults) -> list[list[str]]:
     """By measured agent, the most accurate first: its moves, and its games by the winner of the opening."""
     splits = {
-        one.agent: one
-        for one in split_by_theory(gauntlet.games, opening_winners(gauntlet.sources[0].info.path), gauntlet.measured)
+        accuracy.agent: accuracy
+        for accuracy in split_by_theory(
+            gauntlet.games, opening_winners(gauntlet.sources[0].info.path), gauntlet.measured
+        )
     }
-    ranked = sorted((one for one in found if one.agent in splits), key=lambda one: -one.kept.estimate)
+    ranked = sorted(
+        (accuracy for accuracy in result if accuracy.agent in splits), key=lambda accuracy: -accuracy.kept.estimate
+    )
     return [
         [
-            f"`{one.agent}`",
-            f"{one.eligible:,}",
-            estimate_of(one.kept).text,
-            Mean(one.mistakes.estimate).text,
-            estimate_of(splits[one.agent].converted).text,
-            estimate_of(splits[one.agent].saved).text,
+            f"`{accuracy.agent}`",
+            f"{accuracy.eligible:,}",
+            estimate_of(accuracy.kept).text,
+            Mean(accuracy.mistakes.estimate).text,
+            estimate_of(splits[accuracy.agent].converted).text,
+            estimate_of(splits[accuracy.agent].saved).text,
         ]
-        for one in ranked
+        for accuracy in ranked
     ]
 
 

@@ -126,8 +126,8 @@ def _at_limit(home: Path, suite: Suite, scale: Scale, nodes: int, pairs: int, jo
     cores = jobs or os.cpu_count() or 1
     facts = [gauntlet.agents[name] for name in gauntlet.having("baseline", "contender")]
     asked = collect_answers([fact.spec for fact in facts], suite.positions, jobs=cores)
-    own = next(one for one in asked if one.name == gauntlet.baseline)
-    others = [one for one in asked if one is not own]
+    own = next(question for question in asked if question.name == gauntlet.baseline)
+    others = [question for question in asked if question is not own]
     agreement = agreement_with(path, suite, cores)
     return AtLimit(nodes, gauntlet, judge(gauntlet), agreement, screen(suite, own, others), (own, *others))
 
@@ -145,23 +145,28 @@ def _suite_row(suite: Suite) -> list[str]:
 
 def _agreement_row(result: AtLimit, suite: Suite, draws: int) -> list[str]:
     """Rank correlations; how far the gauntlet agrees with itself; linear correlations, and what trouble adds."""
-    one = result.agreement
+    accuracy = result.agreement
     sums = _Sums.of(result, suite)
     kept, both = (float(pearsonr(sums.rates(), scores).statistic) for scores in sums.scores())
     generator = np.random.default_rng(1)
     gains = [sums.drawn(generator).gain() for _ in range(draws)]
     low, high = np.quantile(gains, [0.025, 0.975])
     return [
-        f"{result.nodes:,}", f"{one.pairs:,}", f"{sums.with_itself(generator, draws):.3f}",
-        *(f"{value:.3f}" for value in (one.kept, one.trouble, one.both, kept, both)),
+        f"{result.nodes:,}", f"{accuracy.pairs:,}", f"{sums.with_itself(generator, draws):.3f}",
+        *(f"{value:.3f}" for value in (accuracy.kept, accuracy.trouble, accuracy.both, kept, both)),
         f"{both - kept:+.3f} ({low:+.3f} to {high:+.3f})".replace("-", "−"),
     ]  # fmt: skip
 
 
-def _other_row(one: Agreement) -> list[str]:
+def _other_row(accuracy: Agreement) -> list[str]:
     """What is known of a suite of another board."""
-    nodes = parse_limit(one.limit).nodes
-    return [one.size, f"{nodes:,}", f"{one.pairs:,}", *(f"{value:.3f}" for value in (one.kept, one.trouble, one.both))]
+    nodes = parse_limit(accuracy.limit).nodes
+    return [
+        accuracy.size,
+        f"{nodes:,}",
+        f"{accuracy.pairs:,}",
+        *(f"{value:.3f}" for value in (accuracy.kept, accuracy.trouble, accuracy.both)),
+    ]
 
 
 @dataclass(frozen=True)
@@ -181,9 +186,9 @@ class _Sums:
         names = games[["agent_1", "agent_2"]].astype(str).to_numpy()
         winner = names[np.arange(len(games)), games["winner"].to_numpy() - 1]
         opening = np.unique(games["opening_id"], return_inverse=True)[1]
-        agents = [one.name for one in result.asked]
+        agents = [question.name for question in result.asked]
         orbit = np.unique(suite.orbit, return_inverse=True)[1]
-        worths = [answer_values(suite, one) for one in result.asked]
+        worths = [answer_values(suite, question) for question in result.asked]
         return cls(
             np.array([np.bincount(opening, winner == name) for name in agents]),
             np.array([np.bincount(opening, (names == name).any(axis=1)) for name in agents]),
@@ -215,12 +220,12 @@ class _Sums:
 
     def with_itself(self, generator: np.random.Generator, draws: int) -> float:
         """The rank correlation of two such gauntlets, from halves of this one (Spearman and Brown)."""
-        found = []
+        result = []
         for _ in range(draws):
             half = generator.permutation(self.won.shape[1]) < self.won.shape[1] // 2
-            one, other = (self.won[:, part].sum(axis=1) / self.played[:, part].sum(axis=1) for part in (half, ~half))
-            found.append(spearmanr(one, other).statistic)
-        mean = float(np.mean(found))
+            first, second = (self.won[:, part].sum(axis=1) / self.played[:, part].sum(axis=1) for part in (half, ~half))
+            result.append(spearmanr(first, second).statistic)
+        mean = float(np.mean(result))
         return 2 * mean / (1 + mean)
 
 
@@ -229,8 +234,8 @@ def _rank_row(result: AtLimit, name: str) -> list[str]:
     scores = {score.agent: score for score, _ in result.screening.contenders}
     scores[result.screening.baseline.agent] = result.screening.baseline
     rates = dict(zip(scores, _rates(result, scores), strict=True))
-    kept = {agent: one.kept.estimate for agent, one in scores.items()}
-    both = {agent: one.both for agent, one in scores.items()}
+    kept = {agent: accuracy.kept.estimate for agent, accuracy in scores.items()}
+    both = {agent: accuracy.both for agent, accuracy in scores.items()}
     return [
         f"{result.nodes:,}",
         *(str(1 + sum(value > order[name] for value in order.values())) for order in (rates, kept, both)),
@@ -255,12 +260,12 @@ def _information_row(result: AtLimit) -> list[str]:
     spent = [
         sum(int(part["nodes"].combine_chunks().flatten().sum()) for part in (_nodes(result),))
         / len(result.gauntlet.measured),
-        sum(float(one.answers.nodes.sum()) for one in result.asked) / len(result.asked),
+        sum(float(question.answers.nodes.sum()) for question in result.asked) / len(result.asked),
     ]
-    told = [sum(_signal(interval) for interval in intervals) / len(effects) for intervals in (effects, screened)]
-    ratio = (told[1] / spent[1]) / (told[0] / spent[0])
+    message = [sum(_signal(interval) for interval in intervals) / len(effects) for intervals in (effects, screened)]
+    ratio = (message[1] / spent[1]) / (message[0] / spent[0])
     return [
-        f"{result.nodes:,}", *(f"{value:,.0f}" for value in told), *(f"{value / 1e6:,.1f}" for value in spent),
+        f"{result.nodes:,}", *(f"{value:,.0f}" for value in message), *(f"{value / 1e6:,.1f}" for value in spent),
         f"{ratio:,.0f}",
     ]  # fmt: skip
 
@@ -306,7 +311,7 @@ def _field_rows(suite: Suite, result: AtLimit) -> list[list[str]]:
     rows = [_variant_row("all", suite, np.ones(len(suite), bool), suite, result)]
     for name, beginnings in GROUPS.items():
         stays = [not spec.startswith(beginnings) for spec in suite.field]
-        mask = np.int16(sum(1 << place for place, stay in enumerate(stays) if stay))
+        mask = np.int16(sum(1 << index for index, stay in enumerate(stays) if stay))
         field = tuple(spec for spec, stay in zip(suite.field, stays, strict=True) if stay)
         other = replace(suite, errs=suite.errs & mask, kept_by=suite.kept_by & mask, field=field)
         rows.append(_variant_row(f"without {name}", other, np.ones(len(suite), bool), suite, result))
@@ -314,11 +319,11 @@ def _field_rows(suite: Suite, result: AtLimit) -> list[list[str]]:
 
 
 def _variant_row(name: str, variant: Suite, where: Any, suite: Suite, result: AtLimit) -> list[str]:
-    now = [score(variant, _only(one, where)) for one in result.asked]
-    order = [one.both for one in now]
-    whole = [score(suite, one).both for one in result.asked]
-    rates = _rates(result, [one.agent for one in now])
-    base, best = now[0], next(one for one in now if one.agent == "ID_Territory")
+    now = [score(variant, _only(question, where)) for question in result.asked]
+    order = [question.both for question in now]
+    whole = [score(suite, question).both for question in result.asked]
+    rates = _rates(result, [question.agent for question in now])
+    base, best = now[0], next(question for question in now if question.agent == "ID_Territory")
     return [
         name, f"{len(variant):,}", Share(base.kept.estimate).text, Share(best.kept.estimate).text,
         Points(base.trouble).text, Points(best.trouble).text, f"{spearmanr(order, whole).statistic:.3f}",
@@ -345,8 +350,8 @@ def _equals(suite: Suite, scale: Scale) -> tuple[float, float]:
     wrong, covered = 0, 0
     for trial in range(scale.equals):
         some = suite.sample(scale.positions, trial)
-        one, other = (ask(agent, some.positions, 1, 2 * trial + side) for side in (0, 1))
-        ((_, against),) = screen(some, one, [other]).contenders
+        first, second = (ask(agent, some.positions, 1, 2 * trial + side) for side in (0, 1))
+        ((_, against),) = screen(some, first, [second]).contenders
         wrong += against.p_value <= 0.05
         covered += against.both.low <= 0 <= against.both.high
     return wrong / scale.equals, covered / scale.equals

@@ -34,5 +34,5 @@ def axe_script(folder):
 def violations(page, script, options=EVERYTHING):
     """What axe-core finds wrong with a page as it is shown, a line each."""
     page.evaluate(script)
-    found = page.evaluate("options => axe.run(document, options)", options)["violations"]
-    return [f"{one['id']}: {one['help']}: {node['html'][:100]}" for one in found for node in one["nodes"]]
+    answer = page.evaluate("options => axe.run(document, options)", options)["violations"]
+    return [f"{item['id']}: {item['help']}: {node['html'][:100]}" for item in answer for node in item["nodes"]]

@@ -92,14 +92,14 @@ class Proxy:
                 near, _ = self._listener.accept()
                 far = socket.create_connection(("127.0.0.1", self._target))
                 self._open += [near, far]
-                for one, other in ((near, far), (far, near)):
-                    threading.Thread(target=self._pass_on, args=(one, other), daemon=True).start()
+                for first, second in ((near, far), (far, near)):
+                    threading.Thread(target=self._pass_on, args=(first, second), daemon=True).start()
 
-    def _pass_on(self, one: socket.socket, other: socket.socket) -> None:
+    def _pass_on(self, first: socket.socket, second: socket.socket) -> None:
         with suppress(OSError):
-            while data := one.recv(1 << 16):
-                other.sendall(data)
-        for end in (one, other):
+            while data := first.recv(1 << 16):
+                second.sendall(data)
+        for end in (first, second):
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
 

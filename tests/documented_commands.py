@@ -98,7 +98,7 @@ def words_of(line: str) -> list[str]:
     files = {"FILE": FILES.get(command.partition(" ")[0], STANDING_FOR["FILE"])}
     bare = [word.strip("[]") for word in shlex.split(command)]
     words = [(STANDING_FOR | files).get(word, word) for word in bare]
-    return words + [word for start, more in MORE.items() if " ".join(words).startswith(start) for word in more]
+    return words + [word for start, options in MORE.items() if " ".join(words).startswith(start) for word in options]
 
 
 def furnish(folder: Path) -> None:

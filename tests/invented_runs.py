@@ -44,17 +44,17 @@ class Invented:
             self.costs[name] = {"nanoseconds": 4.0 * each, "times": each, "low": low, "high": high}
         return self
 
-    def pair(self, agent, opponent, opening, wins, **more):
+    def pair(self, agent, opponent, opening, wins, **options):
         """A pair of which `agent` wins 0, 1 (the game it places first) or 2."""
-        self.game(agent, opponent, opening, wins > 0, **more)
-        self.game(opponent, agent, opening, wins < 2, **more)
+        self.game(agent, opponent, opening, wins > 0, **options)
+        self.game(opponent, agent, opening, wins < 2, **options)
         self.pairs += 1
         return self
 
-    def game(self, first, second, opening, first_wins, **more):
+    def game(self, first, second, opening, first_wins, **options):
         """One game of the pair being made."""
         self.rows.append({"pair_id": self.pairs, "agent_1": first, "agent_2": second, "opening_id": opening,
-                          "winner": 1 if first_wins else 2, **more})  # fmt: skip
+                          "winner": 1 if first_wins else 2, **options})  # fmt: skip
         return self
 
     def write(self, path):
@@ -119,9 +119,9 @@ class Invented:
         return {**filled, **{name: filled[name][:plies] for name in ("depth", "nodes", "time_us")}}
 
 
-def gauntlet(openings=20, wins=None, opponents=("Opp_A", "Opp_B"), contenders=("Good",), **more):
+def gauntlet(openings=20, wins=None, opponents=("Opp_A", "Opp_B"), contenders=("Good",), **options):
     """A gauntlet of a baseline, contenders and opponents; `wins(agent, opponent, opening)` says who wins."""
-    run = Invented(**more)
+    run = Invented(**options)
     run.agent("Base", "baseline")
     for name in contenders:
         run.agent(name, "contender")

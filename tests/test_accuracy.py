@@ -47,15 +47,15 @@ def run(tmp_path_factory):
     return path
 
 
-def decisions(rows, **more):
+def decisions(rows, **options):
     """A frame of decisions from (game, ply, value, winning, legal, kept, won); every game has an opening of its own."""
     columns = ("game_id", "ply", "value", "winning", "legal", "kept", "won")
     frame = pd.DataFrame(rows, columns=columns)
     return frame.assign(
         orbit=frame["game_id"],
-        agent=more.get("agent", "A"),
-        heuristic=more.get("heuristic", ""),
-        depth=more.get("depth", np.nan),
+        agent=options.get("agent", "A"),
+        heuristic=options.get("heuristic", ""),
+        depth=options.get("depth", np.nan),
     )
 
 
@@ -64,10 +64,10 @@ def decisions(rows, **more):
 
 def test_a_decision_is_a_labelled_move_of_its_mover(run):
     games = read_games(run).set_index("game_id")
-    found = run_decisions(run)
-    assert len(found) == int((games["plies"] - games["opening"].map(len)).sum())
+    frame = run_decisions(run)
+    assert len(frame) == int((games["plies"] - games["opening"].map(len)).sum())
     label = read_labels(run).set_index("game_id")
-    for row in found.sample(40, random_state=1).itertuples():
+    for row in frame.sample(40, random_state=1).itertuples():
         game = games.loc[row.game_id]
         assert row.agent == (game["agent_1"] if row.ply % 2 == 0 else game["agent_2"])
         assert row.won == (game["winner"] == 1 + row.ply % 2)
@@ -76,10 +76,10 @@ def test_a_decision_is_a_labelled_move_of_its_mover(run):
 
 
 def test_the_heuristic_and_the_depth_come_from_the_settings(run):
-    found = run_decisions(run).drop_duplicates("agent").set_index("agent")
-    assert found.loc["ID_Improved", "heuristic"] == "improved"
-    assert found.loc["Random", "heuristic"] == ""
-    assert math.isnan(found.loc["ID_Improved", "depth"])
+    frame = run_decisions(run).drop_duplicates("agent").set_index("agent")
+    assert frame.loc["ID_Improved", "heuristic"] == "improved"
+    assert frame.loc["Random", "heuristic"] == ""
+    assert math.isnan(frame.loc["ID_Improved", "depth"])
 
 
 def test_a_run_without_labels_says_how_to_get_them(tmp_path):
@@ -121,21 +121,21 @@ def test_only_choices_that_could_lose_a_win_are_eligible():
         ]
     )
     assert is_eligible(frame).tolist() == [True, False, False, True, False, False]
-    (one,) = accuracies(frame)
-    assert (one.games, one.decisions, one.unknown, one.eligible) == (1, 5, 1, 2)
-    assert one.kept.estimate == 0.5
-    assert one.chance == pytest.approx((2 / 4 + 1 / 3) / 2)
-    assert one.mistakes.estimate == 1
+    (accuracy,) = accuracies(frame)
+    assert (accuracy.games, accuracy.decisions, accuracy.unknown, accuracy.eligible) == (1, 5, 1, 2)
+    assert accuracy.kept.estimate == 0.5
+    assert accuracy.chance == pytest.approx((2 / 4 + 1 / 3) / 2)
+    assert accuracy.mistakes.estimate == 1
 
 
 def test_the_interval_of_the_share_kept_is_clustered_by_game():
     together = decisions([(game, ply, 1, 1, 2, int(game % 2), True) for game in range(20) for ply in range(2, 22, 2)])
     apart = decisions([(game, 2, 1, 1, 2, game % 2, True) for game in range(200)])
-    one, other = accuracies(together)[0].kept, accuracies(apart)[0].kept
-    assert one.estimate == other.estimate == 0.5
-    assert one.high - one.low > 2 * (other.high - other.low)
+    first, second = accuracies(together)[0].kept, accuracies(apart)[0].kept
+    assert first.estimate == second.estimate == 0.5
+    assert first.high - first.low > 2 * (second.high - second.low)
     expected = rate_interval([10 * (game % 2) for game in range(20)], [10] * 20)
-    assert (one.low, one.high) == pytest.approx((expected.low, expected.high))
+    assert (first.low, first.high) == pytest.approx((expected.low, expected.high))
 
 
 def test_intervals_of_accuracy_cover_it_when_games_of_one_opening_are_alike():
@@ -152,9 +152,9 @@ def test_intervals_of_accuracy_cover_it_when_games_of_one_opening_are_alike():
         frame = decisions([]).reindex(game).assign(
             game_id=game, orbit=game // games, ply=4, value=1, winning=1, legal=2, kept=keeps, won=wins, agent="A"
         )  # fmt: skip
-        for one, count in ((frame, covered), (frame.assign(orbit=game), as_if_independent)):
-            (found,) = accuracies(one)
-            truths = ((found.kept, 0.8), (found.mistakes, 0.2), (found.conversion, 0.8))
+        for item, count in ((frame, covered), (frame.assign(orbit=game), as_if_independent)):
+            (result,) = accuracies(item)
+            truths = ((result.kept, 0.8), (result.mistakes, 0.2), (result.conversion, 0.8))
             count += [interval.low <= truth <= interval.high for interval, truth in truths]
     assert (covered >= 0.92 * runs).all()
     assert (as_if_independent < 0.75 * runs).all()
@@ -170,9 +170,9 @@ def test_a_won_position_is_converted_if_the_game_was_won():
             (2, 2, 0, 0, 2, -1, True),
         ]
     )
-    (one,) = accuracies(frame)
-    assert (one.won_games, one.conversion.estimate) == (2, 0.5)
-    assert one.mistakes.estimate == pytest.approx(1 / 3)
+    (first,) = accuracies(frame)
+    assert (first.won_games, first.conversion.estimate) == (2, 0.5)
+    assert first.mistakes.estimate == pytest.approx(1 / 3)
 
 
 def test_bands_share_out_the_plies():
@@ -185,11 +185,11 @@ def test_bands_share_out_the_plies():
 
 def test_nothing_to_judge_is_no_accuracy():
     assert accuracies(decisions([])) == []
-    (one,) = accuracies(decisions([(0, 2, 0, 0, 3, -1, False)]))
-    assert (one.eligible, one.won_games) == (0, 0)
-    assert math.isnan(one.kept.estimate)
-    assert math.isnan(one.chance)
-    rows = render_sections(accuracy_sections([one]), "markdown")
+    (accuracy,) = accuracies(decisions([(0, 2, 0, 0, 3, -1, False)]))
+    assert (accuracy.eligible, accuracy.won_games) == (0, 0)
+    assert math.isnan(accuracy.kept.estimate)
+    assert math.isnan(accuracy.chance)
+    rows = render_sections(accuracy_sections([accuracy]), "markdown")
     assert "| A | – | 1 | 1 | 0 | – |" in rows
 
 
@@ -212,11 +212,11 @@ def test_players_are_judged_in_the_middle_of_games_against_the_field(sparring):
 
 
 def test_enough_decisions_are_eligible_and_better_players_keep_more(sparring):
-    found = {accuracy.agent: accuracy for accuracy in accuracies(sparring)}
-    assert all(one.eligible >= 40 for one in found.values())
-    assert found["territory at depth 3"].kept.low > found["null at depth 1"].kept.high
-    assert found["null at depth 1"].depth == 1
-    assert found["null at depth 1"].heuristic == "null"
+    accuracies_by_name = {accuracy.agent: accuracy for accuracy in accuracies(sparring)}
+    assert all(item.eligible >= 40 for item in accuracies_by_name.values())
+    assert accuracies_by_name["territory at depth 3"].kept.low > accuracies_by_name["null at depth 1"].kept.high
+    assert accuracies_by_name["null at depth 1"].depth == 1
+    assert accuracies_by_name["null at depth 1"].heuristic == "null"
 
 
 def test_several_processes_judge_alike(sparring):
@@ -239,8 +239,8 @@ def test_moves_of_the_opening_are_nobodys_decisions(monkeypatch):
     monkeypatch.setattr("experiments.exact.accuracy_games._MOST_OPENINGS", 40)
     frame = play_and_label(["null"], [1], 10**6, size="5x5")
     assert frame["ply"].min() >= 6
-    (said,) = shortages(frame, 10**6)
-    assert said.startswith(f"null at depth 1: found only {is_eligible(frame).sum():,} of 1,000,000")
+    (output,) = shortages(frame, 10**6)
+    assert output.startswith(f"null at depth 1: found only {is_eligible(frame).sum():,} of 1,000,000")
 
 
 FAILING = """
@@ -277,7 +277,7 @@ def test_games_lost_by_failing_are_told_and_a_player_that_mostly_fails_is_left_o
     names = [f"{failing}:{name}" for name in ("late", "sometimes", "never")]
     frame = play_and_label(names, [2], 40, size="5x5", note=notes.append)
     assert list(frame["agent"].unique()) == [f"{failing}:sometimes at depth 2"]
-    left_out, kept, never = (said.removeprefix(f"{failing}:") for said in notes)
+    left_out, kept, never = (output.removeprefix(f"{failing}:") for output in notes)
     assert re.match(r"late at depth 2 was excluded: it lost \d+ of 16 games by error \(such as NotANumber: ", left_out)
     assert re.match(r"sometimes at depth 2 lost \d+ of \d+ games by error .*: kept and mistakes are based on", kept)
     assert never.startswith("never at depth 2 was excluded: it lost 16 of 16 games by error (such as NotANumber: ")
@@ -316,8 +316,8 @@ def test_a_heuristic_that_never_returns_ends_in_a_line(tmp_path):
     """
     asked = [sys.executable, "-c", script, f"{path}:endless"]
     done = subprocess.run(asked, capture_output=True, text=True, cwd=Path(__file__).parents[1])
-    said = r"does not answer: no move after 0.2 s at ply \d+ of a game on 5x5\n"
-    assert re.fullmatch(rf"{path}:endless at depth 1 {said}", done.stdout)
+    text = r"does not answer: no move after 0.2 s at ply \d+ of a game on 5x5\n"
+    assert re.fullmatch(rf"{path}:endless at depth 1 {text}", done.stdout)
 
 
 @pytest.mark.parametrize(
@@ -377,13 +377,13 @@ def test_longer_openings_are_known_once_their_games_are_labelled(tmp_path):
     assert opening_winners(path) == {}
     assert not knows_winners(path)
     label_run(path, sample=6)
-    found = opening_winners(path)
+    winners = opening_winners(path)
     assert knows_winners(path)
     games = read_games(path, ("game_id", "opening_id", "opening"))
     labelled = games[games["game_id"].isin(read_labels(path)["game_id"])]
-    assert set(found) == set(labelled["opening_id"])
+    assert set(winners) == set(labelled["opening_id"])
     for game in labelled.itertuples():
-        assert found[game.opening_id] == solve(Board.from_moves(game.opening, "5x5")).winner
+        assert winners[game.opening_id] == solve(Board.from_moves(game.opening, "5x5")).winner
 
 
 def test_openings_whose_winner_is_not_known_are_counted_apart(run):

@@ -225,7 +225,7 @@ OF_NUMPY = [
 
 def compiled_all(home: str, names: list[str], arguments: str) -> Any:
     """One compiled function of a number and arguments: the function with this number."""
-    lines = [f"    if which == {place}: return float({home}.{name}({arguments}))" for place, name in enumerate(names)]
+    lines = [f"    if which == {index}: return float({home}.{name}({arguments}))" for index, name in enumerate(names)]
     text = f"def called(which, {arguments}):\n" + "\n".join(lines) + "\n    return 0.0"
     space: dict[str, Any] = {"support": runtime_library}
     exec(text, space)
@@ -505,7 +505,7 @@ def takes_another_logarithm(game, player):
 
 def takes_a_root(game, player):
     (row, column), (other_row, other_column) = (
-        game.get_player_location(one) for one in (player, game.get_opponent(player))
+        game.get_player_location(item) for item in (player, game.get_opponent(player))
     )
     return math.sqrt(71 - (row - other_row) ** 2 - (column - other_column) ** 2)
 
@@ -665,7 +665,7 @@ def looks_mixed_numbers_up(game, player):
 
 
 @pytest.mark.parametrize(
-    ("function", "told"),
+    ("function", "message"),
     [
         (takes_a_distance_of_fractions, "line .*euclidean with fractions.*math.dist"),
         (takes_a_norm_along_an_axis, "line .*norm along an axis"),
@@ -683,8 +683,8 @@ def looks_mixed_numbers_up(game, player):
         (hides_it_in_a_helper, "line .*its try block calls a function that computes"),
     ],
 )
-def test_what_compiled_code_has_no_like_of_is_refused_in_plain_words(function: Any, told: str) -> None:
-    with pytest.raises(CompileError, match=told):
+def test_what_compiled_code_has_no_like_of_is_refused_in_plain_words(function: Any, message: str) -> None:
+    with pytest.raises(CompileError, match=message):
         compile_heuristic(function)
 
 
@@ -724,8 +724,8 @@ def test_where_whole_numbers_outgrow_compiled_code_python_computes() -> None:
     start = Board.from_moves(RARE[:5])
     limit = Limit(depth=2)
     expected = search(start, outgrows_in_one_position, limit, interpreted=True)
-    found = search(start, outgrows_in_one_position, limit)
-    assert (found.move, found.score, found.nodes) == (expected.move, expected.score, expected.nodes)
+    result = search(start, outgrows_in_one_position, limit)
+    assert (result.move, result.score, result.nodes) == (expected.move, expected.score, expected.nodes)
 
 
 def test_games_and_answers_are_pythons_too_where_whole_numbers_outgrow_compiled_code() -> None:

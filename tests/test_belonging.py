@@ -102,9 +102,9 @@ def test_another_run_s_part_is_refused(keys: dict[str, Any], why: str, run: Path
 def test_a_row_with_one_wrong_number_is_refused(column: str, value: Any, run: Path) -> None:
     check(run)
     put(run, lambda row: row.update({column: value}))
-    with pytest.raises(ValueError, match=r"games-000001-000001\.parquet.*" + column.split("_")[0]) as told:
+    with pytest.raises(ValueError, match=r"games-000001-000001\.parquet.*" + column.split("_")[0]) as message:
         GameRecorder(run, plan_of(run))
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(message.value)
 
 
 @pytest.mark.parametrize(
@@ -118,19 +118,19 @@ def test_a_row_with_one_wrong_number_is_refused(column: str, value: Any, run: Pa
 @pytest.mark.parametrize("command", ["compare", "summary"])
 def test_reading_a_run_with_a_foreign_row_ends_in_one_line(command: str, column: str, value: Any, run: Path) -> None:
     put(run, lambda row: row.update({column: value}))
-    told = CliRunner().invoke(main, [command, str(run)])
-    assert told.exit_code == 2
-    assert "games-000001-000001.parquet" in told.output
-    assert len(told.output.splitlines()) == 1
+    result = CliRunner().invoke(main, [command, str(run)])
+    assert result.exit_code == 2
+    assert "games-000001-000001.parquet" in result.output
+    assert len(result.output.splitlines()) == 1
 
 
 def test_reading_a_run_with_a_part_of_another_seed_s_run_ends_in_one_line(run: Path, tmp_path: Path) -> None:
     other = begun(tmp_path / "other", slice(4, 8), seed=2)
     shutil.copy(other / "games" / "games-000001-000001.parquet", run / "games" / "games-000002-000002.parquet")
-    told = CliRunner().invoke(main, ["compare", str(run)])
-    assert told.exit_code == 2
-    assert "games-000002-000002.parquet does not belong to this run" in told.output
-    assert "seed" in told.output
+    result = CliRunner().invoke(main, ["compare", str(run)])
+    assert result.exit_code == 2
+    assert "games-000002-000002.parquet does not belong to this run" in result.output
+    assert "seed" in result.output
 
 
 def test_a_run_with_duplicate_games_is_mended_by_the_command_that_the_message_names(run: Path) -> None:
@@ -138,9 +138,9 @@ def test_a_run_with_duplicate_games_is_mended_by_the_command_that_the_message_na
     games = load_findings([run]).games
     part = log.read_part(log.live_files(log.games_folder(run))[0])
     log.append(log.games_folder(run), part.slice(2, 3))
-    told = CliRunner().invoke(main, ["compare", str(run)])
-    assert told.exit_code == 2
-    message, _, goes_on = told.output.partition("; to remove them: isolation ")
+    result = CliRunner().invoke(main, ["compare", str(run)])
+    assert result.exit_code == 2
+    message, _, goes_on = result.output.partition("; to remove them: isolation ")
     assert message == f"Error: {run}: contains duplicate games"
     mended = CliRunner().invoke(main, shlex.split(goes_on))
     assert mended.exit_code == 0
@@ -170,15 +170,15 @@ def test_what_belongs_is_gone_on_with(run: Path) -> None:
 @pytest.mark.parametrize("command", ["compare", "summary"])
 def test_a_run_json_of_wrong_types_is_refused(keys: tuple[str, ...], value: Any, command: str, run: Path) -> None:
     facts = read_json(run / run_directory.FACTS)
-    place = facts
+    index = facts
     for key in keys[:-1]:
-        place = place[key]
-    place[keys[-1]] = value
+        index = index[key]
+    index[keys[-1]] = value
     (run / run_directory.FACTS).write_text(json.dumps(facts))
-    told = CliRunner().invoke(main, [command, str(run)])
-    assert told.exit_code == 2
-    assert "run.json: cannot be read" in told.output
-    assert len(told.output.splitlines()) == 1
+    result = CliRunner().invoke(main, [command, str(run)])
+    assert result.exit_code == 2
+    assert "run.json: cannot be read" in result.output
+    assert len(result.output.splitlines()) == 1
 
 
 def test_out_may_begin_with_a_tilde_that_is_no_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,9 +189,9 @@ def test_out_may_begin_with_a_tilde_that_is_no_home(tmp_path: Path, monkeypatch:
 def test_games_of_another_run_are_neither_listed_nor_shown(run: Path) -> None:
     put(run, lambda row: row.update(winner=3))
     for words in (["games", str(run)], ["replay", str(run), "0"]):
-        told = CliRunner().invoke(main, words)
-        assert (told.exit_code, len(told.output.splitlines())) == (2, 1)
-        assert "does not belong to this run" in told.output
+        result = CliRunner().invoke(main, words)
+        assert (result.exit_code, len(result.output.splitlines())) == (2, 1)
+        assert "does not belong to this run" in result.output
 
 
 def test_a_damaged_run_is_left_out_of_the_list_with_a_word(run: Path) -> None:

@@ -105,7 +105,7 @@ def test_a_win_is_played_first_a_loss_last_and_otherwise_what_was_looked_into_mo
 
 @given(*(st.floats(allow_nan=False) for _ in range(3)), *(st.integers(0, 3) for _ in range(3)))
 def test_both_preferences_are_orders(worth_1, worth_2, worth_3, visits_1, visits_2, visits_3):
-    one, two, three = (worth_1, visits_1), (worth_2, visits_2), (worth_3, visits_3)
+    first, second, three = (worth_1, visits_1), (worth_2, visits_2), (worth_3, visits_3)
     for prefers in (is_more_promising, is_safer):
-        if prefers(*one, *two) and prefers(*two, *three):
-            assert prefers(*one, *three)
+        if prefers(*first, *second) and prefers(*second, *three):
+            assert prefers(*first, *three)

@@ -87,7 +87,7 @@ def test_it_ends_when_a_single_contender_is_left(tmp_path: Path) -> None:
     assert play(tmp_path / "run", contenders=["random", "ID:territory"], pairs=400).finished
     contest = read_contest(load_findings([tmp_path / "run"]))
     assert contest is not None
-    assert [one.contender for one in contest.left] == ["ID_Territory"]
+    assert [contender.contender for contender in contest.left] == ["ID_Territory"]
     assert contest.contestants[0].openings < 200
     assert not contest.exhausted
 
@@ -109,8 +109,8 @@ def test_compare_report_and_summary_say_who_is_left(run: Path, tmp_path: Path) -
     headline = compare_headline(findings)
     assert headline.tables[0] == "best_of"
     assert headline.section.title.endswith(note)
-    told = render_sections(summarize(findings), "table")
-    assert "`isolation compare` accounts for the stopping" in " ".join(told.split())
+    text = render_sections(summarize(findings), "table")
+    assert "`isolation compare` accounts for the stopping" in " ".join(text.split())
 
 
 def test_a_best_of_that_has_just_begun_is_read(tmp_path: Path) -> None:

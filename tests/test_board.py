@@ -218,20 +218,20 @@ def test_a_subclass_may_call_things_its_own_that_are_facts_of_board():
 
 
 @given(games(), games())
-def test_boards_are_equal_exactly_when_their_positions_are(one, other):
+def test_boards_are_equal_exactly_when_their_positions_are(first, second):
     def position(game):
         return game.size, sorted(game.get_blank_spaces()), game.locations, game.active_index
 
-    assert (one == other) == (position(one) == position(other))
-    if one == other:
-        assert hash(one) == hash(other)
+    assert (first == second) == (position(first) == position(second))
+    if first == second:
+        assert hash(first) == hash(second)
 
 
 def test_positions_reached_in_another_order_are_equal_and_hash_alike():
-    one = Board.from_moves([0, 48, 9, 33, 24, 46, 15])
-    other = Board.from_moves([24, 48, 9, 33, 0, 46, 15])
-    assert one == other
-    assert hash(one) == hash(other)
+    first = Board.from_moves([0, 48, 9, 33, 24, 46, 15])
+    second = Board.from_moves([24, 48, 9, 33, 0, 46, 15])
+    assert first == second
+    assert hash(first) == hash(second)
     assert len({Board.from_moves([3, 4]), Board.from_moves([3, 4]), Board.from_moves([4, 3])}) == 2
     assert Board(1, 2) != "7x7"
     assert Board("a", "b") == Board("c", "d")

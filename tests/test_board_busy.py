@@ -75,16 +75,16 @@ def sleeping(game, player):
     time.sleep(ROOM.short)
 
 
-def ask(port, place, question, page=""):
+def ask(port, address, question, page=""):
     status, _, text = request(
-        port, f"/api/{place}", json.dumps(question).encode(), **({"x_page": page} if page else {})
+        port, f"/api/{address}", json.dumps(question).encode(), **({"x_page": page} if page else {})
     )
     return status, json.loads(text)
 
 
-def ask_until_taken(port, place, question, page):
+def ask_until_taken(port, address, question, page):
     """Ask again as long as others are before it."""
-    while is_busy(answer := ask(port, place, question, page)):
+    while is_busy(answer := ask(port, address, question, page)):
         pass
     return answer
 

@@ -39,8 +39,8 @@ def line_of(given):
     return board_of(Position(**setup, moves=given["moves"]))
 
 
-def export(kind, position, shelf=Resources(), **more):  # noqa: B008 - a frozen value
-    return export_line(ExportQuestion(kind=kind, position=position, **more), shelf)
+def export(kind, position, shelf=Resources(), **options):  # noqa: B008 - a frozen value
+    return export_line(ExportQuestion(kind=kind, position=position, **options), shelf)
 
 
 # In
@@ -83,10 +83,10 @@ def test_every_game_of_an_exported_run_is_read_back(run, kind):
         given = games[seed]
         assert given["setup"]["size"] == "5x5"
         assert tuple(given["moves"]) == record.moves
-        told = given["game"]
-        assert (told["winner"], told["opening"], told["depth"]) == (record.winner, 2, list(record.depth))
-        assert told["score"][:2] == [None, None]
-        assert told["score"][2] == pytest.approx(record.score[2])
+        message = given["game"]
+        assert (message["winner"], message["opening"], message["depth"]) == (record.winner, 2, list(record.depth))
+        assert message["score"][:2] == [None, None]
+        assert message["score"][2] == pytest.approx(record.score[2])
     assert "late at ply 6" in games[5]["game"]["end"]
 
 
@@ -210,8 +210,8 @@ def test_a_game_of_the_run_is_given_out_with_its_scores_and_a_line_beside_it_wit
     record = random_record(1)
     position = Position(size="5x5", moves=list(record.moves))
     shelf = Resources((run,))
-    told = json.loads(export("json", position, shelf, run="0", game="1")["text"])
-    assert (told["agent_1"], told["depth"]) == ("Random", list(record.depth))
+    data = json.loads(export("json", position, shelf, run="0", game="1")["text"])
+    assert (data["agent_1"], data["depth"]) == ("Random", list(record.depth))
     assert "played, game 1" in export("html", position, shelf, run="0", game="1")["text"]
     assert '[GameId "1"]' in export("pgn", position, shelf, run="0", game="1")["text"]
     shorter = Position(size="5x5", moves=list(record.moves[:4]))

@@ -146,8 +146,8 @@ def test_questions_in_a_form_are_refused_as_any_page_can_send_them(port):
 def test_long_and_endless_questions_are_refused(port):
     assert request(port, "/api/move", b" " * (MOST_BYTES + 1))[0] == 413
     assert request(port, "/api/move", b"", content_length="x")[0] in (400, 413)
-    status, _, told = request(port, IMPORT, b"", content_length=MOST_BYTES_IMPORTED + 1)
-    assert (status, "paste fewer games" in told) == (413, True)
+    status, _, message = request(port, IMPORT, b"", content_length=MOST_BYTES_IMPORTED + 1)
+    assert (status, "paste fewer games" in message) == (413, True)
     assert request(port, "/api/move", b"0\r\n\r\n", transfer_encoding="chunked")[0] == 411
 
 
@@ -230,14 +230,14 @@ def test_games_are_shown_where_there_are_no_child_processes(records, monkeypatch
 def test_a_list_of_games_has_their_mistakes_or_says_how_to_have_them(tmp_path):
     run = tmp_path / "played"
     write_run(run, 3)
-    found = games(GamesQuestion(run="0"), Resources((run,)))
-    assert found["advice"] == f"isolation label {run}"
-    assert "mistakes" not in found["games"][0]
+    listing = games(GamesQuestion(run="0"), Resources((run,)))
+    assert listing["advice"] == f"isolation label {run}"
+    assert "mistakes" not in listing["games"][0]
     label_run(run)
-    found = games(GamesQuestion(run="0"), Resources((run,)))
-    assert found["advice"] == ""
-    assert [row["mistakes"] for row in found["games"]] == [
-        len(labels.mistakes(run, row["game_id"])) for row in found["games"]
+    listing = games(GamesQuestion(run="0"), Resources((run,)))
+    assert listing["advice"] == ""
+    assert [row["mistakes"] for row in listing["games"]] == [
+        len(labels.mistakes(run, row["game_id"])) for row in listing["games"]
     ]
 
 
@@ -246,8 +246,8 @@ def test_replies_in_a_run_are_counted_and_read_anew_when_it_has_grown(tmp_path):
     append_game(run, record, (None, None))
     question = ExploreQuestion(run="0", position=Position(size="5x5", moves=list(record.moves[:3])))
     for games_played in (1, 2):
-        found = explored(question, Resources((run,)))
-        assert (found["games"], found["drawn"], found["moves"][0]) == (
+        answer = explored(question, Resources((run,)))
+        assert (answer["games"], answer["drawn"], answer["moves"][0]) == (
             games_played,
             False,
             {"cells": [record.moves[3]], "games": games_played, "won": games_played * (record.winner == 2)},
@@ -369,8 +369,8 @@ def test_values_of_moves_are_those_of_minimax_to_that_depth(name):
     heuristic = heuristics.get(name)
     for seed, depth in ((1, 1), (2, 2), (3, 3)):
         board = random_position(seed)
-        found = move_values(board, heuristic, depth)
-        assert found == {cell: value_of_move(board, heuristic, cell, depth) for cell in board.legal_cells()}
+        values = move_values(board, heuristic, depth)
+        assert values == {cell: value_of_move(board, heuristic, cell, depth) for cell in board.legal_cells()}
 
 
 def random_position(seed):

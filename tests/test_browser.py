@@ -240,7 +240,7 @@ def test_the_rules_of_the_page_are_those_of_the_engine(board):
             position.play_cell(draw.choice(position.legal_cells()))
             legal.append(list(position.legal_cells()))
         games.append({"size": size, "moves": list(position.history), "legal": legal})
-    found = board.evaluate(
+    answer = board.evaluate(
         """async (games) => {
              const { legalCells, play, startPosition } = await import("/static/game.js");
              return games.map(({ size, moves }) => {
@@ -251,7 +251,7 @@ def test_the_rules_of_the_page_are_those_of_the_engine(board):
            }""",
         games,
     )
-    assert found == [game["legal"] for game in games]
+    assert answer == [game["legal"] for game in games]
 
 
 # Links
@@ -339,7 +339,7 @@ def test_the_overlay_shows_what_each_move_is_worth(board):
 
 
 def test_colours_follow_the_rank_of_a_value_and_proven_results_stand_out(board):
-    found = board.evaluate(
+    answer = board.evaluate(
         """async () => {
           const { bestCells, showBoard, strength } = await import("/static/board.js");
           const { startPosition } = await import("/static/game.js");
@@ -356,7 +356,7 @@ def test_colours_follow_the_rank_of_a_value_and_proven_results_stand_out(board):
           };
         }"""
     )
-    assert found == {
+    assert answer == {
         "strengths": [0.85, 0, -0.85, -1, -0.85],
         "best": [9],
         "alike": [],
@@ -508,7 +508,7 @@ def test_the_best_move_and_the_line_to_the_end_can_be_seen_and_played(visit, add
     expect(page.locator("#win-bar")).to_have_text(f"Player {solve(board).winner} wins under perfect play")
     expect(page.locator("#board .arrow")).to_have_count(1)
     buttons = page.locator("#exact-line button")
-    expect(buttons).to_have_text([cell_name(one, 5) for one in line])
+    expect(buttons).to_have_text([cell_name(item, 5) for item in line])
     buttons.nth(1).click()
     expect(page.locator("#standing")).to_contain_text(f"Ply 6: {cell_name(line[1], 5)}.")
 
@@ -521,18 +521,18 @@ def blunder():
     draw = random.Random(3)
     while True:
         board = Board.from_moves([], "5x5")
-        found = None
+        result = None
         while cells := board.legal_cells():
-            if board.move_count >= 6 and not found:
+            if board.move_count >= 6 and not result:
                 solution = solve(board)
                 lost = [cell for cell in cells if cell not in solution.moves]
                 if solution.winner == board.active_index + 1 and lost:
-                    found = board.move_count + 1, solution.moves, lost
+                    result = board.move_count + 1, solution.moves, lost
                     board.play_cell(lost[0])
                     continue
             board.play_cell(draw.choice(cells))
-        if found and len(found[2]) > 1:
-            return board.history, found
+        if result and len(result[2]) > 1:
+            return board.history, result
 
 
 def test_a_game_is_reviewed_and_a_mistake_tried_again(visit, address):
@@ -542,7 +542,7 @@ def test_a_game_is_reviewed_and_a_mistake_tried_again(visit, address):
     page.get_by_role("button", name="Review this game").click()
     mistake = page.locator("#mistakes button").filter(has_text=f"{ply}. {names[ply - 1]} lost a winning position; ")
     assert 0 < len(kept) < 5
-    expect(mistake).to_contain_text(" or ".join(cell_name(one, 5) for one in kept))
+    expect(mistake).to_contain_text(" or ".join(cell_name(item, 5) for item in kept))
     expect(page.locator("#review-state")).to_contain_text(f"in {len(moves)} moves.")
     mistake.click()
     expect(page.locator("#standing")).to_contain_text(f"Ply {ply}: {names[ply - 1]}.")
@@ -730,10 +730,13 @@ def test_what_cannot_be_exported_or_read_is_said_where_it_was_asked_for(visit, a
         expect(page.locator("#export-state")).to_contain_text("a log row needs a finished game")
         page.locator("#forward").click()
         expect(page.locator("#export-state")).to_have_text("")
-    for text, told, heading in (("d3,a2", "", "Imported moves."), ("hello", "cannot read 'hello': expected moves", "")):
+    for text, message, heading in (
+        ("d3,a2", "", "Imported moves."),
+        ("hello", "cannot read 'hello': expected moves", ""),
+    ):
         page.locator("#import-text").fill(text)
         page.get_by_role("button", name="Import", exact=True).click()
-        expect(page.locator("#import-state")).to_contain_text(told)
+        expect(page.locator("#import-state")).to_contain_text(message)
         expect(page.locator("#title")).to_have_text(heading)
     expect(page.locator("#standing")).to_contain_text("Ply 2: a2.")
     # The browser itself notes every answer of status 400.
@@ -991,11 +994,11 @@ def test_axe_finds_nothing_wrong_with_any_page(visit, axe, address, report, run,
             page = visit(url)
             page.locator(part).first.wait_for()
             page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true })")
-            found = violations(page, axe)
+            violated = violations(page, axe)
             page.emulate_media(color_scheme="dark")
-            found += violations(page, axe, COLOURS)
+            violated += violations(page, axe, COLOURS)
             page.close()
-            assert found == []
+            assert violated == []
     page = visit(report)
     page.locator("#opponents .heatmap a").first.click()
     assert violations(page, axe) == []

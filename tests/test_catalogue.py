@@ -131,8 +131,8 @@ def test_each_is_listed_with_its_meaning_and_whether_it_compiles_or_why_not(file
     assert "inner(*args, **kwargs)" in listings["wrapped"].compiles
     assert listings["scorer"].compiles == "no: the heuristic is an object of the class Scorer, not a plain function"
     assert "distance" not in listings  # of two cells, as no position is
-    told = {name: listings[name].meaning for name in ("plain", "heavy", "wrapped", "scorer", "cached")}
-    assert told == {
+    message = {name: listings[name].meaning for name in ("plain", "heavy", "wrapped", "scorer", "cached")}
+    assert message == {
         "plain": "Count moves.", "heavy": "Weigh moves.", "wrapped": "Keep a name.", "scorer": "Score by a weight.",
         "cached": "",
     }  # fmt: skip
@@ -144,14 +144,14 @@ def test_functions_of_a_game_are_listed_whatever_their_parameters_are_called_and
         "def broken(game, player):\n    return game.no_such_thing()\n"
         "def steps(cell, step):\n    return cell[0] + step\n"
     )
-    shown = []
-    listings = file_catalogue(tmp_path / "mine.py", lambda done, total: shown.append((done, total)))
+    printed = []
+    listings = file_catalogue(tmp_path / "mine.py", lambda done, total: printed.append((done, total)))
     assert [listing.name for listing in listings] == ["odd_names", "broken"]
-    assert shown == [(0, 2), (1, 2), (2, 2)]
+    assert printed == [(0, 2), (1, 2), (2, 2)]
 
 
 @pytest.mark.parametrize(
-    ("source", "found"),
+    ("source", "result"),
     [
         ("def mine(game, player): return 0.0", "mine"),
         ("def mine(game, player): return 0.0\ndef distance(a, b): return 0", "mine"),
@@ -160,25 +160,25 @@ def test_functions_of_a_game_are_listed_whatever_their_parameters_are_called_and
         ("import functools\ndef g(w, x, y): return 0.0\nmine = functools.partial(g, 1)", "mine"),
     ],
 )
-def test_the_heuristic_of_a_file_needs_no_name_where_it_is_clear(tmp_path, source, found):
+def test_the_heuristic_of_a_file_needs_no_name_where_it_is_clear(tmp_path, source, result):
     path = tmp_path / "mine.py"
     path.write_text(source)
-    assert only_heuristic(path) == found
+    assert only_heuristic(path) == result
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "message"),
     [
         ("def one(game, player): pass\ndef two(game, player): pass", "several functions of (game, player); name one"),
         ("def one(game): pass", "no function of (game, player)"),
     ],
 )
-def test_where_it_is_not_clear_that_is_said(tmp_path, source, told):
+def test_where_it_is_not_clear_that_is_said(tmp_path, source, message):
     path = tmp_path / "mine.py"
     path.write_text(source)
     with pytest.raises(LoadError) as error:
         only_heuristic(path)
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 def test_a_heuristic_that_never_returns_and_hears_nothing_is_given_up(monkeypatch):
@@ -202,5 +202,5 @@ def test_several_functions_of_one_file_evaluate_a_position_side_by_side(tmp_path
     file = tmp_path / "mine.py"
     file.write_text("def one(game, player):\n    return 1.0\n\ndef two(game, player):\n    return -0.0\n")
     rows = evaluate(user_heuristics([f"{file}:one", f"{file}:two"]), Board.from_moves([24, 14]))
-    told = [(row["heuristic"], str(row["player 1"])) for row in rows]
-    assert told == [("mine.py:one", "1.0"), ("mine.py:two", "0.0")]
+    message = [(row["heuristic"], str(row["player 1"])) for row in rows]
+    assert message == [("mine.py:one", "1.0"), ("mine.py:two", "0.0")]

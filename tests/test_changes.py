@@ -31,12 +31,12 @@ def forecast(**keys: object) -> float:
 
 def test_a_dry_run_says_what_would_be_played_and_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    told = said("tournament", "--contender", "ID:open", "--opponent", "random", "--pairs", 7, "--dry-run")
-    assert "Gauntlet on 7x7: 42 games would be played, in 3 matches of 7 openings (random:2)" in told
-    assert [line.split()[:3] for line in told.splitlines() if line.startswith("ID_Open")] == [
+    output = said("tournament", "--contender", "ID:open", "--opponent", "random", "--pairs", 7, "--dry-run")
+    assert "Gauntlet on 7x7: 42 games would be played, in 3 matches of 7 openings (random:2)" in output
+    assert [line.split()[:3] for line in output.splitlines() if line.startswith("ID_Open")] == [
         ["ID_Open", "contender", "14"]
     ]
-    assert "Nothing was played or written." in told
+    assert "Nothing was played or written." in output
     assert list(tmp_path.iterdir()) == []
 
 
@@ -44,9 +44,9 @@ def test_a_dry_run_says_between_which_times_it_takes():
     assert between(0.3) == between(0.7) == "about a second"
     assert between(40) == "16 seconds to 1.7 minutes"
     assert between(600) == "4 to 25 minutes"
-    told = said("tournament", "--jobs", 2, "--dry-run")
+    output = said("tournament", "--jobs", 2, "--dry-run")
     assert re.search(
-        r"Estimated time: \d+ (seconds )?to [\d.]+ (seconds|minutes) on 2 cores, without compilation\.", told
+        r"Estimated time: \d+ (seconds )?to [\d.]+ (seconds|minutes) on 2 cores, without compilation\.", output
     )
     assert ", less if a test stops early" in said("tournament", "--sprt", "0,2", "--dry-run")
 
@@ -54,11 +54,11 @@ def test_a_dry_run_says_between_which_times_it_takes():
 def test_a_dry_run_names_the_classic_player_whose_whole_limit_it_counts(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("player.py").write_text("class CustomPlayer:\n    def get_move(self, game, time_left): return (-1, -1)\n")
-    told = " ".join(said("tournament", "--contender", "player.py:CustomPlayer", "--jobs", 2, "--dry-run").split())
+    text = " ".join(said("tournament", "--contender", "player.py:CustomPlayer", "--jobs", 2, "--dry-run").split())
     assert re.search(
         r"at most [\d.]+ (minutes|hours) \(if player\.CustomPlayer uses its full 150 ms per move\) "
         r"on 2 cores, without compilation\. (?!User code)",
-        told,
+        text,
     )
 
 
@@ -67,8 +67,8 @@ def test_a_forecast_has_an_engine_s_time_where_its_limit_tells_it_and_says_so_wh
     assert forecast(opponents=[engine], limit="ms=100") > forecast(opponents=["random"], limit="ms=100")
     assert forecast(opponents=[engine]) < 1.1 * forecast(opponents=["random"])
     words = ["tournament", "--contender", "ID:open", "--opponent", engine, "--pairs", 2, "--dry-run"]
-    told = said(*words, "--limit", "nodes=100")
-    assert "The time of python3 is unknown and not included." in " ".join(told.split())
+    output = said(*words, "--limit", "nodes=100")
+    assert "The time of python3 is unknown and not included." in " ".join(output.split())
     assert "is unknown" not in said(*words, "--limit", "ms=5")
 
 
@@ -78,8 +78,8 @@ def test_the_configuration_that_lies_in_a_run_makes_a_run_of_its_own(tmp_path, m
     again = said("tournament", "runs/first/config.toml")
     assert "4 of 4 games" in again
     assert len(list(Path("runs").iterdir())) == 2
-    told = said("diff", "runs/first", latest_run()[0])
-    assert "4 games are in both" in told
+    output = said("diff", "runs/first", latest_run()[0])
+    assert "4 games are in both" in output
     Path("mine.toml").write_text(Path("runs/first/config.toml").read_text())
     refused = CliRunner().invoke(main, ["tournament", "mine.toml"])
     assert "runs/first already holds a run" in refused.output
@@ -102,34 +102,34 @@ def test_the_forecast_grows_with_games_limits_and_depth_as_play_does():
 
 
 def test_a_run_is_no_different_from_itself(tmp_path):
-    one, other = (gauntlet(7).write(tmp_path / name) for name in "ab")
-    told = json.loads(said("diff", one, other, "--format", "json"))
-    assert told["design"] == []
+    first, second = (gauntlet(7).write(tmp_path / name) for name in "ab")
+    data = json.loads(said("diff", first, second, "--format", "json"))
+    assert data["design"] == []
     assert (
         "56 games are in both runs with the same players, sides and openings: 56 are identical move by move, 0 have"
-        in told["notes"][0]
+        in data["notes"][0]
     )
-    assert {row["change"] for row in told["results"]} == {0.0}
-    assert all(row["change_low"] == 0 == row["change_high"] for row in told["results"])
-    assert told["notes"][1].startswith("0 of 1 verdict changed.")
-    assert "Exactly 0.0:" in told["notes"][-1]
+    assert {row["change"] for row in data["results"]} == {0.0}
+    assert all(row["change_low"] == 0 == row["change_high"] for row in data["results"])
+    assert data["notes"][1].startswith("0 of 1 verdict changed.")
+    assert "Exactly 0.0:" in data["notes"][-1]
 
 
 def test_agents_written_otherwise_are_no_change_and_values_are_said_as_in_a_configuration(tmp_path):
     plain = {"baseline": "ID:open", "opponents": ["random"], "control": True}
     spelt = {"baseline": "Base=ID:open", "opponents": ["Opp_A=ID:open", "Opp_B=ID:open"], "control": False}
-    one = gauntlet(7, config=plain).write(tmp_path / "one")
-    other = gauntlet(7, config=spelt).write(tmp_path / "other")
-    told = json.loads(said("diff", one, other, "--format", "json"))
-    assert told["design"] == [{"what": "control", "before": "true", "after": "false"}]
+    first = gauntlet(7, config=plain).write(tmp_path / "one")
+    second = gauntlet(7, config=spelt).write(tmp_path / "other")
+    data = json.loads(said("diff", first, second, "--format", "json"))
+    assert data["design"] == [{"what": "control", "before": "true", "after": "false"}]
 
 
 def test_of_imported_games_only_what_is_known_is_compared(tmp_path):
     (tmp_path / "games.pgn").write_text('[White "Opp_A"] [Black "Good"] 1. Nd4 Na1 1-0')
     said("import", tmp_path / "games.pgn", "--out", tmp_path / "imported")
     run = gauntlet(7).write(tmp_path / "run")
-    told = json.loads(said("diff", run, tmp_path / "imported", "--format", "json"))
-    assert {row["what"] for row in told["design"]} == {"Base", "Opp_B"}
+    data = json.loads(said("diff", run, tmp_path / "imported", "--format", "json"))
+    assert {row["what"] for row in data["design"]} == {"Base", "Opp_B"}
 
 
 @pytest.mark.parametrize(
@@ -155,10 +155,10 @@ def test_a_dry_run_refuses_equal_cost_where_the_run_would_and_says_when_limits_a
     result = CliRunner().invoke(main, ["tournament", str(asked), "--dry-run"])
     assert result.exit_code == 2
     assert "equal_cost needs a baseline" in result.output
-    told = said("tournament", "--equal-cost", "--contender", "ID:open", "--pairs", 5, "--dry-run")
+    output = said("tournament", "--equal-cost", "--contender", "ID:open", "--pairs", 5, "--dry-run")
     assert (
         "Equal cost: the run measures costs when it starts and then replaces the contenders' limits shown here."
-        in " ".join(told.split())
+        in " ".join(output.split())
     )
 
 
@@ -168,17 +168,17 @@ def test_what_changed_is_named_design_agents_games_and_verdicts(tmp_path):
         7, lambda agent, *_: 2 if agent == "Good" else 1, contenders=("Good", "New"), config={"limit": "nodes=50"}
     )
     made.agent("Good", "contender", limit={"nodes": 50})
-    told = json.loads(said("diff", before, made.write(tmp_path / "after"), "--format", "json"))
-    changes = {row["what"]: (row["before"], row["after"]) for row in told["design"]}
+    data = json.loads(said("diff", before, made.write(tmp_path / "after"), "--format", "json"))
+    changes = {row["what"]: (row["before"], row["after"]) for row in data["design"]}
     assert changes["limit"] == ("nodes=10000", "nodes=50")
     assert changes["New"] == ("–", "plays")
     assert "nodes" in changes["Good"][1]
-    assert "14 have a different winner" in told["notes"][0]
-    (good,) = [row for row in told["results"] if row["agent"] == "Good"]
+    assert "14 have a different winner" in data["notes"][0]
+    (good,) = [row for row in data["results"] if row["agent"] == "Good"]
     assert good["change"] == 0.5
     assert good["change_low"] > 0
     assert (good["verdict_before"], good["verdict_after"]) == ("no significant difference", "better")
-    assert "Good, no significant difference before, better now" in told["notes"][1]
+    assert "Good, no significant difference before, better now" in data["notes"][1]
 
 
 def test_the_interval_of_a_change_is_that_of_two_measured_apart():

@@ -73,18 +73,18 @@ def test_alpha_beta_that_prunes_rightly_passes():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         ("a window too narrow", "is worth"),
         ("cuts on one side only", "is worth"),
         ("no move where all lose", r"plays \(-1, -1\), as if it had no move, at depth . of .* are legal"),
     ],
 )
-def test_wrong_alpha_beta_shows(wrong, told):
+def test_wrong_alpha_beta_shows(wrong, message):
     finding = seen_of(type("Wrong", (Pruning,), {"wrong": wrong}), "fixed-depth alphabeta")
     assert not finding.ok
     assert not finding.is_note
-    assert re.search(told, finding.seen)
+    assert re.search(message, finding.seen)
 
 
 def _unwritten(self, game, depth):
@@ -92,7 +92,7 @@ def _unwritten(self, game, depth):
 
 
 @pytest.mark.parametrize(
-    ("minimax", "told"),
+    ("minimax", "message"),
     [
         (lambda self, game, depth: None, "returns None (is the method still to be written?) at depth 1"),
         (lambda self, game, depth: [], "plays [] at depth 1"),
@@ -100,11 +100,11 @@ def _unwritten(self, game, depth):
         (_unwritten, "raises NotImplementedError (still to be written) at depth 1"),
     ],
 )
-def test_methods_that_answer_no_move_are_told(minimax, told):
+def test_methods_that_answer_no_move_are_told(minimax, message):
     player = type("Unfilled", (Prompt,), {"minimax": minimax, "score": lambda self, game, player: 0.0})
     finding = seen_of(player, "fixed-depth minimax")
     assert not finding.ok
-    assert finding.seen.startswith(told)
+    assert finding.seen.startswith(message)
 
 
 def test_a_template_is_named_on_the_command_line(tmp_path):
@@ -160,17 +160,17 @@ def busy_for(milliseconds, *times):
 
 
 @pytest.mark.parametrize(
-    ("player", "ok", "is_note", "told"),
+    ("player", "ok", "is_note", "message"),
     [
         (busy_for(170, 0, 1), True, False, "limit 200 ms"),
         (busy_for(210, 3), False, True, "no other exceeded it"),
         (busy_for(210, 3, 5), False, False, "2 exceeded it"),
     ],
 )
-def test_one_slow_move_among_many_is_a_note_by_the_limit_of_the_edition(player, ok, is_note, told):
+def test_one_slow_move_among_many_is_a_note_by_the_limit_of_the_edition(player, ok, is_note, message):
     finding = seen_of(player, "time")
     assert (finding.ok, finding.is_note) == (ok, is_note)
-    assert told in finding.seen
+    assert message in finding.seen
 
 
 def test_time_that_others_take_is_not_the_players():
@@ -222,7 +222,7 @@ def third(what):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "ok", "told"),
+    ("wrong", "ok", "message"),
     [
         ("", True, "in 480 comparisons"),
         ("the end", False, "is worth inf"),
@@ -231,10 +231,10 @@ def third(what):
         ("a value", True, "not compared: it returns 1.5, a value and not an action"),
     ],
 )
-def test_searches_of_states_are_compared_as_well(wrong, ok, told):
+def test_searches_of_states_are_compared_as_well(wrong, ok, message):
     finding = seen_of(third(wrong), "fixed-depth alpha_beta")
     assert finding.ok == ok
-    assert told in finding.seen
+    assert message in finding.seen
 
 
 class Placing(BasePlayer):
@@ -246,17 +246,17 @@ class Placing(BasePlayer):
 
 
 @pytest.mark.parametrize(
-    ("player", "told"),
+    ("player", "message"),
     [
         (Placing, 'puts no action on its queue within 150 ms of CPU time at Board.from_moves([], size="9x11")'),
         (type("Bad", (BasePlayer,), {"get_action": lambda self, state: self.queue.put(11)}), "plays action 11 at"),
         (BasePlayer, "raises NotImplementedError (still to be written)"),
     ],
 )
-def test_moves_of_the_third_edition_are_asked_for_from_the_empty_board_on(player, told):
+def test_moves_of_the_third_edition_are_asked_for_from_the_empty_board_on(player, message):
     finding = seen_of(player, "moves")
     assert not finding.ok
-    assert told in finding.seen
+    assert message in finding.seen
 
 
 def test_players_of_the_third_edition_are_named_so_and_know_both_sides():

@@ -69,7 +69,7 @@ def test_examples_in_docstrings_hold():
         (lambda game, legal_moves=None, time_left=None: None, True),
         (lambda game, time_left: None, False),
         (lambda game, time_left, verbose=False: None, False),
-        (lambda game, *rest: None, False),
+        (lambda game, *remaining: None, False),
         (lambda *args, **kwargs: None, False),
     ],
 )
@@ -95,27 +95,27 @@ def test_players_of_both_editions_are_called_as_they_expect():
 
 
 def test_a_second_edition_game_ends_normally_with_illegal_move_and_a_flat_history():
-    one, two = SecondEdition((0, 0), (1, 2)), SecondEdition((1, 1), (-1, -1))
-    assert Board(one, two, 3, 3).play() == (one, [[0, 0], [1, 1], [1, 2]], "illegal move")
+    first, second = SecondEdition((0, 0), (1, 2)), SecondEdition((1, 1), (-1, -1))
+    assert Board(first, second, 3, 3).play() == (first, [[0, 0], [1, 1], [1, 2]], "illegal move")
 
 
 def test_a_first_edition_game_has_a_history_of_turns_with_the_losing_move():
-    one, two = FirstEdition((0, 0), (1, 2)), FirstEdition((1, 1), None)
-    assert Board(one, two, 3, 3).play() == (one, [[(0, 0), (1, 1)], [(1, 2), None]], "illegal move")
+    first, second = FirstEdition((0, 0), (1, 2)), FirstEdition((1, 1), None)
+    assert Board(first, second, 3, 3).play() == (first, [[(0, 0), (1, 1)], [(1, 2), None]], "illegal move")
 
 
 def test_a_bad_move_while_moves_remain_is_a_forfeit_in_the_second_edition_only():
     for bad in [(0, 0), (9, 9), None, [1, 1], "x"]:
-        one, two = SecondEdition((0, 0)), SecondEdition(bad)
-        assert Board(one, two).play() == (one, [[0, 0]], "forfeit")
-        one, two = FirstEdition((0, 0)), FirstEdition(bad)
-        assert Board(one, two).play() == (one, [[(0, 0), bad]], "illegal move")
+        first, second = SecondEdition((0, 0)), SecondEdition(bad)
+        assert Board(first, second).play() == (first, [[0, 0]], "forfeit")
+        first, second = FirstEdition((0, 0)), FirstEdition(bad)
+        assert Board(first, second).play() == (first, [[(0, 0), bad]], "illegal move")
 
 
 def test_a_late_move_loses_by_timeout_even_if_it_is_bad():
     for move in [(1, 1), (0, 0)]:
-        one, two = SecondEdition((0, 0)), Late(move)
-        assert Board(one, two).play(time_limit=1) == (one, [[0, 0]], "timeout")
+        first, second = SecondEdition((0, 0)), Late(move)
+        assert Board(first, second).play(time_limit=1) == (first, [[0, 0]], "timeout")
 
 
 def test_the_default_limits_are_those_of_the_editions():
@@ -132,25 +132,25 @@ def test_players_get_copies_they_may_spoil():
             game.width = 0
             return move
 
-    one, two = Spoiler((0, 0), (1, 2)), Spoiler((1, 1), (-1, -1))
-    board = Board(one, two, 3, 3)
-    assert board.play() == (one, [[0, 0], [1, 1], [1, 2]], "illegal move")
+    first, second = Spoiler((0, 0), (1, 2)), Spoiler((1, 1), (-1, -1))
+    board = Board(first, second, 3, 3)
+    assert board.play() == (first, [[0, 0], [1, 1], [1, 2]], "illegal move")
     assert board.outcome().winner == 1
 
 
 def test_play_goes_on_from_an_opening():
-    one, two = SecondEdition((1, 2)), SecondEdition((-1, -1))
-    board = Board(one, two, 3, 3)
+    first, second = SecondEdition((1, 2)), SecondEdition((-1, -1))
+    board = Board(first, second, 3, 3)
     board.apply_move((0, 0))
     board.apply_move((1, 1))
-    assert board.play() == (one, [[1, 2]], "illegal move")
+    assert board.play() == (first, [[1, 2]], "illegal move")
 
 
 def test_a_turn_that_player_2_begins_has_no_first_move():
-    one, two = FirstEdition((-1, -1)), FirstEdition((1, 1))
-    board = Board(one, two, 2, 2)
+    first, second = FirstEdition((-1, -1)), FirstEdition((1, 1))
+    board = Board(first, second, 2, 2)
     board.apply_move((0, 0))
-    assert board.play() == (two, [[None, (1, 1)], [(-1, -1)]], "illegal move")
+    assert board.play() == (second, [[None, (1, 1)], [(-1, -1)]], "illegal move")
 
 
 def test_an_exception_of_a_player_is_not_hidden():

@@ -51,8 +51,8 @@ def games(run: Path) -> pd.DataFrame:
     return log.read_games(run).drop(columns=["time_us", "started_at"])
 
 
-def assert_same_games(one: Path, other: Path) -> None:
-    pd.testing.assert_frame_equal(games(one), games(other))
+def assert_same_games(first: Path, second: Path) -> None:
+    pd.testing.assert_frame_equal(games(first), games(second))
 
 
 @pytest.fixture(scope="module")
@@ -215,12 +215,12 @@ def test_heuristics_of_a_file_are_judged_on_machines_that_have_it_not(
 ) -> None:
     (tmp_path / "mine.py").write_text("def score(game, player):\n    return 1.0 * len(game.get_legal_moves(player))\n")
     monkeypatch.chdir(tmp_path)
-    found = [
+    result = [
         play_and_label(["mine.py:score"], [1], 5, size="5x5", **where)
         for where in ({"jobs": 0, "cluster": two.address}, {"jobs": 1})
     ]
-    assert set(found[0]["agent"]) == {"mine.py:score at depth 1"}
-    pd.testing.assert_frame_equal(*found)
+    assert set(result[0]["agent"]) == {"mine.py:score at depth 1"}
+    pd.testing.assert_frame_equal(*result)
 
 
 @pytest.mark.slow
@@ -231,13 +231,13 @@ def test_values_of_parameters_are_swept_alike(two: Cluster, tmp_path: Path, monk
     monkeypatch.chdir(tmp_path)
     nodes = Limit(nodes=20)
     agent = named(parse_spec("ID:mine.py:score@nodes=20"))
-    found = [
+    sweep_results = [
         sweep(agent, [parse_axis("option.reach=-1,1")], None, nodes, size="5x5", plies=2, pairs=8, seed=1, out=None,
               show=lambda done, total: None, **where)
         for where in ({"jobs": 0, "cluster": two.address}, {"jobs": 1, "cluster": None})
     ]  # fmt: skip
-    assert len({point.rate.estimate for point in found[0]}) == 2
-    assert found[0] == found[1]
+    assert len({point.rate.estimate for point in sweep_results[0]}) == 2
+    assert sweep_results[0] == sweep_results[1]
 
 
 @pytest.mark.slow

@@ -43,12 +43,12 @@ def test_a_cluster_is_named_by_an_address_or_by_a_scheduler_file(tmp_path: Path)
     file = tmp_path / "s.json"
     file.write_text(json.dumps({"type": "Scheduler", "address": "tls://10.0.0.1:8786"}))
     texts = ("tcp://lab:8786", "tls://lab:8786", "lab:8786", str(file))
-    found = [cluster_address.scheduler_address(text) for text in texts]
-    assert found == ["tcp://lab:8786", "tls://lab:8786", "tcp://lab:8786", "tls://10.0.0.1:8786"]
+    result = [cluster_address.scheduler_address(text) for text in texts]
+    assert result == ["tcp://lab:8786", "tls://lab:8786", "tcp://lab:8786", "tls://10.0.0.1:8786"]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("ucx://lab:8786", "cluster ucx://lab:8786: expected an address like tcp://HOST:PORT or tls://HOST:PORT"),
         ("nothing.json", "neither an address such as tcp://HOST:8786 nor an existing scheduler file"),
@@ -57,12 +57,12 @@ def test_a_cluster_is_named_by_an_address_or_by_a_scheduler_file(tmp_path: Path)
     ],
 )
 def test_what_names_no_cluster_is_refused(
-    text: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("list.json").write_text("[]")
     Path("text.json").write_text("tcp")
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         cluster_address.scheduler_address(text)
 
 
@@ -88,8 +88,8 @@ def test_addresses_that_others_can_reach_unasked_are_warned_of(address: str, is_
 
 def test_tls_without_certificates_says_what_to_set() -> None:
     prefix = "DASK_DISTRIBUTED__COMM__TLS__CLIENT__"
-    told = f"tls://lab:8786 needs certificates: set {prefix}CERT, {prefix}KEY, or"
-    with dask.config.set({"distributed.comm.tls.ca-file": "ca.pem"}), pytest.raises(ValueError, match=told):
+    text = f"tls://lab:8786 needs certificates: set {prefix}CERT, {prefix}KEY, or"
+    with dask.config.set({"distributed.comm.tls.ca-file": "ca.pem"}), pytest.raises(ValueError, match=text):
         cluster_address.check_certificates("tls://lab:8786")
 
 
@@ -166,8 +166,8 @@ def test_a_file_and_its_siblings_arrive_where_they_are_not(
     assert file_transfer.unpack_task(parcel) == task
     user.parent.rename(tmp_path / "elsewhere")
     arrived = file_transfer.unpack_task(parcel)
-    place = tmp_path / "cache" / "files" / content_hash(tmp_path / "elsewhere" / "my.py") / "my.py"
-    assert arrived == replace(task, specs=(task.specs[0], f"Mine=AB:{place}:score@depth=1"))
+    position = tmp_path / "cache" / "files" / content_hash(tmp_path / "elsewhere" / "my.py") / "my.py"
+    assert arrived == replace(task, specs=(task.specs[0], f"Mine=AB:{position}:score@depth=1"))
     assert Worker(arrived).play_batch(np.array([0, 1]), interpreted=True).played.ids.tolist() == [0, 1]
     assert file_transfer.users_in(arrived.specs) == {1}
 
@@ -178,9 +178,9 @@ def test_a_file_that_is_another_one_over_there_is_not_taken(
     monkeypatch.setattr(code_cache, "folder", lambda: tmp_path / "cache")
     file = file_transfer.packed_file(user)
     (user.parent / "parts" / "deep.py").write_text("WEIGHT = 3.0\n")
-    place = file_transfer.install_file(file)
-    assert content_hash(place) == file.content != content_hash(user)
-    place.write_text("damaged")
+    position = file_transfer.install_file(file)
+    assert content_hash(position) == file.content != content_hash(user)
+    position.write_text("damaged")
     assert content_hash(file_transfer.install_file(file)) == file.content
 
 
@@ -227,12 +227,12 @@ def test_a_machine_that_fails_while_it_makes_a_part_of_the_log_is_unfit_and_says
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(remote_worker.log, "encode_part", fail)
-    said: list[str] = []
-    monkeypatch.setattr(remote_worker, "_say", said.append)
+    output: list[str] = []
+    monkeypatch.setattr(remote_worker, "_say", output.append)
     assert remote_worker.play("task", ids) == remote_worker.MachineUnsuitable(
         "OSError: [Errno 28] No space left on device"
     )
-    assert said == ["This machine stops playing in this run: OSError: [Errno 28] No space left on device"]
+    assert output == ["This machine stops playing in this run: OSError: [Errno 28] No space left on device"]
 
 
 def test_a_machine_that_cannot_play_is_named_and_its_work_goes_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -399,16 +399,16 @@ def test_a_machine_that_sends_other_games_than_it_was_asked_for_is_named_and_oth
 def test_unlike_machines_are_warned_of_where_a_clock_limits_somebody() -> None:
     machines = [Machine(name, 2, f"processor {name}", 1.0, 2) for name in ("a", "b")]
     keys = {"format": "head-to-head", "baseline": "random", "pairs": 2}
-    told = [
+    message = [
         len(_fleet_notes(make_plan(load_config(None, {**keys, "contenders": [agent]})), Fleet(some, Pace(1))))
         for agent in ("ID:open@ms=5", "ID:open@nodes=5")
         for some in (tuple(machines), tuple(machines[:1]))
     ]
-    assert told == [1, 0, 0, 0]
+    assert message == [1, 0, 0, 0]
 
 
 def test_many_machines_are_shown_as_the_fastest_and_the_rest() -> None:
-    machines = [Machine(f"lab{place}", 4, "", float(place), 2) for place in range(20)]
+    machines = [Machine(f"lab{index}", 4, "", float(index), 2) for index in range(20)]
     table = machine_table(machines)
     names = list(table.columns[0].cells)
     assert (names[0], names[-1], len(names)) == ("lab19", "and 8 more", 13)

@@ -176,14 +176,14 @@ def forgets_to_round(game, player):
 
 
 @pytest.mark.parametrize(
-    ("function", "told"),
+    ("function", "message"),
     [
         (forgets_to_round, "compiled, it gives 3.0 where Python raises TypeError, for player 1 at Board"),
         (wraps_around, "where Python gives "),
     ],
 )
-def test_what_a_function_does_otherwise_is_told(function, told):
-    with pytest.raises(CompileError, match=told):
+def test_what_a_function_does_otherwise_is_told(function, message):
+    with pytest.raises(CompileError, match=message):
         compile_heuristic(function)
 
 

@@ -93,8 +93,8 @@ def test_zsh_adds_a_blank_behind_what_is_whole_only(folder: Path, line: str, add
     # the line editor, which there is none of here, is played by what prints what it is told
     editor = "compdef() { }; compadd() { print -r -- $* $whole $begun }; _describe() { print -r -- $* $described }"
     asked = f"words=({line}); CURRENT=$#words; _isolation_completion; true"
-    (told,) = run_in_shell("zsh", asked, folder, editor)
-    assert told.startswith(added)
+    (message,) = run_in_shell("zsh", asked, folder, editor)
+    assert message.startswith(added)
 
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish")
@@ -119,11 +119,11 @@ def run_in_shell(shell: str, commands: str, folder: Path, before: str = "") -> l
     path = {"PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
     environment = {**os.environ, **path, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}
     script = CliRunner().invoke(main, ["completion", shell]).output
-    told = subprocess.run(
+    message = subprocess.run(
         [shell, "-c", f"{before}\n{script}\n{commands}"],
         cwd=folder, env=environment, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    return told.stdout.splitlines()
+    return message.stdout.splitlines()
 
 
 def test_help_all_lists_every_command_but_aliases_under_a_task_with_a_whole_sentence() -> None:

@@ -90,7 +90,7 @@ def test_engines_are_programs_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "message"),
     [
         ('name = "a"', "engines[0].command is missing"),
         ('name = "a"\ncomand = ["a"]', "unknown key engines[0].comand; did you mean command?"),
@@ -105,10 +105,10 @@ def test_engines_are_programs_by_name(tmp_path: Path) -> None:
         ('name = "a"\ncommand = ["a"]\noptions = {Board = "3x3\\nquit"}', "option must be single lines"),
     ],
 )
-def test_engines_that_cannot_be_are_refused_in_one_line(tmp_path: Path, lines: str, told: str) -> None:
+def test_engines_that_cannot_be_are_refused_in_one_line(tmp_path: Path, lines: str, message: str) -> None:
     with pytest.raises(ValueError, match=r"t\.toml: ") as error:
         load(tmp_path, f"[[engines]]\n{lines}\n")
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 

@@ -40,7 +40,7 @@ def test_resamples_of_few_openings_leave_out_less_by_students_t_and_by_their_sma
 @pytest.mark.parametrize(("first", "second"), [(1, 2), (5, 50), (1, 100)])
 def test_steps_of_spsa_shrink_by_its_usual_exponents(first: int, second: int) -> None:
     plan, point = SpsaPlan(rounds=100, directions=1, openings=4, seed=1), np.array([0.5])
-    early, late = (float(moved(plan, point, np.ones((1, 1)), np.ones(1), one)[0] - 0.5) for one in (first, second))
+    early, late = (float(moved(plan, point, np.ones((1, 1)), np.ones(1), item)[0] - 0.5) for item in (first, second))
     perturbation = (second / first) ** -0.101
     assert width(second) / width(first) == pytest.approx(perturbation)
     gain = ((10 + second) / (10 + first)) ** -0.602
@@ -75,7 +75,7 @@ def test_the_log_is_written_every_half_second_to_two_and_less_often_in_long_runs
 
 
 @pytest.mark.parametrize(
-    ("chance", "shown"),
+    ("chance", "printed"),
     [
         (0.0, "0"),
         (0.004, "< 1"),
@@ -87,8 +87,8 @@ def test_the_log_is_written_every_half_second_to_two_and_less_often_in_long_runs
         (1.0, "100"),
     ],
 )
-def test_a_chance_is_never_rounded_to_certainty(chance: float, shown: str) -> None:
-    assert Chance(chance).text == shown
+def test_a_chance_is_never_rounded_to_certainty(chance: float, printed: str) -> None:
+    assert Chance(chance).text == printed
 
 
 def test_what_was_counted_in_resamples_is_never_certain() -> None:
@@ -112,12 +112,12 @@ def test_openings_played_and_missing_together_are_compared_with_those_on_the_boa
     population: int, is_enough: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        wording, "detectable_effect", lambda one, worth: SimpleNamespace(difference=0.1, still_needed=50)
+        wording, "detectable_effect", lambda first, worth: SimpleNamespace(difference=0.1, still_needed=50)
     )
     claims = [SimpleNamespace(is_empty=False, is_census=False, openings=100)]
-    said = " ".join(wording.reach_sentences(claims, 0.02, population))  # type: ignore[arg-type]
-    assert ("about 50 openings more than the 100 played" in said) == is_enough
-    assert (f"more openings than the {population:,} of this kind on the board" in said) != is_enough
+    text = " ".join(wording.reach_sentences(claims, 0.02, population))  # type: ignore[arg-type]
+    assert ("about 50 openings more than the 100 played" in text) == is_enough
+    assert (f"more openings than the {population:,} of this kind on the board" in text) != is_enough
 
 
 def test_one_game_too_few_in_the_log_of_a_finished_run_is_missing(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ class Player:
 
 
 @pytest.mark.parametrize(
-    ("end", "told"),
+    ("end", "message"),
     [
         (lambda: sys.exit(3), "raises SystemExit: 3"),
         (lambda: os._exit(0), r"calls os\._exit\(0\)"),
@@ -39,9 +39,9 @@ class Player:
         (lambda: (_ for _ in ()).throw(GeneratorExit), "raises GeneratorExit"),
     ],
 )
-def test_what_would_end_the_process_is_an_exception(end: object, told: str) -> None:
+def test_what_would_end_the_process_is_an_exception(end: object, message: str) -> None:
     before = os._exit, os.closerange, dict(sys.modules)
-    with pytest.raises(WantsToEnd, match=told), prevent_exit():
+    with pytest.raises(WantsToEnd, match=message), prevent_exit():
         end()  # type: ignore[operator]
     assert (os._exit, os.closerange, dict(sys.modules)) == before
 

@@ -30,7 +30,7 @@ class Machine:
             self.taken += is_first
             return 1000, int(1000 * each * self.slowness(self.taken))
 
-        return [lambda each=each, place=place: turn(each, place == 0) for place, each in enumerate(costs)]
+        return [lambda each=each, index=index: turn(each, index == 0) for index, each in enumerate(costs)]
 
 
 @pytest.mark.parametrize("slowness", [lambda number: 1, lambda number: 1 + number % 3, lambda number: number])
@@ -48,9 +48,9 @@ def disturbed(often: float) -> Machine:
 
 
 def test_single_slow_turns_move_a_cost_by_less_than_five_per_cent():
-    found = [compare_turns(disturbed(0.2).turns(5.0, 11.0))[1].times for _ in range(10)]
-    assert max(found) / min(found) < 1.05
-    assert found[0] == pytest.approx(2.2, rel=0.05)
+    ratios = [compare_turns(disturbed(0.2).turns(5.0, 11.0))[1].times for _ in range(10)]
+    assert max(ratios) / min(ratios) < 1.05
+    assert ratios[0] == pytest.approx(2.2, rel=0.05)
 
 
 def test_what_does_not_agree_is_measured_again_and_called_unsteady():
@@ -67,8 +67,8 @@ def test_an_interval_holds_the_median_with_95_per_cent():
     for _ in range(400):
         own = iter(chance.exponential(1, 2 * ROUNDS).tolist())
         turns = [lambda: (1, 1), lambda own=own: (1, next(own))]
-        one = compare_turns(turns)[1]
-        covered += one.low <= np.log(2) <= one.high
+        ratios = compare_turns(turns)[1]
+        covered += ratios.low <= np.log(2) <= ratios.high
     assert 0.93 < covered / 400 < 0.99
 
 

@@ -22,11 +22,11 @@ SLOTS = (0, 1, 2)
 @pytest.fixture
 def markers(tmp_path: Path) -> Markers:
     """Worker 501 is at game 13, its first mover's turn; 502 at 25, the second's; 503 is between batches."""
-    found = create_markers(tmp_path / "markers", 4)
-    found[0] = (501, 13, 0, 7, 0)
-    found[1] = (502, 25, 1, 8, 3)
-    found[2] = (0, 32, 1, 9, 0)
-    return found
+    result = create_markers(tmp_path / "markers", 4)
+    result[0] = (501, 13, 0, 7, 0)
+    result[1] = (502, 25, 1, 8, 3)
+    result[2] = (0, 32, 1, 9, 0)
+    return result
 
 
 def test_the_dead_worker_s_game_is_suspect_and_whoever_was_on_the_move_in_it(markers: Markers) -> None:

@@ -107,8 +107,8 @@ def test_every_command_helps_with_all_its_options(name: str) -> None:
 
 def command_lines() -> list[str]:
     """Every command line of README and documents, once."""
-    found = [code for page in READ for code in code_of(page.read_text(encoding="utf-8"))]
-    lines = [code for code in found if re.match(r"isolation +[a-z]", code) and " / " not in code]
+    result = [code for page in READ for code in code_of(page.read_text(encoding="utf-8"))]
+    lines = [code for code in result if re.match(r"isolation +[a-z]", code) and " / " not in code]
     return sorted({line for line in lines if words_of(line)[0] in main.commands} - NAMED_ALONE)
 
 
@@ -161,7 +161,7 @@ def test_a_tutorial_can_be_followed(page: Path, tmp_path: Path, monkeypatch: pyt
     if "$ isolation" in text:
         keep_small(monkeypatch)
     names: dict[str, object] = {}
-    said = ""
+    answer = ""
     lines = set[str]()
     for language, block in STORY.findall(text):
         if named := re.match(r"# ([\w/-]+\.py)\n", block):
@@ -170,10 +170,10 @@ def test_a_tutorial_can_be_followed(page: Path, tmp_path: Path, monkeypatch: pyt
         elif language:
             with redirect_stdout(StringIO()) as output:
                 exec(compile(block, page.name, "exec"), names)
-            said = output.getvalue()
-        elif said:
-            assert block.split() == said.split()
-            said = ""
+            answer = output.getvalue()
+        elif answer:
+            assert block.split() == answer.split()
+            answer = ""
         for line in re.findall(r"^\$ ((?:isolation|cp) .*)", "" if language else block, re.MULTILINE):
             if line.startswith("cp "):
                 shutil.copy(*line.split()[1:])

@@ -89,10 +89,10 @@ def test_what_is_wrong_is_found_and_named(monkeypatch, change, failing, seen):
     if failing == "is ready":
         monkeypatch.setattr(engine_checks, "SECONDS", 0.2)
     findings = check_engine(Program(("here",), "ugi"), lambda program, errors: Here(change))
-    found = next(finding for finding in findings if finding.step == failing)
+    match = next(finding for finding in findings if finding.step == failing)
     findings.close()
-    assert not found.passed
-    assert seen in found.seen
+    assert not match.passed
+    assert seen in match.seen
 
 
 def test_the_command_says_what_failed_and_ends_with_code_1(tmp_path: Path, monkeypatch):
@@ -123,9 +123,9 @@ def test_an_engine_that_lacks_only_what_is_not_needed_to_play_here_is_sound(monk
 
 
 def test_whoever_knows_no_queries_is_not_waited_for(monkeypatch):
-    found = step_of("says result", monkeypatch, lambda line: "" if line.startswith("response") else line)
-    assert (found.passed, found.is_needed) == (False, False)
-    assert found.seen == "readyok; not response p1win"
+    step = step_of("says result", monkeypatch, lambda line: "" if line.startswith("response") else line)
+    assert (step.passed, step.is_needed) == (False, False)
+    assert step.seen == "readyok; not response p1win"
 
 
 def test_a_program_beside_us_is_found(tmp_path: Path, monkeypatch):
@@ -147,17 +147,17 @@ def step_of(name, monkeypatch, *changes, protocol="ugi", start=None):
     """What comes of a step when our engine's lines are changed on their way out."""
     monkeypatch.setattr(engine_checks, "SECONDS", 2.0)
     findings = check_engine(Program(("here",), protocol), start or (lambda program, errors: Here(*changes)))
-    found = next(finding for finding in findings if finding.step == name)
+    match = next(finding for finding in findings if finding.step == name)
     findings.close()
-    return found
+    return match
 
 
 def test_a_second_move_is_found_in_its_own_step(monkeypatch):
-    found = step_of(
+    step = step_of(
         "moves by depth 1", monkeypatch, lambda line: f"{line}\nbestmove a1b3" if "bestmove" in line else line
     )
-    assert not found.passed
-    assert "a second one: bestmove a1b3" in found.seen
+    assert not step.passed
+    assert "a second one: bestmove a1b3" in step.seen
 
 
 class Hasty(Here):
@@ -171,9 +171,9 @@ class Hasty(Here):
 
 def test_an_endless_search_must_not_answer_unasked(monkeypatch):
     name = "searches until stopped, and answers isready meanwhile"
-    found = step_of(name, monkeypatch, start=lambda program, errors: Hasty(lambda line: line))
-    assert not found.passed
-    assert "an unrequested move" in found.seen
+    step = step_of(name, monkeypatch, start=lambda program, errors: Hasty(lambda line: line))
+    assert not step.passed
+    assert "an unrequested move" in step.seen
 
 
 def test_a_clock_with_increments_is_what_stands_on_it_now():
@@ -188,10 +188,10 @@ def test_what_an_engine_writes_to_standard_error_is_shown_when_it_ends(tmp_path:
         tmp_path / "mine", at("uginewgame", "print('one\\ntwo: no such weights', file=sys.stderr); sys.exit(2)")
     )
     findings = check_engine(Program((str(path),), "ugi"))
-    found = next(finding for finding in findings if not finding.passed)
+    match = next(finding for finding in findings if not finding.passed)
     findings.close()
-    assert found.step == "starts a game"
-    assert found.seen.endswith("it ended with exit code 2; last line on standard error: one | two: no such weights")
+    assert match.step == "starts a game"
+    assert match.seen.endswith("it ended with exit code 2; last line on standard error: one | two: no such weights")
 
 
 def test_steps_that_were_not_tried_are_counted_too(tmp_path: Path):
@@ -209,10 +209,10 @@ def test_options_are_told_and_whoever_cannot_read_a_file_says_so(tmp_path: Path)
     path = engine(tmp_path / "mine", f"{at('uci', greets)}\n    {at('setoption', says)}")
     command = ["test-engine", "--protocol", "uci", "--option", "VariantPath=/no=where", "--option", "Hash=3", str(path)]
     findings = check_engine(Program((str(path),), "uci", (("VariantPath", "/no=where"), ("Hash", "3"))))
-    found = next(finding for finding in findings if not finding.passed)
+    match = next(finding for finding in findings if not finding.passed)
     findings.close()
-    assert found.step == "accepts its own options"
-    assert "setoption name VariantPath value /no=where | setoption name Hash value 3" in found.sent
-    assert "it wrote 'Unable to open file /no=where'" in found.seen
+    assert match.step == "accepts its own options"
+    assert "setoption name VariantPath value /no=where | setoption name Hash value 3" in match.sent
+    assert "it wrote 'Unable to open file /no=where'" in match.seen
     result = CliRunner().invoke(main, command)
     assert "it wrote 'Unable to open file /no=where'" in result.output

@@ -66,18 +66,18 @@ class Script:
         if not self.said:
             self.clock.now += seconds
             raise TransportTimeout
-        said = self.said[0]
-        if isinstance(said, (int, float)) and said > seconds:
+        output = self.said[0]
+        if isinstance(output, (int, float)) and output > seconds:
             self.said[0] -= seconds
             self.clock.now += seconds
             raise TransportTimeout
         self.said.pop(0)
-        if isinstance(said, (int, float)):
-            self.clock.now += said
-            return self.receive(seconds - said)
-        if isinstance(said, BaseException):
-            raise said
-        return said if isinstance(said, bytes) else said.encode()
+        if isinstance(output, (int, float)):
+            self.clock.now += output
+            return self.receive(seconds - output)
+        if isinstance(output, BaseException):
+            raise output
+        return output if isinstance(output, bytes) else output.encode()
 
     def ending(self, seconds):
         return "ended with exit code 3"
@@ -132,24 +132,24 @@ def lose(clock, answers, agent=None):
 
 
 def test_an_engine_that_knows_ugi_is_spoken_to_in_ugi(clock):
-    script, found = ask(clock, SPEAKS_UGI)
+    script, result = ask(clock, SPEAKS_UGI)
     assert script.sent == [
         *("ugi", "isready", "isready", "uginewgame", "isready"),
         *("position fen 7/7/n6/3N3/7/7/7 w - - 0 1", "isready", "go nodes 100"),
     ]
-    assert found.move == 37
+    assert result.move == 37
     assert script.ended == 0
 
 
 def test_an_engine_that_does_not_is_spoken_to_in_uci_of_variants_it_is_told(clock):
-    script, found = ask(clock, SPEAKS_UCI)
+    script, result = ask(clock, SPEAKS_UCI)
     path = next(line for line in script.sent if "VariantPath" in line).rpartition(" ")[2]
     assert script.sent == [
         *("ugi", "isready", "uci", "isready", "ucinewgame", "isready"),
         *(f"setoption name VariantPath value {path}", "setoption name UCI_Variant value joust7x7"),
         *("position fen 7/7/n6/3N3/7/7/7 w - - 0 1", "isready", "go nodes 100"),
     ]
-    assert found.move == 37
+    assert result.move == 37
     with open(path, encoding="utf-8") as file:
         assert file.read() == variants_text((7, 7))
 
@@ -225,19 +225,19 @@ def test_boards_have_variants_of_their_own():
 
 
 def test_what_an_engine_reports_is_its_result(clock):
-    said = ("info string hi", "info depth 3 nodes 42 score cp -150 pv d4c2 a5b3 z9", "bestmove d4c2 ponder a5b3")
-    _, found = ask(clock, SPEAKS_UGI | {"go": (0.25, *said)})
-    assert (found.move, found.depth, found.nodes, found.score, found.pv) == (37, 3, 42, -1.5, (37, 29))
-    assert found.seconds == pytest.approx(0.25)
-    assert not found.exact
-    assert is_well_formed(found)
+    output = ("info string hi", "info depth 3 nodes 42 score cp -150 pv d4c2 a5b3 z9", "bestmove d4c2 ponder a5b3")
+    _, result = ask(clock, SPEAKS_UGI | {"go": (0.25, *output)})
+    assert (result.move, result.depth, result.nodes, result.score, result.pv) == (37, 3, 42, -1.5, (37, 29))
+    assert result.seconds == pytest.approx(0.25)
+    assert not result.exact
+    assert is_well_formed(result)
 
 
 def test_a_line_that_does_not_begin_with_the_move_is_not_taken_for_its_line(clock):
-    said = ("info depth 3 score mate 3 pv d4e2", "bestmove d4c2")
-    _, found = ask(clock, SPEAKS_UGI | {"go": said})
-    assert found.pv == (37,)
-    assert found.score == math.inf
+    output = ("info depth 3 score mate 3 pv d4e2", "bestmove d4c2")
+    _, result = ask(clock, SPEAKS_UGI | {"go": output})
+    assert result.pv == (37,)
+    assert result.score == math.inf
 
 
 @pytest.mark.parametrize(
@@ -388,8 +388,8 @@ def test_an_engine_is_kept_for_the_next_game_of_the_very_same_agent(clock):
     scripts = [Script(clock, SPEAKS_UGI) for _ in range(3)]
     starts = iter(scripts)
     agent = agent_of()
-    for one in (agent, agent, replace(agent, program=Program(("mine", "--fast"))), replace(agent, errors="/tmp/x")):
-        with opened_player(one.open(lambda program, errors: next(starts))) as player:
+    for item in (agent, agent, replace(agent, program=Program(("mine", "--fast"))), replace(agent, errors="/tmp/x")):
+        with opened_player(item.open(lambda program, errors: next(starts))) as player:
             player.new_game()
             player.choose(BOARD, 0)
     assert [script.sent.count("uginewgame") for script in scripts] == [2, 1, 1]

@@ -41,8 +41,8 @@ def kept(monkeypatch):
         session.end()
 
 
-def agent_of(path, **more):
-    return EngineAgent("Mine", Program((str(path),)), Limit(nodes=10), **more)
+def agent_of(path, **options):
+    return EngineAgent("Mine", Program((str(path),)), Limit(nodes=10), **options)
 
 
 def test_an_engine_plays_whole_games_in_one_process(tmp_path, kept):
@@ -157,7 +157,7 @@ DIES_AT_TIMES = "import os, random; os.kill(os.getpid(), 9) if random.random() <
 CONTENDERS = ["engine:fragile@nodes=5", "engine:mine@nodes=5", "random"]
 
 
-def config_of(tmp_path, out, **more):
+def config_of(tmp_path, out, **options):
     keys = {
         "board": "5x5",
         "format": "round-robin",
@@ -169,7 +169,7 @@ def config_of(tmp_path, out, **more):
             {"name": name, "command": [f"./{name}"], "directory": str(tmp_path)} for name in ("fragile", "mine")
         ],
     }
-    return load_config(None, {**keys, **more})
+    return load_config(None, {**keys, **options})
 
 
 def test_a_tournament_goes_on_though_engines_are_killed_and_is_resumed(tmp_path):

@@ -66,9 +66,9 @@ def talk():
 
 def test_both_languages_are_greeted_in(talk):
     engine = talk("Mine=random")
-    said = engine.ask("ugi", "ugiok")
-    assert said[0] == "id name Mine"
-    assert "option name Board type string default 7x7" in said
+    answer = engine.ask("ugi", "ugiok")
+    assert answer[0] == "id name Mine"
+    assert "option name Board type string default 7x7" in answer
     (variants,) = [line for line in engine.ask("uci", "uciok") if "UCI_Variant" in line]
     assert variants.startswith("option name UCI_Variant type combo default joust var joust var joust5x5 var ")
     assert variants.endswith(" var placing9x11")
@@ -82,27 +82,27 @@ def found_here(limit):
     return parse_agent(f"ID:improved@{limit}").choose(Board.from_moves([24, 14, 9]), 0)
 
 
-def is_told(found, nodes, info, best):
+def is_told(result, nodes, info, best):
     """Whether lines of an engine say what was found, in so many nodes."""
-    move = write_move(Board.from_moves([24, 14, 9]), found.move)
-    line = f"info depth {found.depth} nodes {nodes} time "
-    told = f" score cp {round(100 * found.score)} pv {move} "
-    return best == f"bestmove {move}" and info.startswith(line) and told in info
+    move = write_move(Board.from_moves([24, 14, 9]), result.move)
+    line = f"info depth {result.depth} nodes {nodes} time "
+    text = f" score cp {round(100 * result.score)} pv {move} "
+    return best == f"bestmove {move}" and info.startswith(line) and text in info
 
 
 def test_a_move_is_the_one_that_the_agent_chooses_here(talk):
-    engine, found = talk("ID:improved@nodes=9"), found_here("nodes=300")
+    engine, result = talk("ID:improved@nodes=9"), found_here("nodes=300")
     engine.ask("position startpos moves N@d4 N@a5 d4c6")
-    assert is_told(found, found.nodes, *engine.ask("go nodes 300", "bestmove"))
+    assert is_told(result, result.nodes, *engine.ask("go nodes 300", "bestmove"))
 
 
 def test_a_depth_is_reached_ply_by_ply_each_with_a_line_and_nodes_add_up(talk):
     engine = talk("ID:improved@nodes=9")
     engine.ask("position startpos moves N@d4 N@a5 d4c6")
-    said = engine.ask("go depth 3", "bestmove")
-    assert [line.split()[2] for line in said[:-1]] == ["1", "2", "3"]
+    answer = engine.ask("go depth 3", "bestmove")
+    assert [line.split()[2] for line in answer[:-1]] == ["1", "2", "3"]
     nodes = sum(found_here(f"depth={depth}").nodes for depth in (1, 2, 3))
-    assert is_told(found_here("depth=3"), nodes, *said[-2:])
+    assert is_told(found_here("depth=3"), nodes, *answer[-2:])
 
 
 @pytest.mark.parametrize(
@@ -127,14 +127,14 @@ def test_a_search_that_its_time_or_stop_ends_plays_the_best_move_so_far(talk, li
     board = Board.from_moves([24, 14], "9x11")
     engine.ask(f"position fen {board.fen}")
     engine.ask("isready", "readyok")
-    said = []
+    output = []
     if line == "go depth 60":
-        said += engine.ask(line, "info depth 4")
+        output += engine.ask(line, "info depth 4")
         line = "stop"
-    said += engine.ask(line, "bestmove")
-    reached = max(int(info.split()[2]) for info in said[:-1])
-    found = parse_agent(f"ID:improved@depth={reached}").choose(board, 0)
-    assert said[-1] == f"bestmove {write_move(board, found.move)}"
+    output += engine.ask(line, "bestmove")
+    reached = max(int(info.split()[2]) for info in output[:-1])
+    result = parse_agent(f"ID:improved@depth={reached}").choose(board, 0)
+    assert output[-1] == f"bestmove {write_move(board, result.move)}"
 
 
 def test_a_number_of_nodes_is_also_ended_by_time(talk):
@@ -165,8 +165,8 @@ def test_an_endless_search_tells_of_every_ply(talk):
     engine.ask(f"position fen {Board.from_moves([24, 14], '9x11').fen}")
     engine.ask("isready", "readyok")
     engine.ask("go infinite")
-    said = engine.ask("", "info depth 4 ")
-    assert [line.split()[2] for line in said] == ["1", "2", "3", "4"]
+    answer = engine.ask("", "info depth 4 ")
+    assert [line.split()[2] for line in answer] == ["1", "2", "3", "4"]
     engine.ask("stop", "bestmove")
 
 
@@ -186,12 +186,12 @@ def test_without_a_limit_the_agent_has_its_own_and_of_one_it_cannot_have_it_says
     engine.ask(f"position fen {Board.from_moves([24, 14]).fen}")
     engine.ask("isready", "readyok")
     assert " nodes 64 " in engine.ask("go", "bestmove")[0]
-    why, found, _ = engine.ask("go depth 3", "bestmove")
+    why, result, _ = engine.ask("go depth 3", "bestmove")
     assert why == "info string MCTS has no depth limit: use nodes, ms or cpu_ms; its own limit counts"
-    assert " nodes 64 " in found
-    why, found, _ = engine.ask("go depth 3 nodes 32", "bestmove")
+    assert " nodes 64 " in result
+    why, result, _ = engine.ask("go depth 3 nodes 32", "bestmove")
     assert why == "info string MCTS has no depth limit: use nodes, ms or cpu_ms; the other arguments of go apply"
-    assert " nodes 32 " in found
+    assert " nodes 32 " in result
     assert engine.ask("go nodes 0", "bestmove")[0] == "info string go nodes 0 is treated as go nodes 1"
     assert " nodes 100 " in engine.ask("go nodes 100", "bestmove")[0]
     assert talk("random").ask("go nodes 5", "bestmove")
@@ -199,18 +199,18 @@ def test_without_a_limit_the_agent_has_its_own_and_of_one_it_cannot_have_it_says
 
 def test_proven_results_are_mates_in_plies_and_in_moves_where_their_distance_is_known():
     board = Board.from_moves([24, 14])
-    found = SearchResult(9, float("inf"), 7, 5, 0.001, (9, 29), True)
+    results = SearchResult(9, float("inf"), 7, 5, 0.001, (9, 29), True)
     lost = SearchResult(9, float("-inf"), 7, 5, 0.001, (9,), True)
 
     def said(result, spoken=engine_search.UGI, counts_plies=True):
         return format_info(result, board, spoken, counts_plies=counts_plies)
 
-    assert said(found) == "info depth 7 nodes 5 time 1 score mate 7 pv d4c6 a5b3"
+    assert said(results) == "info depth 7 nodes 5 time 1 score mate 7 pv d4c6 a5b3"
     assert "score mate -4 pv d4c6,c6d4" in said(lost, engine_server.UCI)
-    assert "score cp 1000000000 pv" in said(found, counts_plies=False)
+    assert "score cp 1000000000 pv" in said(results, counts_plies=False)
     assert "score cp -1000000000 pv" in said(lost, counts_plies=False)
-    assert "score cp 1000000000 pv" in said(replace(found, exact=False))
-    assert "score cp 999999999 pv" in said(replace(found, score=1.7e308))
+    assert "score cp 1000000000 pv" in said(replace(results, exact=False))
+    assert "score cp 999999999 pv" in said(replace(results, score=1.7e308))
     assert said(SearchResult(9, float("nan"), 0, 0, 0.0, (9,), False)) == "info depth 0 nodes 0 time 0 pv d4c6"
 
 
@@ -225,10 +225,10 @@ def test_an_endless_search_answers_isready_and_stops_when_told_to(talk):
     engine.ask(f"position fen {Board.from_moves([24, 14], '9x11').fen}")
     engine.ask("isready", "readyok")
     engine.ask("go infinite")
-    *said, ready = engine.ask("isready", "readyok")
-    *more, best = engine.ask("stop", "bestmove")
+    *output, ready = engine.ask("isready", "readyok")
+    *options, best = engine.ask("stop", "bestmove")
     assert ready == "readyok"
-    assert all(line.startswith("info ") for line in (*said, *more))
+    assert all(line.startswith("info ") for line in (*output, *options))
     assert best.split()[1].startswith("c7")
 
 
@@ -301,7 +301,7 @@ def test_of_a_time_only_what_compiling_has_left_is_searched_for():
     done = threading.Event()
     compiling = threading.Thread(target=done.wait, args=(60,))
     compiling.start()
-    asked, said = queue.SimpleQueue(), queue.SimpleQueue()
+    asked, output = queue.SimpleQueue(), queue.SimpleQueue()
     board, agent = Board.from_moves([24, 14]), parse_agent("ID:improved@ms=9")
 
     def ask(agent, board):
@@ -309,9 +309,9 @@ def test_of_a_time_only_what_compiling_has_left_is_searched_for():
         return greedy_interpreted(board, agent.heuristic)
 
     plan = plan_search(agent, read_go(["movetime", "60010"], 0), board)
-    engine_search.RunningSearch(plan, board, engine_search.UGI, ask, said.put, is_infinite=False, compiling=compiling)
+    engine_search.RunningSearch(plan, board, engine_search.UGI, ask, output.put, is_infinite=False, compiling=compiling)
     done.set()
-    assert said.get(timeout=60).startswith("info depth")
+    assert output.get(timeout=60).startswith("info depth")
     assert asked.get() < plan.agent.limit.ms == 60_000
 
 
@@ -330,7 +330,7 @@ def test_questions_about_the_position_are_answered(talk):
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("position fen 7/7", "error: not a FEN"),
         ("position startpos moves z9", "error: square z9 is not on the 7x7 board"),
@@ -341,10 +341,10 @@ def test_questions_about_the_position_are_answered(talk):
         ("xyzzy", "unknown command: xyzzy"),
     ],
 )
-def test_what_cannot_be_done_is_said_and_the_engine_goes_on(talk, line, told):
+def test_what_cannot_be_done_is_said_and_the_engine_goes_on(talk, line, message):
     engine = talk("random")
-    (said,) = engine.ask(line, "info string")
-    assert said.startswith(f"info string {told}")
+    (output,) = engine.ask(line, "info string")
+    assert output.startswith(f"info string {message}")
     assert engine.ask("isready", "readyok") == ["readyok"]
 
 
@@ -388,10 +388,10 @@ def test_a_number_that_is_none_is_left_out_and_a_move_comes_nevertheless(talk):
     engine.ask(f"position fen {Board.from_moves([24, 14]).fen}")
     engine.ask("isready", "readyok")
     for line, number in (("go nodes", "nodes expects a whole number, not ''"), ("go depth x", "depth")):
-        said = engine.ask(line, "bestmove")
-        assert said[0].startswith(f"info string go {number}")
-        assert said[0].endswith("; ignored")
-        assert " nodes 64 " in said[1]
+        answer = engine.ask(line, "bestmove")
+        assert answer[0].startswith(f"info string go {number}")
+        assert answer[0].endswith("; ignored")
+        assert " nodes 64 " in answer[1]
     assert " nodes 32 " in engine.ask("go nodes 32 movetime soon", "bestmove")[1]
 
 
@@ -408,8 +408,8 @@ def test_the_board_of_startpos_is_an_option_and_that_of_joust_is_given(talk):
 def test_startpos_is_that_of_the_variant_as_our_file_of_variants_has_it(talk):
     engine = talk("random")
     engine.ask("uci", "uciok")
-    (said,) = engine.ask("setoption name UCI_Variant value chess", "info string")
-    assert said.startswith("info string error: no variant chess")
+    (output,) = engine.ask("setoption name UCI_Variant value chess", "info string")
+    assert output.startswith("info string error: no variant chess")
     for variant, moves, answer in (("joust3x3", "moves a3c2", "bestmove c1a2,a2c1"), ("placing1x2", "", "bestmove N@")):
         engine.ask(f"setoption name UCI_Variant value {variant}")
         engine.ask(f"position startpos {moves}")
@@ -458,10 +458,10 @@ def test_an_agent_plays_the_same_game_as_an_engine_and_here():
     here = parse_agent("ID:improved@nodes=60")
     program = Program((sys.executable, "-m", "cli", "engine", "ID:improved@nodes=9"), "uci")
     there = EngineAgent("There", program, Limit(nodes=60))
-    one, other = (play(agent, parse_agent("AB:open@depth=2"), [5, 12], "4x5") for agent in (here, there))
-    assert one.moves == other.moves
-    assert one.nodes == other.nodes
-    assert one.reason == other.reason == "no_moves"
+    first, second = (play(agent, parse_agent("AB:open@depth=2"), [5, 12], "4x5") for agent in (here, there))
+    assert first.moves == second.moves
+    assert first.nodes == second.nodes
+    assert first.reason == second.reason == "no_moves"
     with opened_player(there.open()) as player:
         player.new_game()
         assert player._session is not None

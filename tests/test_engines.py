@@ -299,8 +299,8 @@ class Printing(First):
 class Odd(Exception):
     """An exception that cannot be made again from what it holds."""
 
-    def __init__(self, one, other):
-        super().__init__(f"{one} and {other}")
+    def __init__(self, first, second):
+        super().__init__(f"{first} and {second}")
 
 
 class Raising:
@@ -330,8 +330,8 @@ def test_one_process_serves_a_batch_and_the_next_with_a_fresh_player_a_game():
     agent = classic(Remembering)
     details = []
     for _ in range(2):
-        said = play_games(agent, GreedyAgent(), [(24, 14), (0, 1)], [1, 2], hard_cap=20.0).detail
-        details += [detail.partition(" (test_engines.py, line ")[0] for detail in said]
+        records = play_games(agent, GreedyAgent(), [(24, 14), (0, 1)], [1, 2], hard_cap=20.0).detail
+        details += [detail.partition(" (test_engines.py, line ")[0] for detail in records]
     assert [detail.partition(" in ")[0] for detail in details] == [f"ValueError: 1 of {n}" for n in (1, 2, 3, 4)]
     assert len({detail.partition(" in ")[2] for detail in details} - {str(os.getpid())}) == 1
 

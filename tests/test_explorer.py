@@ -52,31 +52,33 @@ def counted(run, board, drawn):
 
 
 def check(run, board, drawn=False):
-    found = explore(read_played(run, board.size), board)
+    explored_moves = explore(read_played(run, board.size), board)
     games, won = counted(run, board, drawn)
-    assert found.games == games.total()
-    cells = [cell for reply in found.replies for cell in reply.cells]
+    assert explored_moves.games == games.total()
+    cells = [cell for reply in explored_moves.replies for cell in reply.cells]
     assert sorted(cells) == list(board.legal_cells())
-    for reply in found.replies:
+    for reply in explored_moves.replies:
         (after,) = {folded(board.successor(cell)) for cell in reply.cells}
         assert (reply.games, reply.won) == (games[after], won[after])
-    assert [reply.games for reply in found.replies] == sorted((reply.games for reply in found.replies), reverse=True)
-    return found
+    assert [reply.games for reply in explored_moves.replies] == sorted(
+        (reply.games for reply in explored_moves.replies), reverse=True
+    )
+    return explored_moves
 
 
 @pytest.mark.parametrize("ply", [2, 3, 4])
 def test_what_players_chose_and_won_is_counted_over_all_symmetries(run, ply):
-    found = 0
+    result = 0
     for seed in range(8):
         board = Board.from_moves(random_record(seed, size="3x4").moves[:ply], "3x4")
-        found += check(run, board).games
-    assert found >= 8
+        result += check(run, board).games
+    assert result >= 8
 
 
 def test_moves_of_openings_are_told_from_those_that_players_chose(run):
-    found = check(run, Board.from_moves([], "3x4"), drawn=True)
-    assert (found.games, found.drawn) == (60, True)
-    assert len(found.replies) == 4  # the 12 cells are 4 by symmetry
+    problems = check(run, Board.from_moves([], "3x4"), drawn=True)
+    assert (problems.games, problems.drawn) == (60, True)
+    assert len(problems.replies) == 4  # the 12 cells are 4 by symmetry
     assert not check(run, Board.from_moves(random_record(0, size="3x4").moves[:2], "3x4")).drawn
 
 
@@ -93,9 +95,9 @@ def test_nothing_is_known_of_other_boards_nor_of_positions_beyond_the_known_plie
     assert read_played(run, "7x7").ids.shape == (0, opening_explorer.PLIES + 1)
     board = Board.from_moves(random_record(3, size="3x4").moves[:5], "3x4")
     monkeypatch.setattr(opening_explorer, "PLIES", 4)
-    found = explore(read_played(run, "3x4"), board)
-    assert found.games == 0
-    assert {cell for reply in found.replies for cell in reply.cells} == set(board.legal_cells())
+    explored_moves = explore(read_played(run, "3x4"), board)
+    assert explored_moves.games == 0
+    assert {cell for reply in explored_moves.replies for cell in reply.cells} == set(board.legal_cells())
 
 
 def test_a_finished_position_has_no_replies(run):
@@ -105,12 +107,12 @@ def test_a_finished_position_has_no_replies(run):
 
 def test_ids_by_ply_are_those_of_the_positions_on_the_way():
     cells = np.array([[24, 14, 9, 1, 0, -1], [0, 48, 9, -1, -1, -1], [3, 2, -1, -1, -1, -1]], np.int16)
-    found = orbit_ids_by_ply(cells, "7x7")
+    orbits = orbit_ids_by_ply(cells, "7x7")
     for row, moves in enumerate(cells):
         for ply in range(cells.shape[1] + 1):
             played = moves[:ply]
             expected = 0 if -1 in played else orbit_ids(played.reshape(1, -1), "7x7")[0]
-            assert found[row, ply] == expected
+            assert orbits[row, ply] == expected
 
 
 def test_a_run_of_many_parts_is_read_whole(tmp_path, monkeypatch):

@@ -68,14 +68,14 @@ def test_common_forms_are_read(tmp_path):
     [White "x"] [Black "y"]
     d4 a5
     """
-    one, two, three = read(tmp_path, text)
-    assert (one.tags["White"], one.cells, one.comments[2]) == ('a "b" c\\', (24, 14, 9, 1, 0), "good")
-    assert (two.cells, two.winner, two.opening) == ((24, 14, 9), 1, (24, 14))
+    first, second, three = read(tmp_path, text)
+    assert (first.tags["White"], first.cells, first.comments[2]) == ('a "b" c\\', (24, 14, 9, 1, 0), "good")
+    assert (second.cells, second.winner, second.opening) == ((24, 14, 9), 1, (24, 14))
     assert (three.cells, three.opening, three.line) == ((24, 14), (24, 14), 6)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "games.pgn: no games in this file"),
         ("1. Nz9 *", "games.pgn:1: move 1 of White: square z9 is not on the 7x7 board"),
@@ -95,10 +95,10 @@ def test_common_forms_are_read(tmp_path):
         ("[White nobody] *", "unexpected '['"),
     ],
 )
-def test_what_is_no_game_is_refused_by_file_and_line(tmp_path, text, told):
+def test_what_is_no_game_is_refused_by_file_and_line(tmp_path, text, message):
     with pytest.raises(ValueError, match=r".") as error:
         read(tmp_path, text)
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -134,8 +134,8 @@ def test_files_of_other_programs_are_read_in_their_encodings(tmp_path, encoding)
 
 
 def test_a_result_may_stand_in_its_tag_alone(tmp_path):
-    one, two, three = read(tmp_path, '[Result "0-1"] d4 a5 * [Result "?"] d4 a5 1-0 [Result "1-0"] d4 a5')
-    assert [one.winner, two.winner, three.winner] == [2, 1, 1]
+    first, second, three = read(tmp_path, '[Result "0-1"] d4 a5 * [Result "?"] d4 a5 1-0 [Result "1-0"] d4 a5')
+    assert [first.winner, second.winner, three.winner] == [2, 1, 1]
 
 
 def test_a_run_goes_out_as_pgn_and_comes_back_with_the_same_results(run, tmp_path):
@@ -205,18 +205,18 @@ def test_games_whose_told_result_is_not_that_of_their_last_position_are_counted_
     board = Board.from_moves([], "3x4")
     while (outcome := board.outcome()) is None:
         board.play_cell(next(iter(board.legal_cells())))
-    one, other = ({"White": "a", "Black": "b"}, {"White": "b", "Black": "a"})
-    games = [(one, outcome.winner), (other, 3 - outcome.winner)]
-    said = ("",) * board.move_count
-    (tmp_path / "x.pgn").write_text("\n".join(write_pgn(who, "3x4", board.history, said, won) for who, won in games))
+    first, second = ({"White": "a", "Black": "b"}, {"White": "b", "Black": "a"})
+    games = [(first, outcome.winner), (second, 3 - outcome.winner)]
+    output = ("",) * board.move_count
+    (tmp_path / "x.pgn").write_text("\n".join(write_pgn(who, "3x4", board.history, output, won) for who, won in games))
     imported = import_pgn(tmp_path / "x.pgn", tmp_path / "run")
-    told = "games whose result contradicts their last position: 1; the result of the file counts"
-    assert imported.notes[1:] == (told,)
+    text = "games whose result contradicts their last position: 1; the result of the file counts"
+    assert imported.notes[1:] == (text,)
     assert read_games(tmp_path / "run")["detail"].tolist() == ["", "the result contradicts its last position"]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("1. Nd4 *", "none of its games has a result"),
         ("1. Nd4 1-0", "x.pgn:1: a game needs two different players, White and Black"),
@@ -224,11 +224,11 @@ def test_games_whose_told_result_is_not_that_of_their_last_position_are_counted_
         (GAME.format("a", "b", "", "1-0") + '[Board "5x5"] 1. Na1 1-0', "games on several boards (5x5 and 7x7"),
     ],
 )
-def test_what_makes_no_run_is_refused_and_nothing_is_written(tmp_path, text, told):
+def test_what_makes_no_run_is_refused_and_nothing_is_written(tmp_path, text, message):
     (tmp_path / "x.pgn").write_text(text)
     with pytest.raises(ValueError, match=r".") as error:
         import_pgn(tmp_path / "x.pgn", tmp_path / "run")
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert not (tmp_path / "run").exists()
 
 
@@ -250,13 +250,13 @@ def test_csv_and_json_have_every_column_of_every_game(run):
 def test_openings_come_from_pgn(run, tmp_path):
     path = tmp_path / "openings.pgn"
     path.write_text("".join(exported(run, "pgn")))
-    found = file_openings(path, "4x5")
-    assert {found[place] for place in range(len(found))} == {tuple(cells) for cells in read_games(run)["opening"]}
+    result = file_openings(path, "4x5")
+    assert {result[index] for index in range(len(result))} == {tuple(cells) for cells in read_games(run)["opening"]}
     with pytest.raises(ValueError, match=r"openings\.pgn:1: the game is on 4x5, not on 7x7"):
         file_openings(path, "7x7")
     path.write_text("1. d4 a5 2. d4c6 *\n1. d4 a5 *")
     openings = file_openings(path, "7x7")
-    assert [openings[place] for place in range(2)] == [(24, 14, 9), (24, 14)]
+    assert [openings[index] for index in range(2)] == [(24, 14, 9), (24, 14)]
     assert Board.from_moves(openings[0]).fen
 
 

@@ -61,8 +61,8 @@ def run(gauntlet: Path, tmp_path: Path) -> Path:
 
 def assert_as_from_the_start(extended: Path, anew: Path) -> None:
     pd.testing.assert_frame_equal(games(extended), games(anew), check_categorical=False)
-    one, other = (run_directory.load_run(path) for path in (extended, anew))
-    assert (one.fingerprint, one.agents, one.games) == (other.fingerprint, other.agents, other.games)
+    first, second = (run_directory.load_run(path) for path in (extended, anew))
+    assert (first.fingerprint, first.agents, first.games) == (second.fingerprint, second.agents, second.games)
 
 
 def test_an_extended_gauntlet_is_what_it_would_have_been_from_the_start(run: Path, tmp_path: Path) -> None:
@@ -173,9 +173,9 @@ def test_what_must_not_mix_is_refused_and_nothing_is_written(
     harm: Callable[[Path], None], message: str, run: Path, tmp_path: Path
 ) -> None:
     harm(run)
-    with pytest.raises(ValueError, match=message) as told:
+    with pytest.raises(ValueError, match=message) as output:
         extend(run, tmp_path / "more")
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(output.value)
     assert not (tmp_path / "more").exists()
 
 
@@ -206,6 +206,8 @@ def test_changed_code_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_dry_run_says_how_many_games_are_played_already(run: Path) -> None:
-    told = CliRunner().invoke(main, ["tournament", "--extend", str(run), "--contender", NEW, "--dry-run"])
-    assert told.exit_code == 0
-    assert f"20 games would be played in addition to {len(games(run))} already played" in " ".join(told.output.split())
+    result = CliRunner().invoke(main, ["tournament", "--extend", str(run), "--contender", NEW, "--dry-run"])
+    assert result.exit_code == 0
+    assert f"20 games would be played in addition to {len(games(run))} already played" in " ".join(
+        result.output.split()
+    )

@@ -58,10 +58,10 @@ def test_what_run_json_says_counts_more_than_the_rule_for_old_runs():
 
 
 def test_agents_that_differ_in_their_limit_only_have_the_rest_in_common():
-    one, other, third = (
+    first, second, third = (
         read_facts(described(text)[2]) for text in ("ID:open@nodes=5", "ID:open@ms=7", "ID:null@nodes=5")
     )
-    assert one.apart_from_limit == other.apart_from_limit != third.apart_from_limit
+    assert first.apart_from_limit == second.apart_from_limit != third.apart_from_limit
 
 
 def test_a_run_writes_what_its_agents_say_and_findings_read_it(tmp_path):

@@ -69,10 +69,10 @@ COMPILING = ("exception", "NaN", "None")
 
 def write(folder: Path, kind: str, python: str = "") -> tuple[Path, str]:
     """A file whose `score` fails in this way, and what is to be said of it; with `python` it does not compile."""
-    helper, fail, said, lines = FAILURES[kind]
+    helper, fail, output, lines = FAILURES[kind]
     path = folder / "rare.py"
     path.write_text(RARELY.format(helper=helper, fail=fail, python=python or "pass"))
-    return path, f"{said} (rare.py, {lines})"
+    return path, f"{output} (rare.py, {lines})"
 
 
 def agent(path: Path) -> SearchAgent:
@@ -86,7 +86,7 @@ CASES = [(kind, "") for kind in FAILURES] + [(kind, INTERPRETED) for kind in COM
 def test_a_game_lost_by_a_failure_says_what_was_raised_or_returned_in_which_line(
     kind: str, python: str, tmp_path: Path
 ) -> None:
-    path, said = write(tmp_path, kind, python)
+    path, output = write(tmp_path, kind, python)
     mine = agent(path)
     assert (mine.compiled((7, 7)) is not None) == (kind in COMPILING and not python)
     improved = SearchAgent("ID:improved", "alphabeta", heuristics.get("improved"), "improved", Limit(nodes=300))
@@ -94,10 +94,10 @@ def test_a_game_lost_by_a_failure_says_what_was_raised_or_returned_in_which_line
     games = play_games(mine, improved, openings, range(len(openings)))
     lost = games.reason == Reason.ERROR
     assert lost.any()
-    assert {games.detail[place] for place in np.flatnonzero(lost)} == {said}
+    assert {games.detail[index] for index in np.flatnonzero(lost)} == {output}
     failed = int(np.flatnonzero(lost)[0])
     position = Positions.of([games.moves[games.offsets[failed] : games.offsets[failed + 1]].tolist()], "7x7")
-    assert choose_moves(mine, position, np.zeros(1, np.uint64)).detail == said
+    assert choose_moves(mine, position, np.zeros(1, np.uint64)).detail == output
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def few_games(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("kind", "python"), CASES)
 @pytest.mark.usefixtures("few_games")
 def test_try_says_how_often_a_heuristic_fails_and_where_and_ends_with_1(kind: str, python: str, tmp_path: Path) -> None:
-    path, said = write(tmp_path, kind, python)
+    path, output = write(tmp_path, kind, python)
     result = CliRunner().invoke(main, ["try", str(path)])
     assert result.exit_code == 1
     assert "OK: values: returned a number in all of 3 test positions, for both players." in result.output
@@ -129,12 +129,12 @@ def test_try_says_how_often_a_heuristic_fails_and_where_and_ends_with_1(kind: st
     lost, failed, why, show = problem.groups()
     assert 0 < int(lost) <= 12
     assert 0 < int(failed) < 60
-    assert why == said
+    assert why == output
     assert fails_at(show, path)
     command = re.search(r"isolation eval --fen .*", result.output)
     assert command
     if kind in ("exception", "recursion"):
-        assert fails_when_asked(command[0], said)
+        assert fails_when_asked(command[0], output)
     assert CliRunner().invoke(main, shlex.split(command[0])[1:]).exit_code == (0 if kind == "text" else 1)
 
 
@@ -163,25 +163,25 @@ def test_try_says_in_how_many_test_positions_a_heuristic_fails_and_shows_the_fir
     assert result.exit_code == 1
     seen = r"Problem: values: returns None \(missing return\?\) instead of a number \(late.py, lines 3, 4\) "
     seen += r"at (Board\.from_moves\(.*\)) for "
-    found = re.search(
+    results = re.search(
         rf"{seen}player 1; it fails in (\d+) of 300 test positions\.\n *(isolation show .*)\n", result.output
     )
-    assert found
-    assert 10 < int(found[2]) < 300
-    assert Board.from_fen(shlex.split(found[3])[3]).move_count == eval(found[1]).move_count > 20
+    assert results
+    assert 10 < int(results[2]) < 300
+    assert Board.from_fen(shlex.split(results[3])[3]).move_count == eval(results[1]).move_count > 20
 
 
 def test_screen_calls_failures_what_they_are_and_shows_the_first(tmp_path: Path) -> None:
-    path, said = write(tmp_path, "exception")
+    path, output = write(tmp_path, "exception")
     words = ["screen", f"ID:{path}:score", "--sample", "300", "--limit", "nodes=300", "--jobs", "1"]
     result = CliRunner().invoke(main, [*words, "--format", "json"])
-    found = re.search(
-        rf"failed (\d+) times, by error: {re.escape(said)}; first at: (isolation eval[^\"]*)", result.output
+    results = re.search(
+        rf"failed (\d+) times, by error: {re.escape(output)}; first at: (isolation eval[^\"]*)", result.output
     )
-    assert found
+    assert results
     assert "no legal move in time" not in result.output
-    assert 0 < int(found[1]) < 300
-    assert fails_when_asked(found[2], said)
+    assert 0 < int(results[1]) < 300
+    assert fails_when_asked(results[2], output)
 
 
 def test_the_position_named_is_where_a_heuristic_fails_and_not_the_root_of_the_search(tmp_path: Path) -> None:
@@ -215,10 +215,10 @@ def test_eval_of_a_file_ends_with_1_where_it_gives_no_number(kind: str, tmp_path
     assert CliRunner().invoke(main, ["eval", "--moves", "d3", "--file", str(path)]).exit_code == 0
 
 
-def fails_when_asked(command: str, said: str) -> bool:
+def fails_when_asked(command: str, output: str) -> bool:
     """Whether a command of `isolation eval` ends with 1 and says in one line what fails and in which line."""
     result = CliRunner().invoke(main, shlex.split(command)[1:])
-    return result.exit_code == 1 and result.stderr == f"Error: rare.py:score: {said}\n"
+    return result.exit_code == 1 and result.stderr == f"Error: rare.py:score: {output}\n"
 
 
 def test_what_python_warns_of_is_said_once_with_file_and_line(tmp_path: Path) -> None:
@@ -234,7 +234,7 @@ def test_what_python_warns_of_is_said_once_with_file_and_line(tmp_path: Path) ->
 
 
 def test_match_and_summary_name_the_file_and_line_of_the_first_failure(tmp_path: Path) -> None:
-    path, said = write(tmp_path, "NaN")
+    path, output = write(tmp_path, "NaN")
     words = [
         "match",
         f"ID:{path}:score",
@@ -247,14 +247,14 @@ def test_match_and_summary_name_the_file_and_line_of_the_first_failure(tmp_path:
         "nodes=100",
     ]
     played = CliRunner().invoke(main, [*words, "--jobs", "1", "--out", "run"])
-    assert re.search(rf"lost \d+ of 24 games by error: {re.escape(said)}", " ".join(played.output.split()))
+    assert re.search(rf"lost \d+ of 24 games by error: {re.escape(output)}", " ".join(played.output.split()))
     for command in ("summary", "compare"):
-        told = " ".join(CliRunner().invoke(main, [command, "run"]).output.split())
-        assert f"by error ({said})" in told
+        text = " ".join(CliRunner().invoke(main, [command, "run"]).output.split())
+        assert f"by error ({output})" in text
 
 
 def test_an_error_is_told_before_a_late_answer_that_came_first(tmp_path: Path) -> None:
-    path, said = write(tmp_path, "exception", INTERPRETED)
+    path, output = write(tmp_path, "exception", INTERPRETED)
     mine = agent(path)
 
     class Late(SearchAgent):
@@ -270,7 +270,7 @@ def test_an_error_is_told_before_a_late_answer_that_came_first(tmp_path: Path) -
     answers = choose_moves(late, Positions.of(openings, "7x7"), np.zeros(31, np.uint64))
     assert answers.failure[0] == Reason.TIMEOUT
     assert answers.failure[answers.first_failure] == Reason.ERROR
-    assert answers.detail == said
+    assert answers.detail == output
 
 
 def test_the_origin_of_an_exception_is_the_users_last_line_and_nobody_elses(tmp_path: Path) -> None:
@@ -315,5 +315,5 @@ def test_try_says_so_if_a_heuristic_fails_while_its_cost_is_measured(monkeypatch
     )
     result = CliRunner().invoke(main, ["try", "soon.py"])
     assert result.exit_code == 1
-    said = "Problem: cost: fails during the cost measurement: NotANumber: the heuristic returned NaN ("
-    assert f"{said}soon.py, lines 3, 4)." in result.output
+    text = "Problem: cost: fails during the cost measurement: NotANumber: the heuristic returned NaN ("
+    assert f"{text}soon.py, lines 3, 4)." in result.output

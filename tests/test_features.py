@@ -66,12 +66,12 @@ def cuts(f: Facts, first: set[Cell], cells: set[Cell]) -> int:
     """How many cells there are without which a player cannot get to all the others."""
 
     def reached(without: Cell) -> set[Cell]:
-        found, front = set(first & cells), set(first & cells) - {without}
+        result, front = set(first & cells), set(first & cells) - {without}
         while front:
-            front = {target for cell in front for target in f.moves(cell) & cells} - found
-            found |= front
+            front = {target for cell in front for target in f.moves(cell) & cells} - result
+            result |= front
             front -= {without}
-        return found
+        return result
 
     return sum(reached(cell) < cells for cell in cells)
 
@@ -178,34 +178,34 @@ def halves() -> tuple[Suite, Suite]:
 
 
 def test_the_first_feature_chosen_is_the_one_that_ranks_moves(halves: tuple[Suite, Suite]) -> None:
-    found = select_features(*halves, ["contested", "nearer", "ties"], Limit(depth=1), most=2)
-    assert found.alone[0].feature == found.chosen[0].feature == "nearer"
-    assert found.chosen[0].weights == (1.0,)
-    assert found.chosen[0].ranked > 0.8
-    assert found.alone[0].loss < found.alone[1].loss < log(2) + 0.01
-    assert found.chosen[0].gain == pytest.approx(1000 * (log(2) - found.alone[0].loss))
+    selection = select_features(*halves, ["contested", "nearer", "ties"], Limit(depth=1), most=2)
+    assert selection.alone[0].feature == selection.chosen[0].feature == "nearer"
+    assert selection.chosen[0].weights == (1.0,)
+    assert selection.chosen[0].ranked > 0.8
+    assert selection.alone[0].loss < selection.alone[1].loss < log(2) + 0.01
+    assert selection.chosen[0].gain == pytest.approx(1000 * (log(2) - selection.alone[0].loss))
 
 
 def test_a_feature_that_says_nothing_new_is_not_chosen(halves: tuple[Suite, Suite]) -> None:
-    found = select_features(*halves, ["nearer", "null"], Limit(depth=1))
-    assert [one.feature for one in found.chosen] == ["nearer"]
+    selection = select_features(*halves, ["nearer", "null"], Limit(depth=1))
+    assert [choice.feature for choice in selection.chosen] == ["nearer"]
 
 
 def test_features_against_whom_they_belong_to_get_a_negative_weight(halves: tuple[Suite, Suite]) -> None:
-    found = select_features(*halves, ["cramped"], Limit(depth=1))
-    assert found.chosen[0].weights == (-1.0,)
-    assert found.chosen[0].ranked == pytest.approx(found.alone[0].ranked)
+    selection = select_features(*halves, ["cramped"], Limit(depth=1))
+    assert selection.chosen[0].weights == (-1.0,)
+    assert selection.chosen[0].ranked == pytest.approx(selection.alone[0].ranked)
 
 
 def test_openings_that_judge_have_no_part_in_the_choice(halves: tuple[Suite, Suite]) -> None:
     fit, screen = halves
     names = ["nearer", "mobility"]
-    found, other = (
+    result, other = (
         select_features(fit, part, names, Limit(depth=1), most=1) for part in (screen, screen.sample(300, 2))
     )
-    assert [one.loss for one in found.alone] == [one.loss for one in other.alone]
-    assert found.chosen[0].weights == other.chosen[0].weights
-    assert found.chosen[0].ranked != other.chosen[0].ranked
+    assert [contribution.loss for contribution in result.alone] == [contribution.loss for contribution in other.alone]
+    assert result.chosen[0].weights == other.chosen[0].weights
+    assert result.chosen[0].ranked != other.chosen[0].ranked
 
 
 def test_the_command_prints_both_tables() -> None:

@@ -43,21 +43,21 @@ def test_a_position_of_a_fen_is_searched_as_the_same_position_of_a_game(position
         return float(len(game.get_legal_moves(player)) - len(game.get_legal_moves(game.get_opponent(player))))
 
     for game in positions_of_games:
-        found = [
+        results = [
             search(board, improved, Limit(nodes=500), interpreted=True) for board in (game, Board.from_fen(game.fen))
         ]
-        assert found[0].move == found[1].move
-        assert found[0].nodes == found[1].nodes
+        assert results[0].move == results[1].move
+        assert results[0].nodes == results[1].nodes
 
 
 @pytest.fixture
 def positions_of_games():
-    found = [random_game(random.Random(seed), 6, 7, 10) for seed in range(5)]
-    return [game for game in found if game.legal_cells()]
+    result = [random_game(random.Random(seed), 6, 7, 10) for seed in range(5)]
+    return [game for game in result if game.legal_cells()]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "expected one like 7/7/7/3N3/7/n6/7 w"),
         ("7/7 x", "expected one like"),
@@ -75,10 +75,10 @@ def positions_of_games():
         ("9999/" * 3000 + "9999 w", "not a FEN"),
     ],
 )
-def test_what_is_no_fen_is_refused_and_why(text, told):
+def test_what_is_no_fen_is_refused_and_why(text, message):
     with pytest.raises(ValueError, match="not a FEN") as error:
         Board.from_fen(text)
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -104,7 +104,7 @@ def test_squares_are_counted_from_the_bottom_on_boards_with_unequal_sides():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "is not a move"),
         ("(none)", "is not a move"),
@@ -121,10 +121,10 @@ def test_squares_are_counted_from_the_bottom_on_boards_with_unequal_sides():
         ("d4c2,c2d4 and more", "is not a move"),
     ],
 )
-def test_what_is_no_move_is_refused_and_why(text, told):
+def test_what_is_no_move_is_refused_and_why(text, message):
     with pytest.raises(ValueError, match=r".") as error:
         read_move(Board.from_moves([24, 14]), text)
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 def test_nobody_leaves_a_square_before_its_placement():
@@ -161,15 +161,15 @@ def test_moves_are_counted_as_fairy_stockfish_counts_them(placements, counts):
 def position_counts(rows, columns):
     """How many positions there are after moves from opposite corners, and how many of them are ends of games."""
     start = Board.from_moves([0, rows * columns - 1], size=f"{rows}x{columns}")
-    found, waiting = {start}, [start]
+    result, waiting = {start}, [start]
     while waiting:
         board = waiting.pop()
         for cell in board.legal_cells():
             after = board.successor(cell)
-            if after not in found:
-                found.add(after)
+            if after not in result:
+                result.add(after)
                 waiting.append(after)
-    return len(found), sum(board.outcome() is not None for board in found)
+    return len(result), sum(board.outcome() is not None for board in result)
 
 
 def test_positions_are_counted_as_gamescrafters_counts_them():
@@ -190,8 +190,8 @@ def test_eval_and_solve_read_a_fen_as_they_read_moves():
 
 
 def test_show_reads_a_fen_and_writes_one():
-    shown = CliRunner().invoke(main, ["show", "--fen", "7/7/n6/3N3/7/7/7 w"]).output
-    assert shown == CliRunner().invoke(main, ["show", "--moves", "d3,a2"]).output
+    result = CliRunner().invoke(main, ["show", "--fen", "7/7/n6/3N3/7/7/7 w"]).output
+    assert result == CliRunner().invoke(main, ["show", "--moves", "d3,a2"]).output
     assert CliRunner().invoke(main, ["show", "--moves", "d3,a2", "--fen"]).output == "7/7/n6/3N3/7/7/7 w - - 0 1\n"
     both = CliRunner().invoke(main, ["show", "--moves", "d3", "--fen", "7/7 w"])
     assert (both.output, both.exit_code) == ("Error: --moves and --fen exclude each other: use one of them\n", 2)

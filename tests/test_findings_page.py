@@ -37,8 +37,8 @@ def at_limit(script, path, nodes):
     duel.agent("ID_Territory", "contender").agent("Base", "baseline")
     for opening in range(30):
         duel.pair("ID_Territory", "Base", opening, 2 if opening < 20 else 1)
-    found = [load_findings([one.write(path / f"{nodes}-{name}")]) for name, one in (("g", run), ("d", duel))]
-    return script.AtLimit(nodes, *found, *(judge(one) for one in found))
+    result = [load_findings([item.write(path / f"{nodes}-{name}")]) for name, item in (("g", run), ("d", duel))]
+    return script.AtLimit(nodes, *result, *(judge(item) for item in result))
 
 
 def test_the_findings_say_at_each_limit_who_is_better_and_what_is_exact(script, tmp_path):
@@ -143,7 +143,7 @@ def test_mistakes_are_counted_where_the_other_side_could_make_them(joust, monkey
     name = str(games["agent_1"].iloc[0])
     monkeypatch.setattr(joust, "FAIRY", name)
     monkeypatch.setattr(joust, "SPANS", ((1, 25), (26, 30)))
-    found = SimpleNamespace(sources=[SimpleNamespace(info=SimpleNamespace(path=run))])
+    result = SimpleNamespace(sources=[SimpleNamespace(info=SimpleNamespace(path=run))])
     chances = []
     made = 0
     for game in games.itertuples():
@@ -153,7 +153,7 @@ def test_mistakes_are_counted_where_the_other_side_could_make_them(joust, monkey
                 chances.append(1 - len(solution.moves) / len(board.legal_cells()))
                 made += game.moves[ply] not in solution.moves
     shares = (f"{100 * share:.1f} %" for share in (np.mean(chances), made / len(chances)))
-    rows = joust._mistakes(found, "nodes=9", 1)
+    rows = joust._mistakes(result, "nodes=9", 1)
     assert made > 0
     assert rows == [("nodes 9", "1 to 25", str(len(chances)), *shares)]
     assert f"| {' | '.join(rows[0])} |" in joust.page_text([], rows, [], joust.QUICK)

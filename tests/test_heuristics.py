@@ -44,13 +44,13 @@ class Facts:
 
     def distances(self, cell: Cell | None) -> dict[Cell, int]:
         """Knight's moves over blank cells from a piece to every blank cell it can get to."""
-        found: dict[Cell, int] = {}
+        result: dict[Cell, int] = {}
         front, steps = self.moves(cell), 1
         while front:
-            found |= dict.fromkeys(front, steps)
-            front = {target for source in front for target in self.moves(source)} - found.keys()
+            result |= dict.fromkeys(front, steps)
+            front = {target for source in front for target in self.moves(source)} - result.keys()
             steps += 1
-        return found
+        return result
 
 
 def hop(a: Cell, b: Cell) -> int:

@@ -105,7 +105,7 @@ def test_no_p_value_claims_more_than_its_test_can_know():
     certain = sign_flip_test(np.ones(5000))
     assert (certain.p_value, certain.p_better) == (2e-12, 1e-12)
     many = [mean_parts(np.ones(60)), mean_parts(np.ones(60))]
-    assert step_down(many, [flip(one).p_value for one in many]).adjusted == (1 / 20_000, 1 / 20_000)
+    assert step_down(many, [flip(item).p_value for item in many]).adjusted == (1 / 20_000, 1 / 20_000)
 
 
 @pytest.mark.slow
@@ -149,9 +149,9 @@ def test_two_players_on_openings_of_their_own_are_told_apart_no_more_often_than_
         wins = {
             (a, o): rng.random((30, 2)) < norm.cdf(liking[n]) for n, a in enumerate(("base", "new")) for o in "ABCD"
         }
-        found = compare(pairs_in(games_of(wins, {"base": range(30), "new": range(30, 60)})), "new", "base")
-        rejected += found.p_value <= 0.05
-        covered += found.parts.alone.low <= 0 <= found.parts.alone.high
+        comparisons = compare(pairs_in(games_of(wins, {"base": range(30), "new": range(30, 60)})), "new", "base")
+        rejected += comparisons.p_value <= 0.05
+        covered += comparisons.parts.alone.low <= 0 <= comparisons.parts.alone.high
     assert binomtest(rejected, 200, 0.05, "greater").pvalue > 0.01
     assert covered >= 0.93 * 200
 
@@ -198,7 +198,7 @@ def test_the_same_gain_against_every_opponent_is_not_heterogeneous_at_all():
 @pytest.mark.slow
 def test_heterogeneity_is_claimed_no_more_often_than_alpha():
     rng = np.random.default_rng(13)
-    found = 0
+    result = 0
     for _ in range(100):
         results = tournament(rng, ("base", "new"), ("MM", "AB", "AB2"), 25)
         for level in ("AB", "AB2"):  # the same opponent thrice, by other names
@@ -206,8 +206,8 @@ def test_heterogeneity_is_claimed_no_more_often_than_alpha():
                 np.where(rng.random((25, 1)) < 0.5, results[agent, "MM"], rng.permuted(results[agent, "MM"], axis=1))
                 for agent in ("new", "base")
             )
-        found += compare(pairs_in(games_of(results)), "new", "base").heterogeneity_p <= 0.05
-    assert found <= 0.05 * 100 + 4
+        result += compare(pairs_in(games_of(results)), "new", "base").heterogeneity_p <= 0.05
+    assert result <= 0.05 * 100 + 4
 
 
 def test_the_standard_error_is_clustered_by_opening():
@@ -304,7 +304,7 @@ def test_half_of_the_openings_unseen_leave_the_root_of_half_of_the_doubt():
     results = tournament(np.random.default_rng(8), ("base", "new"), OPPONENTS, 100, 0.3)
     table = pairs_in(games_of(results))
     half, sample = compare(table, "new", "base", pool=200), compare(table, "new", "base")
-    widths = [one.difference.high - one.difference.low for one in (half, sample)]
+    widths = [comparison.difference.high - comparison.difference.low for comparison in (half, sample)]
     assert widths[0] / widths[1] == pytest.approx(math.sqrt(0.5), rel=0.08)
     assert half.variance_per_opening == pytest.approx(sample.variance_per_opening, rel=0.16)
 
@@ -351,12 +351,12 @@ def test_the_difference_of_players_on_openings_of_their_own_is_that_of_their_rat
 def test_contenders_of_one_report_are_adjusted_together():
     names = ("base", "a", "b", "c")
     results = tournament(np.random.default_rng(12), names, OPPONENTS, 40, 0.6)
-    found = compare_all(pairs_in(games_of(results)), "base")
-    assert [comparison.contender for comparison in found] == ["a", "b", "c"]
-    judged = step_down([c.parts for c in found], [c.p_value for c in found])
-    assert tuple(c.adjusted_p for c in found) == judged.adjusted
-    assert tuple(c.jointly for c in found) == judged.intervals
-    assert all(c.family == 3 for c in found)
+    comparisons = compare_all(pairs_in(games_of(results)), "base")
+    assert [comparison.contender for comparison in comparisons] == ["a", "b", "c"]
+    judged = step_down([c.parts for c in comparisons], [c.p_value for c in comparisons])
+    assert tuple(c.adjusted_p for c in comparisons) == judged.adjusted
+    assert tuple(c.jointly for c in comparisons) == judged.intervals
+    assert all(c.family == 3 for c in comparisons)
 
 
 def test_what_could_have_been_found_is_what_a_plan_by_the_same_variance_says_it_takes():
@@ -388,7 +388,7 @@ def test_joint_intervals_hold_together_where_single_ones_do_not():
         claims = [mean_parts(column, 100) for column in values.T]
         jointly = step_down(claims, [flip(claim).p_value for claim in claims]).intervals
         alone += all(claim.alone.low <= 0 <= claim.alone.high for claim in claims)
-        together += all(one.low <= 0 <= one.high for one in jointly)
+        together += all(interval.low <= 0 <= interval.high for interval in jointly)
     assert alone < 0.9 * 100
     assert together >= 0.92 * 100
     assert stretch(Interval(0.5, 0.4, 0.7, 0.95), 2, 0.0) == Interval(0.5, pytest.approx(0.3), pytest.approx(0.9), 0.95)
@@ -414,14 +414,14 @@ def test_what_errs_together_needs_less_stretching_and_one_alone_none():
 
 def test_better_against_every_opponent_is_shown_as_often_as_its_power_says():
     rng = np.random.default_rng(5)
-    shown, foretold = 0, []
+    printed, foretold = 0, []
     for _ in range(60):
         results = {("base", name): rng.random((100, 2)) < 0.5 for name in OPPONENTS}
         results |= {("new", name): rng.random((100, 2)) < 0.65 for name in OPPONENTS}
         comparison = compare(pairs_in(games_of(results)), "new", "base")
-        shown += comparison.better_against_every_opponent
+        printed += comparison.better_against_every_opponent
         foretold.append(power_over_every_opponent(comparison, 0.15)[0])
-    assert shown / 60 == pytest.approx(np.mean(foretold), abs=0.16)
+    assert printed / 60 == pytest.approx(np.mean(foretold), abs=0.16)
     _, lead = power_over_every_opponent(comparison, 0.15)
     assert power_over_every_opponent(comparison, lead)[0] == pytest.approx(0.8, abs=0.01)
 
@@ -442,14 +442,14 @@ def test_agents_that_hardly_differ_get_intervals_about_as_wide_as_they_have_to_b
 @pytest.mark.parametrize(("openings", "covered"), [(50, 0.74), (100, 0.9), (400, 0.9)])
 def test_a_disaster_in_three_openings_of_a_hundred_is_known_only_once_it_was_drawn(openings, covered):
     rng = np.random.default_rng(6)
-    lost, rest = 0.9, 0.9 * 0.03 / 0.97
-    found = 0
+    lost, args = 0.9, 0.9 * 0.03 / 0.97
+    result = 0
     for _ in range(300):
-        values = np.where(rng.random(openings) < 0.03, -lost, rest + rng.choice([-1, 1], openings) / 14)
+        values = np.where(rng.random(openings) < 0.03, -lost, args + rng.choice([-1, 1], openings) / 14)
         interval = mean_parts(values, 7).alone
-        found += interval.low <= 0 <= interval.high
+        result += interval.low <= 0 <= interval.high
     # the chance that none was drawn, which nothing seen can tell of, is 0.22 with 50 openings
-    assert covered * 300 <= found <= (1 - 0.97**openings + 0.06) * 300
+    assert covered * 300 <= result <= (1 - 0.97**openings + 0.06) * 300
 
 
 def test_who_shares_no_opponent_with_the_baseline_is_judged_head_to_head_in_the_same_family():
@@ -462,7 +462,7 @@ def test_who_shares_no_opponent_with_the_baseline_is_judged_head_to_head_in_the_
     assert b.adjusted_p == b.p_value
     assert a.p_value <= a.adjusted_p <= 2.1 * a.p_value + 1e-3
     assert c.p_value <= c.adjusted_p <= 2.1 * c.p_value + 1e-3
-    assert {one.family for one in (a, b, c)} == {3}
+    assert {item.family for item in (a, b, c)} == {3}
     wins = results["b", "base"].sum(axis=1)
     assert (b.p_value, b.verdict) == (0, "better")
     assert c.p_value == pytest.approx(sign_flip_test(2 * (results["c", "base"].sum(axis=1) - 1)).p_value)
@@ -613,7 +613,7 @@ def test_a_pair_that_lacks_a_game_counts_its_one_game_for_either_agent():
     games = games_of({("new", "MM"): np.array([[1, 1], [0, 1]])})
     table = pairs_in(games[games["game_id"] != "new/MM/1/2"])
     (ours,), (theirs,) = matchups(table, "new"), matchups(table, "MM")
-    assert [(one.wins, one.games, one.pairs.n) for one in (ours, theirs)] == [(2, 3, 1), (1, 3, 1)]
+    assert [(item.wins, item.games, item.pairs.n) for item in (ours, theirs)] == [(2, 3, 1), (1, 3, 1)]
     assert {standing.agent: (standing.wins, standing.games) for standing in standings(table)} == {
         "new": (2, 3),
         "MM": (1, 3),
@@ -666,11 +666,11 @@ def test_splits_by_side_and_colour_add_up_to_all_games():
     results = tournament(np.random.default_rng(25), ("base", "new"), OPPONENTS, 20)
     table = pairs_in(games_of(results))
     first_same = results["new", "MM"][::2, 0].sum() + sum(results["new", n][::2, 0].sum() for n in ("Random", "AB"))
-    found = splits(table, "new")
-    assert sum(split.games for split in found) == 4 * 40
-    chosen = next(split for split in found if split.placed_first and split.same_colour)
+    result = splits(table, "new")
+    assert sum(split.games for split in result) == 4 * 40
+    chosen = next(split for split in result if split.placed_first and split.same_colour)
     assert chosen.wins == first_same + results["new", "Greedy"][::2, 0].sum()
-    assert sum(split.wins for split in found) == wins_per_opening(results, "new").sum()
+    assert sum(split.wins for split in result) == wins_per_opening(results, "new").sum()
     mine = sum(split.wins for split in splits(table, "MM"))
     assert mine == 80 - results["new", "MM"].sum() - results["base", "MM"].sum()
 

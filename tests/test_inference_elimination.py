@@ -18,14 +18,14 @@ def shares_of(rates, openings, rng, games=4, decided=0.6):
     return np.where(is_decided, lucky, won).mean(axis=2)
 
 
-def out(shares, **more):
-    return elimination_times(shares, checkpoints(len(shares)), **more)
+def out(shares, **options):
+    return elimination_times(shares, checkpoints(len(shares)), **options)
 
 
-def drop_rate(rates, openings, runs, drops, seed=0, **more):
+def drop_rate(rates, openings, runs, drops, seed=0, **options):
     """How often the first contender, who is the best, drops out."""
     rng = np.random.default_rng(seed)
-    return np.mean([drops(shares_of(rates, openings, rng, **more))[0] > 0 for _ in range(runs)])
+    return np.mean([drops(shares_of(rates, openings, rng, **options))[0] > 0 for _ in range(runs)])
 
 
 def out_by_looking(shares):
@@ -34,9 +34,9 @@ def out_by_looking(shares):
     for checkpoint in checkpoints(len(shares)):
         seen = shares[:checkpoint]
         lead = int(seen.mean(axis=0).argmax())
-        for one in range(shares.shape[1]):
-            leads = seen[:, lead] - seen[:, one]
-            after[one] |= bool(leads.std() and leads.mean() > 1.645 * leads.std() / math.sqrt(checkpoint))
+        for index in range(shares.shape[1]):
+            leads = seen[:, lead] - seen[:, index]
+            after[index] |= bool(leads.std() and leads.mean() > 1.645 * leads.std() / math.sqrt(checkpoint))
     return after
 
 
@@ -88,7 +88,7 @@ def test_what_is_decided_at_a_checkpoint_does_not_hang_on_what_comes_later():
     whole = elimination_times(shares, [50, 100, 200, 300])
     for seen in (50, 100, 200, 300):
         so_far = elimination_times(shares[:seen], [50, 100, 200, 300])
-        assert so_far.tolist() == [place if 0 < place <= seen else 0 for place in whole.tolist()]
+        assert so_far.tolist() == [index if 0 < index <= seen else 0 for index in whole.tolist()]
 
 
 @pytest.mark.parametrize("pool", [None, 80, 300])

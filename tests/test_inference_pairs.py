@@ -26,11 +26,11 @@ counts = st.integers(0, 60)
 def simplex():
     """Shares (lost, split, won): the corners, the edges, openings that decide nearly all games, and the middle."""
     points = set()
-    for one in SHARES:
-        for other in SHARES:
-            rest = round(1 - one - other, 6)
-            if rest >= 0:
-                points |= {(one, rest, other), (rest, one, other), (one, other, rest)}
+    for first in SHARES:
+        for second in SHARES:
+            args = round(1 - first - second, 6)
+            if args >= 0:
+                points |= {(first, args, second), (args, first, second), (first, second, args)}
     return np.array(sorted(points))
 
 
@@ -84,8 +84,8 @@ def test_the_enumeration_finds_the_hole_in_the_profile_likelihood():
 @pytest.mark.parametrize("n", [1, 5, 12, 25])
 def test_the_guaranteed_interval_never_covers_less_than_it_says(n):
     def ends(outcomes):
-        found = [pair_interval(PairCounts(*map(int, c)), method="guaranteed") for c in outcomes]
-        return np.array([i.low for i in found]), np.array([i.high for i in found])
+        result = [pair_interval(PairCounts(*map(int, c)), method="guaranteed") for c in outcomes]
+        return np.array([i.low for i in result]), np.array([i.high for i in result])
 
     assert exact_coverage(n, simplex(), ends).min() >= 0.95
 

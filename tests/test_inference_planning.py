@@ -26,8 +26,8 @@ def test_a_plan_finds_its_effect_as_often_as_it_says():
     plan = pairs_for_effect(0.06, power=0.8, variance=0.125 - 0.06**2)
     rng = np.random.default_rng(1)
     wins = rng.choice(3, size=(400, plan.pairs), p=(0.25 - 0.06, 0.5, 0.25 + 0.06))
-    found = sum(sign_flip_test(row - 1).p_value <= 0.05 for row in wins)
-    assert found / 400 == pytest.approx(0.8, abs=0.06)
+    count = sum(sign_flip_test(row - 1).p_value <= 0.05 for row in wins)
+    assert count / 400 == pytest.approx(0.8, abs=0.06)
 
 
 @pytest.mark.parametrize("variance", [0.125, 0.025])
@@ -38,8 +38,8 @@ def test_a_plan_for_a_large_effect_keeps_its_promise_although_few_pairs_are_need
     decided = min(max(4 * (plan.variance + effect**2), 2 * effect), 1)
     shares = np.array([max(decided / 2 - effect, 0), 1 - decided, decided / 2 + effect])
     pairs = np.random.default_rng(4).multinomial(plan.pairs, shares / shares.sum(), size=300).tolist()
-    found = sum(sign_flip_test(np.repeat([-1, 0, 1], row)).p_value <= 0.05 for row in pairs)
-    assert found >= 0.7 * 300
+    count = sum(sign_flip_test(np.repeat([-1, 0, 1], row)).p_value <= 0.05 for row in pairs)
+    assert count >= 0.7 * 300
     assert sprt_plan(Sprt(0, 20), 100, variance).variance >= 0.05
 
 

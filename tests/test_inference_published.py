@@ -155,8 +155,8 @@ def test_every_repetition_of_an_agent_starts_a_new_run_named_after_its_heading()
 
 
 def test_agents_in_one_run_share_a_table_even_under_headings_of_their_own():
-    one, other = FIRST_EDITION.split("*************************\n   Evaluating: Student")
-    text = "# Baseline\n" + one + "# Mine\n*************************\n   Evaluating: Student" + other
+    first, second = FIRST_EDITION.split("*************************\n   Evaluating: Student")
+    text = "# Baseline\n" + first + "# Mine\n*************************\n   Evaluating: Student" + second
     assert {r.table for r in parse_published(text).rows} == {"run 1: Baseline"}
 
 
@@ -252,7 +252,7 @@ def test_repeated_runs_of_the_baseline_are_the_experiment_that_shows_luck():
 def test_two_runs_of_the_baseline_are_a_repetition_and_one_is_none():
     once, twice = (analyse_published(parse_published(FIRST_EDITION * times)).repetitions for times in (1, 2))
     assert once == ()
-    assert [(one.agent, len(one.runs), one.largest_difference) for one in twice] == [("ID_Improved", 2, 0)]
+    assert [(item.agent, len(item.runs), item.largest_difference) for item in twice] == [("ID_Improved", 2, 0)]
 
 
 def test_it_is_said_that_pairing_is_unknown_and_what_is_wrong_with_the_text():
@@ -398,6 +398,8 @@ def test_the_interval_over_many_opponents_with_two_games_each_covers_the_differe
     covered = 0
     for _ in range(400):
         wins = rng.binomial(2, rates, (2, 7)).tolist()
-        found = mantel_haenszel([Stratum(one, 2 - one, other, 2 - other) for one, other in zip(*wins, strict=True)])
-        covered += found.difference.low <= 0 <= found.difference.high
+        estimate = mantel_haenszel(
+            [Stratum(first, 2 - first, second, 2 - second) for first, second in zip(*wins, strict=True)]
+        )
+        covered += estimate.difference.low <= 0 <= estimate.difference.high
     assert covered >= 0.95 * 400

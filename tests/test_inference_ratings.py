@@ -30,9 +30,9 @@ def round_robin(rng, strengths, openings, side=1.0):
     favour = rng.normal(size=(openings, 1)) * side * np.array([1.0, -1.0])
     names = list(strengths)
     return {
-        (one, other): rng.random((openings, 2)) < expit(strengths[one] - strengths[other] + favour)
-        for i, one in enumerate(names)
-        for other in names[i + 1 :]
+        (first, second): rng.random((openings, 2)) < expit(strengths[first] - strengths[second] + favour)
+        for i, first in enumerate(names)
+        for second in names[i + 1 :]
     }
 
 
@@ -91,7 +91,7 @@ def test_repeating_every_opening_in_more_matchups_does_not_fake_precision():
     few = rate_agents(pairs_in(games_of({("a", "b"): wins, ("c", "b"): wins})), "b", seed=1)
     # "c" plays every opening exactly as "a" does, so it adds nothing
     alone = rate_agents(pairs_in(games_of({("a", "b"): wins})), "b", seed=1)
-    rating, single = (next(r for r in found.ratings if r.agent == "a") for found in (few, alone))
+    rating, single = (next(r for r in result.ratings if r.agent == "a") for result in (few, alone))
     assert rating.high - rating.low == pytest.approx(single.high - single.low, rel=0.15)
 
 
@@ -115,10 +115,12 @@ def test_agents_that_never_met_are_joined_and_named():
 
 def test_nothing_bounds_the_rating_of_an_agent_that_never_lost():
     wins = {("best", "a"): np.ones((20, 2)), ("a", "b"): np.tile([1, 0], (20, 1)), ("a", "worst"): np.ones((20, 2))}
-    found = {rating.agent: rating for rating in rate_agents(pairs_in(games_of(wins)), "a").ratings}
-    assert 100 < found["best"].low < found["best"].elo < found["best"].high == math.inf
-    assert -math.inf == found["worst"].low < found["worst"].elo < found["worst"].high < -100
-    assert all(math.isfinite(end) for end in (found["b"].low, found["b"].high))
+    ratings_by_name = {rating.agent: rating for rating in rate_agents(pairs_in(games_of(wins)), "a").ratings}
+    assert 100 < ratings_by_name["best"].low < ratings_by_name["best"].elo < ratings_by_name["best"].high == math.inf
+    assert (
+        -math.inf == ratings_by_name["worst"].low < ratings_by_name["worst"].elo < ratings_by_name["worst"].high < -100
+    )
+    assert all(math.isfinite(end) for end in (ratings_by_name["b"].low, ratings_by_name["b"].high))
 
 
 @pytest.mark.slow
@@ -130,8 +132,8 @@ def test_intervals_over_few_openings_cover_ratings_far_from_the_zero():
         first = rng.random((20, 1)) < 0.97
         wins = np.hstack([first, np.where(rng.random((20, 1)) < 0.5, first, rng.random((20, 1)) < 0.97)])
         ratings = rate_agents(pairs_in(games_of({("a", "b"): wins})), "b", seed=seed, draws=250).ratings
-        found = next(rating for rating in ratings if rating.agent == "a")
-        covered += found.low <= elo_from_score(0.97) <= found.high
+        match = next(rating for rating in ratings if rating.agent == "a")
+        covered += match.low <= elo_from_score(0.97) <= match.high
     assert covered >= 0.87 * 60
 
 
@@ -181,9 +183,9 @@ def test_the_main_group_is_the_one_with_most_agents_and_among_equals_with_most_g
 def test_where_the_mean_is_zero_bounds_are_sought_beside_whoever_wins_and_loses_most():
     split = np.tile([1, 0], (20, 1))
     wins = {("best", "a"): np.ones((20, 2)), ("best", "b"): np.ones((20, 2)), ("a", "b"): split}
-    found = {rating.agent: rating for rating in rate_agents(pairs_in(games_of(wins))).ratings}
-    assert all(math.isfinite(end) for name in "ab" for end in (found[name].low, found[name].high))
-    assert found["best"].high == math.inf
+    ratings_by_name = {rating.agent: rating for rating in rate_agents(pairs_in(games_of(wins))).ratings}
+    assert all(math.isfinite(end) for name in "ab" for end in (ratings_by_name[name].low, ratings_by_name[name].high))
+    assert ratings_by_name["best"].high == math.inf
 
 
 def test_a_connected_pool_needs_no_help():
@@ -207,9 +209,9 @@ def test_who_is_above_whom_does_not_depend_on_rounding(monkeypatch):
 
     monkeypatch.setattr(ratings_module, "fit_ratings", rounded)
     matrices = []
-    for found in (exact, rate_agents(table)):
-        order = np.argsort([rating.agent for rating in found.ratings])
-        matrices.append(np.array(found.superiority)[np.ix_(order, order)].tolist())
+    for result in (exact, rate_agents(table)):
+        order = np.argsort([rating.agent for rating in result.ratings])
+        matrices.append(np.array(result.superiority)[np.ix_(order, order)].tolist())
     assert matrices[0] == matrices[1]
 
 

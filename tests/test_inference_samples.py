@@ -46,24 +46,26 @@ def rates(results, agent):
 @pytest.mark.parametrize("likeness", [0.0, 0.5, 0.95])
 def test_the_difference_takes_off_what_the_baseline_won_more_where_the_contender_played(likeness):
     results, openings = played(np.random.default_rng(1), 60, 180, likeness)
-    found = compare(table_of(results, openings), "new", "base", also=["control"])
-    own, base, more = (rates(results, name) for name in ("new", "base", "control"))
+    comparisons = compare(table_of(results, openings), "new", "base", also=["control"])
+    own, base, options = (rates(results, name) for name in ("new", "base", "control"))
     slope = min(max(np.cov(own, base)[0, 1] / base.var(ddof=1), 0), 1)
-    everywhere = np.concatenate([base, more]).mean()
-    assert found.difference.estimate == pytest.approx(own.mean() - slope * (base.mean() - everywhere) - everywhere)
-    assert (found.openings, found.baseline_openings, found.unshared) == (60, 240, 0)
-    assert found.contender_rate - found.baseline_rate == pytest.approx(found.difference.estimate)
+    everywhere = np.concatenate([base, options]).mean()
+    assert comparisons.difference.estimate == pytest.approx(
+        own.mean() - slope * (base.mean() - everywhere) - everywhere
+    )
+    assert (comparisons.openings, comparisons.baseline_openings, comparisons.unshared) == (60, 240, 0)
+    assert comparisons.contender_rate - comparisons.baseline_rate == pytest.approx(comparisons.difference.estimate)
 
 
 @pytest.mark.slow
 def test_further_openings_make_the_interval_narrower_as_much_as_the_contender_is_unlike_the_baseline():
     def narrowing(likeness):
-        found = []
+        result = []
         for seed in range(10):
             table = table_of(*played(np.random.default_rng(seed), 100, 300, likeness))
             ends = [compare(table, "new", "base", also=also).difference for also in ((), ("control",))]
-            found.append((ends[1].high - ends[1].low) / (ends[0].high - ends[0].low))
-        return np.mean(found)
+            result.append((ends[1].high - ends[1].low) / (ends[0].high - ends[0].low))
+        return np.mean(result)
 
     assert narrowing(0.0) == pytest.approx(np.sqrt((1 + 1 / 4) / 2), abs=0.04)
     assert narrowing(0.0) < narrowing(0.7) < 1
@@ -72,21 +74,21 @@ def test_further_openings_make_the_interval_narrower_as_much_as_the_contender_is
 def test_who_plays_alike_is_told_so_whatever_else_the_baseline_played():
     results, openings = played(np.random.default_rng(3), 40, 120)
     results |= {("new", name): results["base", name] for name in OPPONENTS}
-    found = compare(table_of(results, openings), "new", "base", also=["control"])
-    assert found.plays_alike
-    assert (found.difference.estimate, found.p_value, found.p_every_opponent) == (0, 1, 1)
+    comparisons = compare(table_of(results, openings), "new", "base", also=["control"])
+    assert comparisons.plays_alike
+    assert (comparisons.difference.estimate, comparisons.p_value, comparisons.p_every_opponent) == (0, 1, 1)
 
 
 def test_the_p_value_is_that_of_every_way_to_turn_the_scores_over():
     results, openings = played(np.random.default_rng(4), 6, 8)
-    found = compare(table_of(results, openings), "new", "base", also=["control"])
-    own, base, more = (rates(results, name) for name in ("new", "base", "control"))
+    comparisons = compare(table_of(results, openings), "new", "base", also=["control"])
+    own, base, options = (rates(results, name) for name in ("new", "base", "control"))
     slope = min(max(np.cov(own, base)[0, 1] / base.var(ddof=1), 0), 1)
-    usual = np.concatenate([base, more]).mean()
-    elsewhere = (1 - slope) * (np.concatenate([base, more]) - usual) / 14
+    usual = np.concatenate([base, options]).mean()
+    elsewhere = (1 - slope) * (np.concatenate([base, options]) - usual) / 14
     scores = np.concatenate([(own - usual - slope * (base - usual)) / 6, np.zeros(8)]) - elsewhere
     sums = np.array([np.array(signs) @ scores for signs in itertools.product((1, -1), repeat=14)])
-    assert found.p_value == pytest.approx(np.mean(np.abs(sums) >= abs(scores.sum()) * (1 - 1e-9)), abs=0.01)
+    assert comparisons.p_value == pytest.approx(np.mean(np.abs(sums) >= abs(scores.sum()) * (1 - 1e-9)), abs=0.01)
 
 
 def test_scores_that_are_multiples_of_a_number_are_tested_like_whole_ones_but_for_ties():
@@ -127,7 +129,7 @@ def test_a_control_is_pooled_for_the_others_only():
     results, openings = played(np.random.default_rng(8), 40, 120, contenders=("a", "b"))
     table = table_of(results, openings)
     a, control, b = compare_all(table, "base", ["a", "control", "b"], controls=["control"], also=["control"])
-    assert {one.baseline_openings for one in (a, b)} == {160}
+    assert {item.baseline_openings for item in (a, b)} == {160}
     assert control == compare(table, "control", "base")
     assert not control.paired
 
@@ -135,12 +137,12 @@ def test_a_control_is_pooled_for_the_others_only():
 @pytest.mark.parametrize("likeness", [pytest.param(0.0, marks=pytest.mark.slow), 0.6])
 def test_equal_players_are_told_apart_no_more_often_than_alpha_and_intervals_hold(likeness):
     rng = np.random.default_rng(9)
-    found = [
+    comparisons = [
         compare(table_of(*played(rng, 30, 70, likeness, opponents=("A", "B"))), "new", "base", also=["control"])
         for _ in range(150)
     ]
-    assert np.mean([one.p_value <= 0.05 for one in found]) < 0.1
-    assert np.mean([one.difference.low <= 0 <= one.difference.high for one in found]) > 0.93
+    assert np.mean([comparison.p_value <= 0.05 for comparison in comparisons]) < 0.1
+    assert np.mean([comparison.difference.low <= 0 <= comparison.difference.high for comparison in comparisons]) > 0.93
 
 
 @pytest.mark.slow
@@ -148,11 +150,11 @@ def test_better_contenders_are_found_more_often_and_equal_ones_as_seldom_as_with
     rng, names = np.random.default_rng(10), ("a", "b", "c", "d")
     better, any_false = np.zeros(2), np.zeros(2)
     for _ in range(30):
-        for place, lead in enumerate((0.35, 0.0)):
+        for index, lead in enumerate((0.35, 0.0)):
             table = table_of(*played(rng, 50, 100, lead=lead, contenders=names, opponents=("A",)))
             for number, also in enumerate(((), ("control",))):
                 p_values = [compare(table, name, "base", also=also).p_value for name in names]
-                told = np.array(holm(p_values)) <= 0.05
-                (better if place == 0 else any_false)[number] += told.sum() if place == 0 else told.any()
+                message = np.array(holm(p_values)) <= 0.05
+                (better if index == 0 else any_false)[number] += message.sum() if index == 0 else message.any()
     assert better[1] > 1.15 * better[0]
     assert any_false[1] / 30 < 0.15

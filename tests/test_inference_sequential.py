@@ -200,9 +200,9 @@ def gauntlet_tests(leads, shares, most, runs=600, openings=600):
     """Shares of tests between 0 and 3 points that ended with H0 and with H1, and their mean length."""
     rng = np.random.default_rng(7)
     drawn = rng.choice(np.round((leads + 1) * most).astype(int), p=shares, size=(runs, openings))
-    paths = [sprt_path(one, Sprt(0.5, 0.515, model="score"), 2 * most + 1) for one in drawn]
+    paths = [sprt_path(game, Sprt(0.5, 0.515, model="score"), 2 * most + 1) for game in drawn]
     lengths = [path.decided_after or openings for path in paths]
-    return *(np.mean([path.decision == one for path in paths]) for one in ("H0", "H1")), np.mean(lengths)
+    return *(np.mean([path.decision == game for path in paths]) for game in ("H0", "H1")), np.mean(lengths)
 
 
 @pytest.mark.parametrize(("points", "longest"), [(0, 120), (3, 120), (5, 65)])

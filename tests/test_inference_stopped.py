@@ -20,20 +20,20 @@ def pair_shares(score, split):
 
 def estimates(sprt, shares, runs, longest, seed=1):
     """The estimate after each of so many tests, and the mean outcome that each read."""
-    rng, found, means = np.random.default_rng(seed), [], []
+    rng, result, means = np.random.default_rng(seed), [], []
     for _ in range(runs):
         outcomes = rng.choice(len(shares), size=longest, p=shares)
         path = sprt_path(outcomes[: longest // 4], sprt, len(shares))  # most tests are over by then
         path = path if path.decision else sprt_path(outcomes, sprt, len(shares))
-        found.append(stopped_estimate(path))
+        result.append(stopped_estimate(path))
         means.append(path.outcomes[: path.decided_after or longest].mean() / (len(shares) - 1))
-    return found, np.array(means)
+    return result, np.array(means)
 
 
-def held(found, truth):
+def held(result, truth):
     """How often the estimate is above the truth, and how often its interval holds it."""
-    above = np.mean([one.estimate > truth for one in found])
-    return above, np.mean([one.low <= truth <= one.high for one in found])
+    above = np.mean([interval.estimate > truth for interval in result])
+    return above, np.mean([interval.low <= truth <= interval.high for interval in result])
 
 
 @given(st.floats(-2, 2), st.floats(-8, -0.5), st.floats(0.5, 8))
@@ -51,8 +51,8 @@ def test_without_a_lower_bound_the_time_is_inverse_gaussian(drift, upper, time):
 
 
 def test_the_estimate_after_a_test_is_median_unbiased_and_its_interval_covers():
-    found, means = estimates(Sprt(0, 70), pair_shares(score_from_elo(70), 0.4), 150, 250)
-    above, covered = held(found, 70)
+    result, means = estimates(Sprt(0, 70), pair_shares(score_from_elo(70), 0.4), 150, 250)
+    above, covered = held(result, 70)
     assert 0.4 < above < 0.6
     assert covered > 0.91
     assert np.mean(means > score_from_elo(70)) > 0.6  # the plain score reads too much: 89 Elo on average
@@ -60,8 +60,8 @@ def test_the_estimate_after_a_test_is_median_unbiased_and_its_interval_covers():
 
 
 def test_a_test_that_was_still_open_at_the_end_has_an_estimate_too():
-    found, _ = estimates(Sprt(0, 70), pair_shares(score_from_elo(35), 0.4), 100, 40)
-    above, covered = held(found, 35)
+    result, _ = estimates(Sprt(0, 70), pair_shares(score_from_elo(35), 0.4), 100, 40)
+    above, covered = held(result, 35)
     assert 0.38 < above < 0.62
     assert covered > 0.9
 
@@ -70,17 +70,17 @@ def test_a_test_that_was_still_open_at_the_end_has_an_estimate_too():
 def test_far_from_both_hypotheses_the_estimate_after_an_open_test_is_the_mean(leads, is_lost):
     outcomes = np.array([0 if is_lost else 28, *leads])
     path = sprt_path(outcomes if is_lost else 28 - np.array(leads), Sprt(0.5, 0.515, model="score"), 29)
-    found = stopped_estimate(path)
-    assert found.low <= found.estimate <= found.high
+    estimate = stopped_estimate(path)
+    assert estimate.low <= estimate.estimate <= estimate.high
     if not path.decision:
-        assert found.estimate == pytest.approx(path.outcomes.mean() / 28, abs=0.03)
+        assert estimate.estimate == pytest.approx(path.outcomes.mean() / 28, abs=0.03)
 
 
 def test_intervals_of_open_tests_far_from_both_hypotheses_cover():
     shares = np.zeros(29)
     shares[2:13:2] = [0.1, 0.2, 0.3, 0.2, 0.1, 0.1]
-    found, _ = estimates(Sprt(0.5, 0.515, model="score"), shares, 100, 20)
-    above, covered = held(found, float(shares @ np.linspace(0, 1, 29)))
+    result, _ = estimates(Sprt(0.5, 0.515, model="score"), shares, 100, 20)
+    above, covered = held(result, float(shares @ np.linspace(0, 1, 29)))
     assert 0.38 < above < 0.62
     assert covered > 0.9
 
@@ -88,8 +88,8 @@ def test_intervals_of_open_tests_far_from_both_hypotheses_cover():
 @pytest.mark.slow
 @pytest.mark.parametrize(("elo", "split"), [(0, 0.5), (10, 0.5), (20, 0.5), (40, 0.5), (20, 0.88)])
 def test_the_estimate_is_median_unbiased_for_small_effects(elo, split):
-    found, _ = estimates(Sprt(0, 20), pair_shares(score_from_elo(elo), split), 400, 5000)
-    above, covered = held(found, elo)
+    result, _ = estimates(Sprt(0, 20), pair_shares(score_from_elo(elo), split), 400, 5000)
+    above, covered = held(result, elo)
     assert 0.43 < above < 0.57
     assert covered > 0.925
 
@@ -100,8 +100,8 @@ def test_in_a_gauntlet_as_well(lead):
     rng = np.random.default_rng(3)
     leads = rng.binomial(14, 0.7 + lead, 200_000) - rng.binomial(14, 0.7, 200_000) + 14
     shares = np.bincount(leads, minlength=29) / leads.size
-    found, _ = estimates(Sprt(0.5, 0.515, model="score"), shares, 400, 1500)
-    above, covered = held(found, float(shares @ np.linspace(0, 1, 29)))
+    result, _ = estimates(Sprt(0.5, 0.515, model="score"), shares, 400, 1500)
+    above, covered = held(result, float(shares @ np.linspace(0, 1, 29)))
     assert 0.43 < above < 0.57
     assert covered > 0.925
 
@@ -113,8 +113,8 @@ def test_in_normalized_elo_as_well(split):
     shares = pair_shares(score, split)
     deviation = math.sqrt(shares @ np.array([0, 0.25, 1]) - score**2)
     truth = (score - 0.5) / deviation / math.sqrt(2) * NORMALIZED_ELO_PER_SIGMA
-    found, _ = estimates(Sprt(0, 60, model="normalized"), shares, 100, 400)
-    above, covered = held(found, truth)
+    result, _ = estimates(Sprt(0, 60, model="normalized"), shares, 100, 400)
+    above, covered = held(result, truth)
     assert 0.36 < above < 0.64
     assert covered > 0.89
 

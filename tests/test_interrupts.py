@@ -239,8 +239,8 @@ except KeyboardInterrupt:
 
 
 def test_what_a_library_swallows_comes_again() -> None:
-    found = subprocess.run([sys.executable, "-c", SWALLOWED], capture_output=True, text=True, timeout=LONGEST)
-    assert (found.stdout, found.stderr) == ("arrived\n", "")
+    completed = subprocess.run([sys.executable, "-c", SWALLOWED], capture_output=True, text=True, timeout=LONGEST)
+    assert (completed.stdout, completed.stderr) == ("arrived\n", "")
 
 
 def test_what_is_under_way_is_not_cut_short_by_another_one() -> None:

@@ -55,15 +55,15 @@ def test_every_agents_move_is_labelled_as_the_solver_judges_it(run):
         label = labelled[game.game_id]
         assert {len(values) for values in label.values()} == {game.plies}
         for ply, cell in enumerate(game.moves):
-            found = tuple(label[name][ply] for name in labels.PER_PLY)
+            result = tuple(label[name][ply] for name in labels.PER_PLY)
             if ply < len(game.opening):
-                assert found == (-1, -1, -1, -1)
+                assert result == (-1, -1, -1, -1)
                 continue
             board = Board.from_moves(game.moves[:ply], "5x5")
             solution = solve(board)
             won = solution.winner - 1 == board.active_index
             kept = int(cell in solution.moves) if won else -1
-            assert found == (int(won), len(solution.moves), len(board.legal_cells()), kept)
+            assert result == (int(won), len(solution.moves), len(board.legal_cells()), kept)
 
 
 def test_the_value_after_a_move_follows_from_the_move(run):
@@ -110,10 +110,10 @@ def test_lists_of_games_say_how_often_a_win_was_thrown_away_in_each(tmp_path):
     advised = CliRunner().invoke(main, ["games", str(run)])
     assert f"To see mistakes in won games, run isolation label {run}." in advised.output
     label_run(run, sample=4)
-    found, _ = found_rows(run, "longest", "", 20)
+    results, _ = found_rows(run, "longest", "", 20)
     known = read_labels(run)["game_id"].tolist()
     counted = {game_id: len(mistakes(run, game_id)) for game_id in known}
-    assert {row["game_id"]: row["mistakes"] for row in found} == dict.fromkeys(range(6)) | counted
+    assert {row["game_id"]: row["mistakes"] for row in results} == dict.fromkeys(range(6)) | counted
     assert sum(counted.values()) > 0
     result = CliRunner().invoke(main, ["games", str(run), "--format", "csv"])
     assert result.output.splitlines()[0] == "game_id,agent_1,agent_2,won_by,plies,mistakes,reason,detail"
@@ -165,9 +165,9 @@ def test_a_sample_is_part_of_a_larger_sample(run, tmp_path):
     assert label_run(path, sample=4) == 4
     few = rows(path)
     assert label_run(path, sample=9) == 9
-    more = rows(path)
-    assert set(few) < set(more) < set(whole)
-    assert all(more[game] == whole[game] for game in more)
+    options = rows(path)
+    assert set(few) < set(options) < set(whole)
+    assert all(options[game] == whole[game] for game in options)
     assert label_run(path, sample=100) == 12
 
 
@@ -189,7 +189,7 @@ def test_a_small_limit_leaves_early_positions_unknown_and_late_ones_right():
         assert part[-1] == whole[-1]
         assert any(ply[0] < 0 for ply in part[2:])
         for known, partly in zip(whole[2:], part[2:], strict=True):
-            assert all(one in (-1, other) for one, other in zip(partly, known, strict=True))
+            assert all(first in (-1, second) for first, second in zip(partly, known, strict=True))
             assert partly[2] == known[2]
 
 

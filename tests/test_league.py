@@ -133,11 +133,11 @@ def test_players_of_all_editions_are_told_from_their_sources(tmp_path: Path) -> 
         f"class Deep(DataPlayer):\n    def get_action(self, state):{body}CustomPlayer = Deep\n",
         "inherits": "class Base:\n    def get_move(self, game, time_left): pass\nclass Mine(Base): pass\ndel Base\n",
     }
-    found = {name: player_in(submit(tmp_path, name, source)) for name, source in sources.items()}
-    assert found["first"] == ("CustomPlayer", "first")
-    assert found["second"] == ("AlphaBetaPlayer", "second")
-    assert found["third"] == ("CustomPlayer", "third")
-    assert found["inherits"] == "has several players (Base, Mine), none of them CustomPlayer"
+    sources_by_name = {name: player_in(submit(tmp_path, name, source)) for name, source in sources.items()}
+    assert sources_by_name["first"] == ("CustomPlayer", "first")
+    assert sources_by_name["second"] == ("AlphaBetaPlayer", "second")
+    assert sources_by_name["third"] == ("CustomPlayer", "third")
+    assert sources_by_name["inherits"] == "has several players (Base, Mine), none of them CustomPlayer"
 
 
 @pytest.mark.parametrize("names", [("MinimaxPlayer", "AlphaBetaPlayer"), ("AlphaBetaPlayer", "CustomPlayer")])
@@ -150,8 +150,8 @@ def test_of_several_players_checks_take_the_one_that_plays_in_the_league(
     )
     path = submit(tmp_path, "dan", source)
     assert player_in(path) == (names[1], "second")
-    told = CliRunner().invoke(main, ["test-agent", str(path)], catch_exceptions=False).output
-    assert told.splitlines()[0] == f"{path}:{names[1]}"
+    result = CliRunner().invoke(main, ["test-agent", str(path)], catch_exceptions=False).output
+    assert result.splitlines()[0] == f"{path}:{names[1]}"
 
 
 def test_what_lies_among_the_submissions_and_does_not_play_is_named_with_the_reason(tmp_path: Path) -> None:
@@ -167,10 +167,10 @@ def test_what_lies_among_the_submissions_and_does_not_play_is_named_with_the_rea
     submit(tmp_path, "two", player.replace("Custom", "One") + player.replace("Custom", "Other"))
     (tmp_path / "none").mkdir()
     (tmp_path / "loose.py").write_text(player)
-    found = find_submissions(tmp_path)
-    assert [player.name for player in found.players] == ["alice", "bob_smith", "bob_smith-2"]
-    assert found.players[1].file == tmp_path / "bob smith/project/isolation-master/my_custom_player.py"
-    whys = {one.name: one.why for one in found.skipped}
+    submissions = find_submissions(tmp_path)
+    assert [player.name for player in submissions.players] == ["alice", "bob_smith", "bob_smith-2"]
+    assert submissions.players[1].file == tmp_path / "bob smith/project/isolation-master/my_custom_player.py"
+    whys = {skipped_file.name: skipped_file.why for skipped_file in submissions.skipped}
     assert whys.keys() == {"broken", "deep", "engine", "huge", "two", "none", "loose.py"}
     assert whys["broken"] == "game_agent.py is not Python: line 1: invalid syntax"
     assert whys["huge"] == "game_agent.py is larger than 1,000,000 bytes"
@@ -185,8 +185,8 @@ def test_a_name_is_its_folders_for_good_and_newcomers_have_another(tmp_path: Pat
     known: dict[str, Path | None] = {"e_v": submit(tmp_path, "e:v", player), "Random": None}
     for name in ("e v", "e_v", "Random", "ada"):
         submit(tmp_path, name, player)
-    found = find_submissions(tmp_path, known).players
-    assert {one.folder: one.name for one in found} == {
+    submissions = find_submissions(tmp_path, known).players
+    assert {submission.folder: submission.name for submission in submissions} == {
         "Random": "Random-2", "ada": "ada", "e v": "e_v-2", "e:v": "e_v", "e_v": "e_v-3",
     }  # fmt: skip
 
@@ -208,10 +208,10 @@ def test_links_and_what_is_no_file_play_nobody_elses_player(tmp_path: Path) -> N
     (home / "up/more").symlink_to("../../elsewhere")
     (home / "null/game_agent.py").write_bytes(b"x = 1\0")
     (home / "deep/game_agent.py").write_text("x = " + "-" * 50_000 + "1")
-    found = find_submissions(home)
-    assert [player.name for player in found.players] == ["ann"]
+    submissions = find_submissions(home)
+    assert [player.name for player in submissions.players] == ["ann"]
     leads_out = "is reached by a link out of its folder"
-    assert {one.name: one.why for one in found.skipped} == {
+    assert {skipped_file.name: skipped_file.why for skipped_file in submissions.skipped} == {
         "loop": "is a link to a file outside the submission",
         "same": "is a link to a file outside the submission",
         "nowhere": "is a broken link",
@@ -231,9 +231,9 @@ def test_a_folder_whose_name_is_not_utf_8_is_left_out_by_name(tmp_path: Path) ->
         os.mkdir(os.fsencode(tmp_path) + b"/caf\xe9")
     except OSError:
         pytest.skip("this file system has no such names")
-    found = find_submissions(tmp_path)
-    assert [player.name for player in found.players] == ["ann"]
-    (skipped,) = found.skipped
+    submissions = find_submissions(tmp_path)
+    assert [player.name for player in submissions.players] == ["ann"]
+    (skipped,) = submissions.skipped
     assert (skipped.name, skipped.why) == ("caf\\udce9", "its name is not UTF-8: rename it")
 
 
@@ -307,8 +307,8 @@ def test_players_of_all_editions_play_apart_and_against_each_other(tmp_path: Pat
         parse_agent(f"apart:{submit(tmp_path, name, source)}:CustomPlayer", Limit(cpu_ms=100))
         for name, source in (("first", first), ("second", second), ("third", third))
     ]
-    for one, other in ((0, 2), (2, 1)):
-        game = play(agents[one], agents[other], (24, 50), "9x11", hard_cap=5.0)
+    for item, other in ((0, 2), (2, 1)):
+        game = play(agents[item], agents[other], (24, 50), "9x11", hard_cap=5.0)
         assert game.reason == "no_moves", game.detail
         assert len(game.moves) > 8
 
@@ -361,7 +361,7 @@ def test_a_busy_machine_is_given_time_and_a_sleeper_is_not(monkeypatch: pytest.M
     monkeypatch.setattr(process, "_child", psutil.Process())
     try:
         for status, used, waits in (("sleeping", 0.0, 1), ("running", 0.0, MOST_WAITS), ("running", 1.1, 1)):
-            monkeypatch.setattr(psutil.Process, "status", lambda one, status=status: status)
+            monkeypatch.setattr(psutil.Process, "status", lambda first, status=status: status)
             monkeypatch.setattr(process, "used", iter([0.0, *[used] * MOST_WAITS]).__next__)
             asked.clear()
             with pytest.raises(TransportTimeout):
@@ -404,22 +404,22 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_league_ends_with_a_ranking_forfeits_and_who_is_not_in_it(home: Path) -> None:
-    said = (home / "said.txt").read_text()
-    ranks = re.findall(r"^ +(\d|–) +(\w+) +([+−]\d+|0|–) +\d", said, re.MULTILINE)
+    text = (home / "said.txt").read_text()
+    ranks = re.findall(r"^ +(\d|–) +(\w+) +([+−]\d+|0|–) +\d", text, re.MULTILINE)
     assert {name for _, name, _ in ranks[:2]} == {"ada", "ben"}
     assert ranks[0][0] == "1"
     assert ranks[2:] == [("–", "dies", "–"), ("–", "raises", "–")]
-    assert re.search(r"^Without a rank, having never made a legal move: dies, raises\.", said, re.M)
-    assert re.search(r"^raises +error +\d+ +ZeroDivisionError: division by zero \(game_agent.py, line 9\)$", said, re.M)
-    assert re.search(r"^broken +game_agent.py failed to import: line 1: ModuleNotFoundError", said, re.MULTILINE)
-    assert "24 of 24 games" in said
+    assert re.search(r"^Without a rank, having never made a legal move: dies, raises\.", text, re.M)
+    assert re.search(r"^raises +error +\d+ +ZeroDivisionError: division by zero \(game_agent.py, line 9\)$", text, re.M)
+    assert re.search(r"^broken +game_agent.py failed to import: line 1: ModuleNotFoundError", text, re.MULTILINE)
+    assert "24 of 24 games" in text
 
 
 def test_of_few_openings_ratings_have_no_intervals_and_nobody_leads_for_sure(home: Path) -> None:
     results = read_results(home / "run")
-    told = ranking_section(results)
-    assert "Too few openings for intervals: 2 openings, at least 5 needed." in told.notes
-    assert not any("intervals by resampling" in note or "∞" in note for note in told.notes)
+    section = ranking_section(results)
+    assert "Too few openings for intervals: 2 openings, at least 5 needed." in section.notes
+    assert not any("intervals by resampling" in note or "∞" in note for note in section.notes)
     assert re.fullmatch(r"(ada|ben|ada and ben) (is|are) rated highest of 2 players: .+ is chance\.", leading(results))
     assert "; 2 openings are too few to test whether that is chance." in leading(results)
     assert (home / "said.txt").read_text().splitlines()[-1] == leading(results)
@@ -433,7 +433,7 @@ def test_of_few_openings_ratings_have_no_intervals_and_nobody_leads_for_sure(hom
 
 def test_a_player_that_kills_again_and_again_forfeits_the_rest(home: Path) -> None:
     lost = [forfeit for forfeit in read_results(home / "run").forfeits if forfeit.agent == "dies"]
-    assert {one.detail for one in lost} == {
+    assert {item.detail for item in lost} == {
         "its process died",
         "its process died in 3 games in a row, so that this one was not played",
     }
@@ -452,9 +452,9 @@ def test_the_pages_lead_from_the_class_to_each_player_and_its_games(home: Path) 
     (first, *_) = re.findall(r'href="games-raises.html#(\d+)"', page)
     games = re.search(r'id="games">(.*?)</script>', (pages / "games-raises.html").read_text(), re.DOTALL)
     assert games is not None
-    shown = {game["id"]: game for game in json.loads(games[1])}
-    assert len(shown) == 12
-    assert "raises raised an error (ZeroDivisionError" in shown[int(first)]["end"]
+    printed = {game["id"]: game for game in json.loads(games[1])}
+    assert len(printed) == 12
+    assert "raises raised an error (ZeroDivisionError" in printed[int(first)]["end"]
     for name in names:
         text = (pages / f"player-{name}.html").read_text()
         assert "default-src 'none'" in text
@@ -592,7 +592,9 @@ def test_a_class_with_eight_hostile_players_is_played_to_its_end(tmp_path: Path)
     }
     book = read_book(tmp_path / "run")
     assert book is not None
-    assert [(one.name, one.why) for one in book.skipped] == [("hangs", "importing it takes longer than 10 s")]
+    assert [(skipped_file.name, skipped_file.why) for skipped_file in book.skipped] == [
+        ("hangs", "importing it takes longer than 10 s")
+    ]
 
 
 def test_nobody_rated_as_high_as_the_leader_is_said_to_be_below_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,13 +39,13 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_with_another_format_only_the_tables_are_on_stdout(home: Path) -> None:
-    said = json.loads((home / "said.json").read_text())
-    assert list(said) == ["ranking", "identical", "forfeits", "checks", "skipped", "verdict", "notes"]
+    data = json.loads((home / "said.json").read_text())
+    assert list(data) == ["ranking", "identical", "forfeits", "checks", "skipped", "verdict", "notes"]
     notes = (home / "notes.txt").read_text()
     assert "Note: cleo does not play: game_agent.py is not Python: line 1: invalid syntax\n" in notes
     assert "Board: 7x7, the usual one; no player is of the third edition.\n" in notes
     assert f"12 of 12 games, logged in {home / 'run'}\n" in notes
-    assert said["verdict"] == [{"verdict": notes.splitlines()[-1]}]
+    assert data["verdict"] == [{"verdict": notes.splitlines()[-1]}]
 
 
 def test_who_never_makes_a_legal_move_has_no_rank(home: Path) -> None:
@@ -97,8 +97,8 @@ def test_rows_of_the_crosstable_have_the_ranks_that_head_its_columns(home: Path)
 def test_the_class_can_be_checked_without_a_game(home: Path) -> None:
     done = league(home / "class", "--check-only", "--jobs", "1", "--format", "json")
     assert done.exit_code == 1
-    said = json.loads(done.stdout)
-    rows = {row["submission"]: row for row in said["submissions"]}
+    data = json.loads(done.stdout)
+    rows = {row["submission"]: row for row in data["submissions"]}
     assert {name: row["plays"] for name, row in rows.items()} == {
         "ada": "yes", "ben": "yes", "cleo": "no", "never": "yes", "zoe": "yes",
     }  # fmt: skip
@@ -107,8 +107,8 @@ def test_the_class_can_be_checked_without_a_game(home: Path) -> None:
         "game_agent.py", "CustomPlayer", "second",
     )  # fmt: skip
     assert rows["never"]["remark"] == "1 check failed"
-    assert [row["player"] for row in said["checks"]] == ["never"]
-    assert said["identical"] == [{"player": "ada", "identical_to": "ben"}]
+    assert [row["player"] for row in data["checks"]] == ["never"]
+    assert data["identical"] == [{"player": "ada", "identical_to": "ben"}]
 
 
 def test_a_class_without_refusals_is_checked_with_exit_code_0(tmp_path: Path) -> None:
@@ -168,9 +168,9 @@ def test_archives_in_place_of_the_folder_are_to_be_unpacked(tmp_path: Path) -> N
 
 
 def test_help_shows_two_commands() -> None:
-    said = league("--help").output
-    assert "\n    isolation league submissions --check-only\n" in said
-    assert "\n    isolation league submissions --pairs 20 --limit cpu_ms=300 --out runs/class\n" in said
+    output = league("--help").output
+    assert "\n    isolation league submissions --check-only\n" in output
+    assert "\n    isolation league submissions --pairs 20 --limit cpu_ms=300 --out runs/class\n" in output
 
 
 # The board

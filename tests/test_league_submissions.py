@@ -116,7 +116,10 @@ def test_whatever_lies_beside_the_submissions_is_named(tmp_path: Path) -> None:
     submit(tmp_path, "ada", PLAYER)
     for name in (".DS_Store", "grades.xlsx", "ben.rar", "cleo.py"):
         (tmp_path / name).write_text("")
-    skipped = {one.name: (one.why, one.is_submission) for one in find_submissions(tmp_path).skipped}
+    skipped = {
+        skipped_file.name: (skipped_file.why, skipped_file.is_submission)
+        for skipped_file in find_submissions(tmp_path).skipped
+    }
     assert skipped == {
         ".DS_Store": ("is hidden", False),
         "grades.xlsx": ("is not a folder", False),
@@ -152,14 +155,14 @@ def test_archives_play_as_folders_of_their_name_do(tmp_path: Path) -> None:
     tarred(tmp_path / "dora.tgz", "a/b/game_agent.py", mode="w:gz")
     (tmp_path / "emil").mkdir()
     zipped(tmp_path / "emil" / "handed in.zip", game_agent=PLAYER)
-    found = find_submissions(tmp_path)
-    assert found.skipped == ()
+    submissions = find_submissions(tmp_path)
+    assert submissions.skipped == ()
     assert files_of(tmp_path) == {
         "ada": "game_agent.py", "ben": "my_custom_player.py", "cleo": "game_agent.py", "dora": "game_agent.py",
         "emil": "game_agent.py",
     }  # fmt: skip
-    assert {player.file.read_text() for player in found.players} == {PLAYER, THIRD}
-    assert not any(player.is_renamed for player in found.players)
+    assert {player.file.read_text() for player in submissions.players} == {PLAYER, THIRD}
+    assert not any(player.is_renamed for player in submissions.players)
 
 
 def test_an_archive_keeps_its_place_and_is_unpacked_again_when_it_changes(tmp_path: Path) -> None:

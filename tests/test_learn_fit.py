@@ -122,16 +122,16 @@ def test_pairs_are_of_one_decision_and_weigh_one_a_decision(suite: Suite) -> Non
 
 
 def test_a_linear_heuristic_finds_the_weights_that_judged(suite: Suite) -> None:
-    found = fitted(linear, judged_by(suite, linear, own=-1.5, reach=0.5, idle=0.0))
-    assert found.is_linear
+    result = fitted(linear, judged_by(suite, linear, own=-1.5, reach=0.5, idle=0.0))
+    assert result.is_linear
     for name, value in (("own", -1.5), ("reach", 0.5)):
-        one = next(parameter for parameter in found.parameters if parameter.name == name)
-        assert one.low < value < one.high
-        assert one.high - one.low < 2
-    assert found.ranked[1] > found.ranked[0] + 0.2
-    assert [parameter.matters for parameter in found.parameters] == [True, True, False]
-    assert [parameter.differs for parameter in found.parameters] == [True, True, False]
-    idle = found.parameters[2]
+        match = next(parameter for parameter in result.parameters if parameter.name == name)
+        assert match.low < value < match.high
+        assert match.high - match.low < 2
+    assert result.ranked[1] > result.ranked[0] + 0.2
+    assert [parameter.matters for parameter in result.parameters] == [True, True, False]
+    assert [parameter.differs for parameter in result.parameters] == [True, True, False]
+    idle = result.parameters[2]
     assert idle.after == 1.0
     assert idle.high - idle.low > 15
 
@@ -155,11 +155,11 @@ def test_an_interval_around_a_fitted_end_of_the_range_is_the_profile_s(suite: Su
 
 
 def test_a_curved_heuristic_with_a_whole_number_does_too(suite: Suite) -> None:
-    found = fitted(curved, judged_by(suite, curved, power=1.5, whole=4))
-    assert not found.is_linear
-    assert found.values["whole"] == 4
-    assert found.values["power"] == pytest.approx(1.5, abs=0.2)
-    assert found.parameters[1].end == "upper"
+    result = fitted(curved, judged_by(suite, curved, power=1.5, whole=4))
+    assert not result.is_linear
+    assert result.values["whole"] == 4
+    assert result.values["power"] == pytest.approx(1.5, abs=0.2)
+    assert result.parameters[1].end == "upper"
 
 
 def test_looking_through_a_search_leaves_out_what_it_sees_and_fits_the_rest(suite: Suite) -> None:
@@ -175,9 +175,9 @@ def test_intervals_hold_what_other_openings_say() -> None:
     halves = [whole.take(np.flatnonzero(whole.split == split)) for split in ("fit", "screen")]
     assert set(split_of(halves[0].orbit)) == {"fit"}
     first, second = (fitted(linear, half, only=["own", "reach"]) for half in halves)
-    for one, other in zip(first.parameters, second.parameters, strict=True):
-        assert one.low < other.high
-        assert other.low < one.high
+    for parameter, other in zip(first.parameters, second.parameters, strict=True):
+        assert parameter.low < other.high
+        assert other.low < parameter.high
 
 
 def test_only_the_parameters_that_are_named_move(suite: Suite) -> None:
@@ -253,10 +253,10 @@ def test_git_applies_a_patch_from_where_it_was_made(
 
 
 def test_values_that_were_right_before_matter_and_do_not_differ(suite: Suite) -> None:
-    found = fitted(linear, judged_by(suite, linear, own=1.0, reach=0.0, idle=1.0))
-    assert [parameter.matters for parameter in found.parameters] == [True, True, False]
-    assert all(parameter.after != parameter.before for parameter in found.parameters[:2])
-    assert [parameter.differs for parameter in found.parameters] == [False] * 3
+    result = fitted(linear, judged_by(suite, linear, own=1.0, reach=0.0, idle=1.0))
+    assert [parameter.matters for parameter in result.parameters] == [True, True, False]
+    assert all(parameter.after != parameter.before for parameter in result.parameters[:2])
+    assert [parameter.differs for parameter in result.parameters] == [False] * 3
 
 
 def test_a_patch_is_written_for_values_judged_better_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

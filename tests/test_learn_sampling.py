@@ -101,14 +101,14 @@ def test_choices_are_looked_through_only_where_they_can_be(spec: str) -> None:
 def test_what_is_best_is_found(spec: str, without_games: list[Batch], opponent: str) -> None:
     pytest.importorskip("optuna")
     seen: list[Any] = []
-    found = sample(question(spec, SpsaPlan(8, 8, 20, 1), opponent), show=seen.append)
-    jumps, weight, _ = found.parameters
+    sampling = sample(question(spec, SpsaPlan(8, 8, 20, 1), opponent), show=seen.append)
+    jumps, weight, _ = sampling.parameters
     assert (jumps.before, jumps.after, jumps.looked_through) == (1, 3, "1, 2, 3 or 5")
     assert weight.after < 0.8
-    assert found.values.keys() >= {"jumps", "weight"}
-    assert found.promised.low > (0 if opponent else 0.5)
-    assert found.games == sum(2 * len(batch.numbers) for batch in without_games)
-    assert [one.done for one in seen] == list(range(9))
+    assert sampling.values.keys() >= {"jumps", "weight"}
+    assert sampling.promised.low > (0 if opponent else 0.5)
+    assert sampling.games == sum(2 * len(batch.numbers) for batch in without_games)
+    assert [accuracy.done for accuracy in seen] == list(range(9))
     assert {dict(parse_spec(batch.first).parameters).get("count", 2) for batch in without_games} == {0, 1, 2, 3, 4}
     assert {without_game.second.split("=")[0] for without_game in without_games} == {
         "ID_Improved_40nodes" if opponent else "ID_mine.score_40nodes"
@@ -120,8 +120,8 @@ def test_the_values_as_they_are_stay_if_they_are_best_and_do_not_meet_themselves
 ) -> None:
     pytest.importorskip("optuna")
     monkeypatch.setitem(WORTH, 1, 3.0)
-    found = sample(question(spec, SpsaPlan(4, 4, 20, 1), wanted=("jumps",)))
-    assert found.values == {}
+    sampling = sample(question(spec, SpsaPlan(4, 4, 20, 1), wanted=("jumps",)))
+    assert sampling.values == {}
     finals = [dict(parse_spec(batch.first).parameters) for batch in without_games[-3:]]
     assert sorted(final["jumps"] for final in finals) == [2, 3, 5]
     assert len(without_games) == 4 * 4 + 3
@@ -148,17 +148,17 @@ def test_the_same_seed_asks_for_the_same_whatever_was_played_before(spec: str, w
         sample(question(spec, SpsaPlan(4, 4, 5, 4)), whole)
 
 
-@pytest.mark.parametrize(("more", "told"), [((), True), (("--parameter", "weight"), False)])
+@pytest.mark.parametrize(("options", "message"), [((), True), (("--parameter", "weight"), False)])
 def test_spsa_says_which_choices_it_leaves_as_they_are(
-    spec: str, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...], told: bool
+    spec: str, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], message: bool
 ) -> None:
     monkeypatch.setattr(
         spsa_tuning, "tune", lambda *_, **__: Tuning((), Estimate(0.5, 0.4, 0.6, 0.95), 0, 0, np.zeros((1, 0)))
     )
-    result = CliRunner().invoke(main, ["tune", spec, "--patch", "it.patch", *more])
+    result = CliRunner().invoke(main, ["tune", spec, "--patch", "it.patch", *options])
     assert result.exit_code == 0, result.output
     note = "Note: jumps is categorical (1, 2, 3 or 5) and keeps its default 1; to tune it, use isolation tune --sampler"
-    assert (note in result.output) == told
+    assert (note in result.output) == message
     assert "Did not write it.patch: no value changed." in result.output
     assert not Path("it.patch").exists()
 
@@ -189,10 +189,10 @@ def finals(spec: str, pool: OpeningPool, weights: Sequence[float], seed: int) ->
 def test_finals_promise_no_more_than_is_there(spec: str) -> None:
     """Eight vectors as good as the start: the best of them looks better by luck, and that is not promised."""
     pool = pool_of("5x5", 4, 400, 1, "fit")
-    found = [finals(spec, pool, np.linspace(0.899, 0.901, 8).tolist(), seed) for seed in range(30)]
-    promised = np.array([one.promised.estimate for one in found])
+    result = [finals(spec, pool, np.linspace(0.899, 0.901, 8).tolist(), seed) for seed in range(30)]
+    promised = np.array([test.promised.estimate for test in result])
     assert abs(promised.mean() - 0.5) < 3 * promised.std() / np.sqrt(len(promised))
-    assert all(not one.values for one in found if one.promised.estimate <= 0.5)
+    assert all(not test.values for test in result if test.promised.estimate <= 0.5)
     better = finals(spec, pool, [0.9, 0.3, 0.0], 1)
     assert better.values in ({"weight": 0.3}, {"weight": 0.0})
 

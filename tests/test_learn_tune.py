@@ -91,11 +91,11 @@ def test_plans_have_the_games_that_were_asked_for() -> None:
 @pytest.mark.parametrize("against_itself", [True, False])
 def test_the_quadratic_finds_the_top(against_itself: bool) -> None:
     start = np.array([0.3, 0.7, 0.5])
-    found = fit_response(invented(600, 40, 1, against_itself), start, np.array([0.0, 0.0, 0.5]))
-    np.testing.assert_allclose(found.best[:2], [0.8, 0.35], atol=0.1)
-    assert found.best[2] == 0.5
-    assert (found.low[:2] <= [0.8, 0.35]).all()
-    assert (found.high[:2] >= [0.8, 0.35]).all()
+    response = fit_response(invented(600, 40, 1, against_itself), start, np.array([0.0, 0.0, 0.5]))
+    np.testing.assert_allclose(response.best[:2], [0.8, 0.35], atol=0.1)
+    assert response.best[2] == 0.5
+    assert (response.low[:2] <= [0.8, 0.35]).all()
+    assert (response.high[:2] >= [0.8, 0.35]).all()
 
 
 @pytest.mark.parametrize("against_itself", [True, False])
@@ -122,15 +122,15 @@ def test_finals_promise_what_is_there_whatever_the_quadratic_thinks(
     promised = []
     for seed in range(6):
         asked = question(spec, SpsaPlan(10, 8, 20, seed), "" if against_itself else "ID:improved", wanted=("own",))
-        found = tune(asked)
-        assert found.values["own"] > 0.25
-        promised.append(found.promised.estimate)
+        tuning = tune(asked)
+        assert tuning.values["own"] > 0.25
+        promised.append(tuning.promised.estimate)
     truth = expit(0.6) if against_itself else expit(0.6) - 0.5
     assert np.mean(promised) == pytest.approx(truth, abs=0.03)
 
 
 def test_what_moves_nothing_is_seldom_called_important_though_the_path_follows_luck() -> None:
-    found = []
+    result = []
     for seed in range(200):
         plan, generator, point = SpsaPlan(20, 8, 8, seed), np.random.default_rng(seed), np.array([0.1, 0.5])
         uppers, lowers, shares = [], [], []
@@ -141,8 +141,8 @@ def test_what_moves_nothing_is_seldom_called_important_though_the_path_follows_l
             leads = 2.0 * generator.binomial(16, chances) - 16
             point = moved(plan, point, signs, leads, round_)
             uppers.append(upper), lowers.append(lower), shares.append(leads / 16)
-        found.append(importance(np.vstack(uppers), np.vstack(lowers), np.concatenate(shares)))
-    p_values = np.array(found)
+        result.append(importance(np.vstack(uppers), np.vstack(lowers), np.concatenate(shares)))
+    p_values = np.array(result)
     assert np.mean(p_values[:, 1] < 0.05) < 0.09
     assert 0.3 < np.mean(p_values[:, 1] < 0.5) < 0.6  # two p-values for one: on the safe side
     assert np.mean(p_values[:, 0] < 0.05) > 0.9
@@ -199,16 +199,16 @@ def test_games_lost_by_errors_are_counted(tmp_path: Path) -> None:
 
 def test_tuning_finds_what_matters_and_held_out_openings_agree(spec: str) -> None:
     asked = question(spec, SpsaPlan(20, 8, 20, 1))
-    found = tune(asked)
-    own, idle = found.parameters
+    tuning = tune(asked)
+    own, idle = tuning.parameters
     assert own.matters
     assert own.after > 0.3
     assert not idle.matters
     assert idle.after == idle.before == 1.0
-    assert found.values.keys() == {"own"}
-    assert found.promised.estimate > 0.5
-    assert found.games == 20 * 8 * 20 * 2 + 2 * 300  # the finals have as many openings as there are
-    judged = judge(asked, found.values, 300)
+    assert tuning.values.keys() == {"own"}
+    assert tuning.promised.estimate > 0.5
+    assert tuning.games == 20 * 8 * 20 * 2 + 2 * 300  # the finals have as many openings as there are
+    judged = judge(asked, tuning.values, 300)
     assert judged.rate.low > 0.5
     assert judged.p_value < 0.01
     assert judged_sentence(judged) == "On held-out openings the new values are better than the old ones head to head."
@@ -216,8 +216,8 @@ def test_tuning_finds_what_matters_and_held_out_openings_agree(spec: str) -> Non
 
 def test_an_opponent_is_met_by_both(spec: str) -> None:
     asked = question(spec, SpsaPlan(6, 4, 10, 1), opponent="ID:improved")
-    found = tune(asked)
-    assert found.games == 2 * (6 * 4 * 10 + 24) * 2
+    tuning = tune(asked)
+    assert tuning.games == 2 * (6 * 4 * 10 + 24) * 2
     judged = judge(asked, {"own": 1.0}, 200)
     assert judged.after is not None
     assert judged.before is not None
@@ -234,9 +234,9 @@ def test_a_run_that_was_cut_short_goes_on_to_the_same_end(spec: str, monkeypatch
     cut.write_text("".join(lines[:14]) + lines[14][:20])
     played = []
 
-    def again(batch: Batch, *more: Any) -> Any:
+    def again(batch: Batch, *options: Any) -> Any:
         played.append(batch)
-        return play_batch(batch, *more)
+        return play_batch(batch, *options)
 
     monkeypatch.setattr(tuning_games, "play_batch", again)
     second = tune(question(spec), cut)
@@ -247,8 +247,8 @@ def test_a_run_that_was_cut_short_goes_on_to_the_same_end(spec: str, monkeypatch
 
 
 def test_two_processes_find_what_one_does(spec: str) -> None:
-    one, two = (tune(question(spec, SpsaPlan(2, 4, 4, 1)), jobs=jobs) for jobs in (1, 2))
-    np.testing.assert_array_equal(one.path, two.path)
+    first, second = (tune(question(spec, SpsaPlan(2, 4, 4, 1)), jobs=jobs) for jobs in (1, 2))
+    np.testing.assert_array_equal(first.path, second.path)
 
 
 def test_a_cluster_is_connected_to_once_and_only_if_there_is_something_to_play(
@@ -261,9 +261,9 @@ def test_a_cluster_is_connected_to_once_and_only_if_there_is_something_to_play(
         connections.append(address)
         yield address
 
-    def here(cluster: str, function: Any, more: Any) -> Iterator[Any]:
+    def here(cluster: str, function: Any, options: Any) -> Iterator[Any]:
         assert cluster == "tcp://there:8786"
-        return (function(*call) for call in more)
+        return (function(*call) for call in options)
 
     monkeypatch.setattr(cluster_map, "connection", connection)
     monkeypatch.setattr(cluster_map, "as_they_come_from", here)
@@ -404,14 +404,16 @@ def run(*words: str) -> str:
 
 def test_the_commands_tune_judge_patch_and_sweep(spec: str) -> None:
     small = ("--board", "5x5", "--limit", "nodes=40")
-    told = run("tune", spec, *small, "--games", "6000", "--pairs", "100", "--out", "it.jsonl", "--patch", "it.patch")
-    assert "No evidence in these games for changing idle." in told
-    assert "the new values are better than the old ones head to head" in told
-    assert f"The new agent: {spec}@option.own=" in told
+    completed = run(
+        "tune", spec, *small, "--games", "6000", "--pairs", "100", "--out", "it.jsonl", "--patch", "it.patch"
+    )
+    assert "No evidence in these games for changing idle." in completed
+    assert "the new values are better than the old ones head to head" in completed
+    assert f"The new agent: {spec}@option.own=" in completed
     assert "-def score(game, player, *, own: Annotated" in Path("it.patch").read_text()
     assert Path("mine.py").read_text() == FILE
-    told = run("sweep", spec, *small, "--over", "option.own=0,1", "--pairs", "20", "--plot", "it.svg")
-    assert "Won against ID_mine.score" in told
+    completed = run("sweep", spec, *small, "--over", "option.own=0,1", "--pairs", "20", "--plot", "it.svg")
+    assert "Won against ID_mine.score" in completed
     assert Path("it.svg").exists()
 
 
@@ -427,5 +429,5 @@ def test_a_patch_that_could_not_be_written_is_refused_before_any_game(
 
 
 def test_where_nothing_matters_the_command_says_so(spec: str) -> None:
-    told = run("tune", spec, "--board", "5x5", "--limit", "nodes=20", "--games", "640", "--parameter", "idle")
-    assert "No significant improvement in these games: keep the defaults." in told
+    completed = run("tune", spec, "--board", "5x5", "--limit", "nodes=20", "--games", "640", "--parameter", "idle")
+    assert "No significant improvement in these games: keep the defaults." in completed

@@ -68,8 +68,8 @@ def test_a_forfeit_is_laid_on_the_loser_on_either_side(plan: Plan, run: Path) ->
 
 def test_of_a_long_dialogue_with_an_engine_a_note_keeps_the_end(plan: Plan, run: Path) -> None:
     ledger = GameRecorder(run, plan)
-    said = " | ".join(["> ugi", "…", *(f"< option name O{number} type spin" for number in range(6)), "> go", "< what?"])
-    ledger.add(forfeited_game(plan.schedule, 0, 1, f"has no option Stile; at last: {said}"))
+    text = " | ".join(["> ugi", "…", *(f"< option name O{number} type spin" for number in range(6)), "> go", "< what?"])
+    ledger.add(forfeited_game(plan.schedule, 0, 1, f"has no option Stile; at last: {text}"))
     ledger.write()
     (note,) = ledger.forfeit_notes()
     assert "by error: has no option Stile; at last: … | < option name O4" in note
@@ -122,8 +122,8 @@ def test_duplicates_that_differ_in_their_times_alone_are_removed(plan: Plan, run
 
 def test_duplicates_that_differ_otherwise_are_refused_and_stay(plan: Plan, run: Path) -> None:
     before = with_copies(plan, run, plies=np.zeros(2, np.int16))
-    told = f"{before[2]}: game 1 differs from the same game in {before[0]}; delete one"
-    with pytest.raises(ValueError, match=re.escape(told)):
+    text = f"{before[2]}: game 1 differs from the same game in {before[0]}; delete one"
+    with pytest.raises(ValueError, match=re.escape(text)):
         GameRecorder(run, plan)
     assert log.count_games(run) == 6
 

@@ -63,10 +63,10 @@ def test_two_files_of_one_name_with_siblings_of_one_name_load_side_by_side(tmp_p
         )
         for folder in ("one", "two")
     ]
-    one, two = (load(agent, "who").value for agent in agents)
-    assert one() == ("one", "one")
-    assert two() == ("two", "two")
-    assert one() == ("one", "one")
+    first, second = (load(agent, "who").value for agent in agents)
+    assert first() == ("one", "one")
+    assert second() == ("two", "two")
+    assert first() == ("one", "one")
 
 
 def test_nothing_is_installed_under_a_plain_name_and_the_path_stays_as_it_is(tmp_path):
@@ -406,7 +406,7 @@ def test_anything_callable_with_game_and_player_is_a_heuristic(tmp_path, definit
 
 
 @pytest.mark.parametrize(
-    ("definition", "shown"),
+    ("definition", "printed"),
     [
         ("def f(game): pass", "f(game)"),
         ("def f(game, player, weight): pass", "f(game, player, weight)"),
@@ -418,9 +418,9 @@ def test_anything_callable_with_game_and_player_is_a_heuristic(tmp_path, definit
         ("from scipy.spatial.distance import cityblock as f", "cityblock of scipy.spatial.distance"),
     ],
 )
-def test_a_heuristic_with_another_signature_is_refused(tmp_path, definition, shown):
+def test_a_heuristic_with_another_signature_is_refused(tmp_path, definition, printed):
     path = write(tmp_path, mine=definition)
-    assert message(load_heuristic, path, "f") == f"{path}:f must be a function of (game, player), not {shown}"
+    assert message(load_heuristic, path, "f") == f"{path}:f must be a function of (game, player), not {printed}"
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,8 @@ def played(plan: Plan, ids: list[int]) -> FinishedGames:
 def _one(plan: Plan, id_: int) -> FinishedGames:
     ids = np.array([id_])
     (sides,) = plan.schedule.players(ids)
-    one, other = (plan.entrants[place].agent for place in sides)
-    games = play_games(one, other, plan.schedule.openings(ids), plan.schedule.seeds(ids).tolist(), interpreted=True)
+    first, second = (plan.entrants[index].agent for index in sides)
+    games = play_games(first, second, plan.schedule.openings(ids), plan.schedule.seeds(ids).tolist(), interpreted=True)
     return FinishedGames(ids, games, started_us=np.array([1_700_000_000_000_000 + id_]))
 
 
@@ -55,10 +55,10 @@ def test_some_games_at_a_time_are_those_of_all_parts_in_their_order(plan: Plan, 
     monkeypatch.setattr(log, "_BATCH", 2)
     for ids in ([3, 0, 5], [1, 2]):
         log.append(log.games_folder(run), table_of(plan, ids))
-    found = log.fold_batches(run, ["moves", "game_id"], lambda games: games, list)
-    assert [games.column_names for games in found] == [["moves", "game_id"]] * 3
-    assert [games["game_id"].to_pylist() for games in found] == [[3, 0], [5], [1, 2]]
-    assert pa.concat_tables(found).equals(log.read_table(run, ["moves", "game_id"]))
+    columns = log.fold_batches(run, ["moves", "game_id"], lambda games: games, list)
+    assert [games.column_names for games in columns] == [["moves", "game_id"]] * 3
+    assert [games["game_id"].to_pylist() for games in columns] == [[3, 0], [5], [1, 2]]
+    assert pa.concat_tables(columns).equals(log.read_table(run, ["moves", "game_id"]))
 
 
 def test_games_that_are_merged_while_they_are_read_count_once(plan: Plan, run: Path) -> None:

@@ -198,10 +198,10 @@ class Asking:
         return max(game.get_legal_moves(), key=lambda move: len(game.forecast_move(move).get_legal_moves(self)))
 
 
-@pytest.mark.parametrize("place", [1, 2])
-def test_a_classic_player_finds_itself_in_the_game(place):
+@pytest.mark.parametrize("index", [1, 2])
+def test_a_classic_player_finds_itself_in_the_game(index):
     agents = [ClassicAgent("asking", Asking, (), Limit(ms=1000)), GreedyAgent()]
-    record = play(*(agents if place == 1 else agents[::-1]), opening=[24, 14])
+    record = play(*(agents if index == 1 else agents[::-1]), opening=[24, 14])
     assert record.reason == "no_moves", record.detail
 
 
@@ -224,16 +224,16 @@ def test_a_classic_player_finds_itself_in_the_game(place):
     ],
 )
 @pytest.mark.parametrize("hard_cap", [None, 5.0])
-@pytest.mark.parametrize("place", [1, 2])
-def test_a_player_that_fails_loses_with_its_reason(player, reason, detail, hard_cap, place):
+@pytest.mark.parametrize("index", [1, 2])
+def test_a_player_that_fails_loses_with_its_reason(player, reason, detail, hard_cap, index):
     agents = [ClassicAgent("it", player, (), Limit(ms=20 if player is Late else 2000)), GreedyAgent()]
-    record = play(*(agents if place == 1 else agents[::-1]), opening=[24, 14], hard_cap=hard_cap)
-    assert (record.winner, record.reason) == (3 - place, reason)
+    record = play(*(agents if index == 1 else agents[::-1]), opening=[24, 14], hard_cap=hard_cap)
+    assert (record.winner, record.reason) == (3 - index, reason)
     assert detail in record.detail
     assert len(record.detail) <= len("played ") + LONGEST
     assert ("…" in record.detail) == (player in (Talkative, Rambling))
     assert record.detail.isprintable()
-    assert record.plies == 2 + 4 + (place - 1)
+    assert record.plies == 2 + 4 + (index - 1)
 
 
 class Pressing(Player):
@@ -324,11 +324,11 @@ def test_the_marker_tells_which_game_and_which_mover_were_played_last():
 SIDES = np.array([[3, 0], [4, 3], [0, 4], [3, 4], [7, 3], [3, 3], [4, 3], [2, 6]])
 
 
-def played(memory=None, agents=AGENTS, sides=SIDES, size="7x7", **more):
+def played(memory=None, agents=AGENTS, sides=SIDES, size="7x7", **options):
     """Games of several agents, each from an opening of its own but for the last but one, which is the second again."""
     openings = random_openings(len(sides), 2, size, seed=3)
     openings[-2] = openings[1]
-    return play_many(agents, sides, openings, range(len(sides)), size, memory=memory, **more)
+    return play_many(agents, sides, openings, range(len(sides)), size, memory=memory, **options)
 
 
 @pytest.mark.parametrize("size", ["7x7", "9x11"])
@@ -336,8 +336,8 @@ def test_many_agents_play_in_one_batch_as_each_two_by_themselves(size):
     openings = random_openings(len(SIDES), 2, size, seed=3)
     openings[-2] = openings[1]
     batch = columns(played(size=size))
-    for index, (one, other) in enumerate(SIDES.tolist()):
-        alone = play_games(AGENTS[one], AGENTS[other], [openings[index]], [index], size)
+    for index, (item, other) in enumerate(SIDES.tolist()):
+        alone = play_games(AGENTS[item], AGENTS[other], [openings[index]], [index], size)
         first, last = batch["offsets"][index : index + 2]
         assert batch["moves"][first:last] == alone.moves.tolist()
         assert batch["winner"][index] == alone.winner[0]
@@ -351,8 +351,8 @@ def test_games_come_back_in_their_order_where_some_are_interpreted():
     openings = random_openings(6, 2)
     batch = columns(play_many(agents, sides, openings, range(6), marks=marks, marker=marker))
     assert marker[0] in marks
-    for index, (one, other) in enumerate(sides.tolist()):
-        alone = columns(play_games(agents[one], agents[other], [openings[index]], [index]))
+    for index, (item, other) in enumerate(sides.tolist()):
+        alone = columns(play_games(agents[item], agents[other], [openings[index]], [index]))
         first, last = batch["offsets"][index : index + 2]
         assert {name: batch[name][first:last] for name in ("moves", "score", "nodes")} == {
             name: alone[name] for name in ("moves", "score", "nodes")
@@ -394,12 +394,12 @@ def test_only_the_very_question_is_answered_from_memory(part):
 
 def test_the_same_code_under_another_limit_is_another_player_and_under_another_name_the_same():
     memory = MoveCache()
-    one, other = (search_agent("alphabeta", "improved", nodes=nodes) for nodes in (60, 600))
-    again = SearchAgent("again", "alphabeta", one.heuristic, "improved", one.limit)
-    agents, sides = (RandomAgent(), one, other, again), np.array([[1, 0], [2, 0], [3, 0]])
+    item, other = (search_agent("alphabeta", "improved", nodes=nodes) for nodes in (60, 600))
+    again = SearchAgent("again", "alphabeta", item.heuristic, "improved", item.limit)
+    agents, sides = (RandomAgent(), item, other, again), np.array([[1, 0], [2, 0], [3, 0]])
     opening = random_openings(1, 2) * 3
     games = play_many(agents, sides, opening, [5] * 3, memory=memory)
-    for index, agent in enumerate((one, other, again)):
+    for index, agent in enumerate((item, other, again)):
         alone = play_games(agent, RandomAgent(), opening[:1], [5])
         first, last = games.offsets[index : index + 2]
         assert games.nodes[first:last].tolist() == alone.nodes.tolist()

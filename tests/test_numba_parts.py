@@ -52,10 +52,10 @@ PARTS = {
 
 def part(path: str) -> Any:
     module, _, attributes = path.partition(":")
-    found = importlib.import_module(module)
+    loaded = importlib.import_module(module)
     for name in filter(None, attributes.split(".")):
-        found = getattr(found, name)
-    return found
+        loaded = getattr(loaded, name)
+    return loaded
 
 
 def releases() -> str:
@@ -67,10 +67,10 @@ def test_every_private_part_that_we_use_is_where_it_was(path: str) -> None:
     import numba.np.arraymath  # noqa: F401
 
     try:
-        found = part(path)
+        contents = part(path)
     except (ImportError, AttributeError) as error:
         pytest.fail(f"{path} has moved in {releases()}: {error}")
-    moved = [name for name in PARTS[path].split() if not hasattr(found, name)]
+    moved = [name for name in PARTS[path].split() if not hasattr(contents, name)]
     assert not moved, f"{path} no longer has {', '.join(moved)} in {releases()}"
 
 

@@ -68,7 +68,7 @@ BOTH = {"reaching.reach": VALUES["reach"], "central.reach": st.floats(-1, 1), "p
 
 
 def of(function: Callable[..., float]) -> dict[str, Parameter]:
-    return {one.name: one for one in parameters_of(function)}
+    return {item.name: item for item in parameters_of(function)}
 
 
 def test_a_parameter_is_a_keyword_only_argument_whose_default_is_a_number() -> None:
@@ -256,9 +256,9 @@ def same_as_interpreted(function: Any, opening: tuple[int, ...]) -> None:
     board = Board.from_moves(opening)
     for method, limit in (("alphabeta", Limit(depth=3)), ("minimax", Limit(depth=2)), ("mcts", Limit(nodes=60))):
         for options in ({}, {"quiescence": True}) if method != "mcts" else ({},):
-            found = search(board, function, limit, method, **options)  # type: ignore[arg-type]
+            result = search(board, function, limit, method, **options)  # type: ignore[arg-type]
             expected = search(board, function, limit, method, interpreted=True, **options)  # type: ignore[arg-type]
-            assert (found.move, found.score, found.nodes, found.pv) == (
+            assert (result.move, result.score, result.nodes, result.pv) == (
                 expected.move, expected.score, expected.nodes, expected.pv,
             )  # fmt: skip
 
@@ -336,7 +336,7 @@ def test_threads_do_not_mix_numbers_up() -> None:
     board = Board.from_moves([24, 14])
     tuples = [bind_parameters(reaching, {"reach": 0.3 * n}) for n in range(8)]
     asked = [lambda f=function: search(board, f, Limit(depth=5)).score for function in tuples]
-    assert at_once(asked) == [one() for one in asked]
+    assert at_once(asked) == [question() for question in asked]
 
 
 def test_code_that_differs_at_the_end_of_a_range_is_not_trusted() -> None:
@@ -378,8 +378,8 @@ def test_specs_set_parameters(file: Path) -> None:
 
 def test_many_parameters_make_a_short_name_of_their_own() -> None:
     first, second = (
-        complete(parse_spec("ID:improved@" + ",".join(f"option.p{n}={n + more}" for n in range(9)))).name
-        for more in (0, 0.5)
+        complete(parse_spec("ID:improved@" + ",".join(f"option.p{n}={n + options}" for n in range(9)))).name
+        for options in (0, 0.5)
     )
     assert first != second
     assert len(first) < 30
@@ -419,7 +419,7 @@ def test_players_without_a_heuristic_have_no_parameters() -> None:
 
 
 def test_settings_carry_the_values_and_vectors_share_the_code(file: Path) -> None:
-    plain, other = (parse_agent(f"ID:{file}:score@nodes=300{more}") for more in ("", ",option.reach=0.7"))
+    plain, other = (parse_agent(f"ID:{file}:score@nodes=300{options}") for options in ("", ",option.reach=0.7"))
     assert plain.settings()["parameters"] == {"reach": 0.5, "blocking": 1.0}
     assert other.settings()["parameters"] == {"reach": 0.7, "blocking": 1.0}
     assert plain.settings()["code"] == other.settings()["code"]
@@ -441,7 +441,7 @@ def test_another_default_is_another_agent() -> None:
 
 
 def test_a_file_lists_its_parameters_and_what_is_wrong_with_them(file: Path) -> None:
-    listed = {one.name: one.parameters for one in file_catalogue(file)}
+    listed = {item.name: item.parameters for item in file_catalogue(file)}
     assert listed["score"] == "reach=0.5 (0 to 2), blocking=1 (0 to 2)"
     assert listed["other"] == "the default of reach, 3, is not within its range, 0 to 2"
 
@@ -466,10 +466,10 @@ def test_a_choice_is_one_of_several_whole_numbers() -> None:
 
 def test_a_choice_reaches_compiled_code_as_a_number() -> None:
     compiled = [compile_heuristic(bind_parameters(walking, {"jumps": jumps})) for jumps in (1, 2, 4)]
-    assert len({one.score for one in compiled}) == 1
+    assert len({player.score for player in compiled}) == 1
     board = Board.from_moves(random_openings(1, 8)[0])
-    for jumps, one in zip((1, 2, 4), compiled, strict=True):
-        assert one.evaluate(board, board.active_index) == walking(board, board.active_player, jumps=jumps)  # type: ignore[arg-type]
+    for jumps, player in zip((1, 2, 4), compiled, strict=True):
+        assert player.evaluate(board, board.active_index) == walking(board, board.active_player, jumps=jumps)  # type: ignore[arg-type]
 
 
 def test_choices_that_are_none_are_refused() -> None:

@@ -45,13 +45,13 @@ def test_a_bit_flipped_in_any_part_of_a_file_is_noticed(make: Callable[..., Any]
     read()
     data = path.read_bytes()
     chance = random.Random(1)
-    for place in range(0, len(data), 1 + len(data) // 500):
+    for index in range(0, len(data), 1 + len(data) // 500):
         flipped = bytearray(data)
-        flipped[place] ^= 1 << chance.randrange(8)
+        flipped[index] ^= 1 << chance.randrange(8)
         path.write_bytes(flipped)
-        with pytest.raises(ValueError, match=path.name) as told:
+        with pytest.raises(ValueError, match=path.name) as message:
             read()
-        assert "\n" not in str(told.value)
+        assert "\n" not in str(message.value)
 
 
 @pytest.mark.parametrize("kept", [0, 3, 12, 100, -1, -4, -8, -300])
@@ -111,7 +111,7 @@ def test_a_game_is_found_in_whichever_part_it_lies(tmp_path: Path) -> None:
     part.unlink()
     for piece in (table.slice(0, 5), table.slice(5)):
         log.append(run / "games", piece)
-    found = [log.find_row(run, game_id) for game_id in (3, 6)]
-    assert [row["game_id"] for row in found if row] == [3, 6]
+    result = [log.find_row(run, game_id) for game_id in (3, 6)]
+    assert [row["game_id"] for row in result if row] == [3, 6]
     assert log.find_row(run, 10**30) is log.find_row(run, -1) is None
     assert np.array_equal(log.read_games(run)["game_id"], np.arange(len(table)))

@@ -63,8 +63,8 @@ def test_what_plays_says_in_a_line_where_it_can(monkeypatch):
     monkeypatch.setattr(sys, "platform", "win32")
     assert {"tournament", "match", "try", "solve", "play"} <= {*PLAYERS}
     for name in PLAYERS:
-        told = CliRunner().invoke(main, [name])
-        assert told.exit_code == 1
-        assert told.output.startswith(f"Error: {name} needs Linux or macOS; here runs can be read, by summary, ")
-        assert told.output.count("\n") == 1
+        result = CliRunner().invoke(main, [name])
+        assert result.exit_code == 1
+        assert result.output.startswith(f"Error: {name} needs Linux or macOS; here runs can be read, by summary, ")
+        assert result.output.count("\n") == 1
         assert CliRunner().invoke(main, [name, "--help"]).exit_code == 0

@@ -101,9 +101,9 @@ def test_a_player_is_opened_once_a_batch_told_of_every_game_and_closed_last():
 
 
 def test_both_sides_of_a_game_between_two_of_a_kind_are_opened_and_closed():
-    one, other = Counting("one"), Counting("other")
-    games_against(one, other)
-    for agent in (one, other):
+    first, second = Counting("one"), Counting("other")
+    games_against(first, second)
+    for agent in (first, second):
         assert (agent.times("open"), agent.times("new game"), agent.times("close")) == (1, 3, 1)
 
 
@@ -122,30 +122,30 @@ def test_a_player_that_fails_loses_each_game_and_is_closed_once(what, failure, r
     games = games_against(agent)
     assert games.winner.tolist() == [2, 2, 2]
     assert games.reason.tolist() == [reason] * 3
-    assert [said.partition(" (test_players.py, line ")[0] for said in games.detail] == [detail] * 3
+    assert [output.partition(" (test_players.py, line ")[0] for output in games.detail] == [detail] * 3
     assert (agent.times("open"), agent.times("new game"), agent.times("close")) == (1, 3, 1)
 
 
 def test_an_interrupted_game_closes_both_players():
-    one, other = Counting("one"), Pressing("other")
+    first, second = Counting("one"), Pressing("other")
     with pytest.raises(KeyboardInterrupt):
-        games_against(one, other)
-    assert (one.times("close"), other.times("close")) == (1, 1)
+        games_against(first, second)
+    assert (first.times("close"), second.times("close")) == (1, 1)
 
 
 @pytest.mark.parametrize("failure", [RuntimeError("stuck"), OSError("gone")])
 def test_a_player_that_cannot_be_closed_loses_nothing_and_the_other_is_closed(failure):
-    one, other = Counting("one", failures={"close": failure}), Counting("other", failures={"close": failure})
-    games = games_against(one, other)
+    first, second = Counting("one", failures={"close": failure}), Counting("other", failures={"close": failure})
+    games = games_against(first, second)
     assert games.reason.tolist() == [Reason.NO_MOVES] * 3
-    assert (one.times("close"), other.times("close")) == (1, 1)
+    assert (first.times("close"), second.times("close")) == (1, 1)
 
 
 def test_if_the_second_player_cannot_be_opened_the_first_is_closed():
-    one, other = Counting("one"), Counting("other", failures={"open": ValueError("no such engine")})
+    first, second = Counting("one"), Counting("other", failures={"open": ValueError("no such engine")})
     with pytest.raises(ValueError, match="no such engine"):
-        games_against(one, other)
-    assert (one.times("close"), other.times("close")) == (1, 0)
+        games_against(first, second)
+    assert (first.times("close"), second.times("close")) == (1, 0)
 
 
 def test_a_classic_player_has_a_fresh_object_for_each_game():
@@ -163,14 +163,14 @@ def test_a_classic_player_has_a_fresh_object_for_each_game():
 
 
 @pytest.mark.parametrize(
-    ("waits", "limit", "told"),
+    ("waits", "limit", "message"),
     [
         (True, Limit(ms=5), r"took (\d+\.\d) ms of 5 ms, (\d+\.\d) ms too long; it computed for .* under cpu_ms=5"),
         (False, Limit(ms=5), r"took (\d+\.\d) ms of 5 ms, (\d+\.\d) ms too long$"),
         (False, Limit(cpu_ms=5), r"took (\d+\.\d) ms of 5 ms, (\d+\.\d) ms too long$"),
     ],
 )
-def test_a_late_player_is_told_how_late_it_was_and_whether_it_computed_all_the_time(waits, limit, told):
+def test_a_late_player_is_told_how_late_it_was_and_whether_it_computed_all_the_time(waits, limit, message):
     class Late:
         def get_move(self, game, time_left):
             started = time.process_time()
@@ -182,7 +182,7 @@ def test_a_late_player_is_told_how_late_it_was_and_whether_it_computed_all_the_t
 
     with pytest.raises(ForfeitError) as caught:
         choose_once(ClassicAgent("it", Late, (), limit), Board.from_moves([24, 14]), 0)
-    took, late = map(float, re.search(told, caught.value.detail).groups())
+    took, late = map(float, re.search(message, caught.value.detail).groups())
     assert took - late == pytest.approx(5, abs=0.11)
 
 

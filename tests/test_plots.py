@@ -58,8 +58,8 @@ def test_every_plot_says_so_when_there_is_no_data(tmp_path, kind):
 def test_the_same_run_gives_the_same_file(tmp_path):
     run, _ = many(2)
     path = run.write(tmp_path / "run")
-    one, two = (draw_plot("forest", [path], tmp_path / name).read_bytes() for name in ("a.svg", "b.svg"))
-    assert one == two
+    first, second = (draw_plot("forest", [path], tmp_path / name).read_bytes() for name in ("a.svg", "b.svg"))
+    assert first == second
 
 
 def test_plots_are_written_as_png_too(tmp_path):
@@ -137,9 +137,9 @@ def test_auc_counts_pairs_of_a_won_and_a_lost_position():
     rng = np.random.default_rng(2)
     ply, score, won = rng.integers(2, 6, 300), rng.integers(0, 5, 300).astype(float), rng.random(300) < 0.4
     right = pairs = 0.0
-    for one, other in itertools.product(np.flatnonzero(won), np.flatnonzero(~won)):
-        if ply[one] == ply[other]:
-            right += 1 if score[one] > score[other] else 0.5 if score[one] == score[other] else 0
+    for first, second in itertools.product(np.flatnonzero(won), np.flatnonzero(~won)):
+        if ply[first] == ply[second]:
+            right += 1 if score[first] > score[second] else 0.5 if score[first] == score[second] else 0
             pairs += 1
     scores = scores_at(ply, score, won)
     assert scores.auc == right / pairs
@@ -156,15 +156,15 @@ def scores_at(ply, score, won):
 @given(st.lists(st.lists(st.tuples(st.integers(0, 3), st.sampled_from([-1.0, 0.0, 0.5]), st.integers(0, 9)))))
 def test_what_is_tallied_piece_by_piece_is_what_is_tallied_at_once(parts):
     def rows(part):
-        return [np.array([row[place] for row in part], kind) for place, kind in enumerate((int, float, int))]
+        return [np.array([row[index] for row in part], kind) for index, kind in enumerate((int, float, int))]
 
     nothing = count_groups(rows([])[:2], rows([])[2:])
-    found = merge_counts((count_groups(rows(part)[:2], rows(part)[2:]) for part in parts), nothing)
+    counts = merge_counts((count_groups(rows(part)[:2], rows(part)[2:]) for part in parts), nothing)
     sums = collections.Counter()
-    for one, other, count in itertools.chain.from_iterable(parts):
-        sums[one, other] += count
-    assert list(zip(*(key.tolist() for key in found.keys), strict=True)) == sorted(sums)
-    assert found.counts[0].tolist() == [sums[key] for key in sorted(sums)]
+    for first, second, count in itertools.chain.from_iterable(parts):
+        sums[first, second] += count
+    assert list(zip(*(key.tolist() for key in counts.keys), strict=True)) == sorted(sums)
+    assert counts.counts[0].tolist() == [sums[key] for key in sorted(sums)]
 
 
 def test_long_names_keep_both_ends():

@@ -73,17 +73,17 @@ def test_of_a_run_that_says_something_no_column_is_left_empty(findings, function
 
 
 def test_verdicts_as_a_frame_are_those_of_the_report(findings) -> None:
-    found = experiments.judge(findings)
+    verdicts = experiments.judge(findings)
     frame = experiments.verdict_frame(findings).set_index("contender")
-    assert list(frame.index) == [comparison.contender for comparison in found.comparisons]
-    for one in found.comparisons:
-        row = frame.loc[one.contender]
+    assert list(frame.index) == [comparison.contender for comparison in verdicts.comparisons]
+    for item in verdicts.comparisons:
+        row = frame.loc[item.contender]
         assert (row["estimate"], row["low"], row["high"]) == (
-            *(one.difference.estimate, one.difference.low),
-            one.difference.high,
+            *(item.difference.estimate, item.difference.low),
+            item.difference.high,
         )
-        assert (row["p_value"], row["adjusted_p"], row["verdict"]) == (one.p_value, one.adjusted_p, one.verdict)
-        assert (row["observations"], row["measure"]) == (one.openings, "difference")
+        assert (row["p_value"], row["adjusted_p"], row["verdict"]) == (item.p_value, item.adjusted_p, item.verdict)
+        assert (row["observations"], row["measure"]) == (item.openings, "difference")
     assert frame.loc["Good", "verdict"] == "better"
     assert frame["estimate"].dtype == float
     assert frame["is_control"].dtype == bool

@@ -40,9 +40,9 @@ class Ranked:
         self._worth = ctypes.CFUNCTYPE(ctypes.c_double, int64)(worth)
 
     def rank(self, blank: int) -> int:
-        told = ctypes.c_int64()
-        self._rank(ctypes.byref(told), None, blank, 0, 0, 0, 0, None)
-        return told.value
+        value = ctypes.c_int64()
+        self._rank(ctypes.byref(value), None, blank, 0, 0, 0, 0, None)
+        return value.value
 
     def worth(self, rank: int) -> float:
         return self._worth(rank)
@@ -160,12 +160,12 @@ def test_what_may_be_no_whole_number_is_ranked_as_a_float64(floats, value, instr
 
 
 def pasted(game, player):
-    own, other = (len(game.get_legal_moves(one)) for one in (player, game.get_opponent(player)))
+    own, second = (len(game.get_legal_moves(first)) for first in (player, game.get_opponent(player)))
     if game.is_loser(player):
         return float("-inf")
     if game.is_winner(player):
         return float("inf")
-    return float(own - 2 * other)
+    return float(own - 2 * second)
 
 
 @pytest.mark.parametrize(

@@ -281,13 +281,13 @@ def test_the_user_s_player_loses_a_game_that_kills_in_the_other_s_turn(tmp_path:
 
 @pytest.mark.parametrize("killer", [1, 2])
 def test_of_two_users_players_each_meets_one_of_ours(killer: int, tmp_path: Path) -> None:
-    one, other = of_users(tmp_path, "One", "Other")
+    first, second = of_users(tmp_path, "One", "Other")
     script = Script(
         kills=a_few_times(1, first_of(1)),
         kills_alone=a_few_times(2, first_of(1)),
         kills_calls=lambda arguments: len(arguments) == 2 and arguments[1] == killer,
     )
-    assert play(tmp_path / "run", script, contenders=[one], baseline=other).finished
+    assert play(tmp_path / "run", script, contenders=[first], baseline=second).finished
     lost = log.read_games(tmp_path / "run").query("reason == 'error'")
     assert lost["winner"].tolist() == [3 - killer]
     assert "also when it met Random" in lost["detail"].item()
@@ -323,11 +323,11 @@ def test_a_player_that_never_answers_loses_by_hang_and_forfeits_the_rest_after_t
 
 
 @pytest.mark.parametrize(
-    ("keys", "told"),
+    ("keys", "message"),
     [({}, "is stopped after 60 s"), ({"hard_cap": 60}, ""), ({"hard_cap": 0}, "--hard-cap SECONDS stops")],
 )
 def test_where_no_game_ends_for_long_a_hint_names_the_hard_cap(
-    keys: dict[str, Any], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    keys: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("experiments.play.runner.LONGEST_SILENCE", -1.0)
     asked = {"pairs": 2, "contenders": of_users(tmp_path, "User"), "out": str(tmp_path / "run")}
@@ -336,4 +336,4 @@ def test_where_no_game_ends_for_long_a_hint_names_the_hard_cap(
     play_tournament(
         config, show=lambda progress: seen.extend(progress.notes), pools=lambda jobs: ScriptedPool(Script())
     )
-    assert any("no game finished" in note and told in note for note in seen) is bool(told)
+    assert any("no game finished" in note and message in note for note in seen) is bool(message)

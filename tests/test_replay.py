@@ -72,9 +72,9 @@ def test_upsets_were_won_by_the_agent_that_wins_less_the_widest_gap_first(run, f
     ]
     share = {name: sum(winner == name for winner, _ in games) / sum(name in game for game in games) for name in NAMES}
     gaps = {index: share[loser] - share[winner] for index, (winner, loser) in enumerate(games)}
-    found = find_games(run, "upsets")
-    assert set(found["game_id"]) == {index for index, gap in gaps.items() if gap > 0} != set()
-    assert [gaps[index] for index in found["game_id"]] == sorted((g for g in gaps.values() if g > 0), reverse=True)
+    listed = find_games(run, "upsets")
+    assert set(listed["game_id"]) == {index for index, gap in gaps.items() if gap > 0} != set()
+    assert [gaps[index] for index in listed["game_id"]] == sorted((g for g in gaps.values() if g > 0), reverse=True)
 
 
 def test_a_condition_speaks_of_the_columns_and_of_who_won_and_lost(run, frame):
@@ -231,7 +231,7 @@ def test_keys_step_through_a_game():
 
 
 def test_stepping_shows_each_position_until_the_input_ends(run):
-    keys, shown = iter("nlb"), []
+    keys, printed = iter("nlb"), []
     replay = replay_of_run(run, 0)
 
     def read_key():
@@ -240,11 +240,11 @@ def test_stepping_shows_each_position_until_the_input_ends(run):
         except StopIteration:
             raise EOFError from None
 
-    step_through(replay, read_key, shown.append)
+    step_through(replay, read_key, printed.append)
     last = len(replay.moves)
-    assert [re.search(r"\[(\d+)/", text)[1] for text in shown] == ["0", "1", str(last), str(last - 1)]
-    assert describe_end(replay) in shown[2]
-    assert describe_end(replay) not in shown[3]
+    assert [re.search(r"\[(\d+)/", text)[1] for text in printed] == ["0", "1", str(last), str(last - 1)]
+    assert describe_end(replay) in printed[2]
+    assert describe_end(replay) not in printed[3]
     assert page(replay, 3, ascii_only=True).isascii()
 
 
@@ -307,9 +307,9 @@ def test_a_labelled_runs_replay_marks_the_plies_that_threw_the_win_away(run):
     from experiments.exact.labels import label_run, mistakes
 
     label_run(run, first_ply=12)
-    found = 0
+    result = 0
     for game_id in read_games(run, columns=["game_id"])["game_id"]:
         marked = replay_of_run(run, game_id).mistakes
         assert marked == tuple(ply + 1 for ply in mistakes(run, game_id))
-        found += len(marked)
-    assert found
+        result += len(marked)
+    assert result

@@ -25,9 +25,9 @@ def tables(sections):
     return json.loads(render_sections(sections, "json"))
 
 
-def duel(pairs, wins, **more):
-    config = {"format": "head-to-head", "contenders": ["random"], "baseline": "greedy", **more.pop("config", {})}
-    run = Invented(config=config, **more)
+def duel(pairs, wins, **options):
+    config = {"format": "head-to-head", "contenders": ["random"], "baseline": "greedy", **options.pop("config", {})}
+    run = Invented(config=config, **options)
     run.agent("A", "contender").agent("B", "baseline")
     for opening in range(pairs):
         run.pair("A", "B", opening, wins(opening))
@@ -36,12 +36,12 @@ def duel(pairs, wins, **more):
 
 def test_ratings_put_the_baseline_at_zero_and_the_stronger_above(tmp_path):
     run = gauntlet(40, random_wins({"Base": 0.4, "Good": 0.8})).write(tmp_path / "run")
-    found = tables(rating_sections(load_findings([run])))
-    by_name = {row["agent"]: row for row in found["ratings"]}
+    sections = tables(rating_sections(load_findings([run])))
+    by_name = {row["agent"]: row for row in sections["ratings"]}
     assert by_name["Base"]["rating"] == 0
     assert by_name["Good"]["rating_low"] > 0
     good, base = by_name["Good"]["rank"], by_name["Base"]["rank"]
-    matrix = {row["rank"]: row for row in found["superiority"]}
+    matrix = {row["rank"]: row for row in sections["superiority"]}
     assert matrix[good][str(base)] > 0.95
     assert matrix[good][str(base)] + matrix[base][str(good)] == pytest.approx(1)
     assert matrix[good][str(good)] is None
@@ -62,14 +62,14 @@ def everybody_meets(names, openings, wins):
     for name in names:
         run.agent(name, "contender")
     for opening in range(openings):
-        for one, other in combinations(names, 2):
-            run.pair(one, other, opening, wins(one, other))
+        for first, second in combinations(names, 2):
+            run.pair(first, second, opening, wins(first, second))
     return run
 
 
 def test_a_group_that_never_lost_to_the_other_is_told_from_agents_whose_intervals_are_open(tmp_path):
     # each of a, b, c wins and loses within the group, and wins everything against d and e
-    run = everybody_meets("abcde", 12, lambda one, other: 2 if one in "abc" and other in "de" else 1)
+    run = everybody_meets("abcde", 12, lambda first, second: 2 if first in "abc" and second in "de" else 1)
     helped, opened = tables(rating_sections(load_findings([run.write(tmp_path / "run")])))["notes"][-3:-1]
     assert helped.startswith("d, e: won or lost every game against the rest, directly or through others")
     assert opened.startswith("d, e: in too many resamples no chain of wins over a bounds the rating")
@@ -78,7 +78,7 @@ def test_a_group_that_never_lost_to_the_other_is_told_from_agents_whose_interval
 
 
 def test_few_openings_open_intervals_of_agents_that_needed_no_help_and_they_are_named(tmp_path):
-    run = everybody_meets("abc", 1, lambda one, other: 1)
+    run = everybody_meets("abc", 1, lambda first, second: 1)
     findings = load_findings([run.write(tmp_path / "run")])
     opened = [rating.agent for rating in rate(findings).ratings if math.inf in (-rating.low, rating.high)]
     assert opened == ["b", "c"]
@@ -88,19 +88,19 @@ def test_few_openings_open_intervals_of_agents_that_needed_no_help_and_they_are_
 
 
 def test_equals_share_a_rank_and_each_keeps_a_column_of_the_matrix(tmp_path):
-    run = everybody_meets("zyxab", 6, lambda one, other: 1 if other in "yxa" and one in "yxa" else 2)
-    found = tables(rating_sections(load_findings([run.write(tmp_path / "run")])))
-    assert [(row["rank"], row["agent"]) for row in found["ratings"]][::4] == [(1, "z"), (5, "b")]
-    assert [row["rank"] for row in found["ratings"]] == [1, 2, 2, 2, 5]
-    assert [row["rank"] for row in found["superiority"]] == [1, 2, 3, 4, 5]
-    assert found["notes"][-1].startswith("Agents with equal ratings share a rank")
+    run = everybody_meets("zyxab", 6, lambda first, second: 1 if second in "yxa" and first in "yxa" else 2)
+    sections = tables(rating_sections(load_findings([run.write(tmp_path / "run")])))
+    assert [(row["rank"], row["agent"]) for row in sections["ratings"]][::4] == [(1, "z"), (5, "b")]
+    assert [row["rank"] for row in sections["ratings"]] == [1, 2, 2, 2, 5]
+    assert [row["rank"] for row in sections["superiority"]] == [1, 2, 3, 4, 5]
+    assert sections["notes"][-1].startswith("Agents with equal ratings share a rank")
 
 
 def test_of_equals_that_are_rated_highest_none_is_put_above_the_other(tmp_path):
-    run = everybody_meets("abc", 6, lambda one, other: 2 if other == "c" else 1)
-    told = ratings_headline(load_findings([run.write(tmp_path / "run")])).section
-    assert "a and b are rated highest of 3 agents" in told.title
-    assert [row["rank"] for row in told.rows] == [1, 1, 3]
+    run = everybody_meets("abc", 6, lambda first, second: 2 if second == "c" else 1)
+    message = ratings_headline(load_findings([run.write(tmp_path / "run")])).section
+    assert "a and b are rated highest of 3 agents" in message.title
+    assert [row["rank"] for row in message.rows] == [1, 1, 3]
 
 
 def test_of_equals_that_won_most_all_are_named_and_the_baseline_is_not_put_below_itself(tmp_path):
@@ -112,19 +112,19 @@ def test_of_equals_that_won_most_all_are_named_and_the_baseline_is_not_put_below
 
 
 def test_nobody_won_most_where_no_pair_is_complete(tmp_path):
-    run = everybody_meets("ab", 1, lambda one, other: 1)
+    run = everybody_meets("ab", 1, lambda first, second: 1)
     run.rows.pop()
-    told = summary_headline(load_findings([run.write(tmp_path / "run")])).section.title
-    assert told.endswith("1 game of 2 agents.")
+    text = summary_headline(load_findings([run.write(tmp_path / "run")])).section.title
+    assert text.endswith("1 game of 2 agents.")
 
 
 def test_sprt_of_a_clear_duel_is_decided_on_the_way(tmp_path):
     run = duel(200, lambda opening: 2 if opening % 3 else 1).write(tmp_path / "run")
-    found = tables(sprt_sections(load_findings([run]), 0, 20))
-    (row,) = found["sprt"]
+    sections = tables(sprt_sections(load_findings([run]), 0, 20))
+    (row,) = sections["sprt"]
     assert (row["decision"], row["high"], row["unit"]) == ("H1", 20, "Elo")
     assert 0 < row["decided_after"] < 200
-    assert [step["after"] for step in found["path"] if step["decided"]] == [row["decided_after"]]
+    assert [step["after"] for step in sections["path"] if step["decided"]] == [row["decided_after"]]
     assert row["score_low"] < row["score"] < row["score_high"]
 
 
@@ -136,18 +136,18 @@ def test_sprt_without_bounds_takes_the_run_s_own(tmp_path):
 
 def test_when_the_openings_run_out_the_exact_share_is_reported(tmp_path):
     run = duel(40, lambda opening: 1 + (opening == 7), population=40, is_census=True).write(tmp_path / "run")
-    found = tables(sprt_sections(load_findings([run]), 0, 20))
-    assert (found["sprt"][0]["decision"], found["sprt"][0]["openings_ran_out"]) == ("undecided", True)
+    sections = tables(sprt_sections(load_findings([run]), 0, 20))
+    assert (sections["sprt"][0]["decision"], sections["sprt"][0]["openings_ran_out"]) == ("undecided", True)
     assert any(
         note.startswith("All 40 openings of this kind were played: ") and "exactly 51.2 % of the games" in note
-        for note in found["notes"]
+        for note in sections["notes"]
     )
 
 
 def test_when_a_sample_of_the_openings_runs_out_nothing_is_exact(tmp_path):
     run = duel(40, lambda opening: 1 + (opening == 7), population=100).write(tmp_path / "run")
-    found = tables(sprt_sections(load_findings([run]), 0, 20))
-    (row,), notes = found["sprt"], found["notes"]
+    sections = tables(sprt_sections(load_findings([run]), 0, 20))
+    (row,), notes = sections["sprt"], sections["notes"]
     assert not row["openings_ran_out"]
     assert any("Undecided after the 40 pairs played: A won 51.2 % (" in note for note in notes)
     assert not any("exactly" in note for note in notes)
@@ -165,8 +165,8 @@ def test_sprt_of_a_gauntlet_reads_openings_in_percentage_points(tmp_path):
 def test_a_fixed_number_of_pairs_has_no_estimate_after_stopping(tmp_path, pairs, decision):
     for config, is_stop_rule in (({}, False), ({"sprt": (0.0, 20.0)}, True)):
         run = duel(pairs, lambda opening: opening % 2, config=config).write(tmp_path / str(is_stop_rule))
-        found = tables(sprt_sections(load_findings([run]), 0, 20))
-        (row,), method = found["sprt"], found["notes"][0]
+        sections = tables(sprt_sections(load_findings([run]), 0, 20))
+        (row,), method = sections["sprt"], sections["notes"][0]
         assert row["decision"] == decision
         assert (row.get("estimate") is not None) == is_stop_rule
         assert ("No test stopped this run" in method) != is_stop_rule
@@ -177,10 +177,10 @@ def test_a_total_loss_that_is_undecided_is_explained_and_a_small_one_is_not(tmp_
     for share, is_explained in ((0.0, True), (0.55, False)):
         wins = random_wins({"Base": 0.6, "Bad": share})
         run = gauntlet(20, wins, contenders=("Bad",), config={"sprt": (0.0, 3.0)}).write(tmp_path / str(share))
-        found = tables(sprt_sections(load_findings([run]), None, None))
-        (row,) = found["sprt"]
+        sections = tables(sprt_sections(load_findings([run]), None, None))
+        (row,) = sections["sprt"]
         assert row["decision"] == "undecided"
-        assert any(note.startswith("Bad is far from both 0 and 3 points") for note in found["notes"]) == is_explained
+        assert any(note.startswith("Bad is far from both 0 and 3 points") for note in sections["notes"]) == is_explained
         assert row["estimate_low"] < row["difference"] < row["estimate_high"]
 
 
@@ -208,31 +208,31 @@ def test_a_plan_from_a_pilot_counts_what_is_still_to_be_played(tmp_path):
 
 def test_a_pilot_s_speed_is_by_the_clock_on_the_wall_without_pauses(tmp_path):
     run = gauntlet(20, random_wins({"Base": 0.5, "Good": 0.5}))
-    for place, row in enumerate(run.rows):  # four batches of 40 games, whose moves take 4.8 ms; the third after an hour
-        row["started_at"] = (0, 2_000_000, 3_600_000_000, 3_602_000_000)[place // 40]
+    for index, row in enumerate(run.rows):  # four batches of 40 games, whose moves take 4.8 ms; the third after an hour
+        row["started_at"] = (0, 2_000_000, 3_600_000_000, 3_602_000_000)[index // 40]
     findings = load_findings([run.write(tmp_path / "run")])
     assert games_a_second(findings, 1) == pytest.approx(160 / (2 + 0.0048 + 2 + 0.0048))
 
 
 @pytest.mark.parametrize(
-    ("minutes", "shown"),
+    ("minutes", "printed"),
     [(0.001, "< 1 s"), (0.07267, "4 s"), (12.3, "12 min"), (99, "99 min"), (150, "2.5 h"), (72000, "1,200 h")],
 )
-def test_times_are_shown_in_a_unit_that_fits(minutes, shown):
-    assert Minutes(minutes).text == shown
+def test_times_are_shown_in_a_unit_that_fits(minutes, printed):
+    assert Minutes(minutes).text == printed
 
 
 def test_contenders_of_one_pilot_share_alpha_as_their_verdicts_do(tmp_path):
     rates = {"Base": 0.5, "Good": 0.5, "Odd": 0.5}
     alone = load_findings([gauntlet(20, random_wins(rates)).write(tmp_path / "alone")])
     both = load_findings([gauntlet(20, random_wins(rates), contenders=("Good", "Odd")).write(tmp_path / "both")])
-    (one,) = tables(plan_sections(effect=0.03, pilot=alone))["plan"]
-    two = tables(plan_sections(effect=0.03, pilot=both))["plan"]
-    assert (one["alpha"], [row["alpha"] for row in two]) == (0.05, [0.025, 0.025])
-    good = next(row for row in two if row["for"] == "Good")
+    (first,) = tables(plan_sections(effect=0.03, pilot=alone))["plan"]
+    second = tables(plan_sections(effect=0.03, pilot=both))["plan"]
+    assert (first["alpha"], [row["alpha"] for row in second]) == (0.05, [0.025, 0.025])
+    good = next(row for row in second if row["for"] == "Good")
     z = norm.ppf([0.975, 0.9875]) + norm.ppf(0.8)
     assert good["needed"] / good["variance"] == pytest.approx((z[1] / 0.03) ** 2, rel=0.02)
-    assert one["needed"] / one["variance"] == pytest.approx((z[0] / 0.03) ** 2, rel=0.02)
+    assert first["needed"] / first["variance"] == pytest.approx((z[0] / 0.03) ** 2, rel=0.02)
 
 
 def test_a_duel_is_planned_in_pairs(tmp_path):
@@ -275,12 +275,12 @@ def test_a_gauntlet_is_not_planned_in_elo(tmp_path):
 
 
 def test_the_published_tables_ship_with_their_verdicts():
-    found = tables(published_sections(analyse_file(None)))
-    stands = {(row["agent"], row["tables"]): row["stands"] for row in found["claims"]}
+    sections = tables(published_sections(analyse_file(None)))
+    stands = {(row["agent"], row["tables"]): row["stands"] for row in sections["claims"]}
     assert stands["ID_net_advantage_score", "single-heuristic evaluation"] is False
     assert stands["ID_offensive_score", "single-heuristic evaluation"] is True
-    assert any("measured" in note for note in found["notes"])
-    assert all(math.isfinite(row["win_rate_low"]) for row in found["results"])
+    assert any("measured" in note for note in sections["notes"])
+    assert all(math.isfinite(row["win_rate_low"]) for row in sections["results"])
 
 
 def test_notes_of_the_classic_scripts_are_read(tmp_path):
@@ -289,9 +289,9 @@ def test_notes_of_the_classic_scripts_are_read(tmp_path):
         "Evaluating: ID_Improved\n  Match 1: ID_Improved vs MM/3_Null  Result: 15 to 5\n"
         "Evaluating: Student\n  Match 1: Student vs MM/3_Null  Result: 20 to 0\nStudent  99.9%\n"
     )
-    found = tables(published_sections(analyse_file(file)))
-    assert found["claims"][0]["agent"] == "Student"
-    assert any("99.9" in note for note in found["notes"])
+    sections = tables(published_sections(analyse_file(file)))
+    assert sections["claims"][0]["agent"] == "Student"
+    assert any("99.9" in note for note in sections["notes"])
 
 
 def test_a_file_without_results_is_refused_by_name(tmp_path):

@@ -46,12 +46,12 @@ def robin(openings=20):
 def test_a_round_robin_is_compared_each_against_each(tmp_path):
     findings = load_findings([robin().write(tmp_path / "run")])
     rows = rows_of(compare_sections(findings), "each_against_each")
-    found = {(row["agent"], row["against"]): row for row in rows}
-    assert found["A", "B"]["verdict"] == "better"
-    assert found["C", "A"]["verdict"] == "better"
-    assert found["B", "C"]["verdict"] == "no significant difference"
-    assert found["A", "B"]["adjusted_p"] <= 0.05 < found["B", "C"]["adjusted_p"]
-    assert found["A", "B"]["win_rate_low"] > 0.5 > found["B", "C"]["win_rate_low"]
+    rows_by_name = {(row["agent"], row["against"]): row for row in rows}
+    assert rows_by_name["A", "B"]["verdict"] == "better"
+    assert rows_by_name["C", "A"]["verdict"] == "better"
+    assert rows_by_name["B", "C"]["verdict"] == "no significant difference"
+    assert rows_by_name["A", "B"]["adjusted_p"] <= 0.05 < rows_by_name["B", "C"]["adjusted_p"]
+    assert rows_by_name["A", "B"]["win_rate_low"] > 0.5 > rows_by_name["B", "C"]["win_rate_low"]
 
 
 def test_a_round_robin_with_a_baseline_named_is_compared_with_that(tmp_path):
@@ -138,8 +138,8 @@ def test_effort_counts_each_player_s_own_moves_after_the_opening(tmp_path):
 
 def test_a_summary_shows_what_a_node_costs_where_the_run_has_measured_it(tmp_path):
     findings = load_findings([gauntlet(2).costing(Base=1.0, Good=2.5).write(tmp_path / "run")])
-    told = {row["agent"]: row["ns_a_node"] for row in rows_of(summarize(findings), "search")}
-    assert told == {"Base": 4.0, "Good": 10.0, "Opp_A": None, "Opp_B": None}
+    message = {row["agent"]: row["ns_a_node"] for row in rows_of(summarize(findings), "search")}
+    assert message == {"Base": 4.0, "Good": 10.0, "Opp_A": None, "Opp_B": None}
 
 
 def test_costs_are_over_whichever_baseline_is_asked_for(tmp_path):
@@ -151,8 +151,8 @@ def test_costs_are_over_whichever_baseline_is_asked_for(tmp_path):
 def test_of_several_runs_the_first_that_knows_both_says_what_a_contender_costs(tmp_path):
     rates = random_wins({"Base": 0.4, "Good": 0.8})
     paths = [
-        gauntlet(4, rates).costing(**costs).write(tmp_path / str(place))
-        for place, costs in enumerate(({"Good": 9.0}, {"Base": 1.0, "Good": 2.0}, {"Base": 1.0, "Good": 3.0}))
+        gauntlet(4, rates).costing(**costs).write(tmp_path / str(index))
+        for index, costs in enumerate(({"Good": 9.0}, {"Base": 1.0, "Good": 2.0}, {"Base": 1.0, "Good": 3.0}))
     ]
     (row,) = rows_of(compare_sections(load_findings(paths)), "verdicts")
     assert row["cost"] == 2.0
@@ -164,8 +164,8 @@ def test_costs_that_nobody_knows_are_not_explained_at_length_and_engines_not_sai
     notes = compare_sections(load_findings([run.write(tmp_path / "run")]))[0].notes
     (cost,) = [note for note in notes if "Cost" in note]
     assert cost == "Cost: not measured; only agents that search by nodes are measured, when a run begins."
-    (told,) = [note for note in notes if "on chance" in note]
-    assert told.startswith(
+    (message,) = [note for note in notes if "on chance" in note]
+    assert message.startswith(
         "Opp_B depends on chance or a clock, and whether Opp_A plays deterministically is unknown: no result"
     )
 
@@ -208,8 +208,8 @@ def test_a_census_is_one_only_when_all_of_it_is_played(tmp_path):
     whole, begun, halved = (gauntlet(20, population=20, is_census=True) for _ in range(3))
     begun.planned = len(begun.rows) + 2
     halved.rows.pop()
-    found = [load_findings([run.write(tmp_path / str(place))]) for place, run in enumerate((whole, begun, halved))]
-    assert [one.is_census for one in found] == [True, False, False]
+    result = [load_findings([run.write(tmp_path / str(index))]) for index, run in enumerate((whole, begun, halved))]
+    assert [item.is_census for item in result] == [True, False, False]
     sampled = load_findings([gauntlet(20, population=40).write(tmp_path / "sampled")])
     assert not sampled.is_census
 
@@ -264,8 +264,8 @@ def test_the_map_of_opponents_shows_the_differences_of_the_comparison(tmp_path):
     (good,) = verdicts.claims
     grid = differences(findings, leads(findings, verdicts), {})
     rows = dict(grid.rows)
-    shown = {other: cell.text for other, cell in zip(grid.columns, rows["Good"], strict=True)}
-    assert shown == {effect.opponent: Points(effect.difference.estimate).text for effect in good.effects}
+    columns_by_name = {other: cell.text for other, cell in zip(grid.columns, rows["Good"], strict=True)}
+    assert columns_by_name == {effect.opponent: Points(effect.difference.estimate).text for effect in good.effects}
     # 20 pairs with one game won, 30 with both or none
     assert dict(zip(grid.columns, [cell.text for cell in rows["Base"]], strict=True)) == {
         "Opp_A": "80.0",
@@ -286,20 +286,20 @@ def test_a_control_does_not_make_the_verdicts_of_the_others_any_harder(tmp_path)
 
 
 def test_a_control_counts_as_the_baseline_where_its_run_was_designed_so(tmp_path):
-    found = []
+    result = []
     for pools in (False, True):
         run = with_control(gauntlet(20, good_and_alike, pools_control=pools), heuristic="Base")
-        found.append(load_findings([run.write(tmp_path / str(pools))]))
-    apart, pooled = (judge(findings) for findings in found)
-    assert [one.baseline_openings for one in (*apart.claims, *pooled.claims)] == [20, 40]
+        result.append(load_findings([run.write(tmp_path / str(pools))]))
+    apart, pooled = (judge(findings) for findings in result)
+    assert [item.baseline_openings for item in (*apart.claims, *pooled.claims)] == [20, 40]
     assert [
         comparison.baseline_openings for comparison in pooled.comparisons if comparison.contender == "Base_control"
     ] == [20]
-    notes = [compare_sections(findings)[0].notes for findings in found]
+    notes = [compare_sections(findings)[0].notes for findings in result]
     assert not any("including its control" in note for note in notes[0])
     assert any("from 20 openings, and 40 of Base including its control" in note for note in notes[1])
     assert any("may deviate from that of the win rates shown" in note for note in notes[1])
-    (plan,) = plan_contenders(found[1], 0.002)
+    (plan,) = plan_contenders(result[1], 0.002)
     assert plan.games == plan.still_needed * 2 * 2 * 3
 
 
@@ -309,7 +309,7 @@ def test_a_baseline_that_is_an_opponent_meets_its_control_and_is_compared_all_th
     for opening in range(20):
         run.pair("Good", "Base", opening, 2).pair("Base_control", "Base", 100 + opening, 1 + opening % 2)
     plain = with_control(gauntlet(20, good_and_alike, pools_control=True), heuristic="Base")
-    met, apart = (load_findings([one.write(tmp_path / name)]) for name, one in (("met", run), ("apart", plain)))
+    met, apart = (load_findings([item.write(tmp_path / name)]) for name, item in (("met", run), ("apart", plain)))
     (good,), (expected,) = judge(met).claims, judge(apart).claims
     assert good.effects == expected.effects
     assert good.baseline_openings == 40
@@ -395,10 +395,10 @@ def test_a_run_its_stop_rule_ended_says_what_that_means(tmp_path):
 def test_a_finished_run_of_which_a_part_is_lost_says_so_and_how_to_get_it_back(words, tmp_path):
     path = gauntlet(5, config={"sprt": (0.0, 5.0)}).write(tmp_path / "run")
     finish(path, 100, 0, reproducible=True)
-    said = " ".join(CliRunner().invoke(main, [*words, str(path)]).output.split())
-    assert f"60 of the 100 games of {path} are missing from its log." in said
-    assert f"isolation tournament --resume {path}" in said
-    assert "Stopped early" not in said
+    text = " ".join(CliRunner().invoke(main, [*words, str(path)]).output.split())
+    assert f"60 of the 100 games of {path} are missing from its log." in text
+    assert f"isolation tournament --resume {path}" in text
+    assert "Stopped early" not in text
 
 
 def test_a_finished_run_that_is_whole_misses_nothing(tmp_path):
@@ -470,9 +470,9 @@ def test_an_opponent_only_one_has_met_is_left_out_and_named(tmp_path):
 
 
 def test_games_that_two_runs_share_count_once(tmp_path):
-    one = gauntlet(10, better_on_all).write(tmp_path / "one")
-    two = gauntlet(15, better_on_all).write(tmp_path / "two")
-    findings = load_findings([one, two])
+    first = gauntlet(10, better_on_all).write(tmp_path / "one")
+    second = gauntlet(15, better_on_all).write(tmp_path / "two")
+    findings = load_findings([first, second])
     assert findings.repeated == 10 * 2 * 2 * 2
     assert len(findings.games) == 15 * 2 * 2 * 2
     assert findings.pairs.unfinished == 0
@@ -490,38 +490,38 @@ def test_players_that_leave_things_to_chance_are_not_taken_for_repetitions(tmp_p
 
 
 def test_halves_of_a_pair_in_two_runs_are_joined(tmp_path):
-    one, two = gauntlet(1), gauntlet(1)
-    one.rows.pop(0)
-    two.rows.pop(1)
-    findings = load_findings([one.write(tmp_path / "one"), two.write(tmp_path / "two")])
+    first, second = gauntlet(1), gauntlet(1)
+    first.rows.pop(0)
+    second.rows.pop(1)
+    findings = load_findings([first.write(tmp_path / "one"), second.write(tmp_path / "two")])
     assert findings.pairs.unfinished == 0
 
 
 @pytest.mark.parametrize(("key", "value"), [("limit", "nodes=77"), ("board", "5x5"), ("openings", "random:4")])
 def test_runs_that_ask_different_questions_are_not_pooled(tmp_path, key, value):
-    one = gauntlet(2).write(tmp_path / "one")
-    two = gauntlet(2, config={key: value}).write(tmp_path / "two")
+    first = gauntlet(2).write(tmp_path / "one")
+    second = gauntlet(2, config={key: value}).write(tmp_path / "two")
     with pytest.raises(ValueError, match=f"two has {key} = .*--mixed"):
-        load_findings([one, two])
-    assert len(load_findings([one, two], mixed=True).sources) == 2
+        load_findings([first, second])
+    assert len(load_findings([first, second], mixed=True).sources) == 2
 
 
 def test_of_a_run_that_was_killed_before_its_first_game_it_is_said_how_to_go_on(tmp_path):
     run = gauntlet(0, planned=100).write(tmp_path / "my run")
-    told = summary_headline(load_findings([run])).section.title.split("\n")
-    assert told == [
+    text = summary_headline(load_findings([run])).section.title.split("\n")
+    assert text == [
         "0 of 100 planned games are in the log.",
         "No games are logged yet. If no process is playing this run, "
         f"resume it with: isolation tournament --resume '{run}'",
         "No result.",
     ]
-    assert told[1] in compare_headline(load_findings([run])).section.title
+    assert text[1] in compare_headline(load_findings([run])).section.title
 
 
 def test_a_name_with_other_settings_is_refused_or_told_apart(tmp_path):
-    one, two = gauntlet(2), gauntlet(2)
-    two.agent("Good", "contender", limit={"nodes": 5000})
-    paths = [one.write(tmp_path / "one"), two.write(tmp_path / "two")]
+    first, second = gauntlet(2), gauntlet(2)
+    second.agent("Good", "contender", limit={"nodes": 5000})
+    paths = [first.write(tmp_path / "one"), second.write(tmp_path / "two")]
     with pytest.raises(
         ValueError,
         match=r"Good is not the same player in .*one and .*two: limit nodes=1000 and limit nodes=5000; ",
@@ -539,18 +539,18 @@ def test_a_baseline_can_be_named_and_must_exist(tmp_path):
 
 
 def test_runs_of_different_baselines_have_none_until_one_is_named(tmp_path):
-    one, two = gauntlet(4), gauntlet(4)
-    two.agent("Base", "contender").agent("Good", "baseline")
-    paths = [one.write(tmp_path / "one"), two.write(tmp_path / "two")]
+    first, second = gauntlet(4), gauntlet(4)
+    second.agent("Base", "contender").agent("Good", "baseline")
+    paths = [first.write(tmp_path / "one"), second.write(tmp_path / "two")]
     assert load_findings(paths).baseline is None
     assert load_findings(paths, baseline="Good").baseline == "Good"
 
 
 def test_quantiles_are_the_least_values_that_reach_their_share():
     spread = Distribution(("A", "B"), np.array([1.0, 2, 3]), np.array([[1, 1, 2], [0, 0, 0]]))
-    found = spread.quantiles((0.25, 0.5, 0.51, 1))
-    assert found[0].tolist() == [1, 2, 3, 3]
-    assert np.isnan(found[1]).all()
+    quantiles = spread.quantiles((0.25, 0.5, 0.51, 1))
+    assert quantiles[0].tolist() == [1, 2, 3, 3]
+    assert np.isnan(quantiles[1]).all()
 
 
 def test_a_run_given_twice_is_refused(tmp_path):

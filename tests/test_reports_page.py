@@ -157,10 +157,10 @@ def test_forfeits_head_the_page_and_what_they_do_to_the_rest_is_said(tmp_path):
     run = Invented().agent("A", "contender").agent("Base", "baseline")
     for opening in range(10):
         run.pair("A", "Base", opening, 0, reason="error")
-    told = headline(findings := load_findings([run.write(tmp_path / "run")]), judge(findings))
-    assert told[0] == "20 of 20 games (100.0 %) were forfeits: A lost 20 games by error."
-    assert told[1].startswith("They count as losses")
-    assert told[2].startswith("Worse than Base: A")
+    text = headline(findings := load_findings([run.write(tmp_path / "run")]), judge(findings))
+    assert text[0] == "20 of 20 games (100.0 %) were forfeits: A lost 20 games by error."
+    assert text[1].startswith("They count as losses")
+    assert text[2].startswith("Worse than Base: A")
 
 
 def test_a_single_forfeit_is_told_without_a_warning(tmp_path):
@@ -168,15 +168,15 @@ def test_a_single_forfeit_is_told_without_a_warning(tmp_path):
     for opening in range(20):
         run.pair("A", "Base", opening, 1)
     run.pair("A", "Base", 20, 0, reason="timeout")
-    told = headline(findings := load_findings([run.write(tmp_path / "run")]), judge(findings))
-    assert told[0].startswith("2 of 42 games (4.8 %) were forfeits: A lost 2 games by timeout.")
-    assert not any("count as losses" in sentence for sentence in told)
+    text = headline(findings := load_findings([run.write(tmp_path / "run")]), judge(findings))
+    assert text[0].startswith("2 of 42 games (4.8 %) were forfeits: A lost 2 games by timeout.")
+    assert not any("count as losses" in sentence for sentence in text)
 
 
 def test_the_page_is_written_whole_and_the_same_each_time(tmp_path):
     findings = load_findings([gauntlet(5).write(tmp_path / "run")])
-    one, two = (write_report(findings, tmp_path / name).read_bytes() for name in ("a.html", "b.html"))
-    assert one == two
+    first, second = (write_report(findings, tmp_path / name).read_bytes() for name in ("a.html", "b.html"))
+    assert first == second
 
 
 def test_a_missing_directory_is_said(tmp_path):
@@ -275,9 +275,9 @@ def test_too_few_openings_leave_a_placement_blank(tmp_path):
 def test_running_estimates_are_shown_of_those_nearest_to_a_decision(tmp_path):
     rates = {"Base": 0.5} | {f"C{number}": 0.5 + 0.05 * number for number in range(9)}
     findings = findings_of(tmp_path, gauntlet(40, random_wins(rates), contenders=tuple(rates)[1:]))
-    shown = [panel.title for panel in running(findings, nearest_to_decision(findings, judge(findings))).panels]
-    assert len(shown) == 6
-    assert "C8" not in shown
+    printed = [panel.title for panel in running(findings, nearest_to_decision(findings, judge(findings))).panels]
+    assert len(printed) == 6
+    assert "C8" not in printed
     assert len(running(findings).panels) == 9
 
 
@@ -308,25 +308,27 @@ def linked(findings, leads):
 def test_a_lead_is_linked_with_a_game_that_went_otherwise_for_the_baseline(tmp_path):
     rates = {"Base": 0.5, "Good": 0.8, "Poor": 0.2}
     findings = findings_of(tmp_path, gauntlet(20, random_wins(rates), contenders=("Good", "Poor")))
-    found = leads(findings, judge(findings))
+    lead_rows = leads(findings, judge(findings))
     rows = findings.games.set_index("own_id")
-    for (agent, opponent), (row, game) in linked(findings, {pair: one.lead for pair, one in found.items()}).items():
+    for (agent, opponent), (row, game) in linked(
+        findings, {pair: first.lead for pair, first in lead_rows.items()}
+    ).items():
         assert {row.agent_1, row.agent_2} == {agent, opponent} == set(game.agents)
-        assert (game.agents[game.winner - 1] == agent) == (found[agent, opponent].lead >= 0)
+        assert (game.agents[game.winner - 1] == agent) == (lead_rows[agent, opponent].lead >= 0)
         if agent == "Base":
             assert game.instead is None
             continue
-        other = rows.loc[game.instead]
-        assert other.opening_id == row.opening_id
-        assert [other.agent_1, other.agent_2] == [name.replace(agent, "Base") for name in game.agents]
-        assert other.winner != row.winner
+        second = rows.loc[game.instead]
+        assert second.opening_id == row.opening_id
+        assert [second.agent_1, second.agent_2] == [name.replace(agent, "Base") for name in game.agents]
+        assert second.winner != row.winner
 
 
 def test_a_first_placement_is_linked_with_a_game_of_the_best_who_began_so(tmp_path):
     run = Invented().agent("A", "baseline").agent("B", "contender").agent("C", "contender")
     for opening in range(6):
-        for one, other, wins in (("A", "B", 1), ("A", "C", 2), ("B", "C", 2)):
-            run.pair(one, other, opening, wins, moves=[(0, 6, 42)[opening % 3], 24, 30, 31, 32, 33])
+        for first, second, wins in (("A", "B", 1), ("A", "C", 2), ("B", "C", 2)):
+            run.pair(first, second, opening, wins, moves=[(0, 6, 42)[opening % 3], 24, 30, 31, 32, 33])
     findings = findings_of(tmp_path, run)
     games = games_by_placement(findings, placements(findings))
     assert set(games) == {(0, True), (24, False)}
@@ -335,9 +337,9 @@ def test_a_first_placement_is_linked_with_a_game_of_the_best_who_began_so(tmp_pa
 
 
 def test_every_link_of_the_page_leads_to_one_game_of_its_list(tmp_path):
-    one, other = (gauntlet(6, random_wins({"Base": 0.4, "Good": 0.6}, seed)) for seed in (1, 2))
-    other.config["seed"] = 2
-    runs = [one.write(tmp_path / "one"), other.write(tmp_path / "other")]
+    first, second = (gauntlet(6, random_wins({"Base": 0.4, "Good": 0.6}, seed)) for seed in (1, 2))
+    second.config["seed"] = 2
+    runs = [first.write(tmp_path / "one"), second.write(tmp_path / "other")]
     text = report_page(load_findings(runs))
     rows = re.findall(r'<tr id="(game-\d+-\d+)" data-size="7x7" data-moves="([^"]+)"', text)
     assert set(re.findall(r'href="#(game-[^"]+)"', text)) == {anchor for anchor, _ in rows}
@@ -384,11 +386,11 @@ def test_names_in_a_plot_are_left_out_where_there_is_no_room():
 
 
 def test_a_plot_in_a_page_has_the_page_s_colours_and_no_ids_of_another_plot():
-    one, other = (inline_svg(dots((NASTY, 5.0, 5.0)), key) for key in ("one", "other"))
-    assert not re.search(r"#[0-9a-f]{6}", one)
-    assert "var(--good)" in one
-    assert "<style" not in one
-    assert NASTY not in one
-    ids = [set(re.findall(r'id="([^"]+)"', svg)) for svg in (one, other)]
+    first, second = (inline_svg(dots((NASTY, 5.0, 5.0)), key) for key in ("one", "other"))
+    assert not re.search(r"#[0-9a-f]{6}", first)
+    assert "var(--good)" in first
+    assert "<style" not in first
+    assert NASTY not in first
+    ids = [set(re.findall(r'id="([^"]+)"', svg)) for svg in (first, second)]
     assert ids[0]
     assert not ids[0] & ids[1]

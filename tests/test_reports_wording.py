@@ -139,7 +139,7 @@ def test_a_decision_says_only_what_its_two_differences_allow(bounds, decision, s
 
 def test_published_claims_say_what_was_won_and_whether_they_stand():
     analysis = analyse_published(parse_csv(bundled_csv()))
-    words = {(one.agent, *one.tables): claim_words(one) for one in (*analysis.claims, *analysis.pooled)}
+    words = {(item.agent, *item.tables): claim_words(item) for item in (*analysis.claims, *analysis.pooled)}
     assert "does not hold: chance alone" in words["ID_net_advantage_score", "single-heuristic evaluation"]
     assert words["edge_distance_dynamic", "table7", "table8"].endswith("The claim that it is better holds.")
     (repetition,) = analysis.repetitions

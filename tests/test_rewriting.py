@@ -96,8 +96,8 @@ def kinds_whatever_their_order(game: Any, player: Any) -> Any:
     kinds = ["light" if sum(cell) % 2 else "dark" for cell in game.get_legal_moves(player)]
     value = sum(kind in KINDS for kind in kinds) + sum(worth(kind, RARE) for kind in kinds)
     value += sum(len(kind) for row in range(2) for kind in KINDS) + max(map(len, RARE))
-    for place, kind in enumerate(sorted(KINDS)):
-        value += place * len(kind)
+    for index, kind in enumerate(sorted(KINDS)):
+        value += index * len(kind)
     for kind in ONLY:
         value += len(kind)
     return value + len(KINDS) + len(min(KINDS)) + any(kind in kinds for kind in RARE)
@@ -259,8 +259,8 @@ def faculty(game: Any, player: Any) -> Any:
 
 
 def only_empty(game: Any, player: Any) -> Any:
-    found: dict[Any, Any] = {}
-    return float(len(found))
+    result: dict[Any, Any] = {}
+    return float(len(result))
 
 
 def compares_nothing(game: Any, player: Any, least: Any = None) -> Any:
@@ -389,10 +389,10 @@ def test_sums_of_floats_carry_the_rounding_along_where_python_does(monkeypatch: 
 
     @njit
     def compensated(values: Any) -> Any:
-        total, rest = 0.0, 0.0
+        total, args = 0.0, 0.0
         for value in values:
-            total, rest = runtime_library.add(total, rest, value)
-        return runtime_library.added(total, rest)
+            total, args = runtime_library.add(total, args, value)
+        return runtime_library.added(total, args)
 
     values = [0.1] * 10 + [1e100, 1.0, -1e100]
     assert compensated(tuple(values)) == math.fsum(values)

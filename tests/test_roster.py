@@ -54,9 +54,9 @@ def test_a_completed_spec_reads_back_as_itself(text: str) -> None:
 
 
 @given(specs(), specs())
-def test_default_names_tell_apart_what_differs(one: str, other: str) -> None:
-    first, second = complete(parse_spec(one)), complete(parse_spec(other))
-    if first.name == second.name and not ("=" in one.split(":")[0] or "=" in other.split(":")[0]):
+def test_default_names_tell_apart_what_differs(item: str, other: str) -> None:
+    first, second = complete(parse_spec(item)), complete(parse_spec(other))
+    if first.name == second.name and not ("=" in item.split(":")[0] or "=" in other.split(":")[0]):
         assert str(first) == str(second)
 
 
@@ -123,9 +123,9 @@ def _files(folder: Path, *names: str) -> None:
 
 def test_a_pattern_stands_for_every_file_that_matches_named_from_its_star_on(tmp_path: Path) -> None:
     _files(tmp_path, "class/cy/src/h.py", "class/ann/src/h.py", "class/bob/h.py", "class/.old/src/h.py", "class/dan.py")
-    found = [complete(named(spec)) for spec in expand(parse_spec(f"ID:{tmp_path}/class/*/src/h.py@nodes=5"))]
-    assert [spec.name for spec in found] == ["ID_ann.src.h.score_5nodes", "ID_cy.src.h.score_5nodes"]
-    assert [spec.target for spec in found] == [f"{tmp_path}/class/{who}/src/h.py:score" for who in ("ann", "cy")]
+    result = [complete(named(spec)) for spec in expand(parse_spec(f"ID:{tmp_path}/class/*/src/h.py@nodes=5"))]
+    assert [spec.name for spec in result] == ["ID_ann.src.h.score_5nodes", "ID_cy.src.h.score_5nodes"]
+    assert [spec.target for spec in result] == [f"{tmp_path}/class/{who}/src/h.py:score" for who in ("ann", "cy")]
     everywhere = [complete(spec).name for spec in expand(parse_spec(f"ID:{tmp_path}/class/**/[h].py:score"))]
     assert everywhere == ["ID_ann.src.h.score", "ID_bob.h.score", "ID_cy.src.h.score"]
     assert [complete(spec).name for spec in expand(parse_spec(f"{tmp_path}/class/d*.py:P"))] == ["class.dan.P"]
@@ -207,10 +207,10 @@ def test_a_pattern_that_gives_no_agent_is_an_error(tmp_path: Path) -> None:
 def test_an_error_points_at_the_wrong_part(text: str, wrong: str, message: str) -> None:
     with pytest.raises(SpecError) as caught:
         parse_agent(text)
-    first, shown, pointer = str(caught.value).split("\n")
+    first, printed, pointer = str(caught.value).split("\n")
     assert message in first
     start = pointer.index("^")
-    assert shown[start : start + pointer.count("^")] == wrong
+    assert printed[start : start + pointer.count("^")] == wrong
 
 
 def test_an_option_of_an_engine_is_no_second_line_to_it() -> None:

@@ -53,8 +53,8 @@ def games(run: Path) -> pd.DataFrame:
     return log.read_games(run).drop(columns=TIMING)
 
 
-def assert_same_games(one: Path, other: Path) -> None:
-    pd.testing.assert_frame_equal(games(one), games(other), check_categorical=False)
+def assert_same_games(first: Path, second: Path) -> None:
+    pd.testing.assert_frame_equal(games(first), games(second), check_categorical=False)
 
 
 @pytest.fixture(scope="module")
@@ -537,8 +537,8 @@ def wait_for_games(process: subprocess.Popen[str], count: int) -> int:
 
 
 def children(process: subprocess.Popen[str]) -> list[int]:
-    found = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=False).stdout
-    return [int(pid) for pid in found.split()]
+    completed = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=False).stdout
+    return [int(pid) for pid in completed.split()]
 
 
 def disturb(run: Path, times: int, seed: int, **keys: Any) -> None:

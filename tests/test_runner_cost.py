@@ -59,12 +59,12 @@ def test_costs_are_measured_in_a_worker_and_shown_before_play(tmp_path: Path) ->
         "format": "head-to-head", "contenders": ["ID:territory@nodes=2000"], "baseline": "ID:improved@nodes=2000",
         "pairs": 2, "jobs": 1, "equal_cost": True, "out": str(tmp_path / "run"),
     }  # fmt: skip
-    shown: list[RunProgress] = []
-    outcome = play_tournament(load_config(None, keys), show=shown.append)
+    printed: list[RunProgress] = []
+    outcome = play_tournament(load_config(None, keys), show=printed.append)
     assert outcome.finished
-    phases = list(dict.fromkeys(progress.phase for progress in shown))
+    phases = list(dict.fromkeys(progress.phase for progress in printed))
     assert phases[:4] == ["preparing", "measuring", "measured", "playing"]
-    (measured,) = [progress for progress in shown if progress.phase == "measured"]
+    (measured,) = [progress for progress in printed if progress.phase == "measured"]
     assert measured.costs == run_directory.load_run(tmp_path / "run").processor_costs
     baseline, contender = (measured.costs[name] for name in ("ID_Improved_2000nodes", "ID_Territory_2000nodes"))
     assert (baseline.times, baseline.spread) == (1, 0)

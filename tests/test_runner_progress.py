@@ -34,10 +34,10 @@ def results(plan: Plan, wins: dict[str, int]) -> np.ndarray:
 
 def test_standings_are_best_first_and_leave_out_mere_opponents(plan: Plan) -> None:
     points = results(plan, {"MM_Open": 2, "ID_Improved": 1, "ID_Improved_control": 0})
-    found = live_standings(plan, points)
-    assert [standing.name for standing in found] == ["MM_Open", "ID_Improved", "ID_Improved_control"]
-    assert [standing.rate for standing in found] == [1.0, 0.5, 0.0]
-    assert all(standing.low <= standing.rate <= standing.high and standing.openings == 20 for standing in found)
+    standings = live_standings(plan, points)
+    assert [standing.name for standing in standings] == ["MM_Open", "ID_Improved", "ID_Improved_control"]
+    assert [standing.rate for standing in standings] == [1.0, 0.5, 0.0]
+    assert all(standing.low <= standing.rate <= standing.high and standing.openings == 20 for standing in standings)
 
 
 def test_only_openings_played_against_everybody_count(plan: Plan) -> None:
@@ -85,9 +85,9 @@ def test_every_phase_is_shown_on_a_terminal_and_in_a_pipe(plan: Plan, terminal: 
         for phase, rate in (("preparing", 0.0), ("playing", 0.0), ("playing", 12.5), ("merging", 12.5)):
             left = 60 / rate if rate else float("inf")
             show(RunProgress(plan, phase, "MM_Open", 100, 240, rate, left, points))  # type: ignore[arg-type]
-    shown = console.file.getvalue()  # type: ignore[attr-defined]
-    assert "100 of 240 games" in shown
-    assert ("\x1b[" in shown) == terminal
+    output = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "100 of 240 games" in output
+    assert ("\x1b[" in output) == terminal
 
 
 def progress_of(plan: Plan, points: np.ndarray) -> RunProgress:
@@ -107,8 +107,8 @@ def test_the_head_of_the_standings_stands_above_their_columns_and_below_the_bar(
 
 
 def test_the_time_left_is_not_told_before_it_is_steady(plan: Plan) -> None:
-    shown = drawn(screen(progress_of(plan, points_table(plan.schedule)), False, 24), 80)
-    assert shown[1] == "100 of 240 games · 12 games/s"
+    printed = drawn(screen(progress_of(plan, points_table(plan.schedule)), False, 24), 80)
+    assert printed[1] == "100 of 240 games · 12 games/s"
 
 
 def test_on_a_low_terminal_leaders_and_the_baseline_are_shown_and_the_others_counted() -> None:
@@ -123,13 +123,13 @@ def test_on_a_low_terminal_leaders_and_the_baseline_are_shown_and_the_others_cou
 
 def test_what_is_to_be_known_of_a_run_is_said_in_a_pipe_at_once_and_once(plan: Plan) -> None:
     console = Console(file=io.StringIO(), force_terminal=False, width=100)
-    told: set[str] = set()
-    with display(console, told) as show:
+    message: set[str] = set()
+    with display(console, message) as show:
         for notes in ((), ("openings exhausted",), ("openings exhausted", "it hangs"), ("openings exhausted",)):
             show(RunProgress(plan, "playing", "", 1, 240, 1.0, 60.0, points_table(plan.schedule), notes))
     lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert [line for line in lines if line.startswith("Note:")] == ["Note: openings exhausted", "Note: it hangs"]
-    assert told == {"openings exhausted", "it hangs"}
+    assert message == {"openings exhausted", "it hangs"}
 
 
 def test_games_that_go_on_being_lost_are_told_once_for_each_player_in_a_pipe(plan: Plan) -> None:
@@ -185,8 +185,8 @@ def test_what_is_counted_is_seen_while_what_code_prints_is_kept(monkeypatch: pyt
             show(1, 2)
             print("from somebody's code")
     seen = ""
-    with suppress(OSError), open(parent, encoding="utf-8", errors="replace") as shown:  # which ends so
-        for line in shown:
+    with suppress(OSError), open(parent, encoding="utf-8", errors="replace") as output:  # which ends so
+        for line in output:
             seen += line
     assert "heuristics" in seen
     assert "1/2" in seen

@@ -104,9 +104,9 @@ def essence(games: GameBatch, row: int) -> tuple[object, ...]:
 def usual(honest: list[Agent]) -> dict[tuple[int, int], tuple[object, ...]]:
     """The games of the honest by themselves."""
     pairings, games = games_of(honest, None)
-    found = {pair: essence(games, row) for row, pair in enumerate(pairings)}
-    assert all(reason == Reason.NO_MOVES for _, reason, _, _ in found.values())
-    return found
+    result = {pair: essence(games, row) for row, pair in enumerate(pairings)}
+    assert all(reason == Reason.NO_MOVES for _, reason, _, _ in result.values())
+    return result
 
 
 @pytest.mark.parametrize("hard_cap", [None, 20.0])
@@ -124,8 +124,8 @@ def test_honest_interpreted_players_play_the_same_games_beside_a_file_that_patch
     else:
         hostile = file_agents(tmp_path, source, "Hostile")
     pairings, games = games_of([*honest, *hostile], hard_cap)
-    found = {pair: essence(games, row) for row, pair in enumerate(pairings)}
-    assert {pair: found[pair] for pair in usual} == usual
+    result = {pair: essence(games, row) for row, pair in enumerate(pairings)}
+    assert {pair: result[pair] for pair in usual} == usual
 
 
 @pytest.mark.parametrize("what", IN_MOVE)
@@ -137,10 +137,10 @@ def test_who_does_harm_in_a_move_harms_itself_alone_and_the_reason_agrees_with_t
     (hostile,) = file_agents(tmp_path, HOSTILE.format(at_import="", in_move=act), "Hostile")
     pairings, games = games_of([honest[0], hostile, honest[2]], None)
     for row, (first, second) in enumerate(pairings):
-        winner, number, told, _ = essence(games, row)
+        winner, number, message, _ = essence(games, row)
         if 1 in (first, second) and reason != "no_moves":
             assert (winner, Reason(number).word) == (1 if second == 1 else 2, reason)  # type: ignore[arg-type]
-            assert detail in str(told)
+            assert detail in str(message)
         else:
             assert Reason(number) is Reason.NO_MOVES  # type: ignore[arg-type]
     assert essence(games, pairings.index((2, 0))) == essence_of(usual, honest)

@@ -43,7 +43,7 @@ def all_ids(schedule: Schedule) -> np.ndarray:
 def games_of(plan: Plan) -> list[tuple[str, str, tuple[int, ...]]]:
     schedule = plan.schedule
     ids = all_ids(schedule)
-    names = [(schedule.agents[one], schedule.agents[two]) for one, two in schedule.players(ids)]
+    names = [(schedule.agents[first], schedule.agents[second]) for first, second in schedule.players(ids)]
     return [(*pair, tuple(opening)) for pair, opening in zip(names, schedule.openings(ids), strict=True)]
 
 
@@ -75,13 +75,13 @@ def test_the_classic_evaluation_has_every_contender_meet_every_opponent(classic:
 def test_every_game_is_played_once_and_once_with_the_sides_swapped(classic: Plan) -> None:
     games = games_of(classic)
     assert len(set(games)) == len(games) == len(classic.schedule)
-    assert {(two, one, opening) for one, two, opening in games} == set(games)
+    assert {(second, first, opening) for first, second, opening in games} == set(games)
 
 
 def test_contenders_meet_the_same_openings_and_the_control_others(classic: Plan) -> None:
     met: dict[str, set[tuple[int, ...]]] = {}
-    for one, _, opening in games_of(classic):
-        met.setdefault(one, set()).add(opening)
+    for item, _, opening in games_of(classic):
+        met.setdefault(item, set()).add(opening)
     control = met["ID_Improved_control"]
     contenders = [openings for name, openings in met.items() if name.startswith("ID_") and not name.endswith("control")]
     assert all(openings == contenders[0] for openings in contenders)
@@ -196,7 +196,7 @@ def test_the_population_is_known_for_agents_that_leave_nothing_to_chance() -> No
 
 def test_an_agent_never_plays_itself() -> None:
     plan = plan_of(contenders=["AB:open"], opponents=["AB:open@depth=5", "greedy"], pairs=2)
-    assert all(one != two for one, two, _ in games_of(plan))
+    assert all(first != second for first, second, _ in games_of(plan))
     assert "AB_Open does not meet AB_Open: they are the same player" in plan.notes
 
 

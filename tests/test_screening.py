@@ -73,9 +73,9 @@ def test_an_agent_moves_as_it_does_in_a_game(spec):
     agent, positions = parse_agent(spec), some_positions()
     answers = choose_moves(agent, positions, seeds(positions))
     boards = (Board.from_moves(positions[i], positions.size) for i in range(len(positions)))
-    found = [agent.choose(board, int(seed)) for board, seed in zip(boards, seeds(positions), strict=True)]
-    assert answers.cells.tolist() == [one.move for one in found]
-    assert answers.nodes.tolist() == [one.nodes for one in found]
+    results = [agent.choose(board, int(seed)) for board, seed in zip(boards, seeds(positions), strict=True)]
+    assert answers.cells.tolist() == [result.move for result in results]
+    assert answers.nodes.tolist() == [result.nodes for result in results]
     assert not answers.failure.any()
 
 
@@ -94,7 +94,7 @@ def test_asking_ends_once_nobody_wants_the_answers(spec, tmp_path):
 def test_answers_do_not_depend_on_how_many_are_given_by_a_call(batches, monkeypatch):
     positions, agent = some_positions(7), parse_agent("MCTS@nodes=200")
     whole = choose_moves(agent, positions, seeds(positions))
-    firsts = [sum(batches[:place]) for place in range(len(batches))]
+    firsts = [sum(batches[:index]) for index in range(len(batches))]
     monkeypatch.setattr("isolation.games.batch_moves.batches", lambda count, _: zip(firsts, batches, strict=True))
     parted = choose_moves(agent, positions, seeds(positions))
     for column in ("cells", "failure", "nodes"):
@@ -119,8 +119,8 @@ def test_boards_of_more_than_a_word_are_asked_alike():
     agent, positions = parse_agent("random"), Positions.of(moves, "9x11")
     boards = [Board.from_moves(move, "9x11") for move in moves]
     for start in range(20):
-        found = [agent.choose(board, start + place).move for place, board in enumerate(boards)]
-        assert choose_moves(agent, positions, np.arange(start, start + 3, dtype=np.uint64)).cells.tolist() == found
+        results = [agent.choose(board, start + index).move for index, board in enumerate(boards)]
+        assert choose_moves(agent, positions, np.arange(start, start + 3, dtype=np.uint64)).cells.tolist() == results
 
 
 def test_code_that_fails_loses_its_positions_and_says_why():
@@ -187,8 +187,8 @@ def test_kept_and_trouble_are_counted_by_hand(suite):
 
 
 def test_who_plays_alike_differs_nowhere(suite):
-    one, other = asked("ID:mobility_filled@nodes=100", suite), asked("ID:improved@nodes=100", suite)
-    ((_, against),) = screen(suite, other, [one]).contenders
+    first, second = asked("ID:mobility_filled@nodes=100", suite), asked("ID:improved@nodes=100", suite)
+    ((_, against),) = screen(suite, second, [first]).contenders
     assert against.differs == 0
     assert against.p_value == 1
     assert (against.both.low, against.both.high) == (0, 0)
@@ -198,10 +198,10 @@ def test_agents_are_asked_alike_in_threads_processes_and_alone(suite):
     specs = ("ID:improved@nodes=50", "random", "perfect@nodes=1000")
     alone = collect_answers(specs, suite.positions, repeats=2)
     together = collect_answers(specs, suite.positions, repeats=2, jobs=2)
-    assert [one.repeats for one in alone] == [1, 2, 1]
-    for one, other in zip(alone, together, strict=True):
-        assert (one.name, one.spec) == (other.name, other.spec)
-        assert one.answers.cells.tolist() == other.answers.cells.tolist()
+    assert [first.repeats for first in alone] == [1, 2, 1]
+    for first, second in zip(alone, together, strict=True):
+        assert (first.name, first.spec) == (second.name, second.spec)
+        assert first.answers.cells.tolist() == second.answers.cells.tolist()
     assert alone[1].answers.cells.tolist() == asked("random", suite, repeats=2).answers.cells.tolist()
 
 
@@ -210,10 +210,10 @@ def test_mistakes_throw_wins_away_that_the_field_keeps(suite):
     mistakes = worst_mistakes(suite, null, base)
     assert len(mistakes) == 5
     assert [mistake.field for mistake in mistakes] == sorted((mistake.field for mistake in mistakes), reverse=True)
-    for one in mistakes:
-        board = Board.from_moves(one.moves, suite.size)
-        assert one.winning == solve(board).moves
-        assert one.played not in one.winning
+    for item in mistakes:
+        board = Board.from_moves(item.moves, suite.size)
+        assert item.winning == solve(board).moves
+        assert item.played not in item.winning
 
 
 def test_a_mistake_is_named_by_its_ply_and_can_be_shown(suite):
@@ -225,9 +225,9 @@ def test_a_mistake_is_named_by_its_ply_and_can_be_shown(suite):
     lines = mistake_texts(mistakes, "5x5").splitlines()
     words = [shlex.split(line)[1:] for line in lines if line.startswith("isolation ")]
     assert max(map(len, lines)) <= 80
-    for one, asking in zip(mistakes, words, strict=True):
-        shown = CliRunner().invoke(main, asking).output
-        assert to_text(Board.from_moves(one.moves, "5x5")) in shown
+    for item, asking in zip(mistakes, words, strict=True):
+        result = CliRunner().invoke(main, asking).output
+        assert to_text(Board.from_moves(item.moves, "5x5")) in result
 
 
 def test_plies_are_counted_from_1_where_a_suite_is_asked_for(tmp_path):
@@ -246,9 +246,9 @@ def test_where_wins_are_kept_adds_up(suite):
     parts = where_it_errs(suite, null, base)
     kept = screen(suite, base, [null]).contenders[0][0].kept.estimate
     for chosen in ([part for part in parts if "plies" in part.name], [part for part in parts if "player" in part.name]):
-        counts = [one.positions for one in chosen]
+        counts = [choice.positions for choice in chosen]
         assert sum(counts) == suite.is_telling.sum()
-        assert np.average([one.contender for one in chosen], weights=counts) == pytest.approx(kept)
+        assert np.average([choice.contender for choice in chosen], weights=counts) == pytest.approx(kept)
 
 
 def test_a_trial_screens_what_is_sound():
@@ -256,8 +256,8 @@ def test_a_trial_screens_what_is_sound():
     ((own, against),) = trial.screening.contenders
     assert own.kept.estimate < trial.screening.baseline.kept.estimate
     assert against.p_value <= 0.05
-    told = describe_trial("null.py:score", trial).splitlines()[-1]
-    assert "solved positions at 1000 nodes: worse, −" in told
+    text = describe_trial("null.py:score", trial).splitlines()[-1]
+    assert "solved positions at 1000 nodes: worse, −" in text
 
     assert try_heuristic(lambda game, player: float("nan"), pairs=2).screening is None
 
@@ -270,10 +270,10 @@ def test_a_trial_plays_as_many_games_whatever_the_load(monkeypatch):
 
 def test_a_trial_says_what_a_node_costs_compiled_and_interpreted():
     trial = try_heuristic(heuristics.get("null"), pairs=2)
-    told = describe_trial("null.py:score", trial)
+    text = describe_trial("null.py:score", trial)
     assert trial.cost.times < 1
-    assert "Cost per node compiled: " in told
-    assert "Cost per node interpreted: " in told
+    assert "Cost per node compiled: " in text
+    assert "Cost per node interpreted: " in text
     assert trial.python_cost.nanoseconds > 10 * trial.cost.nanoseconds
 
 
@@ -281,13 +281,13 @@ def test_a_trial_says_what_a_node_costs_compiled_and_interpreted():
 def test_equals_are_called_different_as_often_as_the_level_says():
     suite = read_suite("7x7", "screen").sample(2000, 1)
     agent = parse_agent("random")
-    found = [
+    result = [
         screen(suite, ask(agent, suite.positions, 1, 2 * seed), [ask(agent, suite.positions, 1, 2 * seed + 1)])
         for seed in range(200)
     ]
-    against = [one.contenders[0][1] for one in found]
-    wrong = np.mean([one.p_value <= 0.05 for one in against])
-    covered = np.mean([one.both.low <= 0 <= one.both.high for one in against])
+    against = [test.contenders[0][1] for test in result]
+    wrong = np.mean([test.p_value <= 0.05 for test in against])
+    covered = np.mean([test.both.low <= 0 <= test.both.high for test in against])
     assert 0.005 < wrong < 0.1
     assert covered > 0.9
 
@@ -324,7 +324,9 @@ def test_mistakes_are_moves_also_of_who_sometimes_makes_none(suite):
     rows = [row for row in range(len(suite)) if suite.positions[row] == worst[0].moves]
     cells[rows] = NO_ANSWER
     failing = replace(null, answers=replace(null.answers, cells=cells))
-    assert worst_mistakes(suite, failing, base, len(suite)) == [one for one in worst if one.moves != worst[0].moves]
+    assert worst_mistakes(suite, failing, base, len(suite)) == [
+        mistake for mistake in worst if mistake.moves != worst[0].moves
+    ]
 
 
 def test_several_contenders_are_ranked_and_adjusted_for_being_several(path):
@@ -367,18 +369,18 @@ def test_a_suite_is_built_by_a_command_and_screened_by_the_next(tmp_path):
 
 def test_the_order_of_a_suite_is_compared_with_that_of_a_gauntlet(suite, tmp_path):
     keys = {"board": "5x5", "contenders": ["ID:null", "ID:territory", "ID:open"], "opponents": ["greedy"], "pairs": 60}
-    more = {"limit": "nodes=100", "openings": "random:4", "jobs": 1, "out": str(tmp_path / "run")}
-    config = load_config(None, {**keys, **more})
+    options = {"limit": "nodes=100", "openings": "random:4", "jobs": 1, "out": str(tmp_path / "run")}
+    config = load_config(None, {**keys, **options})
     play_tournament(config, pools=lambda jobs: ScriptedPool(Script()))
-    found = agreement_with(tmp_path / "run", suite)
-    assert (found.size, found.limit, found.agents, found.pairs) == ("5x5", "nodes=100", 4, 60)
-    assert found.kept > 0.5
+    agreement = agreement_with(tmp_path / "run", suite)
+    assert (agreement.size, agreement.limit, agreement.agents, agreement.pairs) == ("5x5", "nodes=100", 4, 60)
+    assert agreement.kept > 0.5
     with pytest.raises(ValueError, match="cannot be compared with a suite of 7x7"):
         agreement_with(tmp_path / "run", read_suite("7x7"))
 
 
 def test_what_is_known_of_gauntlets_ships_for_7x7():
-    found = known_agreements("7x7")
-    assert [one.limit for one in found] == ["nodes=100", "nodes=1000", "nodes=10000"]
-    assert all(0.8 < one.both <= 1 for one in found)
+    agreements = known_agreements("7x7")
+    assert [agreement.limit for agreement in agreements] == ["nodes=100", "nodes=1000", "nodes=10000"]
+    assert all(0.8 < agreement.both <= 1 for agreement in agreements)
     assert known_agreements("5x6") == []

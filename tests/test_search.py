@@ -195,8 +195,8 @@ def test_random_ties_are_between_moves_that_are_worth_as_much(interpreted):
         best = {cell for cell in worth if worth[cell] == max(worth.values())}
         if 1 < len(best) < len(worth):
             options = {"random_ties": True, "interpreted": interpreted}
-            found = {search(board, improved, Limit(depth=2), seed=seed, **options).move for seed in range(30)}
-            assert found == best
+            results = {search(board, improved, Limit(depth=2), seed=seed, **options).move for seed in range(30)}
+            assert results == best
             told_apart += 1
     assert told_apart > 2
 

@@ -25,9 +25,9 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def flip_a_bit(path: Path, place: int) -> None:
+def flip_a_bit(path: Path, index: int) -> None:
     data = bytearray(path.read_bytes())
-    data[place] ^= 1
+    data[index] ^= 1
     path.write_bytes(data)
 
 

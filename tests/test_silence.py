@@ -20,9 +20,9 @@ class Clock:
 
 @pytest.fixture
 def markers(tmp_path: Path) -> Markers:
-    found = create_markers(tmp_path / "markers", 2)
-    found[:] = [(501, 3, 1, 7, 1), (502, 0, 0, 4, 1)]
-    return found
+    result = create_markers(tmp_path / "markers", 2)
+    result[:] = [(501, 3, 1, 7, 1), (502, 0, 0, 4, 1)]
+    return result
 
 
 def test_silence_lasts_until_a_ply_is_played(markers: Markers) -> None:

@@ -95,9 +95,9 @@ def test_late_positions_have_the_value_the_moves_and_the_length_of_minimax(size,
         assert solution.moves == tuple(
             cell for cell in board.legal_cells() if plies_left_on(board.successor(cell)) % 2 == 0
         )
-        found = solve_length(board)
-        assert (found.winner, found.plies, found.at_least) == (solution.winner, length, length)
-        assert found.moves == tuple(
+        result = solve_length(board)
+        assert (result.winner, result.plies, result.at_least) == (solution.winner, length, length)
+        assert result.moves == tuple(
             cell for cell in board.legal_cells() if plies_left_on(board.successor(cell)) == length - 1
         )
 
@@ -262,9 +262,9 @@ def test_placements_on_a_board_without_a_table_are_searched(monkeypatch):
 def test_the_length_counts_the_placements_too():
     board = Board.from_moves([], "3x4")
     lengths = {first: solve_length(board.successor(first)).plies for first in range(12)}
-    found = solve_length(board)
-    assert found.plies == len(found.line) == 1 + max(lengths.values())
-    assert found.moves == tuple(first for first in lengths if lengths[first] == max(lengths.values()))
+    solution = solve_length(board)
+    assert solution.plies == len(solution.line) == 1 + max(lengths.values())
+    assert solution.moves == tuple(first for first in lengths if lengths[first] == max(lengths.values()))
 
 
 def test_a_wide_board_is_solved_like_a_narrow_one():

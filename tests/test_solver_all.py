@@ -90,14 +90,18 @@ def test_the_summary_says_who_wins_and_how_far_the_colour_rule_holds(size):
     winners = shipped_pairs(size)
     summary = summarise(winners, size)
     cells, columns = len(winners), parse_size(size)[1]
-    pairs = [(one, two) for one in range(cells) for two in range(cells) if one != two]
-    same = {(one, two): (sum(divmod(one, columns)) - sum(divmod(two, columns))) % 2 == 0 for one, two in pairs}
+    pairs = [(first, second) for first in range(cells) for second in range(cells) if first != second]
+    same = {
+        (first, second): (sum(divmod(first, columns)) - sum(divmod(second, columns))) % 2 == 0
+        for first, second in pairs
+    }
     assert summary.openings == len(pairs)
     assert summary.first_wins == sum(winners[pair] == 1 for pair in pairs)
     assert summary.exceptions == tuple(pair for pair in pairs if (winners[pair] == 1) != same[pair])
     assert summary.rule_holds == len(pairs) - len(summary.exceptions)
     assert summary.refutations == tuple(
-        tuple(two for two in range(cells) if two != one and winners[one, two] == 2) for one in range(cells)
+        tuple(second for second in range(cells) if second != first and winners[first, second] == 2)
+        for first in range(cells)
     )
     assert summary.winner == (2 if all(summary.refutations) else 1)
 

@@ -63,9 +63,9 @@ def test_what_is_imported_is_declared():
     declared = {re.split(r"[^\w.-]", dependency)[0].lower() for dependency in dependencies}
     distributions = importlib.metadata.packages_distributions()
     own = {*ROOMS, *COMMANDS}
-    foreign = {one for _, tree in sources(*own) for one in imported(tree)} - own - sys.stdlib_module_names
-    assert {distributions[one][0].lower() for one in foreign} <= declared
-    assert declared <= {distributions[one][0].lower() for one in foreign}
+    foreign = {item for _, tree in sources(*own) for item in imported(tree)} - own - sys.stdlib_module_names
+    assert {distributions[item][0].lower() for item in foreign} <= declared
+    assert declared <= {distributions[item][0].lower() for item in foreign}
 
 
 @pytest.mark.parametrize("module", ["isolation", "heuristics", "experiments", "reports", "commands", "cli"])
@@ -128,11 +128,13 @@ def test_pages_about_the_code_name_files_that_there_are():
 
 def test_the_picture_of_the_rooms_shows_the_layers_that_the_linter_checks():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
-    layers = {one["containers"][0]: one["layers"] for one in settings["contracts"] if "containers" in one}
+    layers = {
+        setting["containers"][0]: setting["layers"] for setting in settings["contracts"] if "containers" in setting
+    }
     page = (CONTRIBUTORS / "architecture.md").read_text(encoding="utf-8")
     head, _, *lines = page.partition("```\nisolation ")[2].partition("```")[0].splitlines()
     starts = [0, head.index("experiments") + len("isolation "), head.index("reports") + len("isolation "), None]
     for package, start, end in zip(layers, starts, starts[1:], strict=False):
         drawn = [set(line[start:end].split()) for line in lines if line[start:end].strip()]
         rooms = [{room for room in layer.split(" | ") if (ROOT / package / room).is_dir()} for layer in layers[package]]
-        assert all(room <= shown for room, shown in zip(rooms, drawn, strict=True)), package
+        assert all(room <= printed for room, printed in zip(rooms, drawn, strict=True)), package

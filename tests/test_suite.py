@@ -162,7 +162,7 @@ def test_taking_positions_keeps_their_moves_together(built):
 
 def test_a_larger_sample_contains_the_smaller(built):
     suite = read_suite(built)
-    small, large = ({one.positions[i] for i in range(len(one))} for one in (suite.sample(5, 1), suite.sample(15, 1)))
+    small, large = ({item.positions[i] for i in range(len(item))} for item in (suite.sample(5, 1), suite.sample(15, 1)))
     assert len(small) == 5
     assert small < large
 

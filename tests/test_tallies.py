@@ -28,7 +28,7 @@ def test_parts_together_hold_each_pair_of_keys_once_in_order_with_all_its_counts
     for whole, real, own in (row for part in parts for row in part):
         games[whole, real] += 1
         worth[whole, real] += own
-    found = merge_counts((counted(part) if part else NOTHING for part in parts), NOTHING)
+    counts = merge_counts((counted(part) if part else NOTHING for part in parts), NOTHING)
     keys = sorted(games)
-    assert list(zip(*(key.tolist() for key in found.keys), strict=True)) == keys
-    assert [count.tolist() for count in found.counts] == [[games[key] for key in keys], [worth[key] for key in keys]]
+    assert list(zip(*(key.tolist() for key in counts.keys), strict=True)) == keys
+    assert [count.tolist() for count in counts.counts] == [[games[key] for key in keys], [worth[key] for key in keys]]

@@ -87,9 +87,9 @@ def test_no_line_is_longer_than_the_terminal_either_where_no_run_is_read(words: 
 def test_why_games_were_forfeited_is_told_however_long_the_names_are(tmp_path: Path) -> None:
     made = Invented().agent(LONG[0], "contender").agent(LONG[1], "baseline").pair(*LONG[:2], 0, 1)
     made.rows[1] |= {"reason": "error", "detail": "ZeroDivisionError: division by zero " + "again " * 20}
-    told = said("games", made.write(tmp_path / "run"), "--show", "forfeits")
-    assert f"Game 1: ZeroDivisionError: division by zero{' again' * 20}" in " ".join(told.split())
-    assert max(map(len, told.splitlines())) <= 80
+    output = said("games", made.write(tmp_path / "run"), "--show", "forfeits")
+    assert f"Game 1: ZeroDivisionError: division by zero{' again' * 20}" in " ".join(output.split())
+    assert max(map(len, output.splitlines())) <= 80
 
 
 @pytest.mark.usefixtures("narrow")
@@ -123,22 +123,22 @@ def test_the_finding_comes_first_then_a_line_a_contender_then_where_the_rest_is(
 
 
 def test_a_pipe_gets_whole_names_and_every_column(run: Path) -> None:
-    told = said("compare", run, "--table", "verdicts")
-    assert all(name in told for name in LONG)
-    assert "heterogeneity p" in told
-    assert "Columns hidden" not in told
+    output = said("compare", run, "--table", "verdicts")
+    assert all(name in output for name in LONG)
+    assert "heterogeneity p" in output
+    assert "Columns hidden" not in output
 
 
 @pytest.mark.usefixtures("narrow")
 def test_what_has_no_room_is_named(run: Path) -> None:
-    told = " ".join(said("compare", run, "--table", "verdicts").split())
+    text = " ".join(said("compare", run, "--table", "verdicts").split())
     assert re.search(
-        r"Columns hidden \(narrow terminal\): .*win rate, adjusted p, .*heterogeneity p; use a wider", told
+        r"Columns hidden \(narrow terminal\): .*win rate, adjusted p, .*heterogeneity p; use a wider", text
     )
 
 
 def test_what_is_the_same_in_every_row_is_a_sentence() -> None:
-    rows = [{"agent": name, "games": 1400, "share": Share(place / 10)} for place, name in enumerate("ABC")]
+    rows = [{"agent": name, "games": 1400, "share": Share(index / 10)} for index, name in enumerate("ABC")]
     text = render_rows(rows, "table")
     assert text.splitlines()[0].split() == ["agent", "share"]
     assert text.splitlines()[-1] == "Constant columns: games: 1,400."
@@ -150,8 +150,8 @@ def test_what_is_the_same_in_every_row_is_a_sentence() -> None:
 def test_shortened_names_stay_different_and_are_no_longer_than_they_need_be(names: list[str], width: int) -> None:
     short = shortened(names, width)
     assert len(set(short)) == len(set(names))
-    assert all(one == name for one, name in zip(short, names, strict=True) if len(name) <= width)
-    assert all(len(one) <= max(width, len(name)) for one, name in zip(short, names, strict=True))
+    assert all(item == name for item, name in zip(short, names, strict=True) if len(name) <= width)
+    assert all(len(item) <= max(width, len(name)) for item, name in zip(short, names, strict=True))
 
 
 def test_numbers_of_a_column_have_as_many_decimals() -> None:
@@ -162,11 +162,11 @@ def test_numbers_of_a_column_have_as_many_decimals() -> None:
 
 
 def test_one_order_of_agents_everywhere(run: Path) -> None:
-    shown = [
+    printed = [
         [line.split()[0] for line in said(*words).splitlines() if line.startswith(("ID_", "Base"))]
         for words in (["summary", run], ["compare", run], ["summary", run, "--table", "search"])
     ]
-    everybody, contenders, search = shown
+    everybody, contenders, search = printed
     assert everybody == search
     assert [name for name in everybody if name != "Base"] == contenders
 
@@ -189,52 +189,52 @@ def dear_run(wall_times: tuple[int, int] = (50_000, 50_000), is_measured: bool =
 
 
 def test_a_run_that_has_not_measured_costs_says_so_and_guesses_none(tmp_path: Path) -> None:
-    told = said("compare", dear_run(is_measured=False).write(tmp_path / "run"))
-    assert "Cost: not measured" in told
-    assert "CPU time per node compared with" not in told
-    assert "×" not in told
+    output = said("compare", dear_run(is_measured=False).write(tmp_path / "run"))
+    assert "Cost: not measured" in output
+    assert "CPU time per node compared with" not in output
+    assert "×" not in output
 
 
 @pytest.mark.parametrize("words", [["compare"], ["compare", "--full"], ["summary", "--table", "standings"]])
 def test_the_clock_on_the_wall_has_no_part_in_what_is_said_of_costs(tmp_path: Path, words: list[str]) -> None:
-    shown = [
-        said(words[0], dear_run(times).write(tmp_path / str(place) / "run"), *words[1:])
-        for place, times in enumerate([(50_000, 50_000), (90_000, 10_000)])
+    outputs = [
+        said(words[0], dear_run(times).write(tmp_path / str(index) / "run"), *words[1:])
+        for index, times in enumerate([(50_000, 50_000), (90_000, 10_000)])
     ]
-    assert shown[0] == shown[1]
+    assert outputs[0] == outputs[1]
 
 
 def test_a_cost_stands_with_its_interval_and_its_clock_and_one_that_is_unsteady_is_named(tmp_path: Path) -> None:
     made = dear_run()
-    told = " ".join(said("compare", made.write(tmp_path / "run")).split())
-    assert "3.00 × (2.94 to 3.06)" in told
-    assert "Cost: CPU time per node relative to the baseline, measured in alternation" in told
-    assert "Unreliable" not in told
+    text = " ".join(said("compare", made.write(tmp_path / "run")).split())
+    assert "3.00 × (2.94 to 3.06)" in text
+    assert "Cost: CPU time per node relative to the baseline, measured in alternation" in text
+    assert "Unreliable" not in text
     made.costs["Dear"] |= {"low": 2.5, "high": 3.5}
-    told = " ".join(said("compare", made.write(tmp_path / "unsteady")).split())
-    assert "Unreliable, with a spread above 10 %: Dear." in told
+    text = " ".join(said("compare", made.write(tmp_path / "unsteady")).split())
+    assert "Unreliable, with a spread above 10 %: Dear." in text
 
 
 @pytest.mark.parametrize("words", [["compare"], ["summary"]])
 def test_a_run_at_equal_cost_says_so_first_with_the_nodes_of_each(tmp_path: Path, words: list[str]) -> None:
     made = dear_run().agent("Dear", "contender", limit={"nodes": 333})
     made.config["equal_cost"] = True
-    told = " ".join(said(*words, made.write(tmp_path / "run")).split())
-    assert told.startswith(
+    text = " ".join(said(*words, made.write(tmp_path / "run")).split())
+    assert text.startswith(
         "At equal cost by CPU time per node, measured when the run began: Dear 333 nodes "
         "(a node costs 3.00 ×, spread 4.0 %); Base 1,000 nodes per move."
     )
     made.costs.clear()
-    told = " ".join(said(*words, made.write(tmp_path / "old")).split())
-    assert told.startswith(
+    text = " ".join(said(*words, made.write(tmp_path / "old")).split())
+    assert text.startswith(
         "At equal cost by wall time (as older versions measured it, possibly inaccurate): Dear 333 nodes"
     )
 
 
 def test_a_better_heuristic_is_told_its_price(tmp_path: Path) -> None:
     made = dear_run()
-    told = said("compare", made.write(tmp_path / "run"))
-    assert "CPU time per node compared with Base: Dear 3.00 ×. Equal node limits ignore this cost;" in told
+    output = said("compare", made.write(tmp_path / "run"))
+    assert "CPU time per node compared with Base: Dear 3.00 ×. Equal node limits ignore this cost;" in output
     made.config["equal_cost"] = True
     assert "CPU time per node compared with" not in said("compare", made.write(tmp_path / "equal"))
 
@@ -250,9 +250,9 @@ def test_what_equal_cost_says_is_told_where_a_run_beside_knows_it(tmp_path: Path
     other.write(tmp_path / "another-question")
     assert "isolation tournament --equal-cost accounts for it." in " ".join(said("compare", run).split())
     equal.write(tmp_path / "equal")
-    told = " ".join(said("compare", run).split())
-    assert f"at equal cost, {tmp_path / 'equal'} found: Dear 50.0 %, no significant difference." in told
-    assert "--equal-cost" not in told
+    text = " ".join(said("compare", run).split())
+    assert f"at equal cost, {tmp_path / 'equal'} found: Dear 50.0 %, no significant difference." in text
+    assert "--equal-cost" not in text
 
 
 @pytest.mark.parametrize("size", [(24, 80), (50, 200)])
@@ -264,7 +264,7 @@ def test_a_terminal_s_own_size_is_kept_to(run: Path, size: tuple[int, int]) -> N
     start = [sys.executable, "-P", "-c", "from cli import main; main(prog_name='isolation')", "summary", str(run)]
     with subprocess.Popen(start, env=environment, stdin=child, stdout=child, stderr=child) as process:
         os.close(child)
-        shown = b""
+        printed = b""
         while True:
             try:
                 part = os.read(parent, 4096)
@@ -272,10 +272,10 @@ def test_a_terminal_s_own_size_is_kept_to(run: Path, size: tuple[int, int]) -> N
                 break
             if not part:
                 break
-            shown += part
+            printed += part
     os.close(parent)
-    lines = shown.decode().splitlines()
+    lines = printed.decode().splitlines()
     assert process.returncode == 0
     assert max(map(len, lines)) <= size[1]
     assert len(lines) <= size[0]
-    assert (LONG[0] in shown.decode()) == (size[1] == 200) or size[1] == 80
+    assert (LONG[0] in printed.decode()) == (size[1] == 200) or size[1] == 80

@@ -82,9 +82,9 @@ def test_a_reader_that_goes_away_is_no_failure(folder, words):
 def test_a_long_error_is_broken_between_words_on_a_terminal_only(monkeypatch, is_terminal):
     monkeypatch.setenv("COLUMNS", "40")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
-    told = "mine.toml: " + "what was wrong and where it was, " * 3
+    message = "mine.toml: " + "what was wrong and where it was, " * 3
     with pytest.raises(click.ClickException) as error, one_line_errors():
-        raise ValueError(told.strip())
+        raise ValueError(message.strip())
     lines = f"Error: {error.value.format_message()}".splitlines()
-    assert " ".join(lines) == f"Error: {told.strip()}"
+    assert " ".join(lines) == f"Error: {message.strip()}"
     assert (len(lines) > 1, max(map(len, lines)) <= 40) == (is_terminal, is_terminal)

@@ -493,8 +493,8 @@ def test_what_no_engine_of_the_edition_takes_loses_the_game(kind, limit, reason,
     from isolation.games.match import play as play_one
 
     record = play_one(agent_of(kind, **limit), RandomAgent(), size="9x11")
-    said = record.detail.partition(" (test_third_edition.py, line ")[0]
-    assert (record.winner, record.reason, said) == (2, reason, detail)
+    text = record.detail.partition(" (test_third_edition.py, line ")[0]
+    assert (record.winner, record.reason, text) == (2, reason, detail)
 
 
 def test_a_player_knows_its_side():
@@ -560,10 +560,10 @@ class CustomPlayer(BasePlayer):
 
 
 def test_a_board_plays_a_game_between_players_of_the_edition():
-    one, two = GreedyPlayer(0), GreedyPlayer(1)
-    board = Board(one, two, 11, 9)
+    first, second = GreedyPlayer(0), GreedyPlayer(1)
+    board = Board(first, second, 11, 9)
     winner, history, outcome = board.play(time_limit=10_000)
-    assert (winner in (one, two), outcome) == (True, "illegal move")
+    assert (winner in (first, second), outcome) == (True, "illegal move")
     assert history == [list(divmod(cell, 11)) for cell in board.history]
-    assert edition_of(one).name == "third"
-    assert Board(Silent(0), two, 11, 9).play(time_limit=10_000)[1:] == ([], "timeout")
+    assert edition_of(first).name == "third"
+    assert Board(Silent(0), second, 11, 9).play(time_limit=10_000)[1:] == ([], "timeout")

@@ -198,8 +198,10 @@ def test_interpreted_and_compiled_searches_agree(tmp_path):
     heuristic = load_heuristic(written(tmp_path, BODIES["the end"]), "CustomPlayer.score").value
     for board in list(sample_positions((7, 7), 40, seed=3))[::8]:
         if board.legal_cells():
-            found = [search(board, heuristic, Limit(depth=2), interpreted=interpreted) for interpreted in (True, False)]
-            assert (found[0].move, found[0].score) == (found[1].move, found[1].score)
+            results = [
+                search(board, heuristic, Limit(depth=2), interpreted=interpreted) for interpreted in (True, False)
+            ]
+            assert (results[0].move, results[0].score) == (results[1].move, results[1].score)
 
 
 def test_it_goes_to_other_processes_by_its_name(tmp_path):
@@ -214,17 +216,17 @@ def test_a_file_alone_means_the_score_of_its_player(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("CustomPlayer", "is a player of the third edition, not a heuristic; it plays as"),
         ("CustomPlayer.scor", "CustomPlayer has no 'scor'; did you mean score?"),
         ("CustomPlayer.moves", "must be a method (self, state) of a third-edition player's class"),
     ],
 )
-def test_what_is_no_heuristic_of_the_edition_is_refused_by_name(tmp_path, name, told):
+def test_what_is_no_heuristic_of_the_edition_is_refused_by_name(tmp_path, name, message):
     with pytest.raises(LoadError) as refused:
         load_heuristic(written(tmp_path, PLAIN), name)
-    assert told in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_a_file_whose_player_has_no_score_is_told_so_by_its_edition_and_what_works(tmp_path):

@@ -86,11 +86,11 @@ def assert_alike_at_once(calls: Sequence[Callable[[], Any]]) -> None:
     alone = [call() for call in calls]
 
     def make_all(first: int) -> dict[int, Any]:
-        order = [(first + place) % len(calls) for place in range(len(calls))]
-        return {place: calls[place]() for place in order}
+        order = [(first + index) % len(calls) for index in range(len(calls))]
+        return {index: calls[index]() for index in order}
 
-    for found in at_once([partial(make_all, thread) for thread in range(THREADS)]):
-        assert [found[place] for place in range(len(calls))] == alone
+    for result in at_once([partial(make_all, thread) for thread in range(THREADS)]):
+        assert [result[index] for index in range(len(calls))] == alone
 
 
 def found_by(opening: Sequence[int], heuristic: Any, limit: Limit, method: Any = "alphabeta", **options: Any) -> Any:
@@ -195,9 +195,9 @@ def test_no_desk_is_lent_twice_at_a_time() -> None:
             assert again is inner  # and no memory is spent on another
 
     def both() -> tuple[int, int]:
-        with workspaces.borrow_workspace() as one, workspaces.borrow_workspace() as other:
+        with workspaces.borrow_workspace() as first, workspaces.borrow_workspace() as second:
             everybody.wait()
-            return one.address, other.address
+            return first.address, second.address
 
     everybody = threading.Barrier(THREADS)
     addresses = [address for pair in at_once([both] * THREADS) for address in pair]
@@ -291,7 +291,7 @@ def test_lines_of_files_are_looked_up_by_one_thread_at_a_time(monkeypatch: pytes
 
     monkeypatch.setattr(inspect, "findsource", findsource)
     trees = at_once([lambda: [file_tree(three_is_too_few) for _ in range(50)]] * THREADS)
-    assert len({id(tree) for found in trees for tree in found}) == 1
+    assert len({id(tree) for result in trees for tree in result}) == 1
 
 
 @pytest.mark.usefixtures("hurried", "tidied")
@@ -361,13 +361,13 @@ def test_the_board_answers_many_questions_at_a_time() -> None:
 
     with serving(Resources(), ServerLimits(short=60.0)) as port:
 
-        def ask(place: str, question: dict[str, Any]) -> Any:
-            status, _, text = request(port, f"/api/{place}", json.dumps(question).encode())
+        def ask(address: str, question: dict[str, Any]) -> Any:
+            status, _, text = request(port, f"/api/{address}", json.dumps(question).encode())
             assert status == 200, text
             answer = json.loads(text)
-            for one in (answer, *answer.get("values", {}).values()):
+            for item in (answer, *answer.get("values", {}).values()):
                 for time in ("ms", "compiling", "preparing"):
-                    one.pop(time, None)
+                    item.pop(time, None)
             return answer
 
         assert_alike_at_once([partial(ask, *question) for question in questions])

@@ -36,19 +36,25 @@ def excludes(interval, null):
     return not (math.isnan(interval.estimate) or interval.low <= null <= interval.high)
 
 
-def check_row(one):
-    null, alone = (0.5, one.rate) if isinstance(one, HeadToHead) else (0.0, one.difference)
+def check_row(comparison):
+    null, alone = (0.5, comparison.rate) if isinstance(comparison, HeadToHead) else (0.0, comparison.difference)
     assert alone.low <= alone.estimate <= alone.high or math.isnan(alone.estimate)
-    assert one.jointly.low <= one.jointly.estimate <= one.jointly.high or math.isnan(alone.estimate)
-    assert (one.p_value <= one.alpha) == excludes(alone, null)
-    assert (one.adjusted_p <= one.alpha) == excludes(one.jointly, null) == (one.verdict in ("better", "worse"))
-    assert one.adjusted_p >= one.p_value
-    if one.verdict == "better":
-        assert one.lead[0] > 0
-    elif one.verdict == "worse":
-        assert one.lead[1] < 0
+    assert comparison.jointly.low <= comparison.jointly.estimate <= comparison.jointly.high or math.isnan(
+        alone.estimate
+    )
+    assert (comparison.p_value <= comparison.alpha) == excludes(alone, null)
+    assert (
+        (comparison.adjusted_p <= comparison.alpha)
+        == excludes(comparison.jointly, null)
+        == (comparison.verdict in ("better", "worse"))
+    )
+    assert comparison.adjusted_p >= comparison.p_value
+    if comparison.verdict == "better":
+        assert comparison.lead[0] > 0
+    elif comparison.verdict == "worse":
+        assert comparison.lead[1] < 0
     else:
-        assert math.isnan(alone.estimate) or one.lead[0] <= 0 <= one.lead[1]
+        assert math.isnan(alone.estimate) or comparison.lead[0] <= 0 <= comparison.lead[1]
 
 
 @st.composite
@@ -93,14 +99,14 @@ def test_a_verdict_its_p_value_and_its_interval_say_the_same(drawn):
     if "base" not in table.agents or not names:
         return
     controls = ["control"] if has_control and "control" in table.agents else []
-    found = compare_all(
+    comparisons = compare_all(
         table, "base", [*names, *controls], controls, also=controls,
         pools=dict.fromkeys(names, pool) if pool else {}, chance=dict.fromkeys(names, chance),
     )  # fmt: skip
-    for one in found:
-        check_row(one)
-        for effect in getattr(one, "effects", ()):
-            assert (effect.p_better <= one.alpha / 2) == (effect.difference.low > 0)
+    for comparison in comparisons:
+        check_row(comparison)
+        for effect in getattr(comparison, "effects", ()):
+            assert (effect.p_better <= comparison.alpha / 2) == (effect.difference.low > 0)
             assert effect.difference.low >= -1
             assert effect.difference.high <= 1
 
@@ -110,13 +116,14 @@ def test_a_verdict_its_p_value_and_its_interval_say_the_same(drawn):
 def test_so_do_the_rows_of_a_round_robin(seed, openings, pool):
     rng = np.random.default_rng(seed)
     names, strength = "abcd", rng.random(4)
-    met = [(name, other) for name in names for other in names if name < other]
+    met = [(name, second) for name in names for second in names if name < second]
     results = {
-        (one, other): rng.random((openings, 2)) < 0.5 + (strength[names.index(one)] - strength[names.index(other)]) / 2
-        for one, other in met
+        (first, second): rng.random((openings, 2))
+        < 0.5 + (strength[names.index(first)] - strength[names.index(second)]) / 2
+        for first, second in met
     }
-    for one in compare_each(pairs_in(games_of(results)), met, pools=[pool] * len(met)):
-        check_row(one)
+    for first in compare_each(pairs_in(games_of(results)), met, pools=[pool] * len(met)):
+        check_row(first)
 
 
 def test_of_one_claim_the_p_value_is_that_of_its_flips_and_of_several_at_least_that():
@@ -125,8 +132,8 @@ def test_of_one_claim_the_p_value_is_that_of_its_flips_and_of_several_at_least_t
     (alone,) = compare_all(table, "base", ["a"])
     several = compare_all(table, "base")
     assert alone.adjusted_p == alone.p_value == flip(alone.parts).p_value
-    assert all(one.p_value <= one.adjusted_p <= 3 * one.p_value + 0.01 for one in several)
-    assert max(one.adjusted_p - one.p_value for one in several) > 0.01
+    assert all(comparison.p_value <= comparison.adjusted_p <= 3 * comparison.p_value + 0.01 for comparison in several)
+    assert max(comparison.adjusted_p - comparison.p_value for comparison in several) > 0.01
 
 
 def test_the_same_claim_twice_costs_nothing():
@@ -151,13 +158,18 @@ def test_what_is_rejected_makes_it_easier_for_the_rest():
     assert p_values[0] > 0.01
     few = step_down([mean_parts(close - 0.02), *claims[1:]], [0.4, *p_values[1:]])
     wider = [
-        (joint.high - joint.low) / (one.alone.high - one.alone.low)
-        for joint, one in zip(few.intervals, claims, strict=True)
+        (joint.high - joint.low) / (comparison.alone.high - comparison.alone.low)
+        for joint, comparison in zip(few.intervals, claims, strict=True)
     ]
     assert wider[0] == pytest.approx(1)
     assert min(wider[1:]) > 1.3
     unclear = [mean_parts(rng.normal(size=60) / 10) for _ in range(19)]
-    assert step_down([claims[0], *unclear], [p_values[0], *(flip(one).p_value for one in unclear)]).adjusted[0] > 0.2
+    assert (
+        step_down([claims[0], *unclear], [p_values[0], *(flip(comparison).p_value for comparison in unclear)]).adjusted[
+            0
+        ]
+        > 0.2
+    )
 
 
 def test_a_rejected_claim_whose_joint_interval_crosses_0_ends_above_it():
@@ -175,9 +187,9 @@ def test_few_openings_are_never_told_apart_however_clear_they_look():
         results = {
             (agent, name): np.full((openings, 2), agent != "base") for agent in ("base", "a", "b") for name in "AB"
         }
-        for one in compare_all(pairs_in(games_of(results)), "base"):
-            assert (one.verdict, one.p_value) == ("no significant difference", 2 ** (1 - openings))
-            check_row(one)
+        for test in compare_all(pairs_in(games_of(results)), "base"):
+            assert (test.verdict, test.p_value) == ("no significant difference", 2 ** (1 - openings))
+            check_row(test)
 
 
 @given(st.lists(st.integers(-20, 20), min_size=1, max_size=9), st.sampled_from([0.1, 1 / 7, 1 / 3, 0.0357]))
@@ -245,11 +257,11 @@ def test_with_a_finite_pool_and_chance_against_one_opponent_intervals_hold(playe
         }
         openings = dict.fromkeys(("base", "new"), chosen.tolist())
         table = pairs_in(games_of(results, openings))
-        (found,) = compare_all(table, "base", ["new"], pools={"new": pool}, chance={"new": ("A",)})
+        (result,) = compare_all(table, "base", ["new"], pools={"new": pool}, chance={"new": ("A",)})
         (wider,) = compare_all(table, "base", ["new"])
-        covered += found.parts.alone.low <= truth <= found.parts.alone.high
+        covered += result.parts.alone.low <= truth <= result.parts.alone.high
         widths.append(
-            (found.parts.alone.high - found.parts.alone.low) / (wider.parts.alone.high - wider.parts.alone.low)
+            (result.parts.alone.high - result.parts.alone.low) / (wider.parts.alone.high - wider.parts.alone.low)
         )
     assert covered >= 0.93 * 200
     assert np.mean(widths) < {40: 0.92, 80: 0.8, 100: 0.7}[played]
@@ -274,7 +286,7 @@ def census(tmp_path, contenders=("Good", "Bad")):
 def test_a_census_is_exact_in_every_table(tmp_path):
     findings = census(tmp_path)
     sections = [*summarize(findings), *compare_sections(findings), *rating_sections(findings)]
-    rows = cells_of([*sections, *sprt_sections(findings, None, None), *(one(findings).section for one in HEADLINES)])
+    rows = cells_of([*sections, *sprt_sections(findings, None, None), *(item(findings).section for item in HEADLINES)])
     intervals = [interval for row in rows for interval in ends(row)]
     assert len(intervals) > 40
     assert all(low == high for low, high in intervals)
@@ -287,10 +299,10 @@ def test_a_census_is_exact_in_every_table(tmp_path):
 
 def test_a_census_leaves_who_is_stronger_to_no_chance(tmp_path):
     ratings, superiority = rating_sections(census(tmp_path))
-    shown = {
+    printed = {
         show(cell) for row in superiority.rows for key, cell in row.items() if key.isdecimal() and cell is not None
     }
-    assert shown <= {"0", "50", "100"}
+    assert printed <= {"0", "50", "100"}
     assert all(row["rating"].text == show(row["rating"].value) for row in ratings.rows)
 
 

@@ -95,9 +95,9 @@ def findings_of(plan: Plan, points: NDArray[np.int8], path: Path) -> RunResults:
     first_of_match_won = points.reshape(-1)[ids] == 1
     winner = np.where(first_of_match_won == (ids % 2 == 0), 1, 2)
     for id_, pair, opening, won in zip(ids.tolist(), players, openings.tolist(), winner.tolist(), strict=True):
-        one, other = (schedule.agents[place] for place in pair)
+        first, second = (schedule.agents[index] for index in pair)
         run.pairs = id_ // 2
-        run.game(one, other, opening, won == 1)
+        run.game(first, second, opening, won == 1)
     run.planned = len(schedule)
     return load_findings([run.write(path)])
 
@@ -136,7 +136,7 @@ def test_the_report_decides_when_and_what_the_stop_rule_decided(kind: str, tmp_p
     marks = [*checkpoints(plan.schedule.rounds), plan.schedule.rounds]
     for number, match in enumerate(plan.schedule.matches):
         after = decided.get(plan.schedule.agents[match.first])
-        seen = next((place for place, mark in enumerate(marks) if after and mark >= after), None)
+        seen = next((index for index, mark in enumerate(marks) if after and mark >= after), None)
         end = plan.schedule.rounds if seen is None else marks[seen + 1]
         assert np.count_nonzero((points[:, number] >= 0).all(axis=1)) == min(end, match.pairs)
 
@@ -147,10 +147,10 @@ def test_unfinished_openings_are_left_out_by_both(kind: str, tmp_path: Path) -> 
     plan = plan_of(PLANS[kind])
     points = stopped(plan, results(plan, 5))
     points[np.random.default_rng(1).random(points.shape) < 0.04] = -1
-    for place, rounds in enumerate((16, 40, 60)):
-        findings = findings_of(plan, points[:rounds], tmp_path / str(place))
-        found = own_tests(findings)
-        assert {test.contender for test in found if test.path.decision} == decided_by_rule(plan, points[:rounds])
+    for index, rounds in enumerate((16, 40, 60)):
+        findings = findings_of(plan, points[:rounds], tmp_path / str(index))
+        tests = own_tests(findings)
+        assert {test.contender for test in tests if test.path.decision} == decided_by_rule(plan, points[:rounds])
 
 
 def test_a_tournament_played_with_sprt_is_reported_as_it_was_stopped(tmp_path: Path) -> None:
@@ -190,13 +190,13 @@ def test_wherever_a_stopped_match_is_shown_its_estimate_knows_of_the_stopping(tm
     assert test.estimate is not None
     plain = elo_from_score(float(np.mean(WON[: test.path.decided_after])) / 2)
     assert test.estimate.low < test.estimate.estimate < plain
-    said = f"H1: +60 Elo rather than 0). Median-unbiased estimate: {test.estimate.estimate:+.0f} ("
+    output = f"H1: +60 Elo rather than 0). Median-unbiased estimate: {test.estimate.estimate:+.0f} ("
     for text in (
         compare_headline(findings).section.title,
         summary_headline(findings).section.title,
         report_page(findings),
     ):
-        assert f"Decided after {test.path.decided_after} pairs: Mine is stronger than Base ({said}" in text
+        assert f"Decided after {test.path.decided_after} pairs: Mine is stronger than Base ({output}" in text
     (row, *_), *_ = (section.rows for section in sprt_sections(findings, None, None))
     assert row["estimate"].value == test.estimate.estimate
 

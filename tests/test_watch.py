@@ -80,12 +80,14 @@ def test_only_openings_that_are_through_count(tmp_path):
 def test_what_is_told_is_what_the_terminal_shows(tmp_path):
     keys = {"contenders": ["greedy"], "opponents": ["random"], "baseline": "MM:open@depth=1", "pairs": 8, "jobs": 1}
     outcome = play_tournament(load_config(None, {**keys, "out": str(tmp_path / "run")}))
-    shown = {
+    live_standings_by_name = {
         live_standing.name: (live_standing.openings, live_standing.rate, live_standing.low, live_standing.high)
         for live_standing in live_standings(outcome.plan, outcome.points)
     }
     state = run_state(outcome.path)
-    assert {row["name"]: (row["openings"], row["rate"], row["low"], row["high"]) for row in state["standings"]} == shown
+    assert {
+        row["name"]: (row["openings"], row["rate"], row["low"], row["high"]) for row in state["standings"]
+    } == live_standings_by_name
 
 
 def test_a_page_is_told_at_once_and_again_when_the_log_has_grown(tmp_path):
@@ -97,8 +99,8 @@ def test_a_page_is_told_at_once_and_again_when_the_log_has_grown(tmp_path):
         assert (state["played"], state["line"]) == (12, "12 of 24 games, 50.0 %")
         run.rows = whole
         other = run.write(tmp_path / "other")
-        rest = log.read_table(other, list(log.SCHEMA.names)).slice(12)
-        log.append(path / "games", rest)
+        args = log.read_table(other, list(log.SCHEMA.names)).slice(12)
+        log.append(path / "games", args)
         (path / "finished.json").write_text("{}")
         states = [following()]
         while not states[-1]["finished"]:
@@ -200,8 +202,8 @@ def test_nobody_else_is_answered(tmp_path):
     path = gauntlet(1).write(tmp_path / "run")
     with watching(path) as port:
         for headers in ({"host": "evil.example"}, {"origin": "http://evil.example"}, {"sec_fetch_site": "cross-site"}):
-            for place in ("/events", "/report", "/static/watch.js"):
-                assert request(port, place, **headers)[0] == 403
+            for index in ("/events", "/report", "/static/watch.js"):
+                assert request(port, index, **headers)[0] == 403
         status, headers, _ = request(port, "/")
         assert status == 200
         assert "default-src 'none'" in headers["content-security-policy"]

@@ -40,9 +40,9 @@ def test_a_batch_holds_every_game_as_it_is_played_by_itself() -> None:
     played = Worker(task_of(plan)).play_batch(ids).played
     assert played.ids.tolist() == ids.tolist()
     for id_, (winner, _, moves) in facts(played).items():
-        one = np.array([id_])
-        agents = [plan.entrants[place].agent for place in plan.schedule.players(one)[0]]
-        games = play_games(*agents, plan.schedule.openings(one), plan.schedule.seeds(one).tolist())
+        flags = np.array([id_])
+        agents = [plan.entrants[index].agent for index in plan.schedule.players(flags)[0]]
+        games = play_games(*agents, plan.schedule.openings(flags), plan.schedule.seeds(flags).tolist())
         assert (winner, moves) == (games.winner[0], games.moves.tolist())
 
 
@@ -100,9 +100,9 @@ def test_what_runs_interpreted_is_told_with_its_place_and_the_reason(tmp_path: P
     path.write_text("SEEN = []\n\ndef score(game, player):\n    SEEN.append(1)\n    return float(len(SEEN))\n")
     plan = plan_of("greedy", f"X=AB:{path}:score@depth=1", "AB:open@depth=1")
     names = [entrant.agent.name for entrant in plan.entrants]
-    found = Worker(task_of(plan)).compile_agents(range(len(names)))
-    assert [names[place] for place in found] == ["X"]
-    assert "line 4" in found[names.index("X")]
+    compiled = Worker(task_of(plan)).compile_agents(range(len(names)))
+    assert [names[index] for index in compiled] == ["X"]
+    assert "line 4" in compiled[names.index("X")]
 
 
 def test_changed_code_is_refused(tmp_path: Path) -> None:

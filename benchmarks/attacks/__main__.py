@@ -18,15 +18,15 @@ def run(family: str, share: float) -> tuple[list[str], list[str]]:
     """The lines of the table about one family, and of what failed."""
     tried: Counter[str] = Counter()
     failed: Counter[str] = Counter()
-    told = []
+    message = []
     with tempfile.TemporaryDirectory(prefix="isolation-attacks-") as folder:
         for attack in importlib.import_module(f"benchmarks.attacks.{family}").attack(Path(folder), share):
             tried[attack.what] += attack.count
             if attack.failure:
                 failed[attack.what] += 1
-                told.append(f"{family}: {attack.what}: {attack.failure}")
+                message.append(f"{family}: {attack.what}: {attack.failure}")
     rows = [f"| {what} | {count:,} | {count - failed[what]:,} |" for what, count in tried.items()]
-    return rows, told
+    return rows, message
 
 
 def main() -> int:
@@ -40,10 +40,10 @@ def main() -> int:
     everything = []
     for family in asked.families or FAMILIES:
         began = time.monotonic()
-        rows, told = run(family, asked.share)
+        rows, message = run(family, asked.share)
         print(f"\n{family} ({time.monotonic() - began:.0f} s)\n\n| attack | tried | survived |\n|---|---|---|")
         print("\n".join(rows), flush=True)
-        everything += told
+        everything += message
     for line in everything[:SHOWN]:
         print(line, file=sys.stderr)
     print(f"\n{len(everything)} failed", file=sys.stderr)

@@ -64,7 +64,7 @@ def attack(folder: Path, share: float) -> Iterator[Attack]:
             yield Attack(what, count=result.heuristics)
             yield Attack("evaluations of them in whole games", count=result.evaluations)
             yield Attack("differences that the check found, so that Python is used", count=len(result.refused))
-            yield from (Attack(what, f"a difference that the check does not find: {one}") for one in result.silent)
+            yield from (Attack(what, f"a difference that the check does not find: {agent}") for agent in result.silent)
 
 
 def _elsewhere(seed: int, count: int, folder: Path) -> Compared | str:
@@ -93,13 +93,13 @@ def _compare(batch: list[Written], boards: list[Board], folder: Path, name: str,
     if compiled is None:
         return
     for which, written in enumerate(batch):
-        one = with_parameters(compiled, bind_parameters(compiled.function, {"which": which}))
+        changed = with_parameters(compiled, bind_parameters(compiled.function, {"which": which}))
         result.heuristics += 1
         result.evaluations += 2 * len(boards)
-        if problem := difference(one.function, one.value_of, boards):
-            noticed = compare([(one.function, one.value_of)], (7, 7))
-            told = f"{problem.reason}\n{IMPORTS}\n\n{written.source()}"
-            (result.refused if noticed else result.silent).append(told)
+        if problem := difference(changed.function, changed.value_of, boards):
+            noticed = compare([(changed.function, changed.value_of)], (7, 7))
+            text = f"{problem.reason}\n{IMPORTS}\n\n{written.source()}"
+            (result.refused if noticed else result.silent).append(text)
 
 
 def _compiled(batch: list[Written], folder: Path, name: str, result: Compared) -> Any:

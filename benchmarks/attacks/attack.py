@@ -28,4 +28,4 @@ Family = Callable[[Path, float], Iterator[Attack]]
 def some(things: Sequence[T], share: float) -> list[T]:
     """A share of things, evenly spread, at least one."""
     wanted = max(1, round(len(things) * share))
-    return [things[place * len(things) // wanted] for place in range(wanted)]
+    return [things[index * len(things) // wanted] for index in range(wanted)]

@@ -93,11 +93,11 @@ class Disk:
     # What stands in for the real functions
 
     def _on_path(self, name: str) -> Callable[..., Any]:
-        def operation(path: Any, *rest: Any, **more: Any) -> Any:
+        def operation(path: Any, *args: Any, **options: Any) -> Any:
             if self.owns(path):
                 self.meet(name, path)
-                self._hold(*(lost for lost in (path, *rest) if isinstance(lost, str | Path)))
-            return _real[name](path, *rest, **more)
+                self._hold(*(lost for lost in (path, *args) if isinstance(lost, str | Path)))
+            return _real[name](path, *args, **options)
 
         return operation
 
@@ -111,17 +111,17 @@ class Disk:
                 self._contents[path.stat().st_ino] = path.read_bytes()
         _real["fsync"](descriptor)
 
-    def _open_descriptor(self, path: Any, flags: int, *rest: Any, **more: Any) -> int:
+    def _open_descriptor(self, path: Any, flags: int, *args: Any, **options: Any) -> int:
         if flags & _CREATING and self.owns(path):
             self.meet("create", path)
-        return int(_real["open"](path, flags, *rest, **more))
+        return int(_real["open"](path, flags, *args, **options))
 
-    def _open_file(self, path: Any, mode: str = "r", buffering: int = -1, *rest: Any, **more: Any) -> Any:
+    def _open_file(self, path: Any, mode: str = "r", buffering: int = -1, *args: Any, **options: Any) -> Any:
         if not (set(mode) & set("wxa+") and not isinstance(path, int) and self.owns(path)):
-            return _open(path, mode, buffering, *rest, **more)
+            return _open(path, mode, buffering, *args, **options)
         self.meet("create", path)
         file = _buffered(_File(self, path, mode), mode)
-        return file if "b" in mode else io.TextIOWrapper(file, *rest[:3], **more)
+        return file if "b" in mode else io.TextIOWrapper(file, *args[:3], **options)
 
     # What was synced
 

@@ -85,8 +85,8 @@ def module_of(heuristics: Sequence[Written]) -> str:
     every = [line for heuristic in heuristics for line in heuristic.lines]
     numbers = ", ".join(map(str, range(len(heuristics))))
     lines = _opening(every)
-    for number, one in enumerate(heuristics):
-        lines += [f"if which == {number}:", _indented(one.lines)]
+    for number, item in enumerate(heuristics):
+        lines += [f"if which == {number}:", _indented(item.lines)]
     head = f"from typing import Literal\n\n{IMPORTS}\n\ndef score(game, player, *, which: Literal[{numbers}] = 0):\n"
     return f"{head}{_indented([*lines, 'return 0.0'])}\n"
 

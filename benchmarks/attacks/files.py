@@ -70,10 +70,10 @@ def attack(folder: Path, share: float) -> Iterator[Attack]:
 def _damages(whole: Path, kind: Kind, chance: random.Random) -> Iterator[tuple[str, bytes | None]]:
     """What becomes of a file; None is a folder in its place."""
     data = (whole / kind.path).read_bytes()
-    for place in some(range(len(data)), min(1.0, FLIPS / len(data))):
+    for index in some(range(len(data)), min(1.0, FLIPS / len(data))):
         flipped = bytearray(data)
-        flipped[place] ^= 1 << chance.randrange(8)
-        yield f"a bit flipped at {place}", bytes(flipped)
+        flipped[index] ^= 1 << chance.randrange(8)
+        yield f"a bit flipped at {index}", bytes(flipped)
     for kept in (*(len(data) * eighth // 8 for eighth in range(1, 8)), len(data) - 1):
         yield f"cut at {kept}", data[:kept]
     yield "a folder in its place", None
@@ -115,16 +115,18 @@ def _ask(whole: Path, home: Path, words: Sequence[str], path: Path = NOWHERE, co
     return Answer(ended.code, re.sub(r"\d+ s\b", "… s", "\n".join(lines)), fault)
 
 
-def _compared(found: Answer, usual: Answer) -> str:
-    is_told = found.code or " is left out: " in found.said
-    if found.fault or is_told or found.said == usual.said:
-        return found.fault
-    return f"another answer, silently: {_first_difference(found.said, usual.said)}"
+def _compared(result: Answer, usual: Answer) -> str:
+    is_told = result.code or " is left out: " in result.said
+    if result.fault or is_told or result.said == usual.said:
+        return result.fault
+    return f"another answer, silently: {_first_difference(result.said, usual.said)}"
 
 
-def _first_difference(said: str, usual: str) -> str:
-    pairs = zip(said.splitlines(), usual.splitlines(), strict=False)
-    return next((f"{one!r} instead of {other!r}" for one, other in pairs if one != other), "more or fewer lines")
+def _first_difference(output: str, usual: str) -> str:
+    pairs = zip(output.splitlines(), usual.splitlines(), strict=False)
+    return next(
+        (f"{first!r} instead of {second!r}" for first, second in pairs if first != second), "more or fewer lines"
+    )
 
 
 # What there is

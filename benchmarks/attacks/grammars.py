@@ -35,19 +35,19 @@ def attack(folder: Path, share: float) -> Iterator[Attack]:
 
 def mutated(data: bytes, chance: random.Random) -> bytes:
     """Bytes with some of them flipped, put in, left out or said twice."""
-    found = bytearray(data)
+    result = bytearray(data)
     for _ in range(chance.randrange(1, 6)):
-        place = chance.randrange(len(found) + 1)
+        index = chance.randrange(len(result) + 1)
         match chance.randrange(4):
-            case 0 if found:
-                found[place % len(found)] ^= 1 << chance.randrange(8)
+            case 0 if result:
+                result[index % len(result)] ^= 1 << chance.randrange(8)
             case 1:
-                found[place:place] = bytes([chance.randrange(256)])
+                result[index:index] = bytes([chance.randrange(256)])
             case 2:
-                del found[place : place + chance.randrange(1, 5)]
+                del result[index : index + chance.randrange(1, 5)]
             case _:
-                found[place:place] = found[: chance.randrange(len(found) + 1)]
-    return bytes(found)
+                result[index:index] = result[: chance.randrange(len(result) + 1)]
+    return bytes(result)
 
 
 def _fuzzed(name: str, folder: Path, runs: int) -> Attack:
@@ -57,8 +57,10 @@ def _fuzzed(name: str, folder: Path, runs: int) -> Attack:
     what = f"{name.replace('_', ' ')}, coverage-guided"
     if done.returncode == 0:
         return Attack(what, count=calls)
-    told = [line for line in (done.stdout + done.stderr).splitlines() if re.match(r"[\w.]*(Error|Exception)\b", line)]
-    return Attack(what, f"exit code {done.returncode}: {told[-1] if told else done.stderr[-300:]}", calls)
+    message = [
+        line for line in (done.stdout + done.stderr).splitlines() if re.match(r"[\w.]*(Error|Exception)\b", line)
+    ]
+    return Attack(what, f"exit code {done.returncode}: {message[-1] if message else done.stderr[-300:]}", calls)
 
 
 def _asked(folder: Path, requests: int) -> Attack:

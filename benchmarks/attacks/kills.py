@@ -116,10 +116,10 @@ def _bringing_on(
 
 
 def _children(parent: int) -> list[int]:
-    found = subprocess.run(
+    completed = subprocess.run(
         ["pgrep", "-P", str(parent), "-f", "popen_loky"], capture_output=True, text=True, check=False
     )
-    return [int(pid) for pid in found.stdout.split()]
+    return [int(pid) for pid in completed.stdout.split()]
 
 
 def _left_of(mark: str) -> list[str]:
@@ -131,11 +131,11 @@ def _left_of(mark: str) -> list[str]:
 
 
 def _marked(mark: str) -> list[str]:
-    found = []
+    result = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if f"{MARK}={mark}".encode() in (process / "environ").read_bytes():
-                found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+                result.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
         except OSError:
             continue
-    return found
+    return result

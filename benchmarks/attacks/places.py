@@ -69,9 +69,9 @@ def _two(home: Path, undisturbed: Path, resume: bool) -> str:
         words = ["tournament", "--resume", str(run)]
     waiting = [started(words, home / f"{number}.txt") for number in range(2)]
     ended = [wait() for wait in waiting]
-    if fault := next(filter(None, (one.fault for one in ended)), ""):
+    if fault := next(filter(None, (end.fault for end in ended)), ""):
         return fault
-    codes = sorted(one.code for one in ended)
+    codes = sorted(end.code for end in ended)
     return f"exit codes {codes}" if codes not in ([0, 0], [0, 2]) else wrong_after(run, undisturbed)
 
 
@@ -131,7 +131,7 @@ def _changed(home: Path, undisturbed: Path, moment: int, do: Callable[[Path], No
 
 def _nobody_can_play() -> bool:
     """Whether the user that root becomes gets at Python and at this code."""
-    folders = {folder for place in (sys.prefix, __file__) for folder in Path(place).resolve().parents}
+    folders = {folder for index in (sys.prefix, __file__) for folder in Path(index).resolve().parents}
     return os.getuid() != 0 or all(folder.stat().st_mode & 0o005 == 0o005 for folder in folders)
 
 
@@ -165,8 +165,8 @@ def _read(home: Path, undisturbed: Path, name: str) -> str:
     run = shutil.copytree(undisturbed, home / "run")
     usual = command([name, str(run)], home / "output.txt")
     _protect(run)
-    found = command([name, str(run)], home / "output.txt", _as_nobody)
-    return found.fault or ("" if found.output == usual.output else found.output)
+    ended = command([name, str(run)], home / "output.txt", _as_nobody)
+    return ended.fault or ("" if ended.output == usual.output else ended.output)
 
 
 def _refused(home: Path, undisturbed: Path, option: str) -> str:

@@ -139,21 +139,21 @@ def attack(folder: Path, share: float) -> Iterator[Attack]:
         template: _play(emptied(folder / "harmless"), Hostile("", "pass", (), template), ())[1]
         for template in (PLAYER, SCORE)
     }
-    cases = [(one, cap) for one in HOSTILE for cap in ((CAP,) if one.capped else ((), CAP))]
-    for one, cap in some(cases, share):
-        fault, games = _play(emptied(folder / "hostile"), one, cap)
-        failure = fault or _judged(one, games, usual[one.template])
-        yield Attack("with a hard cap" if cap else "without a hard cap", failure and f"{one.name}: {failure}")
+    cases = [(accuracy, cap) for accuracy in HOSTILE for cap in ((CAP,) if accuracy.capped else ((), CAP))]
+    for accuracy, cap in some(cases, share):
+        fault, games = _play(emptied(folder / "hostile"), accuracy, cap)
+        failure = fault or _judged(accuracy, games, usual[accuracy.template])
+        yield Attack("with a hard cap" if cap else "without a hard cap", failure and f"{accuracy.name}: {failure}")
 
 
-def _play(folder: Path, one: Hostile, cap: tuple[str, ...]) -> tuple[str, list[Game]]:
+def _play(folder: Path, first: Hostile, cap: tuple[str, ...]) -> tuple[str, list[Game]]:
     """What is wrong with the end of a tournament of a player that does this, and the games."""
     file = folder / "hostile.py"
-    file.write_text(one.template.format(act=one.act, at_import=one.at_import))
+    file.write_text(first.template.format(act=first.act, at_import=first.at_import))
     (folder / "honest.py").write_text(HONEST)
     honest = ("--opponent", f"Honest={folder}/honest.py:Honest@ms=9999",
               "--opponent", f"Words=AB:{folder}/honest.py:words@depth=1")  # fmt: skip
-    spec = f"{NAME}={file}:CustomPlayer@ms=1000" if one.template == PLAYER else f"{NAME}=AB:{file}:score@depth=1"
+    spec = f"{NAME}={file}:CustomPlayer@ms=1000" if first.template == PLAYER else f"{NAME}=AB:{file}:score@depth=1"
     run = folder / "run"
     ended = command(
         [*WORDS, *honest, *cap, "--contender", spec, "--out", str(run)], folder / "output.txt", pools=LokyPool
@@ -163,24 +163,24 @@ def _play(folder: Path, one: Hostile, cap: tuple[str, ...]) -> tuple[str, list[G
     return "", log.read_table(run, log.SCHEMA.names).drop(TIMES).sort_by("game_id").to_pylist()
 
 
-def _judged(one: Hostile, games: list[Game], usual: list[Game]) -> str:
+def _judged(first: Hostile, games: list[Game], usual: list[Game]) -> str:
     """What is wrong with the games: all of a player that does no harm, and of others, are the usual ones."""
     if len(games) != len(usual):
         return f"{len(games)} games instead of {len(usual)}"
-    for game, other in zip(games, usual, strict=True):
+    for game, second in zip(games, usual, strict=True):
         side = next((side for side in (1, 2) if game[f"agent_{side}"] == NAME), None)
         if side is None:
-            if repr(game) != repr(other):
+            if repr(game) != repr(second):
                 return f"game {game['game_id']} of others is another"
-        elif not _is_just(one, game, other, side):
+        elif not _is_just(first, game, second, side):
             return f"game {game['game_id']}: {game['winner']} won by {game['reason']} ({game['detail']}), it is {side}"
     return ""
 
 
-def _is_just(one: Hostile, game: Game, usual: Game, side: int) -> bool:
+def _is_just(first: Hostile, game: Game, usual: Game, side: int) -> bool:
     """Whether a game of the hostile player, on this side, ended as it should."""
-    if not one.reasons:
+    if not first.reasons:
         return game["reason"] == "no_moves" and game["moves"] == usual["moves"]
     if game["winner"] != side:
-        return game["reason"] in one.reasons or game["detail"] == FORFEITED
-    return "no_moves" in one.reasons and game["reason"] == "no_moves"
+        return game["reason"] in first.reasons or game["detail"] == FORFEITED
+    return "no_moves" in first.reasons and game["reason"] == "no_moves"

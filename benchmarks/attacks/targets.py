@@ -189,20 +189,20 @@ class _Answers:
         self._asked += 1
         if self._asked <= 2:
             return encode(None)
-        chosen, more = next(self._bytes), next(self._bytes)
-        odd: tuple[Any, ...] = (more, -more, None, "a1", float("nan"), 10**30, [], (1, 2), True, b"x", 1e308, {})
-        value = odd[more % len(odd)]
+        chosen, options = next(self._bytes), next(self._bytes)
+        odd: tuple[Any, ...] = (options, -options, None, "a1", float("nan"), 10**30, [], (1, 2), True, b"x", 1e308, {})
+        value = odd[options % len(odd)]
         if chosen % 8 == 0:
             raise TransportClosed
         if chosen % 8 == 1:
-            return encode(value)[: more % 30]
+            return encode(value)[: options % 30]
         if chosen % 8 == 2:
             return encode(Failure(value, value))  # type: ignore[arg-type]
         if chosen % 8 == 3:
             return encode(value)
-        kind, fields = (SearchResult, [more % 25, 0.5, 3, 10, 0.1, (), False])
+        kind, fields = (SearchResult, [options % 25, 0.5, 3, 10, 0.1, (), False])
         if chosen % 16 > 8:
-            kind, fields = (Given, [more % 25, "a1", 0.1, 0.1, False])
+            kind, fields = (Given, [options % 25, "a1", 0.1, 0.1, False])
         if chosen % 8 == 4:
             fields[chosen // 16 % len(fields)] = value
         return encode(kind(*fields))

@@ -109,9 +109,9 @@ class Here(Pool):
         return Answered(number, function(self._worker, *arguments))
 
 
-def command(words: Sequence[str], output: Path, *rest: Any, **more: Any) -> Ended:
+def command(words: Sequence[str], output: Path, *args: Any, **options: Any) -> Ended:
     """Run a command of `isolation` to its end; see `started`."""
-    return started(words, output, *rest, **more)()
+    return started(words, output, *args, **options)()
 
 
 def started(
@@ -128,21 +128,23 @@ def started(
         before: called there first, to bring on whatever is to go wrong.
         show: told of the progress of a tournament there.
     """
-    said = output.with_suffix(".acknowledged")
-    said.write_text("0")
+    acknowledged = output.with_suffix(".acknowledged")
+    acknowledged.write_text("0")
     child = os.fork()
     if child == 0:
-        _be_command(words, output, said, before, show, pools)
+        _be_command(words, output, acknowledged, before, show, pools)
 
     def wait() -> Ended:
         deadline = time.monotonic() + PATIENCE
-        while (found := os.waitpid(child, os.WNOHANG))[0] == 0:
+        while (result := os.waitpid(child, os.WNOHANG))[0] == 0:
             if time.monotonic() > deadline:
                 os.killpg(child, signal.SIGKILL)
                 os.waitpid(child, 0)
-                return Ended(HANGS, output.read_text(errors="replace"), int(said.read_text()))
+                return Ended(HANGS, output.read_text(errors="replace"), int(acknowledged.read_text()))
             time.sleep(0.002)
-        return Ended(os.waitstatus_to_exitcode(found[1]), output.read_text(errors="replace"), int(said.read_text()))
+        return Ended(
+            os.waitstatus_to_exitcode(result[1]), output.read_text(errors="replace"), int(acknowledged.read_text())
+        )
 
     return wait
 
@@ -181,7 +183,7 @@ def emptied(folder: Path) -> Path:
 
 
 def _be_command(
-    words: Sequence[str], output: Path, said: Path, before: Callable[[], object], show: Show, pools: MakePool
+    words: Sequence[str], output: Path, answer: Path, before: Callable[[], object], show: Show, pools: MakePool
 ) -> None:
     code = 70
     try:
@@ -189,7 +191,7 @@ def _be_command(
         file = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(file, 1)
         os.dup2(file, 2)
-        note = os.open(said, os.O_WRONLY)
+        note = os.open(answer, os.O_WRONLY)
         with steady():
             before()
             with patch("reports.watch.run_progress.play_tournament", _noting(note, show, pools)):

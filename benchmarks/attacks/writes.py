@@ -126,7 +126,7 @@ def _forfeited(undisturbed: Path, home: Path) -> None:
     run = home / RUN
     shutil.copytree(undisturbed, run)
     table = _unmerged(run)
-    details = pa.array([f"{KILLED} 3 times" if place % 5 == 2 else "" for place in range(len(table))])
+    details = pa.array([f"{KILLED} 3 times" if index % 5 == 2 else "" for index in range(len(table))])
     table = table.set_column(log.SCHEMA.get_field_index("detail"), "detail", details)
     for start in (0, 20):
         log.append(log.games_folder(run), table.slice(start, 20 if start == 0 else None))
@@ -162,8 +162,8 @@ def _solving(folder: Path) -> Scene:
         return ["solve", "--all", "--board", SIZE, "--jobs", "1", "--out", str(home / "solved.parquet")]
 
     def wrong(home: Path) -> str:
-        found = board_solving.read_pairs(home / "solved.parquet", SIZE)
-        return "" if (found == board_solving.shipped_pairs(SIZE)).all() else "other winners"
+        pairs = board_solving.read_pairs(home / "solved.parquet", SIZE)
+        return "" if (pairs == board_solving.shipped_pairs(SIZE)).all() else "other winners"
 
     CliRunner().invoke(main, words(folder))  # here, so that forks have what it loads
     return Scene("a table of solved openings", lambda home: None, words, words, wrong)
