@@ -23,6 +23,10 @@ frames mean is in [Frames](frames.md); [An experiment in Python](../tutorials/py
 
 Python searches the script's folder first. A `heuristics.py` of yours beside it would replace the toolkit's package:
 `import experiments` then raises an error with the file to rename. Files named in specs may have any name.
+
+What the library does is logged by Python's `logging`: runs that begin and end, their notes and workers that die at
+level INFO under `experiments.play`, compiled heuristics at level DEBUG under `isolation.compiling`. Nothing is printed
+unless logging is configured, for example by `logging.basicConfig(level=logging.INFO)`.
 """
 LONGEST_DEFAULT = 24
 

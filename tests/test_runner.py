@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import shlex
 import shutil
 import signal
@@ -72,6 +73,13 @@ def test_every_scheduled_game_is_in_the_log_once(undisturbed: Path) -> None:
     assert set(frame.reason) == {"no_moves"}
     assert len(list(log.games_folder(undisturbed).iterdir())) == 1
     assert run_directory.is_finished(undisturbed)
+
+
+def test_a_run_logs_how_it_begins_and_ends(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "experiments.play")
+    path = play_here(tmp_path / "run").path
+    assert caplog.messages[0] == f"{path}: 0 of 320 games are in the log; 1 jobs"
+    assert re.fullmatch(rf"{path}: finished after \d+\.\d s with 320 of 320 games", caplog.messages[1])
 
 
 def test_parallel_play_gives_the_same_log(undisturbed: Path, tmp_path: Path) -> None:

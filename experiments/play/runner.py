@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -37,6 +38,8 @@ from isolation.loading.load_user_code import expand_path
 from isolation.processes.subprocess_player import HANGS_AFTER
 from isolation.rules.geometry import parse_size
 from isolation.shell import command
+
+_LOGGER = logging.getLogger(__name__)
 
 Phase = Literal["preparing", "measuring", "measured", "playing", "merging"]
 
@@ -246,6 +249,7 @@ def _run(
             if ledger.duplicates:
                 notes.append(f"removed {ledger.duplicates:,} duplicate games from the log")
             feed = BatchFeed(plan.schedule, ledger.points, jobs, stop(plan))
+            _LOGGER.info("%s: %d of %d games are in the log; %d jobs", path, ledger.logged, feed.total, jobs)
             report = _reporter(ledger, feed, notes, show)
             if feed.missing:
                 try:
@@ -275,6 +279,10 @@ def _run(
     notes += ledger.forfeit_notes()
     seconds = time.monotonic() - started
     finished, reasons = run_directory.is_finished(path), dict(ledger.reasons)
+    state = "finished" if finished else "interrupted"
+    _LOGGER.info("%s: %s after %.1f s with %d of %d games", path, state, seconds, ledger.logged, feed.total)
+    for note in notes:
+        _LOGGER.info("%s: %s", path, note)
     return RunOutcome(path, plan, ledger.logged, feed.total, finished, seconds, ledger.points, reasons, tuple(notes))
 
 

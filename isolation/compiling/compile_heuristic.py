@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import time
 import warnings
 from collections.abc import Callable, Hashable
 from contextlib import suppress
@@ -31,6 +33,7 @@ from isolation.usercode.user_exceptions import CompilerFault
 __all__ = ["CompileError", "CompiledHeuristic", "compile_heuristic", "sample_positions"]
 
 Heuristic = Callable[[Any, Any], float]
+_LOGGER = logging.getLogger(__name__)
 _UNKNOWN = object()
 _of_this_process: dict[Path, Problem] = {}
 """Problems that are not kept, by the file that would hold them: another time, or elsewhere, there may be none."""
@@ -159,11 +162,15 @@ def _tried(
     file = _problem_file(compiled.score, size)
     problem = _of_this_process.get(file) or _known_problem(file)
     if problem is _UNKNOWN:
+        started = time.perf_counter()
         try:
             with unchanged():
                 problem = _find_problem(compiled, rewritten, size)
         except ChangedError as error:
             problem = Problem(str(error))
+        verdict = f"refused: {problem.reason}" if problem else "compiled and compared with Python"
+        name = getattr(function, "__name__", repr(function))
+        _LOGGER.debug("%s: %s in %.2f s", name, verdict, time.perf_counter() - started)
         if problem is None or problem.is_kept:
             code_cache.write(file, _written(problem))
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -28,6 +29,8 @@ from experiments.play.pools.recovery import (
 from experiments.play.pools.worker import Worker
 from experiments.record.finished_games import FinishedGames, LogPart, forfeited_game, joined
 from isolation.rules.outcome import Reason
+
+_LOGGER = logging.getLogger(__name__)
 
 
 class Recorder(Protocol):
@@ -134,6 +137,7 @@ def _learn_of_killers(played: FinishedGames | LogPart, run: _Run) -> None:
 
 
 def _obey(instruction: Instruction, run: _Run) -> None:
+    _LOGGER.info("a worker died: %s", instruction)
     match instruction:
         case Requeue(ids):
             run.feed.give_back(ids)
