@@ -6,19 +6,19 @@ from heuristics.game_protocol import Game, Player
 
 
 def null(game: Game, player: Player) -> float:
-    """Nothing but won and lost."""
+    """Won and lost positions only; 0 in all others."""
     return game.utility(player)
 
 
 def open_moves(game: Game, player: Player) -> float:
-    """The player's number of moves."""
+    """Number of the player's moves."""
     if over := game.utility(player):
         return over
     return float(len(game.get_legal_moves(player)))
 
 
 def improved(game: Game, player: Player) -> float:
-    """The player's number of moves minus the opponent's."""
+    """Number of the player's moves minus the opponent's."""
     if over := game.utility(player):
         return over
     own = game.get_legal_moves(player)

@@ -14,9 +14,9 @@ from heuristics.territory import territory
 
 @dataclass(frozen=True)
 class Weight:
-    """A weight of a composite that is a parameter of it: its name, its value where no other is given, and its range.
+    """A named parameter of a composite: its name, default value and range.
 
-    Without a range, tools look from 0 to twice the value.
+    Without a range, tools search from 0 to twice the value.
     """
 
     name: str
@@ -37,12 +37,12 @@ class Composite:
 
     `phases` are pairs of (until this share of cells is filled, ((weight, function), ...)). A position belongs to the
     first phase whose share is above its own: `(0.3, ...)` holds while less than 30 % of the cells are filled. Shares
-    rise and the last is 1. A won or lost position is judged once, before any weight. The parts are any functions of
-    (game, player), composites among them; `meaning` is one line for people. A `Weight` in place of a number is a
-    parameter; one of the same name in several places is one parameter.
+    increase and the last is 1. Won and lost positions are scored once, before any weight. The parts are functions of
+    (game, player), including composites. `meaning` is a one-line description. A `Weight` in place of a number is a
+    parameter; several with the same name are one parameter.
 
-    Raises ValueError for shares out of order, an empty phase, an infinite weight, a part that is no function, or
-    different weights of one name.
+    Raises ValueError for shares out of order, an empty phase, an infinite weight, a part that is not a function, or
+    different weights with the same name.
 
     >>> Composite(phases=((0.5, ((1.0, improved),)),))
     Traceback (most recent call last):
@@ -71,7 +71,7 @@ class Composite:
                 raise ValueError(f"a weight has a name of its own, as in Weight('reach', 0.5), not {name!r}")
 
     def __call__(self, game: Game, player: Player) -> float:
-        """Return the weighted sum of the phase the position is in."""
+        """Return the weighted sum of the position's phase."""
         if over := game.utility(player):
             return over
         cells = game.width * game.height

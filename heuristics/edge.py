@@ -9,21 +9,21 @@ from heuristics.game_protocol import Game, Player
 
 
 def edge_distance(game: Game, player: Player) -> float:
-    """Distances of own moves from the edges minus the opponent's."""
+    """Distances of own moves from the edges minus those of the opponent's moves."""
     if over := game.utility(player):
         return over
     return _distances(game, player) - _distances(game, game.get_opponent(player))
 
 
 def edge_distance_weighted(game: Game, player: Player) -> float:
-    """Moves count 1 at the edge and up to 2 in the middle, minus the opponent's."""
+    """Own moves minus the opponent's, each weighted from 1 at the edge to 2 in the middle."""
     if over := game.utility(player):
         return over
     return _weighted(game, player, 1.0, 0.5) - _weighted(game, game.get_opponent(player), 1.0, 0.5)
 
 
 def edge_distance_dynamic(game: Game, player: Player) -> float:
-    """Moves count by their place early, by their number late, minus the opponent's."""
+    """Own moves minus the opponent's: by their place early in the game, by their number late."""
     if over := game.utility(player):
         return over
     share = len(game.get_blank_spaces()) / (game.width * game.height)

@@ -1,8 +1,8 @@
 """Features: small scores to weight in composites and fits.
 
-Each is an evaluation function of its own, usable by name like any other: what the player has minus what the opponent
-has. What favours whoever is to move counts for the player to move and against the other. *Nearer* cells are those a
-player gets to in fewer jumps than the other, or in as many and moving first, within five jumps.
+Each is an evaluation function, usable by name like any other: the player's count minus the opponent's. Features that
+favour the side to move count for the player to move and against the other. A player's *nearer* cells are those within
+five jumps that it reaches in fewer jumps than the other, or in equally many if it moves first.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from math import sqrt
 from heuristics.game_protocol import Cells, Game, Heuristic, Player
 
 MAX_DISTANCE = 5
-"""How far nearer cells are looked for."""
+"""Largest distance of nearer cells, in jumps."""
 
 
 def nearer_cells(game: Game, jumps: int = MAX_DISTANCE) -> tuple[Cells, Cells]:
-    """The cells nearer to the player to move, and those nearer to the one who waits, within so many jumps."""
+    """Return the cells nearer to the player to move and those nearer to the waiting player, within `jumps` jumps."""
     movers = game.get_legal_moves(game.active_player)
     waiters = game.get_legal_moves(game.inactive_player) - movers
     for _ in range(jumps - 1):
@@ -60,7 +60,7 @@ def nearer_in_5(game: Game, player: Player) -> float:
 
 
 def ties(game: Game, player: Player) -> float:
-    """Cells that both get to in the same number of jumps, for the player to move."""
+    """Cells that both players reach in the same number of jumps, counted for the player to move."""
     movers = own = game.get_legal_moves(game.active_player)
     waiters = other = game.get_legal_moves(game.inactive_player)
     shared = len(own & other)
@@ -76,65 +76,65 @@ def ties(game: Game, player: Player) -> float:
 
 
 def mobility(game: Game, player: Player) -> float:
-    """Moves."""
+    """Number of moves."""
     return _difference(game, player, _moves)
 
 
 def cramped(game: Game, player: Player) -> float:
-    """Having fewer than two moves."""
+    """1 with fewer than two moves, else 0."""
     return _difference(game, player, _is_cramped)
 
 
 def free(game: Game, player: Player) -> float:
-    """Having more than three moves."""
+    """1 with more than three moves, else 0."""
     return _difference(game, player, _is_free)
 
 
 def contested(game: Game, player: Player) -> float:
-    """Cells that both could move to at once, for the player to move."""
+    """Cells that both players could move to now, counted for the player to move."""
     shared = game.get_legal_moves(game.active_player) & game.get_legal_moves(game.inactive_player)
     return _for_player(game, player, float(len(shared)))
 
 
 def second_moves(game: Game, player: Player) -> float:
-    """Cells in reach after a move of one's own."""
+    """Cells that can be reached with the second move."""
     return _difference(game, player, _second_moves)
 
 
 def stranded(game: Game, player: Player) -> float:
-    """Having no move after one's next."""
+    """1 if no move follows the next one, else 0."""
     return _difference(game, player, _is_stranded)
 
 
-# --- how nearer cells hang together -------------------------------------------------------------------------------
+# --- connections between nearer cells -----------------------------------------------------------------------------
 
 
 def links(game: Game, player: Player) -> float:
-    """Links within nearer cells: pairs of them that are a knight's move apart."""
+    """Links within nearer cells: pairs of cells a knight's move apart."""
     movers, waiters = nearer_cells(game)
     return _for_player(game, player, float(game.links(movers) - game.links(waiters)))
 
 
 def link_roots(game: Game, player: Player) -> float:
-    """The square root of the links within nearer cells: the first ones count most."""
+    """Square root of the number of links within nearer cells: the first links count most."""
     movers, waiters = nearer_cells(game)
     return _for_player(game, player, sqrt(game.links(movers)) - sqrt(game.links(waiters)))
 
 
 def links_a_cell(game: Game, player: Player) -> float:
-    """Links within nearer cells for each of them: how well they hang together, however many they are."""
+    """Links per nearer cell: how well the nearer cells are connected, whatever their number."""
     movers, waiters = nearer_cells(game)
     return _for_player(game, player, _links_a_cell(game, movers) - _links_a_cell(game, waiters))
 
 
 def dead_ends(game: Game, player: Player) -> float:
-    """Nearer cells with at most one link to others: a walk can only end there."""
+    """Nearer cells with at most one link to other nearer cells: a walk can only end there."""
     movers, waiters = nearer_cells(game)
     return _for_player(game, player, float(_dead_ends(game, movers) - _dead_ends(game, waiters)))
 
 
 def cut_cells(game: Game, player: Player) -> float:
-    """Nearer cells without which others can no longer be reached."""
+    """Nearer cells whose loss would make other nearer cells unreachable."""
     movers, waiters = nearer_cells(game)
     first_movers = game.get_legal_moves(game.active_player) & movers
     first_waiters = game.get_legal_moves(game.inactive_player) & waiters
@@ -142,7 +142,7 @@ def cut_cells(game: Game, player: Player) -> float:
 
 
 def walks(game: Game, player: Player) -> float:
-    """The longest walk that the colours of nearer cells allow: a knight changes colour with every move."""
+    """Longest walk that the colours of nearer cells allow: a knight changes colour with every move."""
     movers, waiters = nearer_cells(game)
     return _for_player(
         game, player, float(_walk(game, game.active_player, movers) - _walk(game, game.inactive_player, waiters))
@@ -150,22 +150,22 @@ def walks(game: Game, player: Player) -> float:
 
 
 def imbalance(game: Game, player: Player) -> float:
-    """By how much nearer cells of one colour outnumber the others: what a walk must leave."""
+    """Surplus of nearer cells of one colour over the other: a walk has to leave such cells out."""
     movers, waiters = nearer_cells(game)
     return _for_player(game, player, float(_imbalance(movers) - _imbalance(waiters)))
 
 
-# --- regions of one's own -----------------------------------------------------------------------------------------
+# --- regions out of the opponent's reach --------------------------------------------------------------------------
 
 
 def own_region(game: Game, player: Player) -> float:
-    """Cells that the other will never get to."""
+    """Cells that the opponent can never reach."""
     own, other = reachable_cells(game, player), reachable_cells(game, game.get_opponent(player))
     return float(len(own - other) - len(other - own))
 
 
 def own_walks(game: Game, player: Player) -> float:
-    """Once the players are parted for good: the longest walk that the colours of one's region allow; 0 before."""
+    """Longest walk that the colours of the player's region allow, once the players are separated; 0 before."""
     opponent = game.get_opponent(player)
     own, other = reachable_cells(game, player), reachable_cells(game, opponent)
     if own & other:
@@ -173,7 +173,7 @@ def own_walks(game: Game, player: Player) -> float:
     return float(_walk(game, player, own) - _walk(game, opponent, other))
 
 
-# --- place and phase ----------------------------------------------------------------------------------------------
+# --- location and phase -------------------------------------------------------------------------------------------
 
 
 def edge(game: Game, player: Player) -> float:
@@ -189,17 +189,17 @@ def centre(game: Game, player: Player) -> float:
 
 
 def late_nearer(game: Game, player: Player) -> float:
-    """Nearer cells, times the share of the board that is filled."""
+    """Nearer cells, times the filled share of the board."""
     return nearer(game, player) * _filled(game)
 
 
 def late_links(game: Game, player: Player) -> float:
-    """Links within nearer cells, times the share of the board that is filled."""
+    """Links within nearer cells, times the filled share of the board."""
     return links(game, player) * _filled(game)
 
 
 def late_mobility(game: Game, player: Player) -> float:
-    """Moves, times the share of the board that is filled."""
+    """Number of moves, times the filled share of the board."""
     return mobility(game, player) * _filled(game)
 
 
@@ -217,7 +217,7 @@ FEATURES: dict[str, Heuristic] = {
 
 
 def _for_player(game: Game, player: Player, value: float) -> float:
-    """What the player to move has beyond the other, as the player sees it."""
+    """Return a value for the player to move as `player` sees it."""
     return value if player == game.active_player else -value
 
 
@@ -266,7 +266,7 @@ def _dead_ends(game: Game, cells: Cells) -> int:
 
 
 def _cuts(game: Game, first: Cells, cells: Cells) -> int:
-    """How many of the cells others can only be reached through, from the first ones on."""
+    """Return how many cells disconnect others from the `first` cells when removed."""
     count = 0
     for cut in cells:
         reached = first
@@ -279,7 +279,7 @@ def _cuts(game: Game, first: Cells, cells: Cells) -> int:
 
 
 def _walk(game: Game, player: Player, cells: Cells) -> int:
-    """The longest walk over cells of a player who stands where it stands: colours alternate, the other one first."""
+    """Bound the player's longest walk over `cells` by their colours, which alternate from the other colour on."""
     location = game.get_player_location(player)
     if location is None:
         return 0
@@ -297,7 +297,7 @@ def _imbalance(cells: Cells) -> int:
 
 
 def reachable_cells(game: Game, player: Player) -> Cells:
-    """All cells that a player could ever get to."""
+    """Return all cells that a player could ever reach."""
     cells = game.get_legal_moves(player)
     for _ in range(game.width * game.height):
         further = game.reach(cells) - cells

@@ -37,22 +37,22 @@ class Game(Protocol):
 
     @property
     def inactive_player(self) -> Player:
-        """The player who waits."""
+        """The waiting player."""
 
     def get_opponent(self, player: Player, /) -> Player:
         """Return the other player."""
 
     def get_legal_moves(self, player: Player, /) -> Cells:
-        """Return where `player` could move to now: every blank cell before it is on the board."""
+        """Return the cells `player` could move to now; before its placement, all blank cells."""
 
     def get_blank_spaces(self) -> Cells:
-        """Return the cells nobody has been on."""
+        """Return the cells not yet visited."""
 
     def get_player_location(self, player: Player, /) -> Location | None:
-        """Return where `player` stands; None before its first move."""
+        """Return the location of `player`, or None before its placement."""
 
     def utility(self, player: Player, /) -> float:
-        """Return +inf or -inf if `player` has won or lost, else 0."""
+        """Return +inf if `player` has won, -inf if it has lost, else 0."""
 
     def reach(self, cells: Iterable[Location], /) -> Cells:
         """Return the blank cells a knight's move away from any of `cells`."""
@@ -61,10 +61,10 @@ class Game(Protocol):
         """Return how many pairs of `cells` are a knight's move apart."""
 
     def territory(self, player: Player, /) -> tuple[int, int]:
-        """Return how many blank cells `player` gets to before its opponent, and how many the opponent gets to first."""
+        """Return how many blank cells `player` reaches before its opponent, and how many the opponent reaches first."""
 
     def distances(self, player: Player, /) -> tuple[int, int]:
-        """Return the sum of the distances of `player` to all blank cells, in knight's moves, and its opponent's."""
+        """Return the sums of the distances of `player` and of its opponent to all blank cells, in knight's moves."""
 
 
 Heuristic: TypeAlias = Callable[[Any, Any], float]

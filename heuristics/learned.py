@@ -10,7 +10,7 @@ from heuristics.features import nearer_cells
 from heuristics.game_protocol import Game, Player
 
 NEAR = 3
-"""Within how many jumps a cell is near."""
+"""Largest distance of near cells, in jumps."""
 
 
 def learned(
@@ -22,17 +22,17 @@ def learned(
     near: Annotated[float, Interval(ge=-0.05, le=0.05)] = 0.014,
     across: Annotated[float, Interval(ge=0, le=1)] = 0.25,
 ) -> float:
-    """Links a cell among the cells nearer to the player, and a little of its moves, minus the opponent's.
+    """Links per cell among the cells nearer to the player, and a few further terms, minus the opponent's.
 
-    A territory is worth how well it hangs together, not how large it is: a walk needs a way on from each of its cells.
-    Links into the other's territory count in part. Of cells near at hand a walk takes few, and leaves the others.
-    The weights are beside a link a cell.
+    A territory is worth how well it is connected, not how large it is: a walk needs an exit from each of its cells.
+    Links into the other's territory count in part. A walk visits few of the near cells, so these count against their
+    owner. The weights are relative to links per cell, whose weight is 1.
 
     Args:
-        moves: of a move of the side to move.
-        waiting_moves: of a move of the side that waits, to a cell that the other cannot go to first.
-        near: of each nearer cell within three jumps, against whom it belongs to.
-        across: of a link between the two territories, for both.
+        moves: weight of a move of the side to move.
+        waiting_moves: weight of a move of the waiting side to a cell that the other cannot move to first.
+        near: weight of each nearer cell within three jumps, counted against its owner.
+        across: weight of a link between the two territories, counted for both.
     """
     if over := game.utility(player):
         return over

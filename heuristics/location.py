@@ -1,4 +1,4 @@
-"""Scores by where the players stand."""
+"""Scores by the players' locations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def proximity(game: Game, player: Player) -> float:
 
 
 def offensive(game: Game, player: Player) -> float:
-    """A cell both could move to: +1 to the player to move, -1 to the one who waits."""
+    """+1 for the player to move and -1 for the waiting player if both could move to the same cell, else 0."""
     if over := game.utility(player):
         return over
     if not game.get_legal_moves(player) & game.get_legal_moves(game.get_opponent(player)):
@@ -35,7 +35,7 @@ def offensive(game: Game, player: Player) -> float:
 
 
 def _hops(a: Location | None, b: Location | None) -> int:
-    """Return the larger of the row and column distances, halved and rounded down; -1 if either is not on the board."""
+    """Return the larger of the row and column distances, halved and rounded down; -1 if either location is None."""
     if a is None or b is None:
         return -1
     return max(abs(a[0] - b[0]), abs(a[1] - b[1])) // 2

@@ -6,7 +6,7 @@ from heuristics.game_protocol import Game, Player
 
 
 def net_advantage(game: Game, player: Player) -> float:
-    """Own moves minus the opponent's; waiting, own moves the opponent could take do not count."""
+    """Own moves minus the opponent's; while waiting, own moves that the opponent could take first do not count."""
     if over := game.utility(player):
         return over
     own = game.get_legal_moves(player)
@@ -17,7 +17,7 @@ def net_advantage(game: Game, player: Player) -> float:
 
 
 def net_mobility(game: Game, player: Player) -> float:
-    """Who has more moves: +2 or -1 to the player to move, +1 or -2 to the one who waits."""
+    """Side with more moves: +2 or -1 for the player to move, +1 or -2 for the waiting player, 0 if equal."""
     if over := game.utility(player):
         return over
     own = len(game.get_legal_moves(player))
@@ -50,7 +50,7 @@ def mobility_filled_half(game: Game, player: Player) -> float:
 
 
 def late_own(game: Game, player: Player) -> float:
-    """Own moves minus the opponent's; only own moves once 80 % of the board is filled."""
+    """Own moves minus the opponent's; own moves only once 80 % of the board is filled."""
     if over := game.utility(player):
         return over
     own = len(game.get_legal_moves(player))
@@ -62,7 +62,7 @@ def late_own(game: Game, player: Player) -> float:
 
 
 def two_step_mobility(game: Game, player: Player) -> float:
-    """Two-move paths of the player (same cells counted once per path) minus the opponent's."""
+    """Two-move paths of the player minus the opponent's; a cell counts once for each path that leads to it."""
     if over := game.utility(player):
         return over
     return float(_two_step_paths(game, player) - _two_step_paths(game, game.get_opponent(player)))

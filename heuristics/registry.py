@@ -50,16 +50,16 @@ _PUBLISHED = {
 
 
 def names() -> list[str]:
-    """Return the names of all evaluation functions but features, in the order of the documentation."""
+    """Return the names of all evaluation functions except features, in the order of the documentation."""
     return list(_FUNCTIONS)
 
 
 def canonical_name(name: str) -> str:
-    """Return the registry's name for a name as published: `ID_improved_score`, `ID_Improved` and `improved` are one.
+    """Return the registry's name for a published name: `ID_improved_score` and `ID_Improved` are `improved`.
 
-    The names of features are their own.
+    Names of features are returned unchanged.
 
-    Raises ValueError, naming the nearest names, if there is no such function.
+    Raises ValueError, suggesting the nearest names, if there is no such function.
     """
     bare = name.removeprefix("ID_").lower()
     bare = _PUBLISHED.get(bare, bare)
@@ -71,9 +71,9 @@ def canonical_name(name: str) -> str:
 
 
 def get(name: str) -> Heuristic:
-    """Return the function of that name, or of that published name, or the feature.
+    """Return the evaluation function or feature with a name, or with a published name.
 
-    Raises ValueError, naming the nearest names, if there is none.
+    Raises ValueError, suggesting the nearest names, if there is none.
 
     >>> get("improved") is get("ID_improved_score")
     True
@@ -83,7 +83,7 @@ def get(name: str) -> Heuristic:
 
 
 def meaning(name: str) -> str:
-    """Return what the function of that name measures, in one line."""
+    """Return what a function measures, in one line."""
     function = get(name)
     text = function.meaning if isinstance(function, composite.Composite) else function.__doc__
     return (text or "").strip().splitlines()[0]

@@ -58,7 +58,7 @@ _HOMES = {
     "search": "isolation.search",
     "solve": "isolation.exact.solver",
     "to_svg": "isolation.boards.render",
-    # What scripts of the third edition of the classic engine import; their `play` is ours.
+    # Names that scripts of the third edition of the classic engine import; `play` is the same function.
     "Agent": f"{_THIRD}.game_loop",
     "DebugState": f"{_THIRD}.state",
     "ERR_INFO": f"{_THIRD}.game_loop",

@@ -1,6 +1,6 @@
 """``isolation.isolation`` as the classic editions define it, for old scripts and pickles.
 
-The second edition has its board and its time limit there, the third its states, moves and sizes.
+The second edition defines its board and its time limit there; the third, its states, moves and sizes.
 """
 
 from __future__ import annotations

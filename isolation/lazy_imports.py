@@ -8,10 +8,10 @@ from typing import Any
 
 
 class LazyPackage(ModuleType):
-    """A package with a table `_HOMES` of its public names and the modules they come from, and a `__version__`.
+    """A package whose public names are loaded from the modules listed in its table `_HOMES`; it has a `__version__`.
 
-    A package becomes one by ``sys.modules[__name__].__class__ = LazyPackage``. Where a module of the package is called
-    like a public name, as `isolation.search` is, the name stays what the table says when that module is imported.
+    A package becomes one by ``sys.modules[__name__].__class__ = LazyPackage``. Where a module of the package is named
+    like a public name, as `isolation.search` is, importing that module does not replace the public name.
     """
 
     def __getattr__(self, name: str) -> Any:

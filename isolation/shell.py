@@ -6,7 +6,7 @@ import shlex
 
 
 def command(*words: object) -> str:
-    """A command of `isolation` as a shell takes it, paths quoted where they must be.
+    """Return an `isolation` command as typed in a shell, with paths quoted where necessary.
 
     >>> command("summary", "runs/my run")
     "isolation summary 'runs/my run'"

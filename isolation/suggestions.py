@@ -1,4 +1,4 @@
-"""Suggest what a mistyped name may have been meant to be."""
+"""Suggest corrections of mistyped names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def did_you_mean(name: str, known: Iterable[str], most: int = 1) -> str:
-    """A question that names what comes nearest, with a blank behind it; empty if nothing is near.
+    """Return a question with the nearest known names and a trailing space, or "" if none is near.
 
     >>> did_you_mean("forrest", ["forest", "heatmap"]), did_you_mean("x", ["forest"])
     ('did you mean forest? ', '')
@@ -18,7 +18,7 @@ def did_you_mean(name: str, known: Iterable[str], most: int = 1) -> str:
 
 
 def file_meant(path: str | Path) -> str:
-    """What comes nearest to the name of a missing file in its folder, as a question behind a semicolon; or nothing."""
+    """Return a question with the most similar file name in a missing file's folder, after a semicolon, or ""."""
     path = Path(path)
     try:
         names = [entry.name for entry in path.parent.iterdir()]

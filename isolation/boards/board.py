@@ -1,4 +1,4 @@
-"""The board: a mutable position of any size, with the classic methods and a modern API in cell ints."""
+"""The board: a mutable position of any size, with the classic methods and a modern API based on cell numbers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _new = object.__new__
 class MoveList(list[Move]):
     """(row, column) moves in row-major order: a list that is also a set of cells under ``&``, ``|`` and ``-``.
 
-    The operators take any iterable of moves; their results have no duplicates and the left operand's kind of order.
+    The operators accept any iterable of moves. Their results have no duplicates and are ordered like the left operand.
     """
 
     __slots__ = ()
@@ -52,7 +52,7 @@ class MoveList(list[Move]):
 
 
 class BlankList(MoveList):
-    """Moves column by column, as the classic engines list blank cells."""
+    """Moves in column-major order, as the classic engines list blank cells."""
 
     __slots__ = ()
 
@@ -62,7 +62,7 @@ class BlankList(MoveList):
 
 
 class _Fact(Generic[T]):
-    """A property that subclasses written before it existed may shadow with an attribute of their own."""
+    """A read-only property that existing subclasses may shadow with an attribute."""
 
     def __init__(self, compute: Callable[[Any], T]) -> None:
         self._compute = compute
@@ -79,22 +79,23 @@ class _Fact(Generic[T]):
 
 
 class Board:
-    """A game of knight's Isolation between two players, any objects, distinguished by identity, then by ``==``.
+    """A game of knight's Isolation between two players.
 
-    The classic API speaks of players and (row, column) moves, the modern one of player indices 0 and 1 and of cells,
-    row-major ints; see `isolation.rules.geometry`. Subclasses may override any classic method: `copy`, `forecast_move`
-    and `apply_move` are honoured by everything that makes moves here.
+    Players may be any objects; they are compared by identity, then by ``==``. The classic API uses players and
+    (row, column) moves. The modern API uses player indices 0 and 1, and cells as row-major ints (see
+    `isolation.rules.geometry`). Subclasses may override any classic method: all methods that make moves call the
+    overridden `copy`, `forecast_move` and `apply_move`.
 
-    Boards are equal, and hash alike, when their positions are: so classic players look positions up in dictionaries.
-    A board is mutable all the same, as the classic API wants it, and its hash moves with it. One that serves as a key
-    must not be changed any more: make moves on copies, as `forecast_move` and `successor` do.
+    Boards with equal positions are equal and have equal hashes, since classic players look positions up in
+    dictionaries. A board is mutable, as the classic API requires, and its hash changes with its position. Do not change
+    a board that is a dictionary key: make moves on copies, as `forecast_move` and `successor` do.
 
     Attributes:
-        width, height: columns and rows.
-        move_count: plies played so far.
+        width, height: numbers of columns and rows.
+        move_count: number of plies played.
         players: the two player objects.
         blank: mask of the open cells.
-        locations: the cells of player 1 and player 2, None before placement.
+        locations: cells of player 1 and player 2, None before placement.
         active_index: 0 if player 1 is to move, 1 if player 2 is.
 
     >>> board = Board.from_moves([24, 14])
@@ -105,9 +106,9 @@ class Board:
     """
 
     _copies_fields = True
-    """Whether copies may be made field by field: not of subclasses, which may have fields or ways of their own."""
+    """Whether `copy` may copy field by field. False for subclasses, which may have other fields or override methods."""
     _is_viewed = False
-    """Whether a subclass has derived values that `_forget_views` must drop when the position changes."""
+    """Whether a subclass caches derived values that `_forget_views` must drop when the position changes."""
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -117,7 +118,7 @@ class Board:
         """Start a game on an empty board.
 
         Raises:
-            ValueError: a side is not a whole number or is below 1.
+            ValueError: a side is not an integer or is below 1.
         """
         self.height, self.width = check_size(height, width)
         self.players: tuple[Any, Any] = (player_1, player_2)
@@ -126,17 +127,17 @@ class Board:
         self.locations: Locations = (None, None)
         self.active_index = 0
         self._grid = _grid(self.height, self.width)
-        # What each ply changed, oldest first: its cell, and locations and blank before it.
+        # Undo records, oldest first: the cell of each ply, and locations and blank before it.
         self._past: tuple[tuple[int, Locations, int], ...] = ()
-        # Cells visited by player 2 before _past begins, where old code has set the position; None if from the start.
+        # If old code has set the position: cells visited by player 2 before _past begins. Else None.
         self._setup: int | None = None
 
     @classmethod
     def from_moves(cls, cells: Sequence[int], size: str = "7x7", players: tuple[Any, Any] = (1, 2)) -> Self:
-        """The position after the given cells were played, player 1 first.
+        """Return the position after the given cells were played, player 1 first.
 
         Raises:
-            ValueError: a bad size, or an illegal cell; the message names the ply, the cell and why.
+            ValueError: bad size, or illegal cell; the message gives the ply, the cell and the reason.
         """
         rows, columns = parse_size(size)
         board = cls(*players, width=columns, height=rows)
@@ -149,7 +150,9 @@ class Board:
 
     @classmethod
     def from_fen(cls, text: str, players: tuple[Any, Any] = (1, 2)) -> Self:
-        """Return the position of a FEN (see `isolation.rules.fen`); only the two knights on it make its history known.
+        """Return the position described by a FEN (see `isolation.rules.fen`).
+
+        The history is known only if no cells but those of the knights have been visited.
 
         >>> Board.from_fen("7/7/7/3N3/7/7/n6 w").history
         (24, 42)
@@ -178,11 +181,11 @@ class Board:
 
     @property
     def inactive_player(self) -> Any:
-        """The player who waits."""
+        """The waiting player."""
         return self.players[1 - self.active_index]
 
     def get_opponent(self, player: Any) -> Any:
-        """The other player.
+        """Return the other player.
 
         Raises:
             RuntimeError: not a player of this game.
@@ -193,7 +196,7 @@ class Board:
         return first if player is second else self.players[1 - self._index_of(player)]
 
     def get_player_location(self, player: Any) -> Move | None:
-        """Where the player stands; None before its placement.
+        """Return the location of a player, or None before its placement.
 
         Raises:
             RuntimeError: not a player of this game.
@@ -202,12 +205,12 @@ class Board:
         return None if cell is None else divmod(cell, self.width)
 
     def get_legal_moves(self, player: Any = None) -> MoveList:
-        """The moves of a player, by default the one to move.
+        """Return the moves of a player, by default the player to move.
 
         Raises:
             RuntimeError: not a player of this game.
         """
-        # The players are compared here, for this is what searches in Python ask most.
+        # `_index_of` is inlined because interpreted searches call this method most.
         first, second = self.players
         if player is None:
             cell = self.locations[self.active_index]
@@ -219,19 +222,19 @@ class Board:
         return MoveList(grid.moves[grid.knight[cell] & self.blank])
 
     def get_blank_spaces(self) -> MoveList:
-        """The open cells, column by column."""
+        """Return the open cells, column by column."""
         blank = self.blank
         return BlankList([move for bit, move in self._grid.by_column if blank & bit])
 
     def move_is_legal(self, move: Move) -> bool:
-        """Whether the cell is on the board and open (classic: not whether the player to move reaches it)."""
+        """Return whether the cell is on the board and open (classic: not whether the player to move can reach it)."""
         row, column = move
         if not (0 <= row < self.height and 0 <= column < self.width):
             return False
         return bool(self.blank >> (row * self.width + column) & 1)
 
     def copy(self) -> Self:
-        """An independent copy, of the same class; the players are shared."""
+        """Return an independent copy of the same class; the players are shared."""
         new = _new(type(self))
         if not self._copies_fields:
             new.__dict__.update(self.__dict__)
@@ -251,12 +254,12 @@ class Board:
         return new
 
     def forecast_move(self, move: Move) -> Self:
-        """A copy with the move applied."""
-        if not self._copies_fields:  # it may copy and apply moves in a way of its own
+        """Return a copy with the move applied."""
+        if not self._copies_fields:  # a subclass may override `copy` and `apply_move`
             new = self.copy()
             new.apply_move(move)
             return new
-        # What `copy` and `apply_move` do, at once: searches in Python do little else.
+        # `copy` and `apply_move` in one, since interpreted searches spend most of their time here.
         row, column = move
         height, width, locations = self.height, self.width, self.locations
         if not (0 <= row < height and 0 <= column < width):
@@ -276,7 +279,7 @@ class Board:
         return new
 
     def apply_move(self, move: Move) -> None:
-        """Move the player to move there. As in the classic engines the move's legality is not checked.
+        """Play a move for the player to move. As in the classic engines, its legality is not checked.
 
         Raises:
             IndexError: the cell is not on the board.
@@ -299,7 +302,7 @@ class Board:
         self.move_count += 1
 
     def is_winner(self, player: Any) -> bool:
-        """Whether the player waits and the player to move has no move."""
+        """Return whether the player waits and the player to move has no move."""
         active = self.active_index
         cell = self.locations[active]
         if self._grid.knight[cell] & self.blank if cell is not None else self.blank:
@@ -307,7 +310,7 @@ class Board:
         return self._index_of(player, strict=False) == 1 - active
 
     def is_loser(self, player: Any) -> bool:
-        """Whether the player is to move and has no move."""
+        """Return whether the player is to move and has no move."""
         active = self.active_index
         cell = self.locations[active]
         if self._grid.knight[cell] & self.blank if cell is not None else self.blank:
@@ -315,7 +318,7 @@ class Board:
         return self._index_of(player, strict=False) == active
 
     def utility(self, player: Any) -> float:
-        """Positive infinity if the player has won, negative infinity if it has lost, else 0.0."""
+        """Return positive infinity if the player has won, negative infinity if it has lost, else 0.0."""
         if self._can_move():
             return 0.0
         if self.is_winner(player):
@@ -326,26 +329,26 @@ class Board:
 
     @_Fact
     def size(self) -> str:
-        """The size as ROWSxCOLUMNS."""
+        """The size as "ROWSxCOLUMNS"."""
         return format_size(self.height, self.width)
 
     @_Fact
     def history(self) -> tuple[int, ...]:
-        """The cells played so far; empty where old code has set the position, so that it is not known."""
+        """The cells played so far; empty if old code has set the position, because the moves are then unknown."""
         return tuple(cell for cell, _, _ in self._past) if self._setup is None else ()
 
     @_Fact
     def fen(self) -> str:
-        """The position as a FEN, which `from_fen` reads back."""
+        """The position as a FEN that `from_fen` can read."""
         return write_fen(FenPosition(self.height, self.width, self.blank, self.locations, self.active_index))
 
     def moves_mask(self, player_index: int) -> int:
-        """The mask of the cells the player of that index could move to now; before its placement, the blank cells."""
+        """Return the mask of the cells that a player could move to now; before its placement, all blank cells."""
         cell = self.locations[player_index]
         return self.blank if cell is None else self._grid.knight[cell] & self.blank
 
     def legal_cells(self) -> tuple[int, ...]:
-        """The cells the player to move can go to, ascending, also before placement."""
+        """Return the cells the player to move can move to or be placed on, in ascending order."""
         cell = self.locations[self.active_index]
         if cell is None:
             return tuple(cells_of(self.blank))
@@ -353,14 +356,14 @@ class Board:
         return grid.cells[grid.knight[cell] & self.blank]
 
     def successor(self, cell: int) -> Self:
-        """A copy with a legal cell played."""
+        """Return a copy with a legal cell played."""
         return self.forecast_move(divmod(cell, self.width))
 
     def play_cell(self, cell: int) -> None:
         """Play a cell for the player to move.
 
         Raises:
-            ValueError: the cell is not legal, and why.
+            ValueError: the cell is not legal; the message gives the reason.
         """
         if reason := self._refusal(cell):
             raise ValueError(reason)
@@ -370,7 +373,7 @@ class Board:
         """Take the last ply back and return its cell.
 
         Raises:
-            ValueError: no ply is known that could be taken back.
+            ValueError: no ply to take back is known.
         """
         if not self._past:
             raise ValueError("no move to take back")
@@ -383,13 +386,13 @@ class Board:
         return cell
 
     def outcome(self) -> Outcome | None:
-        """The result, or None while the player to move can move."""
+        """Return the result, or None while the player to move has a move."""
         if self.moves_mask(self.active_index):
             return None
         return Outcome(winner=1 if self.active_index else 2, reason=Reason.NO_MOVES.word)
 
     def reach(self, cells: Iterable[Move]) -> MoveList:
-        """The blank cells a knight's move away from any of these (row, column) cells, in row-major order."""
+        """Return the blank cells a knight's move away from any of these (row, column) cells, in row-major order."""
         knight, width = self._grid.knight, self.width
         mask = 0
         for row, column in cells:
@@ -397,16 +400,16 @@ class Board:
         return MoveList([divmod(cell, width) for cell in cells_of(mask & self.blank)])
 
     def links(self, cells: Iterable[Move]) -> int:
-        """How many pairs of these (row, column) cells are a knight's move apart; a cell given twice counts once."""
+        """Return how many pairs of these (row, column) cells are a knight's move apart; duplicates are ignored."""
         given = {row * self.width + column for row, column in cells}
         mask = sum(1 << cell for cell in given)
         return sum((self._grid.knight[cell] & mask).bit_count() for cell in given) // 2
 
     def territory(self, player: Any) -> tuple[int, int]:
-        """How many blank cells the player gets to before its opponent, and how many the opponent gets to first.
+        """Return how many blank cells the player reaches before its opponent, and how many the opponent reaches first.
 
-        Both go by knight's moves over blank cells, the side to move first: cells that both get to in as many moves are
-        its own.
+        Both make knight's moves over blank cells, the side to move first. Cells that both reach in the same number of
+        moves belong to the side to move.
         """
         active = self.active_index
         masks = self.moves_mask(active), self.moves_mask(1 - active)
@@ -414,20 +417,21 @@ class Board:
         return (first, second) if self._index_of(player) == active else (second, first)
 
     def distances(self, player: Any) -> tuple[int, int]:
-        """The numbers of knight's moves from the player to each blank cell, added up, and those from its opponent.
+        """Return the sum of the player's distances to all blank cells, and that of its opponent.
 
-        They go over blank cells; a cell out of reach counts as many moves as the board has cells.
+        Distances are in knight's moves over blank cells. An unreachable cell counts as many moves as the board has
+        cells.
         """
         own, cells, knight = self._index_of(player), self.height * self.width, self._grid.knight
         first, second = (sum_of_distances(knight, self.blank, self.moves_mask(at), cells) for at in (own, 1 - own))
         return first, second
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are the same position: size, open cells, locations and side to move."""
+        """Return whether both positions are equal: size, open cells, locations and side to move."""
         return self._position() == other._position() if isinstance(other, Board) else NotImplemented
 
     def __hash__(self) -> int:
-        """The hash of the position as it is now: a board that is a key of a dictionary must not be changed."""
+        """Return the hash of the current position. Do not change a board while it is a dictionary key."""
         return hash(self._position())
 
     def __repr__(self) -> str:
@@ -440,13 +444,13 @@ class Board:
         )
 
     def _forget_views(self) -> None:
-        """Drop what a subclass has derived from the position."""
+        """Drop values that a subclass has derived from the position."""
 
     def _position(self) -> tuple[int, int, int, Locations, int]:
         return self.height, self.width, self.blank, self.locations, self.active_index
 
     def _can_move(self) -> int:
-        """Whether the player to move can; some mask that is not empty if it can."""
+        """Return a mask that is non-zero if the player to move has a move."""
         cell = self.locations[self.active_index]
         return self.blank if cell is None else self._grid.knight[cell] & self.blank
 
@@ -465,7 +469,7 @@ class Board:
         return -1
 
     def _refusal(self, cell: int) -> str:
-        """Why the player to move cannot go to that cell; empty if it can."""
+        """Return why the player to move cannot move to a cell, or "" if it can."""
         cells = self.height * self.width
         if isinstance(cell, bool) or not hasattr(cell, "__index__"):
             return f"{cell!r} is not a cell: expected a number from 0 to {cells - 1}"
@@ -479,11 +483,11 @@ class Board:
 
 
 _SMALL = 128
-"""Cells of a board of which everything is worked out at once."""
+"""Largest board, in cells, whose tables are computed in advance."""
 
 
 class _Memo(dict[int, T], Generic[T]):
-    """Values made from int keys when first asked for."""
+    """A table by int key, filled on first use."""
 
     def __init__(self, make: Callable[[int], T]) -> None:
         self._make = make
@@ -494,21 +498,21 @@ class _Memo(dict[int, T], Generic[T]):
 
 
 class _Grid:
-    """What all boards of one size share: tables filled as they are needed, since boards may be large."""
+    """Tables shared by all boards of one size, filled on first use, since boards may be large."""
 
     def __init__(self, rows: int, columns: int) -> None:
         self.size = (rows, columns)
-        # By cell: where a knight could move to, and the other cells.
+        # By cell: the mask of a knight's moves from it, and the mask of all other cells.
         self.knight = _by_cell(lambda cell: knight_mask(cell, rows, columns), rows * columns)
         board = full_mask(rows, columns)
         self.others = _by_cell(lambda cell: board ^ 1 << cell, rows * columns)
-        # Keyed by masks of knight moves, of which there are at most 256 per cell.
+        # By mask of knight moves; there are at most 256 per cell.
         self.moves: _Memo[tuple[Move, ...]] = _Memo(lambda mask: tuple(move_of(c, columns) for c in cells_of(mask)))
         self.cells: _Memo[tuple[int, ...]] = _Memo(lambda mask: tuple(cells_of(mask)))
 
     @cached_property
     def by_column(self) -> list[tuple[int, Move]]:
-        """Every cell as (bit, move), column by column."""
+        """All cells as (bit, move), column by column."""
         rows, columns = self.size
         return [(1 << row * columns + column, (row, column)) for column in range(columns) for row in range(rows)]
 
@@ -517,7 +521,7 @@ class _Grid:
 
 
 def _by_cell(make: Callable[[int], int], cells: int) -> Sequence[int] | _Memo[int]:
-    """Values by cell: of small boards in a list, which is quickest."""
+    """Return a table by cell: a list for small boards, because it is fastest, else a memo."""
     return [make(cell) for cell in range(cells)] if cells <= _SMALL else _Memo(make)
 
 

@@ -1,4 +1,4 @@
-"""Draw a position as simple shapes, which `render` writes as SVG and other modules paint."""
+"""Draw a position as simple shapes, which `render` writes as SVG and other modules turn into other pictures."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from isolation.boards.board import Board
 
 SIDE = 48
-"""Of a cell, in the picture's units; the knight is drawn on a grid of this size."""
+"""Side of a cell, in the picture's units; the knight is drawn on a grid of this size."""
 KNIGHT = (
     "M13 41 L37 41 C37 30 36 22 32 16 C29 11 25 9 21 9 L18 5 L16 10 C12 13 9 19 7 25"
     " C6 28 9 31 12 29 L18 25 C20 24 23 24 25 22 C24 28 15 31 13 41 Z"
 )
-"""A knight's head as a path of absolute M, L, C and Z."""
+"""Path of a knight's head, with absolute M, L, C and Z commands."""
 
 _MARGIN = 26  # left and above, for the labels
 _EDGE = 6  # right and below
@@ -28,7 +28,7 @@ _CAPTION = 28
 
 @dataclass(frozen=True)
 class Theme:
-    """The colours of a board picture: in SVG any that CSS knows, in other pictures #rrggbb."""
+    """The colours of a board picture: any CSS colour in SVG, only #rrggbb in other formats."""
 
     background: str = "#ffffff"
     open: str = "#f3ede0"
@@ -69,13 +69,13 @@ DARK = Theme(
 
 @dataclass(frozen=True)
 class Annotations:
-    """What a picture shows beside the pieces, the visited cells and the last move.
+    """Optional marks in a picture, besides the pieces, the visited cells and the last move.
 
     Attributes:
-        legal: a dot on every legal move.
-        numbers: on each visited cell the ply at which it was visited, in the colour of who went there.
+        legal: mark every legal move with a dot.
+        numbers: show on each visited cell the ply of the visit, in the visitor's colour.
         arrows: (from, to) cells.
-        values: numbers on cells, over a colour from bad to good for the side to move; ±inf is a win or a loss.
+        values: numbers on cells, coloured from bad to good for the side to move; ±inf is a win or a loss.
         caption: a line below the board.
     """
 
@@ -121,7 +121,7 @@ class Circle:
 
 @dataclass(frozen=True)
 class Text:
-    """A text centred on a point."""
+    """A text centred at a point."""
 
     x: float
     y: float
@@ -132,7 +132,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Outline:
-    """A closed outline of absolute M, L, C and Z, moved by (x, y); without a stroke where that is empty."""
+    """A closed path with absolute M, L, C and Z commands, moved by (x, y); an empty `stroke` draws no outline."""
 
     x: float
     y: float
@@ -146,13 +146,13 @@ Shape = Rect | Line | Circle | Text | Outline
 
 
 def extent(board: Board, marks: Annotations) -> tuple[int, int]:
-    """The width and height of the picture."""
+    """Return the width and height of the picture."""
     below = _CAPTION if marks.caption else 0
     return _MARGIN + board.width * SIDE + _EDGE, _MARGIN + board.height * SIDE + _EDGE + below
 
 
 def draw(board: Board, theme: Theme = LIGHT, marks: Annotations | None = None) -> list[Shape]:
-    """The shapes of a picture, the lowest first: layers, each a function of the board, one over the other."""
+    """Return the shapes of a picture, bottom layer first."""
     marks = marks or Annotations()
     width, height = extent(board, marks)
     layers = (_squares, _last_move, _heat, _grid, _labels, _legal_moves, _numbers, _pieces, _values, _arrows, _caption)
@@ -160,7 +160,7 @@ def draw(board: Board, theme: Theme = LIGHT, marks: Annotations | None = None) -
 
 
 def format_value(value: float) -> str:
-    """A value in the little room of a cell.
+    """Format a value to fit in a cell.
 
     >>> [format_value(value) for value in (3.0, -0.25, 12345.6, float("inf"), -1e300)]
     ['3', '−0.25', '12346', 'win', '−1e+300']
@@ -172,7 +172,7 @@ def format_value(value: float) -> str:
 
 
 def strength(value: float, values: Mapping[int, float]) -> float:
-    """How strongly a value colours its cell, −1 to 1: its share of the largest finite one, or all of it if proven."""
+    """Return the colour strength of a value, −1 to 1: its ratio to the largest finite one; ±1 for a win or a loss."""
     if isnan(value):
         return 0.0
     if not isfinite(value):
@@ -264,7 +264,7 @@ def _arrows(board: Board, theme: Theme, marks: Annotations) -> Iterator[Shape]:
 
 
 def _arrow(start: tuple[int, int], end: tuple[int, int]) -> str:
-    """The outline of an arrow, which begins a little off the start so that what stands there stays legible."""
+    """Return the outline of an arrow, which starts a little off the cell's centre to keep its contents legible."""
     (x1, y1), (x2, y2) = start, end
     length = hypot(x2 - x1, y2 - y1)
     along, across = ((x2 - x1) / length, (y2 - y1) / length), ((y1 - y2) / length, (x2 - x1) / length)
@@ -279,6 +279,6 @@ def _arrow(start: tuple[int, int], end: tuple[int, int]) -> str:
 def _caption(board: Board, theme: Theme, marks: Annotations) -> Iterator[Shape]:
     if marks.caption:
         width, height = extent(board, marks)
-        # A letter is about 0.6 of its size wide; a caption longer than the board is set smaller.
+        # A letter is about 0.6 of its size wide; captions longer than the board are set in a smaller size.
         size = min(14.0, round(width / (0.6 * len(marks.caption)), 1))
         yield Text(width / 2, height - _CAPTION / 2 - 2, marks.caption, size, theme.label)

@@ -8,11 +8,11 @@ from typing import TypeAlias
 from isolation.rules.geometry import cells_of
 
 ByCell: TypeAlias = Sequence[int] | Mapping[int, int]
-"""For every cell, the mask of the cells a knight's move away."""
+"""By cell, the mask of the cells a knight's move away."""
 
 
 def claimed_cells(knight: ByCell, blank: int, first: int, second: int) -> tuple[int, int]:
-    """How many blank cells each of two players gets to before the other, the first one moving first.
+    """Return how many blank cells each of two players reaches before the other, if the first player moves first.
 
     Args:
         blank: the mask of the blank cells.
@@ -30,7 +30,7 @@ def claimed_cells(knight: ByCell, blank: int, first: int, second: int) -> tuple[
 
 
 def sum_of_distances(knight: ByCell, blank: int, moves: int, out_of_reach: int) -> int:
-    """The number of moves to each blank cell, added up; a cell that is out of reach counts as so many."""
+    """Return the sum of the distances to all blank cells, in moves; an unreachable cell counts `out_of_reach`."""
     total = step = 0
     while moves:
         step += 1

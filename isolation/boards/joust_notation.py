@@ -1,7 +1,7 @@
-"""Joust notation: ranks count from 1 at the bottom, and the cell left behind is closed.
+"""Joust notation: ranks count from 1 at the bottom, and moves may name the cell left behind, which is closed.
 
-A jump is `d4c2` in most places and `d4c2,c2d4` in Fairy-Stockfish's, a placement `N@d4`. On boards with so many rows
-the rank of a row is what is left of them: on 7x7 our `d3` is their `d4`, and our `a2` their `a5`.
+A jump is `d4c2` in most programs and `d4c2,c2d4` in Fairy-Stockfish; a placement is `N@d4`. The rank is the number of
+rows minus the row of this toolkit's notation: on 7x7, `d3` here is `d4` in Joust notation, and `a2` is `a5`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MOVE = re.compile(rf"(?:N@({_SQUARE})|(N?)({_SQUARE})??({_SQUARE}))(?:,(\w*))?[
 
 
 def write_move(board: Board, cell: int, convention: Convention = "plain") -> str:
-    """A move of the player to move.
+    """Format a move of the player to move.
 
     >>> board = Board.from_moves([24, 14])
     >>> write_move(board, 37), write_move(board, 37, "joust"), write_move(Board(1, 2), 24)
@@ -33,7 +33,7 @@ def write_move(board: Board, cell: int, convention: Convention = "plain") -> str
 
 
 def write_san(board: Board, cell: int) -> str:
-    """A move of the player to move as game collections have it: `Nc2,d4` goes to c2 and closes d4.
+    """Format a move of the player to move as in game collections: `Nc2,d4` moves to c2 and closes d4.
 
     >>> write_san(Board.from_moves([24, 14]), 37), write_san(Board(1, 2), 24)
     ('Nc2,d4', 'N@d4')
@@ -44,7 +44,7 @@ def write_san(board: Board, cell: int) -> str:
 
 
 def looks_like_move(text: str) -> bool:
-    """Whether a text is written like a move, legal or not.
+    """Return whether a text has the form of a move, legal or not.
 
     >>> [looks_like_move(text) for text in ("d4c2", "N@a1", "c9", "(none)", "0000", "")]
     [True, True, True, False, False, False]
@@ -53,16 +53,16 @@ def looks_like_move(text: str) -> bool:
 
 
 def read_move(board: Board, text: str) -> int:
-    """The cell that a move of the player to move leads to, in any of these forms, or as the square alone.
+    """Return the target cell of a move, given in any of these forms or as the square alone.
 
-    What a move says it closes is checked as well.
+    If the move names a closed cell, that is checked, too.
 
     >>> board = Board.from_moves([24, 14])
     >>> {read_move(board, text) for text in ("d4c2", "d4c2,c2d4", "Nc2,d4", "c2")}
     {37}
 
     Raises:
-        ValueError: it is no move, or not a legal one.
+        ValueError: not a move, or an illegal one.
     """
     match = _MOVE.fullmatch(text.strip())
     if not match:
@@ -83,7 +83,7 @@ def read_move(board: Board, text: str) -> int:
 
 
 def _check_closed(board: Board, text: str, closed: str, target: str) -> None:
-    """Refuse a move that says of another cell than the one it leaves that it is closed: `target` is named before it."""
+    """Raise ValueError if a move closes any cell but the one it leaves; in `closed`, `target` precedes that cell."""
     origin = board.locations[board.active_index]
     if origin is None:
         raise ValueError(f"{text[:40]} closes a cell; a placement closes only its own")

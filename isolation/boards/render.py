@@ -21,9 +21,9 @@ _ASCII_LINES = ("+---++", "+---++", "+---++", "|")
 
 
 def to_text(board: Board, ascii_only: bool = False) -> str:
-    """The position as lines of text with the columns' letters, the rows' numbers, and a last line of how it stands.
+    """Return the position as text, with column letters, row numbers, and the game's status in the last line.
 
-    Players 1 and 2 are ♘ and ♞, visited cells ░, the legal moves of the side to move ·; in plain ASCII 1, 2, # and ".".
+    Players 1 and 2 are ♘ and ♞, visited cells ░, legal moves of the side to move ·; in plain ASCII 1, 2, # and ".".
 
     >>> from isolation import Board
     >>> print(to_text(Board.from_moves([0, 5], size="2x3"), ascii_only=True))
@@ -55,7 +55,7 @@ def to_text(board: Board, ascii_only: bool = False) -> str:
 
 
 def standing(board: Board) -> str:
-    """Who is to move, or who has won, in a sentence."""
+    """Return a sentence that says who is to move or who has won."""
     mover = board.active_index + 1
     if board.outcome():
         return f"Player {3 - mover} has won: player {mover} has no move."
@@ -63,7 +63,7 @@ def standing(board: Board) -> str:
 
 
 def cell_contents(board: Board) -> list[int | str]:
-    """What each cell shows, cell 0 first: 1 or 2 for the players' pieces, else `VISITED`, `LEGAL` or `OPEN`."""
+    """Return what each cell contains, cell 0 first: 1 or 2 for a player's piece, else `VISITED`, `LEGAL` or `OPEN`."""
     contents: list[int | str] = [VISITED] * (board.width * board.height)
     for cell in cells_of(board.blank):
         contents[cell] = OPEN
@@ -76,7 +76,7 @@ def cell_contents(board: Board) -> list[int | str]:
 
 
 def to_svg(board: Board, theme: Theme | None = None, marks: Annotations | None = None) -> str:
-    """The position as an SVG document; `marks` says what it shows beside the position."""
+    """Return the position as an SVG document; `marks` selects optional marks."""
     marks = marks or Annotations()
     width, height = extent(board, marks)
     title = f"{board.height}x{board.width} board. {standing(board)}"

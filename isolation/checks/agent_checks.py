@@ -1,4 +1,4 @@
-"""Checks behind `test-agent` and `try`: what may be wrong with a heuristic or a classic player."""
+"""Checks of heuristics and classic players, for `test-agent` and `try`."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from isolation.usercode.user_exceptions import format_exception, name_of, origin
 Heuristic = Callable[[Any, Any], float]
 SAMPLE = 300
 MOVES_AT = (2, 10, 18, 24, 28)
-"""After how many plies players are asked for moves; those of the third edition also for their placements."""
+"""Numbers of plies after which players are asked for moves; players of the third edition also place their knights."""
 COMPARED_AT = (4, 10, 16, 22, 28)
-"""After how many plies searches are compared: from few, wrong ones show that never see the end of the game."""
+"""Numbers of plies after which searches are compared. Small ones show errors of searches that never see the end."""
 DEPTHS = (1, 2, 3)
 SEARCHES = ("minimax", "alphabeta")
 STATE_SEARCHES = ("minimax", "alphabeta", "alpha_beta", "alphabeta_search", "alpha_beta_search")
-"""What players call their searches to a fixed depth, of games and of states."""
+"""Usual names of third-edition players' fixed-depth searches."""
 LONGEST_CALL = 2.0
 LONGEST_CHECK = 3.0
 LONGEST_MOVE = 5.0
@@ -41,9 +41,9 @@ LONGEST_MOVE = 5.0
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One thing that was checked: what, whether it is well, what was seen, and the first position where it is not.
+    """Result of a check: its name, whether it passed, what was observed, and the first failing position.
 
-    One that is a note and not well should be known, and keeps nobody from playing.
+    A note that is not `ok` is reported, but does not count as a failure.
     """
 
     check: str
@@ -54,7 +54,7 @@ class CheckResult:
 
 
 def check_values(heuristic: Heuristic, size: tuple[int, int] = (7, 7)) -> list[CheckResult]:
-    """Whether a heuristic raises, or returns something that is not a number, before and after both placements."""
+    """Check that a heuristic returns numbers, both in games with both players placed and before."""
     from isolation.compiling.compile_heuristic import sample_positions
 
     return [
@@ -64,7 +64,7 @@ def check_values(heuristic: Heuristic, size: tuple[int, int] = (7, 7)) -> list[C
 
 
 def _noted(finding: CheckResult) -> CheckResult:
-    """Something only games from the empty board come to, as people play them; tournaments place both players first."""
+    """Turn a failure before both placements into a note, since tournament games start after both players are placed."""
     if finding.ok:
         return finding
     return replace(finding, seen=f"{finding.seen}; games that start after two plies never evaluate there", is_note=True)
@@ -93,7 +93,7 @@ def _check_values(check: str, heuristic: Heuristic, boards: list[Board]) -> Chec
 
 
 def _failing_for_any(heuristic: Heuristic, board: Board) -> str:
-    """How a heuristic fails at a position for the first player that it fails for; empty if it returns numbers."""
+    """Describe how a heuristic fails at a position for the first player it fails for; empty if it returns numbers."""
     for player in board.players:
         if why := _failing(heuristic, board, player):
             return f"{why} at {board!r} for player {player}"
@@ -101,7 +101,7 @@ def _failing_for_any(heuristic: Heuristic, board: Board) -> str:
 
 
 def _failing(heuristic: Heuristic, board: Board, player: Any) -> str:
-    """How a heuristic fails at a position for a player; empty if it returns a number."""
+    """Describe how a heuristic fails at a position for a player; empty if it returns a number."""
     try:
         with wall_timeout(LONGEST_CALL), prevent_exit():
             value = heuristic(board.copy(), player)
@@ -114,7 +114,7 @@ def _failing(heuristic: Heuristic, board: Board, player: Any) -> str:
 
 
 def _unfit(value: object) -> str:
-    """What is wrong with a value that is no number."""
+    """Describe what is wrong with a value that is not a number."""
     if value is None:
         return "returns None (missing return?) instead of a number"
     if isinstance(value, float):
@@ -131,7 +131,7 @@ def _is_number(value: object) -> bool:
 
 
 def checks_of_file(path: str, name: str) -> Callable[[], list[dict[str, Any]]]:
-    """Load a player from a file; returns what checks it, whose findings are plain data, for another process.
+    """Load a player from a file and return a function that checks it; its results are plain data, for other processes.
 
     Raises:
         LoadError: the file cannot be loaded, or has no such player.
@@ -141,10 +141,10 @@ def checks_of_file(path: str, name: str) -> Callable[[], list[dict[str, Any]]]:
 
 
 def check_player(factory: Callable[[], Any]) -> list[CheckResult]:
-    """Whether a classic player has the signature, moves legally and in time, and searches as the reference does.
+    """Check a classic player's signature, the legality and time of its moves, and its fixed-depth searches.
 
-    Time is that of the processor, so that a busy machine slows nobody's moves. One slow move among many is a note: the
-    first time that code runs often takes longer.
+    Time is CPU time, so a busy machine does not matter. A single slow move among many is a note, because the first
+    run of code often takes longer.
     """
     try:
         player = _made(factory)
@@ -166,7 +166,7 @@ def _made(factory: Callable[[], Any], seat: int = 0) -> Any:
 
 @dataclass(frozen=True)
 class _Move:
-    """How long a move took, in milliseconds of the processor and by the clock on the wall, and where."""
+    """The CPU and wall time of a move in milliseconds, and its position."""
 
     cpu_ms: float
     wall_ms: float
@@ -174,8 +174,9 @@ class _Move:
 
 
 def _check_moves(player: Any, factory: Callable[[], Any], edition: Edition) -> list[CheckResult]:
-    """Ask for moves from the opening to the end of the game; of the third edition, whose players know their side and
-    what they have put into their context, a fresh player each time.
+    """Check moves from the opening to the end of the game.
+
+    Third-edition players are created anew for each move, since they remember their side and their context.
     """
     made, limit = [], edition.usual_limit
     for board in _boards_to_move_on(edition):
@@ -211,7 +212,7 @@ def _boards_to_move_on(edition: Edition) -> list[Board]:
 
 
 def _check_times(made: list[_Move], limit: float) -> CheckResult:
-    """Whether moves were in time, by the processor's; one that was not, among many, is told and no more."""
+    """Check that moves were in time, in CPU time. A single late move among many is a note."""
     slowest = max(made, key=lambda move: move.cpu_ms)
     late = sum(move.cpu_ms > limit for move in made)
     seen = f"the slowest of {len(made)} moves took {slowest.cpu_ms:.0f} ms of CPU time (limit {limit:.0f} ms)"
@@ -225,7 +226,7 @@ def _check_times(made: list[_Move], limit: float) -> CheckResult:
 
 
 def _describe_answer(answer: object) -> str:
-    """What a player did that answered with something else than a legal move."""
+    """Describe an answer that is not a legal move."""
     if answer is None:
         return "returns None (is the method still to be written?)"
     if answer is TOO_LATE:
@@ -259,16 +260,16 @@ def _compare_search(factory: Callable[[], Any], method: str, edition: Edition) -
 
 
 def _compared_at(edition: Edition) -> Sequence[int]:
-    """After how many plies searches are compared: games on the third edition's board last twice as long."""
+    """Return the numbers of plies after which searches are compared: twice as many on the third edition's board."""
     return [2 * plies for plies in COMPARED_AT] if edition is THIRD else COMPARED_AT
 
 
 class _NotComparable(Exception):
-    """A search answers in a way that has no reference."""
+    """The search's answer has no reference to compare it with."""
 
 
 def _wrong_answer(player: Any, method: str, board: Board, depth: int) -> str:
-    """What is wrong with what a player's search answers; empty if nothing is."""
+    """Describe what is wrong with the answer of a player's search; empty if it is correct."""
     where = f"at depth {depth} of {board!r}"
     try:
         with wall_timeout(LONGEST_MOVE), prevent_exit():
@@ -290,10 +291,10 @@ def _wrong_answer(player: Any, method: str, board: Board, depth: int) -> str:
 
 
 def _wrong_action(player: Any, method: str, board: Board, depth: int) -> str:
-    """What is wrong with what a search of (state, depth) answers, as in the third edition; empty if nothing is.
+    """Describe what is wrong with the answer of a third-edition search of (state, depth); empty if it is correct.
 
     Raises:
-        _NotComparable: it answers with values.
+        _NotComparable: the search returns values.
     """
     state = state_of(board)
     where = f"at depth {depth} of {state!r}"
@@ -318,7 +319,7 @@ def _wrong_action(player: Any, method: str, board: Board, depth: int) -> str:
 
 
 def _told_of_chance(finding: CheckResult, player: Any) -> CheckResult:
-    """A difference that the score itself explains, if it does not say the same of a position every time, is a note."""
+    """Turn a failure into a note if a nondeterministic score explains it."""
     why = nondeterminism_reason(player.score)
     if not why:
         return finding
@@ -326,7 +327,7 @@ def _told_of_chance(finding: CheckResult, player: Any) -> CheckResult:
 
 
 def _explain(error: BaseException) -> str:
-    """What a call did that ended in an exception."""
+    """Describe the exception that ended a call."""
     if isinstance(error, NotImplementedError):
         return "raises NotImplementedError (still to be written)"
     if isinstance(error, UserCodeTimeout | WantsToEnd):

@@ -1,4 +1,4 @@
-"""Check that a heuristic answers, and gives the same answer twice."""
+"""Check that a heuristic returns, and gives the same answer twice."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ LONGEST_LOOK = 5.0
 
 
 def check_determinism(agent: Agent, size: tuple[int, int]) -> Agent:
-    """The agent, which is not deterministic any more if its heuristic answers the same question in two ways.
+    """Return the agent, marked as nondeterministic if its heuristic gives two answers to the same question.
 
-    Only what the code itself does not tell is looked for, so only of users' code that does not compile; in a process of
-    its own, as it may hang or end it. Whoever cannot be asked is taken at its word.
+    Only user code that does not compile is tested, since other code is analysed from its source. The test runs in a
+    child process, because user code may hang or end it. Agents that cannot be tested are assumed deterministic.
     """
     if not isinstance(agent, SearchAgent) or not agent.is_user_code or not agent.is_deterministic or _compiles(agent):
         return agent
@@ -48,9 +48,9 @@ def check_determinism(agent: Agent, size: tuple[int, int]) -> Agent:
 
 
 def silence_of(agent: Agent, size: tuple[int, int]) -> str:
-    """That an agent of user code does not finish a short search, as one in an endless loop; empty if it does.
+    """Return a message if an agent of user code does not finish a short search, as in an endless loop; else "".
 
-    It is asked in a process of its own. Whoever cannot be asked, or fails otherwise, is not silent.
+    The search runs in a child process. Agents that cannot be tested, or fail in another way, return "".
     """
     if not isinstance(agent, SearchAgent) or not agent.is_user_code:
         return ""
@@ -70,7 +70,7 @@ def silence_of(agent: Agent, size: tuple[int, int]) -> str:
 
 @contextmanager
 def _asked(agent: SearchAgent, size: tuple[int, int]) -> Iterator[Callable[[Board], SearchResult]]:
-    """What asks the agent for a move, by a short search in a process of its own."""
+    """Yield a function that asks the agent for a move, by a short search in a child process."""
     short = replace(agent, limit=Limit(nodes=NODES))
     with opened_player(subprocess_player(short, size, LONGEST_ANSWER)) as player:
         player.new_game()
@@ -88,7 +88,7 @@ def _compiles(agent: SearchAgent) -> bool:
 
 
 def _positions(size: tuple[int, int]) -> list[Board]:
-    """Positions of seeded games with the most moves to choose from."""
+    """Return the positions of seeded games with the most legal moves."""
     from isolation.compiling.compile_heuristic import sample_positions
 
     return sorted(sample_positions(size, SAMPLE), key=lambda board: -len(board.legal_cells()))[:POSITIONS]

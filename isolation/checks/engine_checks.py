@@ -1,4 +1,4 @@
-"""Checks behind `test-engine`: named steps, each with what was sent, expected and received."""
+"""Checks of engines, for `test-engine`: named steps, each with what was sent, expected and received."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from isolation.processes.transport import LineTooLong, TransportClosed, Transpor
 from isolation.usercode.user_exceptions import to_one_line
 
 SECONDS = 10.0
-"""How long an answer is waited for that is not limited by time."""
+"""Timeout for answers without a time limit."""
 OTHERS_SECONDS = 2.0
-"""The same where the answer is not needed to play here."""
+"""Timeout for answers that are not needed to play games."""
 QUIET = 0.3
-"""How long an endless search is listened to, which must not answer before it is told to stop."""
+"""Seconds for which an infinite search must not answer before `stop`."""
 NOT_TRIED = "not tried: it does not restart"
 MOVETIME = 200
 _SHOWN = 200
@@ -32,21 +32,21 @@ _LAST_LINES = 3
 _SIZES = ("7x7", "5x6", "9x11")
 
 Check = Callable[[list[str]], str]
-"""What is wrong with the lines that were heard; empty if nothing is."""
+"""Describes what is wrong with the lines received; empty if nothing is."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that an engine must do.
+    """A requirement on engines, tested by one dialogue.
 
     Attributes:
-        name: what it is, for people.
-        exchanges: lines to be sent, and how the line begins that is then waited for; an empty one is the end.
-        expected: what should come, for people.
-        check: of all lines heard in the last exchange.
-        seconds: how long each answer is waited for, if not `SECONDS`.
-        quiet: how long it is listened to before the last exchange.
-        is_needed: whether games are played with it here; the rest of its protocol is for other runners.
+        name: name shown to the user.
+        exchanges: lines to send and the first word of the awaited answer; an empty word awaits the engine's end.
+        expected: the expected answer, as shown to the user.
+        check: checks all lines received in the last exchange.
+        seconds: timeout of each answer, if not `SECONDS`.
+        quiet: seconds without a move required before the last exchange.
+        is_needed: whether games depend on it; the rest of the protocol matters only to other programs.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Step:
 
 @dataclass(frozen=True)
 class EngineCheckResult:
-    """What came of a step, and whether an engine needs it to play here."""
+    """Result of a step, and whether games depend on it."""
 
     step: str
     passed: bool
@@ -71,7 +71,7 @@ class EngineCheckResult:
 
 
 def check_engine(program: Program, start: Start = start_engine) -> Generator[EngineCheckResult, None, None]:
-    """Take an engine through all steps; one that ends or falls silent is restarted for the next.
+    """Take an engine through all steps. An engine that ends or stops answering is restarted for the next step.
 
     Raises:
         ValueError: the engine cannot be started.
@@ -102,7 +102,7 @@ def check_engine(program: Program, start: Start = start_engine) -> Generator[Eng
 
 
 def _spoken_by(program: Program, start: Start) -> Protocol:
-    """The language of an engine that nobody has named: UGI unless it only knows UCI."""
+    """Detect an engine's protocol: UGI unless it only knows UCI."""
     for spoken in (UGI, UCI):
         lines = start(program, "")
         greeting = _take(_greeting(spoken), lines)
@@ -113,7 +113,7 @@ def _spoken_by(program: Program, start: Start) -> Protocol:
 
 
 def _take(step: Step, lines: EngineLines, errors: Path | None = None) -> EngineCheckResult:
-    """Send what a step sends and judge what comes; `errors` is where the engine's standard error lies."""
+    """Send the lines of a step and judge the answers; `errors` is the file of the engine's standard error."""
     sent = " | ".join(line for group, _ in step.exchanges for line in group)
     heard: list[str] = []
     wrong, seconds = "", SECONDS if step.seconds is None else step.seconds
@@ -144,7 +144,7 @@ def _take(step: Step, lines: EngineLines, errors: Path | None = None) -> EngineC
 
 
 def _hear(lines: EngineLines, until: str, seconds: float, heard: list[str]) -> None:
-    """Add lines to `heard` until one begins as awaited."""
+    """Append lines to `heard` until one begins with `until`."""
     deadline = time.monotonic() + seconds
     while not (until and heard and heard[-1].split()[:1] == [until]):
         heard.append(lines.receive(max(0.0, deadline - time.monotonic())).decode(errors="replace").strip())
@@ -153,13 +153,13 @@ def _hear(lines: EngineLines, until: str, seconds: float, heard: list[str]) -> N
 
 
 def _expect_quiet(lines: EngineLines, seconds: float) -> None:
-    """Listen for so long that no move comes."""
+    """Check that no move arrives for so many seconds."""
     with suppress(TransportTimeout):
         _hear(lines, "", seconds, [])
 
 
 def _expect_no_more(lines: EngineLines) -> None:
-    """See that one move was all: nothing but `readyok` is to come when it is asked for."""
+    """Check that no second move follows: the answer to `isready` must be `readyok`."""
     heard: list[str] = []
     lines.send(b"isready", SECONDS)
     try:
@@ -169,11 +169,11 @@ def _expect_no_more(lines: EngineLines) -> None:
 
 
 class _Unasked(Exception):
-    """A move has come that nobody has asked for; it says so for people."""
+    """An unrequested move has arrived; the message is shown to the user."""
 
 
 def _last_errors(errors: Path | None) -> str:
-    """The last lines of an engine's standard error, for people; empty if there are none."""
+    """Return the last lines of an engine's standard error for a message, or "" if there are none."""
     try:
         text = errors.read_text(encoding="utf-8", errors="replace") if errors else ""
     except OSError:
@@ -188,7 +188,7 @@ def _greeting(spoken: Protocol) -> Step:
 
 
 def _setting_up(spoken: Protocol, program: Program) -> Iterator[Step]:
-    """The steps that an engine is taken through again whenever it is started: its options, and the variants in UCI."""
+    """Yield the steps repeated at every start of an engine: its options and, in UCI, the file of variants."""
     given = {name.lower() for name, _ in program.options}
     options = [f"setoption name {name} value {value}" for name, value in program.options]
     if options:
@@ -211,7 +211,7 @@ def _is_named(heard: list[str]) -> str:
 
 
 def _steps(spoken: Protocol) -> Iterator[Step]:
-    """All steps behind the opening ones, in their order."""
+    """Yield all steps after the opening ones, in order."""
     yield Step("is ready", ((("isready",), "readyok"),), "readyok")
     yield Step("ignores unknown commands", ((("xyzzy 1 2", "isready"), "readyok"),), "readyok")
     yield Step("starts a game", (((spoken.new_game, "isready"), "readyok"),), "readyok")
@@ -270,7 +270,7 @@ def _querying() -> Iterator[Step]:
 def _move_step(
     name: str, board: Board, spoken: Protocol, go: str, check: Check | None = None, seconds: float | None = None
 ) -> Step:
-    """A step in which a move is asked for, once the engine is ready."""
+    """Return a step that asks for a move once the engine is ready."""
     exchanges = (((*_position(board, spoken), "isready"), "readyok"), ((go,), "bestmove"))
     return Step(name, exchanges, "a legal move", check or partial(_is_legal, board), seconds)
 
@@ -281,7 +281,7 @@ def _position(board: Board, spoken: Protocol) -> tuple[str, ...]:
 
 
 def _game(size: str) -> Iterator[Board]:
-    """Some positions of a random game, the same every time."""
+    """Yield some positions of a random game, always the same."""
     board, generator = Board.from_moves([0, 13], size), random.Random(1)
     while board.legal_cells():
         if board.move_count % 4 == 2:

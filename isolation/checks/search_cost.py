@@ -1,8 +1,8 @@
-"""Search cost: CPU time per node, measured of several agents in turn.
+"""Search cost: CPU time per node, measured for several agents in turn.
 
-Wall time says how busy the machine is. Processor time hardly does, but processors are slowed, too: by what shares a
-core and its caches. So agents take turns of some milliseconds, and are compared turn by turn: what slows one of them
-slows the others alike.
+Wall time depends on how busy the machine is. CPU time hardly does, but a processor also slows down when other
+processes share its core or caches. Therefore agents take turns of a few milliseconds and are compared turn by turn, so
+that any slowdown affects them equally.
 """
 
 from __future__ import annotations
@@ -30,32 +30,32 @@ if TYPE_CHECKING:
     from isolation.search.compiled import CompiledPlayer
 
 NODES = 10_000
-"""Of an agent's own limit, the most nodes a move that it is measured at; others than of nodes count as so many."""
+"""Most nodes per move at which agents are measured, and the number for agents whose limit is not in nodes."""
 PYTHON_NODES = 100
-"""The same where it searches in Python."""
+"""The same for searches in Python."""
 STEADY = 0.1
-"""A cost whose interval is wider than this share of it is measured again, and said to be unsteady if it still is."""
+"""Relative interval width above which a cost is unsteady: it is measured again, and if still unsteady reported so."""
 ROUNDS, FEWEST_ROUNDS = 20, 5
 _SETS = 2
 _POSITIONS, _MOST_POSITIONS, _PYTHON_POSITIONS = 30, 300, 4
 _TURN = 3_000_000
 _LONGEST = 1_000_000_000
-"""Nanoseconds that a turn takes at least, and those that all turns of an agent take at most, if `FEWEST_ROUNDS` do."""
+"""Shortest turn, and longest total of an agent's turns, in nanoseconds; `FEWEST_ROUNDS` may take longer."""
 _PATIENCE = 10.0
-"""Seconds of processor time after which a first turn in Python is broken off."""
+"""Timeout of a first turn in Python, in seconds of CPU time."""
 
 Turn = Callable[[], tuple[int, int]]
-"""Searches, and returns how many nodes that visited and how many nanoseconds of processor time it took."""
+"""Searches, and returns the number of nodes visited and the CPU time in nanoseconds."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a node of an agent's search costs. For MCTS a node is a simulation.
+    """Cost of a search node. For MCTS a node is a simulation.
 
     Attributes:
-        nanoseconds: processor time a node, the least of all rounds: what else the machine did disturbed that least.
-        times: over the reference's, the median of all rounds.
-        low, high: the 95 % interval of that median, from its order statistics.
+        nanoseconds: CPU time per node, the minimum over all rounds, which other processes disturbed least.
+        times: ratio to the reference's cost, the median over all rounds.
+        low, high: 95 % interval of that median, from its order statistics.
     """
 
     nanoseconds: float
@@ -65,7 +65,7 @@ class Cost:
 
     @property
     def spread(self) -> float:
-        """How wide the interval is, as a share of the cost."""
+        """Width of the interval, relative to the cost."""
         return (self.high - self.low) / self.times
 
     @property
@@ -74,20 +74,20 @@ class Cost:
         return self.spread <= STEADY
 
     def over(self, other: Cost) -> Cost:
-        """The same with another agent as the reference; the interval is at least as wide as it should be."""
+        """Return the cost relative to another agent's; the interval is conservative."""
         if self == other:
             return Cost(self.nanoseconds, 1.0, 1.0, 1.0)
         return Cost(self.nanoseconds, self.times / other.times, self.low / other.high, self.high / other.low)
 
 
 def measure_costs(agents: Sequence[Agent], size: str = "7x7", *, interpreted: bool = False) -> list[Cost | str]:
-    """The cost of each agent's search, in the opening and the middle game; where it cannot be measured, why.
+    """Return the cost of each agent's search in the opening and the middle game, or why it cannot be measured.
 
-    Each plays at its own limit, at most `NODES` a move. The reference is the first that can be measured. Agents whose
-    code and limit are the same are measured once, and so cost the same.
+    Each agent searches with its own limit, up to `NODES` per move. The reference is the first agent that can be
+    measured. Agents with the same code and limit are measured once and get the same cost.
 
     Args:
-        interpreted: search in Python, whether the heuristics compile or not.
+        interpreted: search in Python even if the heuristics compile.
     """
     turns: dict[str, tuple[Turn, int] | str] = {}
     keys = [_key(agent) for agent in agents]
@@ -102,9 +102,9 @@ def measure_costs(agents: Sequence[Agent], size: str = "7x7", *, interpreted: bo
 
 
 def compare_turns(turns: Sequence[Turn], rounds: int = ROUNDS) -> list[Cost]:
-    """The costs of what takes these turns, the first being the reference.
+    """Return the costs of searches given by their turns; the first is the reference.
 
-    While one of them is not steady, as many rounds are added, up to twice as many.
+    If one of them is not steady after `rounds` rounds, as many rounds are added.
     """
     taken = np.empty((0, len(turns)))
     for _ in range(_SETS):
@@ -121,18 +121,18 @@ def _a_node(nodes: int, nanoseconds: int) -> float:
 
 def _cost(own: NDArray[np.float64], reference: NDArray[np.float64]) -> Cost:
     ratios = np.sort(own / reference)
-    rank = max(0, math.floor(len(ratios) / 2 - 0.98 * math.sqrt(len(ratios))))  # of the sign test, at 95 %
+    rank = max(0, math.floor(len(ratios) / 2 - 0.98 * math.sqrt(len(ratios))))  # sign test, at 95 %
     return Cost(float(own.min()), float(np.median(ratios)), float(ratios[rank]), float(ratios[-1 - rank]))
 
 
 def _key(agent: Agent) -> str:
-    """The same for agents whose searches are."""
+    """Return a key that is equal for agents with the same search."""
     searching = agent.searching(NODES)
     return json.dumps(searching.settings(), sort_keys=True) if searching else agent.name
 
 
 def _first_turn(agent: Agent, size: str, interpreted: bool) -> tuple[Turn, int] | str:
-    """The turns of an agent, whose code is compiled and loaded by now, and nanoseconds of one; or why there is none."""
+    """Take an agent's first turn, its code compiled and loaded; return its turn and nanoseconds, or why it has none."""
     searching = agent.searching(NODES)
     if searching is None:
         return "it does not search by countable nodes"
@@ -156,7 +156,7 @@ def _timed(search: Callable[[], int], repeats: int) -> tuple[int, int]:
 
 
 def _groups(ready: dict[str, tuple[Turn, int]]) -> list[tuple[list[str], int]]:
-    """Who is measured in turn with whom, and in how many rounds: all together, but the slow ones each by itself."""
+    """Return the groups measured together and their numbers of rounds: all fast agents at once, each slow one alone."""
     rounds = {key: min(ROUNDS, max(FEWEST_ROUNDS, _LONGEST // taken)) for key, (_, taken) in ready.items()}
     first, *others = list(ready) or [""]
     if not first:
@@ -170,16 +170,16 @@ def _groups(ready: dict[str, tuple[Turn, int]]) -> list[tuple[list[str], int]]:
 
 @cache
 def _positions(size: str, count: int) -> list[tuple[int, ...]]:
-    """So many positions of the opening, and as many of the middle game: always the same."""
+    """Return `count` positions of the opening and as many of the middle game, always the same."""
     rows, columns = parse_size(size)
     plies = (2, max(2, rows * columns // 4))
     return [cells for number in plies for cells in random_openings(count, number, size)]
 
 
 def _compiled_search(agent: SearchAgent, player: CompiledPlayer, size: str) -> Callable[[], int]:
-    """What searches all positions, and returns how many nodes that visited."""
+    """Return a function that searches all positions and returns the number of nodes visited."""
     nodes = agent.limit.nodes or NODES
-    # searched again and again, few positions would be learned by heart by the processor, which predicts branches
+    # with few positions, repeated searches would train the processor's branch prediction
     count = min(_MOST_POSITIONS, max(_POSITIONS, _POSITIONS * NODES // nodes))
     positions = Positions.of(_positions(size, count), size)
     seeds = np.zeros(len(positions), np.uint64)

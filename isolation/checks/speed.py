@@ -1,4 +1,4 @@
-"""Speed: games per second, and openings to measure with."""
+"""Speed: games per second, and openings for measuring it."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Speed:
-    """Things counted in a span of processor time."""
+    """A count and the CPU time in which it was reached."""
 
     count: int
     seconds: float
 
     @property
     def per_second(self) -> float:
-        """How many a second."""
+        """The rate per second."""
         return self.count / self.seconds
 
 
 def random_openings(count: int, plies: int, size: str = "7x7", seed: int = 1) -> list[tuple[int, ...]]:
-    """Random legal openings of so many plies after which the side to move can move; they may repeat."""
+    """Return random legal openings of `plies` plies after which the side to move can move; they may repeat."""
     rows, columns = parse_size(size)
     generator = random.Random(seed)
     openings: list[tuple[int, ...]] = []
@@ -46,7 +46,7 @@ def random_openings(count: int, plies: int, size: str = "7x7", seed: int = 1) ->
 def games_per_second(
     agent_1: Agent, agent_2: Agent, openings: Sequence[Sequence[int]], size: str = "7x7", *, interpreted: bool = False
 ) -> Speed:
-    """Whole games, one from each opening, by the processor's clock."""
+    """Measure the speed of whole games, one from each opening, in CPU time."""
     from isolation.games.match import play_games
 
     play_games(agent_1, agent_2, openings[:1], [0], size, interpreted=interpreted)

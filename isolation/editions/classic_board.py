@@ -11,7 +11,7 @@ from isolation.editions.edition import GameHistory
 
 
 class Board(ClassicState):
-    """A board with all that the classic engines' boards have, private attributes included.
+    """A board with the full API of the classic engines' boards, private attributes included.
 
     This is `isolation.Board`: the position and its methods are those of `isolation.boards.board.Board`.
     """
@@ -20,16 +20,17 @@ class Board(ClassicState):
     NOT_MOVED = None
 
     def play(self, time_limit: float | None = None) -> tuple[Any, GameHistory, str]:
-        """Play the game on from here between the two player objects.
+        """Play the rest of the game between the two player objects.
 
         Args:
             time_limit: milliseconds a move; by default 200 if a player has the first edition's
                 ``get_move(game, legal_moves, time_left)``, else 150.
 
         Returns:
-            The winner, the moves, and "illegal move" (the normal end, as well as a first-edition bad move), "forfeit"
-            (a bad move while moves remained) or "timeout" (judged first). If a player is of the first edition the
-            moves are a list of [player 1's move, player 2's move] that includes the losing move, else of [row, column].
+            The winner, the moves, and the reason: "illegal move" (the normal end, and a first-edition bad move),
+            "forfeit" (a bad move while legal moves remained) or "timeout" (which takes precedence). If a player is of
+            the first edition, the moves are a list of [player 1's move, player 2's move] that includes the losing move;
+            otherwise they are a list of [row, column].
         """
         return game_loop.play(self, time_limit)
 

@@ -1,7 +1,7 @@
 """Private attributes of the classic engines' boards, as views of a plain board.
 
-Those engines kept a position in private attributes, which unit tests and players read, write and assign;
-`ClassicState` is a board that shows its position through those names.
+Those engines kept a position in private attributes, which unit tests and players read, write and assign.
+`ClassicState` is a board that provides its position under those names.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _VIEWS = ("_rows_view", "_flat_view", "_moves_view", "_is_viewed")
 
 
 class _View:
-    """What is worked out when it is first read, and kept until the position changes."""
+    """A value computed when first read, and cached until the position changes."""
 
     def __init__(self, compute: Callable[[Any], Any]) -> None:
         self._compute, self._name = compute, compute.__name__
@@ -43,15 +43,15 @@ class ClassicState(Board):
     move and the indices where player 2 and player 1 stand; ``_player_1``, ``_player_2``, ``_active_player``,
     ``_inactive_player``, ``_Board__get_moves``.
 
-    What is read is a copy at that moment whose elements write through to the board. Writing state makes the board's
-    history unknown, unless nothing changes.
+    Reading returns a snapshot whose element assignments write through to the board. Writing makes the board's history
+    unknown, unless nothing changes.
     """
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in _VIEWS}
 
     def _forget_views(self) -> None:
-        """Let what is read next be what then is; the views that were read stay as they are."""
+        """Drop the cached views; views that were already read keep their contents."""
         for name in _VIEWS:
             self.__dict__.pop(name, None)
 
@@ -75,7 +75,7 @@ class ClassicState(Board):
         values = [value for row in rows for value in row]
         self._set_position(blank=_mask(value == 0 for value in values), second=_mask(value == 2 for value in values))
 
-    # Read through a getter of C's: code that looks at single elements does little else.
+    # `attrgetter` is implemented in C: code that reads single elements spends most of its time here.
     __board_state__ = property(attrgetter("_rows_view"), _set_rows)
 
     @_View
@@ -103,7 +103,7 @@ class ClassicState(Board):
 
     @__player_symbols__.setter
     def __player_symbols__(self, symbols: dict[Any, int]) -> None:
-        """The symbols are always 1 and 2: assigning them, as old copying code does, changes nothing."""
+        """Ignore the assignment, which old copying code makes; the symbols are always 1 and 2."""
 
     def __get_moves__(self, move: Move | None) -> list[Move]:
         return self.get_blank_spaces() if move is None else self.reach([move])
@@ -125,7 +125,7 @@ class ClassicState(Board):
         cells = rows * columns
         blank = _mask(flat[row + column * rows] == 0 for row in range(rows) for column in range(columns))
         locations = (self._cell_at_flat(flat[cells + 2]), self._cell_at_flat(flat[cells + 1]))
-        # This edition does not tell who visited a cell: player 2 keeps what is known to be its own.
+        # This edition does not record who visited a cell: player 2 keeps the cells known to be its own.
         second = self._visited_by_second()
         if locations[1] is not None:
             second |= 1 << locations[1]
@@ -177,11 +177,11 @@ class ClassicState(Board):
     __inactive_player__ = _inactive_player
 
     def hash(self) -> int:
-        """The hash of the position."""
+        """Return the hash of the position."""
         return hash(self)
 
     def to_string(self, symbols: Sequence[str] = ("1", "2")) -> str:
-        """The board as the classic engines print it: numbered rows and columns, lines ending in newline + return."""
+        """Return the board as the classic engines print it: numbered rows and columns, newline + return after each line."""
         margin = len(str(self.height - 1)) + 1
         columns = self.width
         signs = [
@@ -196,11 +196,11 @@ class ClassicState(Board):
         return "".join(f"{line}\n\r" for line in [header, *lines])
 
     def print_board(self) -> str:
-        """The same text as `to_string`; like the classic engines, it is returned, not printed."""
+        """Return the same text as `to_string`; like the classic engines, it does not print."""
         return self.to_string()
 
     def _visited_by_second(self) -> int:
-        """The mask of the cells player 2 visited, as far as it is known."""
+        """Return the mask of the cells that player 2 is known to have visited."""
         mask = self._setup or 0
         if not mask and (self.height * self.width - self.blank.bit_count()) == len(self._past):  # none visited twice
             for cell, _, _ in self._past[1 - (self.active_index ^ (len(self._past) & 1)) :: 2]:
@@ -233,7 +233,7 @@ class ClassicState(Board):
         self._forget_views()
 
     def _set_active(self, player: Any, waiting: int) -> None:
-        # A player that plays itself is indistinguishable from its opponent.
+        # A player that plays against itself is indistinguishable from its opponent.
         if self.players[0] is not self.players[1]:
             self._set_position(active_index=self._index_of(player) ^ waiting)
 
@@ -255,7 +255,7 @@ class ClassicState(Board):
             bit = 1 << cell
             self._set_position(blank=self.blank | bit if value == 0 else self.blank & ~bit)
         elif position > cells:
-            # The entry at `cells` only repeats who is to move, as in the classic engine.
+            # The entry at `cells` only repeats the side to move, as in the classic engine.
             self._set_location(1 if position == cells + 1 else 0, self._cell_at_flat(value))
 
     def _set_location(self, player_index: int, cell: int | None) -> None:
@@ -276,13 +276,13 @@ class ClassicState(Board):
 
 
 def enable_board_extensions(find_method: Callable[[str, str], Any]) -> None:
-    """From now on give users' files the methods that students added to the board beside them.
+    """Provide methods that students added to `Board` in files beside their players, to users' files, from now on.
 
-    Boards do not always look there: where a class has a `__getattr__`, Python (3.11) takes its slow way to every
-    attribute and method, and searches written in Python take two to three times as long.
+    This is off by default: if a class has a `__getattr__`, Python (3.11) looks up all attributes and methods the slow
+    way, and searches written in Python take two to three times as long.
 
     Args:
-        find_method: finds a method by the name of the module that asks for it, and its own; None if there is none.
+        find_method: finds a method by the name of the calling module and its own name; None if there is none.
     """
 
     def added_attribute(board: ClassicState, name: str) -> Any:
@@ -297,7 +297,7 @@ def enable_board_extensions(find_method: Callable[[str, str], Any]) -> None:
 
 
 class _Mirror(list[Any]):
-    """A list whose element assignments are also written to the board it shows; copies of it are plain lists."""
+    """A list whose element assignments are also written to its board; copies are plain lists."""
 
     __slots__ = ("board",)
     board: ClassicState
@@ -320,7 +320,7 @@ class _Mirror(list[Any]):
 
 
 class _Flat(_Mirror):
-    """The second edition's cells and what stands behind them."""
+    """The second edition's flat state: the cells and the three entries after them."""
 
     __slots__ = ()
 
@@ -329,7 +329,7 @@ class _Flat(_Mirror):
 
 
 class _Row(_Mirror):
-    """One of the first edition's rows; `start` is its first cell."""
+    """A row of the first edition's state; `start` is its first cell."""
 
     __slots__ = ("start",)
     start: int
@@ -349,7 +349,7 @@ class _Rows(_Mirror):
 
 
 class _MirrorDict(dict[Any, Any]):
-    """A dict whose item assignments are also written elsewhere; copies of it are plain dicts."""
+    """A dict whose item assignments are also passed to `write`; copies are plain dicts."""
 
     def __init__(self, values: dict[Any, Any], write: Callable[[Any, Any], None]) -> None:
         super().__init__(values)
@@ -367,7 +367,7 @@ _BITS_OF_BYTES = [[byte >> bit & 1 for bit in range(8)] for byte in range(256)]
 
 
 def _bits(mask: int, cells: int) -> list[int]:
-    """The bits of a mask, cell 0 first; a byte at a time, which is quick."""
+    """Return the bits of a mask, cell 0 first; byte by byte for speed."""
     bits: list[int] = []
     for byte in mask.to_bytes((cells + 7) // 8, "little"):
         bits += _BITS_OF_BYTES[byte]
@@ -377,12 +377,12 @@ def _bits(mask: int, cells: int) -> list[int]:
 
 @lru_cache(maxsize=64)
 def _by_column(rows: int, columns: int) -> itemgetter[Any]:
-    """What brings the cells of a list row by row into columns, and leaves the three entries behind them there."""
+    """Return a getter that reorders a row-major list of cells by columns and keeps the three entries after them."""
     cells = rows * columns
     order = [row * columns + column for column in range(columns) for row in range(rows)]
     return itemgetter(*order, cells, cells + 1, cells + 2)
 
 
 def _mask(flags: Iterable[bool]) -> int:
-    """The mask of the cells whose flag is set, cell 0 first."""
+    """Return the mask of the cells whose flag is set, cell 0 first."""
     return int("0" + "".join("1" if flag else "0" for flag in flags)[::-1], 2)

@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 
 GameHistory = list[list[int]] | list[list[Move | None]]
 TimeLeft = Callable[[], float]
-"""The milliseconds a player has left for its move."""
+"""Returns the milliseconds left for a player's move."""
 
 
 @dataclass(frozen=True)
 class Edition:
-    """One edition of the classic engine, as far as its players notice.
+    """An edition of the classic engine, as its players see it.
 
     Attributes:
         name: "first", "second" or "third".
-        usual_limit: milliseconds a move.
-        usual_size: of the board, ROWSxCOLUMNS.
-        bad_move: how a game ends in which a player gives a bad move though it has good ones.
-        asked_by: the method by which players are asked, and its arguments, for people.
-        matches: whether a player, or the class of one, belongs to this edition.
-        ask: asks a player for its move in a game; whatever it returns is returned, unchecked.
-        is_late: whether a move that was just asked for comes too late.
-        history: the moves of a game as this edition returns them: from the moves played, the one that lost, and which
-            player, 0 or 1, began.
+        usual_limit: milliseconds per move.
+        usual_size: board size, ROWSxCOLUMNS.
+        bad_move: the reason for losing by a bad move while legal moves remain.
+        asked_by: signature of the players' move method, as shown to the user.
+        matches: returns whether a player or its class belongs to this edition.
+        ask: asks a player for its move in a game; returns its answer unchecked.
+        is_late: returns whether the answer has just come too late.
+        history: the moves of a game in this edition's format, from the moves played, the losing move, and the player
+            who began (0 or 1).
     """
 
     name: str
@@ -50,12 +50,12 @@ class Edition:
 
 
 TOO_LATE = object()
-"""What a player of the third edition has answered that has put no action in time."""
+"""The answer of a third-edition player that has put no action on its queue in time."""
 
 
 @dataclass(frozen=True, eq=False)
 class NoMove:
-    """What a player of the third edition has answered that has put what is no action; it says so."""
+    """The answer of a third-edition player that has put something other than an action; `repr` describes it."""
 
     action: Any
 
@@ -64,12 +64,12 @@ class NoMove:
 
 
 def has_get_action(player: Any) -> bool:
-    """Whether a player has the third edition's ``get_action(state)``, and no ``get_move``."""
+    """Return whether a player has the third edition's ``get_action(state)`` and no ``get_move``."""
     return callable(getattr(player, "get_action", None)) and not hasattr(player, "get_move")
 
 
 def is_first_edition(player: Any) -> bool:
-    """Whether a player, or the class of one, has the first edition's ``get_move(game, legal_moves, time_left)``."""
+    """Return whether a player or its class has the first edition's ``get_move(game, legal_moves, time_left)``."""
     get_move: Any = getattr(player, "get_move", None)
     try:
         parameters = inspect.signature(get_move).parameters.values()
@@ -86,13 +86,13 @@ def is_first_edition(player: Any) -> bool:
 
 
 def _turns(moves: Sequence[Move], last: Any, first_mover: int) -> GameHistory:
-    """[player 1's move, player 2's move] for every turn, the losing move included."""
+    """Return [player 1's move, player 2's move] for every turn, including the losing move."""
     plies: list[Any] = [None] * first_mover + [*moves, last]
     return [plies[ply : ply + 2] for ply in range(0, len(plies), 2)]
 
 
 def _rows_and_columns(moves: Sequence[Move], last: Any, first_mover: int) -> GameHistory:
-    """[row, column] for every move but the losing one."""
+    """Return [row, column] for every move except the losing one."""
     return [list(move) for move in moves]
 
 
@@ -101,10 +101,10 @@ def _is_time_up(move: Any, time_left: TimeLeft) -> bool:
 
 
 def _ask_for_action(player: Any, game: Board, time_left: TimeLeft) -> Any:
-    """The move that a player of the third edition puts in time, `TOO_LATE` if there is none.
+    """Return the move that a third-edition player puts in time, or `TOO_LATE` if there is none.
 
-    In a finished game, which is one ply or more before a player here is without a move, it is not asked: the first
-    action that leaves its opponent no move is played, or else the first.
+    This edition's games end one ply or more before a player here is without a move. In such a finished game the player
+    is not asked: the first action that leaves its opponent no move is played, else the first action.
     """
     state = state_of(game)
     actions: Sequence[int] = state.actions()
@@ -158,25 +158,25 @@ EDITIONS = (FIRST, SECOND, THIRD)
 
 
 def edition_of(*players: Any) -> Edition:
-    """The edition of a player or its class, or of a game between players: the earliest that one of them belongs to."""
+    """Return the edition of a player, its class, or a game between players: the earliest that any of them has."""
     return next(edition for edition in EDITIONS if any(map(edition.matches, players)))
 
 
 def make_player(make: Callable[..., Any], seat: int) -> Any:
-    """A fresh player for a seat, 0 or 1, of its class or of a function that makes one.
+    """Create a player for a seat (0 or 1) from its class or factory function.
 
-    Classes of the third edition are given the seat as ``player_id``; all others nothing.
+    Classes of the third edition get the seat as ``player_id``; all others no arguments.
     """
     return make(player_id=seat) if isinstance(make, type) and has_get_action(make) else make()
 
 
 def call_get_move(player: Any, game: Board, time_left: TimeLeft) -> Any:
-    """Ask a player of any edition for its move; whatever it returns is returned, unchecked."""
+    """Ask a player of any edition for its move; return its answer unchecked."""
     return edition_of(player).ask(player, game, time_left)
 
 
 def seat(game: Board, player: Any) -> Board:
-    """A copy of the game in which the side to move is this player object, for players that ask about themselves."""
+    """Return a copy of the game with this player object to move, for players that refer to themselves."""
     seated = game.copy()
     other = game.players[1 - game.active_index]
     seated.players = (other, player) if game.active_index else (player, other)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def play(game: Board, time_limit: float | None = None) -> tuple[Any, GameHistory, str]:
-    """Play a game on between its two player objects; see `Board.play`."""
+    """Play the rest of a game between its two player objects; see `Board.play`."""
     edition = edition_of(*game.players)
     limit = edition.usual_limit if time_limit is None else time_limit
     first_mover = game.active_index

@@ -1,4 +1,4 @@
-"""External engines as agents, each in a process that is kept from game to game."""
+"""External engines as agents. Their processes are kept from game to game."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from isolation.rules.outcome import Reason
 from isolation.search.result import SearchResult
 
 MOST_NOTES = 20_000_000
-"""Bytes of what is written of searches by one process of ours; that is enough for some hundred thousand moves."""
+"""Largest file of search information per process, in bytes; enough for some hundred thousand moves."""
 _Order = tuple[Program, str, Timeouts]
 
 
@@ -31,12 +31,12 @@ _Order = tuple[Program, str, Timeouts]
 class EngineAgent(UncompiledAgent):
     """An engine under a limit.
 
-    It might hang, but needs no guard: it lives in a process of its own, and its session waits for nothing without end.
+    An engine may hang, but needs no guard: it runs in its own process, and its session has a timeout for every answer.
 
     Attributes:
-        errors: the folder that its standard error goes to, a file a process, and beside it what it says of its
-            searches, a line of JSON a move, up to `MOST_NOTES` bytes; empty for nowhere.
-        waits: how long it is waited for.
+        errors: the folder for standard error (a file per process) and for the engine's search information (a line of
+            JSON per move, up to `MOST_NOTES` bytes); empty to discard both.
+        waits: timeouts.
     """
 
     name: str
@@ -53,38 +53,40 @@ class EngineAgent(UncompiledAgent):
 
     @property
     def why_unrepeatable(self) -> str:
-        """That nobody here knows what it does."""
+        """The reason why moves are not reproducible: the engine's behaviour is unknown."""
         return "engines may be nondeterministic"
 
     def settings(self) -> dict[str, Any]:
-        """Its command, files by name and content, its protocol and options, and its limit."""
+        """Return its command (files by name and content), protocol, options and limit."""
         limit = {self.limit.unit: getattr(self.limit, self.limit.unit)}
         return {"kind": "engine", **self.program.facts(), "limit": limit}
 
     @property
     def has_own_process(self) -> bool:
-        """Yes: whatever it plays in can be ended."""
+        """True: the engine's process can be ended at any time."""
         return True
 
     def keeping_errors(self, folder: Path) -> EngineAgent:
-        """The same engine, its standard error going to files in a folder, which is made in one that exists."""
+        """Return the same engine with standard error written to a folder, which is created if its parent exists."""
         return replace(self, errors=str(folder)) if folder.parent.is_dir() else self
 
     def capped(self, seconds: float) -> EngineAgent:
-        """The same engine, given up after so many seconds without a move, or without being ready for one."""
+        """Return the same engine with a timeout of `seconds` for each move and for becoming ready."""
         return replace(self, waits=replace(self.waits, move=seconds, cap=seconds))
 
     def open(self, start: Start = start_engine) -> EnginePlayer:
-        """What asks the engine for moves; it is started for the first game."""
+        """Return a player; the engine is started for its first game."""
         return EnginePlayer(self, start)
 
 
 @dataclass
 class EnginePlayer:
-    """The player of an engine, which is restarted once it had to be ended, and left to the next who opens it.
+    """The player of an engine.
+
+    An engine that had to be ended is restarted. A closed player leaves its engine running for the next player.
 
     Attributes:
-        game: what the game that is on is called in what is written of its searches.
+        game: id of the current game in the file of search information.
     """
 
     agent: EngineAgent
@@ -93,10 +95,10 @@ class EnginePlayer:
     _session: Session | None = field(default=None, init=False)
 
     def new_game(self) -> None:
-        """Tell the engine of a new game, and start it if need be.
+        """Announce a new game to the engine, and start it if necessary.
 
         Raises:
-            Forfeit: it cannot be started, does not answer, or is gone.
+            Forfeit: the engine cannot be started, does not answer, or has ended.
         """
         session = self._session or _idle.take(self._order)
         if session is not None and not session.is_over:
@@ -106,15 +108,15 @@ class EnginePlayer:
             except ForfeitError as loss:
                 if loss.reason is not Reason.CRASH:
                     raise
-        # None is running, or the one that was has ended between two games, which is no way to lose the next.
+        # No engine is running, or it ended between two games, which must not lose the next one.
         self._session = start_session(self.agent.program, self._errors(), self.agent.waits, self.start)
         self._session.new_game()
 
     def choose(self, board: Board, seed: int) -> SearchResult:
-        """The engine's move; the seed is nothing to it.
+        """Return the engine's move; the seed is ignored.
 
         Raises:
-            Forfeit: there is none, or it is illegal or late.
+            Forfeit: the engine gives no move, or an illegal or late one.
         """
         session = self._session
         assert session is not None
@@ -127,7 +129,7 @@ class EnginePlayer:
         return result
 
     def close(self) -> None:
-        """Leave the engine to the next who opens it; end it if it owes a move."""
+        """Leave the engine to the next player; end it if it still owes a move."""
         session, self._session = self._session, None
         if session is None or session.is_over:
             return
@@ -141,13 +143,13 @@ class EnginePlayer:
         return self.agent.program, self.agent.errors, self.agent.waits
 
     def _errors(self) -> str:
-        """The file that the engine's standard error goes to: of its agent and of our process."""
+        """Return the file of the engine's standard error, named by its agent and this process."""
         name = re.sub(r"[^\w.+-]", "_", self.agent.name)
         return str(Path(self.agent.errors, f"{name}-{os.getpid()}.txt")) if self.agent.errors else ""
 
     def _note(self, board: Board, info: Info, line: Sequence[int], lost: Reason | None = None) -> None:
-        """Write down which ply of which game it was, what the engine said of its search and, if it lost by that, how;
-        the line it expects is one of cells."""
+        """Append the search information of a ply to the file of notes; `line` is the expected line in cells, `lost` the
+        reason if the engine has just lost."""
         if not self.agent.errors:
             return
         said: dict[str, Any] = {"game_id": self.game, "ply": board.move_count + 1, "fen": board.fen}

@@ -20,32 +20,31 @@ from isolation.search.result import SearchResult
 
 NO_MOVE = "(none)"
 HALT_SECONDS = 1.0
-"""How long a search is waited for that has been told to stop and has found nothing yet; then the first legal move is
-the answer."""
+"""Timeout of a stopped search that has found no move yet; after it the first legal move is the answer."""
 INFO_SECONDS = 1.0
-"""A search is never silent for longer."""
+"""Longest interval between info lines, in seconds."""
 PROVEN = 1_000_000_000
-"""Centipawns of a proven result, where nobody knows how many plies it is away."""
+"""Score in centipawns of a proven result whose distance in plies is unknown."""
 _OFTEN = 0.005
 _GRACE = 0.05
-"""How long a search that has been answered for is waited for, so that it does not compute beside the next one."""
+"""Seconds to wait for an answered search to end, so that it does not compete with the next one."""
 _WITHOUT_END = Limit(nodes=2**61)
 
 Ask = Callable[[Agent, Board], SearchResult]
-"""Has an agent choose a move."""
+"""Asks an agent for a move."""
 
 
 @dataclass(frozen=True)
 class SearchPlan:
-    """How an agent does what `go` asks.
+    """How an agent executes a `go` command.
 
     Attributes:
-        agent: under the limit that it keeps by itself.
-        depth: which it reaches ply by ply; None if it searches once.
-        seconds: after which it is ended, if it does not keep the time by itself.
-        patience: seconds, the search's own included, that its compiled code may be waited for; infinite where no time
-            is said, or where it needs none.
-        notes: what of `go` is not done, and what is done instead.
+        agent: the agent with the limit that it enforces itself.
+        depth: depth to reach by iterative deepening; None to search once.
+        seconds: timeout of the search, if the agent does not enforce the time itself.
+        patience: seconds, including the search, within which compilation must finish; infinite if `go` has no time
+            limit or nothing needs compiling.
+        notes: parts of `go` that are not followed, and what is done instead.
     """
 
     agent: Agent
@@ -56,7 +55,7 @@ class SearchPlan:
 
 
 def plan_search(agent: Agent, search: GoRequest, board: Board) -> SearchPlan:
-    """The plan of a search; the first of depth, nodes and time that the agent can have is the limit that it keeps."""
+    """Plan a search. The agent's limit is the first of depth, nodes and time that it supports."""
     within = inf if search.ms is None else search.ms / 1e3
     patience = within if is_compilable(board) else inf
     if not hasattr(agent, "limit"):
@@ -80,7 +79,7 @@ def plan_search(agent: Agent, search: GoRequest, board: Board) -> SearchPlan:
 
 
 class RunningSearch:
-    """A search under way, in a thread of its own. Whoever answers first, the search or who ends it, has answered."""
+    """A running search in its own thread. The first answer counts, that of the search or that of `end`."""
 
     def __init__(
         self,
@@ -93,14 +92,14 @@ class RunningSearch:
         is_infinite: bool,
         compiling: threading.Thread | None = None,
     ) -> None:
-        """Begin it.
+        """Start the search.
 
         Args:
-            board: nobody changes it any more.
-            say: sends lines; it is called from several threads.
-            is_infinite: it waits for `end` to answer.
-            compiling: what makes the agent's code, if that is not there yet; waited for as long as the plan has
-                patience. Then the first legal move is the answer.
+            board: the position; it must not be changed any more.
+            say: sends lines; called from several threads.
+            is_infinite: answer only after `end`.
+            compiling: the thread that compiles the agent's code, if it is still running. The search waits for it up to
+                `plan.patience`; after that, the first legal move is the answer.
         """
         self._plan, self._board, self._spoken, self._ask, self._send = plan, board, spoken, ask, say
         self._is_infinite = is_infinite
@@ -120,11 +119,11 @@ class RunningSearch:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it still computes, or waits to be ended."""
+        """Whether the search still computes, or waits for `end`."""
         return self._thread.is_alive()
 
     def end(self) -> None:
-        """Have it answer: the best move so far, or the first legal one if it does not stop and has found none."""
+        """Answer with the best move so far, or the first legal move if the search has none and does not stop."""
         self._is_stopped.set()
         if self._best is not None:
             self._answer(self._best)
@@ -144,7 +143,7 @@ class RunningSearch:
                     return
                 with workspaces.interruptible() as self._running:
                     self._best = result = self._find()
-        except BaseException as error:  # of whatever code the agent runs: an engine goes on
+        except BaseException as error:  # raised by any code of the agent; the engine continues
             error_line = f"info string error: {forfeit_from(error).detail}"
         self._is_over = True
         if self._is_infinite:
@@ -155,7 +154,7 @@ class RunningSearch:
             self._close(error_line, NO_MOVE)
 
     def _wait_for(self, compiling: threading.Thread) -> bool:
-        """Whether code is there in time; then what is left of the time is searched for."""
+        """Wait for compiled code; return whether it is ready in time. The search then uses the remaining time."""
         compiling.join(max(0.0, self._started + self._plan.patience - time.perf_counter()))
         if compiling.is_alive():
             self._inform(f"info string code for {self._board.size} is still being compiled: the first legal move")
@@ -178,13 +177,13 @@ class RunningSearch:
         return self._deepen(plan.depth)
 
     def _deepen(self, deepest: int) -> SearchResult:
-        """Search ply by ply to a depth, until a result is proven; in a lost position the last hope is played."""
+        """Deepen iteratively until a result is proven. In a lost position, play the last move not yet proven lost."""
         best = None
         for depth in range(1, deepest + 1):
             result = self._ask(replace(self._plan.agent, limit=Limit(depth=depth)), self._board)  # type: ignore[type-var]
             self._nodes += result.nodes
             result = replace(result, nodes=self._nodes, seconds=time.perf_counter() - self._started)
-            if result.depth < depth:  # it was ended
+            if result.depth < depth:  # the search was stopped
                 return replace(best, nodes=result.nodes, seconds=result.seconds) if best else result
             if best is not None and result.score == -inf:
                 result = replace(result, move=best.move, pv=best.pv)
@@ -196,7 +195,7 @@ class RunningSearch:
         return best
 
     def _watch(self) -> None:
-        """End the search when its time is over, and say now and then that it goes on."""
+        """End the search when its time is over, and print info lines at intervals."""
         deadline = self._started + self._plan.seconds
         while not self._is_stopped.wait(max(0.0, min(INFO_SECONDS, deadline - time.perf_counter()))):
             if time.perf_counter() >= deadline:
@@ -204,7 +203,7 @@ class RunningSearch:
             elif not self._is_over:
                 milliseconds = round(1e3 * (time.perf_counter() - self._started))
                 self._inform(f"info nodes {self._nodes + self._running.nodes()} time {milliseconds}")
-        while self._thread.is_alive():  # a search that has just begun has missed that it is to end
+        while self._thread.is_alive():  # a search that has just started may have missed the first halt
             self._running.halt()
             self._thread.join(_OFTEN)
 
@@ -233,10 +232,10 @@ class RunningSearch:
 
 
 def format_info(result: SearchResult, board: Board, spoken: Protocol, *, counts_plies: bool) -> str:
-    """What a search has found, as a line of information.
+    """Format a search result as an info line.
 
-    A proven result is a mate in so many plies, in UCI in so many moves, where that number is known: if the move ends
-    the game, or if the search `counts_plies`, so that its depth is how far it had to look. Otherwise it is `PROVEN`.
+    A proven result is a mate in so many plies (UGI) or moves (UCI) if that number is known: if the move ends the game,
+    or if the search `counts_plies`, so that its depth is the distance to the end. Otherwise the score is `PROVEN`.
     """
     after, moves = board.copy(), []
     for cell in result.pv:
@@ -254,7 +253,7 @@ def format_info(result: SearchResult, board: Board, spoken: Protocol, *, counts_
 
 
 def _centipawns(score: float) -> int:
-    """Hundredths of a score, short of `PROVEN` unless it is infinite."""
+    """Return a score in hundredths, clipped below `PROVEN` unless it is infinite."""
     if isinf(score):
         return PROVEN if score > 0 else -PROVEN
     return round(min(max(100 * score, 1 - PROVEN), PROVEN - 1))

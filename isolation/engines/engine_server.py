@@ -1,6 +1,6 @@
 """Run one of our agents as a UGI or UCI engine.
 
-A search runs beside the dialogue, so that `isready`, `stop` and `quit` are answered while it lasts.
+A search runs in its own thread, so that `isready`, `stop` and `quit` are answered meanwhile.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from isolation.search.result import SearchResult
 
 _SIZES = ("5x5", "6x6", "7x7", "8x8", "9x9", "9x11")
 _VARIANTS = ("joust", *(f"{kind}{size}" for kind in ("joust", "placing") for size in _SIZES))
-"""What is offered to whoever chooses from a list; variants of all other sizes are known too."""
+"""Variants listed for the user to choose from; variants of all other sizes are accepted, too."""
 _NO_POSITION = "no position: the last one was invalid"
 
 
 def serve(agent: Agent, lines: Iterable[str], say: Callable[[str], None], size: str = "7x7") -> None:
-    """Answer lines until `quit` or their end.
+    """Answer lines until `quit` or the end of the input.
 
     Args:
-        agent: who plays; `go` replaces its limit if it says one that the agent can be given.
-        say: sends a line; it is called from several threads, one at a time.
-        size: of the board that `startpos` of UGI means.
+        agent: the agent that plays; a limit given with `go` replaces its own if the agent supports it.
+        say: sends a line; called from several threads, one at a time.
+        size: board size of UGI's `startpos`.
     """
     server = _Server(agent, say, size)
     try:
@@ -61,7 +61,7 @@ class _Server:
         self._thinking: RunningSearch | None = None
 
     def hear(self, words: list[str]) -> None:
-        """Do what a line asks; what cannot be done is said in a line of information."""
+        """Execute a command; errors are reported as info lines."""
         first, *arguments = words
         try:
             if first in PROTOCOLS:
@@ -81,7 +81,7 @@ class _Server:
             self._say(f"info string error: {' '.join(str(error).split())[:300]}")
 
     def close(self) -> None:
-        """End the search, if one is on, and the players."""
+        """End the running search, if any, and close the players."""
         self._stop()
         self._forget()
 
@@ -89,7 +89,7 @@ class _Server:
         if first == "setoption":
             self._set_option(arguments)
         elif first == "position":
-            self._board = None  # should it not be read, nobody is answered for the one before
+            self._board = None  # if the new position is invalid, the previous one must not be searched
             self._board = self._position(arguments)
         elif first == "go":
             self._go(arguments)
@@ -110,7 +110,7 @@ class _Server:
         self._say(spoken.greeted)
 
     def _get_ready(self) -> None:
-        """Have what plays compiled, so that no move waits for it."""
+        """Compile the agent's code, so that no move waits for it."""
         if self._thinking is None or not self._thinking.is_alive:
             self._compile()
         self._say("readyok")
@@ -132,7 +132,7 @@ class _Server:
             start_of(value)
             self._variant = value
             self._board = self._start()
-        elif name.lower() != "variantpath":  # the names of variants say all that there is in our files of them
+        elif name.lower() != "variantpath":  # the variants' names carry all information of the files
             raise ValueError(f"no option {name[:40]}")
 
     def _start(self) -> Board:
@@ -177,11 +177,11 @@ class _Server:
         )
 
     def _compiled_beside(self, board: Board) -> threading.Thread | None:
-        """The thread that compiles what plays on boards of this size, begun now if none was; None if all is there."""
+        """Return the thread that compiles for boards of this size, started if necessary; None if it has finished."""
         if board.size not in self._compiling:
 
             def compile_now() -> None:
-                with suppress(Exception):  # the search meets it again, and says so
+                with suppress(Exception):  # the search raises it again, and reports it
                     self._agent.compiled((board.height, board.width))
 
             self._compiling[board.size] = threading.Thread(target=compile_now, daemon=True)
@@ -197,7 +197,7 @@ class _Server:
         if player is None:
             player = self._players[limit] = agent.open()
             player.new_game()
-        # A search is late here only if the machine is slow, and whoever asks has a clock.
+        # `find` does not judge lateness: the graphical interface has its own clock.
         choose = getattr(player, "find", player.choose)
         result: SearchResult = choose(board, move_seed(0, board.move_count))
         if result.move not in board.legal_cells():
@@ -205,7 +205,7 @@ class _Server:
         return result
 
     def _stop(self) -> None:
-        """End the search and have its answer sent, if one is on."""
+        """End the running search, if any, so that it sends its answer."""
         thinking, self._thinking = self._thinking, None
         if thinking is None:
             return

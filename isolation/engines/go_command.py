@@ -9,21 +9,21 @@ from isolation.rules.limits import Limit
 from isolation.usercode.user_exceptions import to_one_line
 
 OVERHEAD_MS = 10.0
-"""What is left of a time for the way of the answer."""
+"""Part of a time limit reserved for transmitting the answer."""
 _MOVES_TO_GO = 20
-"""Into how many moves the time left is divided where nobody says how many there are; games of 7x7 have no more."""
+"""Number of moves that share the remaining time if `movestogo` is not given; 7x7 games have no more."""
 _SHOWN = 40
 _CLOCKS = {"p1time": "wtime", "p2time": "btime", "p1inc": "winc", "p2inc": "binc"}
 
 
 @dataclass(frozen=True)
 class GoRequest:
-    """A search that is asked for; it ends with the first of its limits that it reaches.
+    """The search requested by `go`; it ends when any of its limits is reached.
 
     Attributes:
-        depth, nodes, ms: its limits; without any of them the agent has its own.
-        is_infinite: it waits for `stop` to answer.
-        notes: where it is not the one that was asked for, what is done instead.
+        depth, nodes, ms: limits; without any, the agent's own applies.
+        is_infinite: answer only after `stop`.
+        notes: what is done differently from the request.
     """
 
     depth: int | None = None
@@ -34,13 +34,13 @@ class GoRequest:
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """One limit for each of depth, nodes and time that is said."""
+        """One `Limit` for each of depth, nodes and time that is given."""
         said = {"depth": self.depth, "nodes": self.nodes, "ms": self.ms}
         return tuple(Limit(**{unit: value}) for unit, value in said.items() if value is not None)  # type: ignore[arg-type]
 
 
 def read_go(words: list[str], active_index: int) -> GoRequest:
-    """What the words behind `go` ask of the side to move; a number that is none is left out, with a note.
+    """Parse the arguments of `go` for the side to move; invalid numbers are ignored with a note.
 
     >>> read_go(["nodes", "500", "movetime", "100"], 0).limits
     (Limit(nodes=500), Limit(ms=90.0))
@@ -77,5 +77,5 @@ def read_go(words: list[str], active_index: int) -> GoRequest:
 
 
 def _milliseconds(time: float) -> float:
-    """What of a time is thought for."""
+    """Return the part of a time limit used for thinking."""
     return max(1.0, time / 2, time - OVERHEAD_MS)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 Language = Literal["", "ugi", "uci"]
-"""A protocol; empty means that the engine is asked which of them it speaks."""
+"""A protocol; empty to detect it."""
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,9 @@ class Program:
 
     Attributes:
         command: the program and its arguments.
-        protocol: the language it speaks.
-        options: names and values that it is told before its first game.
-        directory: where it works; empty for where this process does.
+        protocol: the protocol it uses.
+        options: names and values set before its first game.
+        directory: its working directory; empty for that of this process.
     """
 
     command: tuple[str, ...]
@@ -31,10 +31,10 @@ class Program:
     directory: str = ""
 
     def find(self) -> tuple[str, ...]:
-        """The command, its program by the path at which it lies.
+        """Return the command with the path of its program.
 
         Raises:
-            ValueError: there is no such directory or program, or it may not be run; in one line.
+            ValueError: the directory or program does not exist, or the program is not executable; in one line.
         """
         if self.directory and not Path(self.directory).is_dir():
             raise ValueError(f"no such directory: {self.directory}")
@@ -46,10 +46,10 @@ class Program:
         return (str(Path(executable).absolute()), *arguments)
 
     def facts(self) -> dict[str, object]:
-        """What influences its play, ready for JSON: files by name and content, wherever they lie.
+        """Return everything that influences its play, ready for JSON: files by name and content, not by path.
 
         Raises:
-            ValueError: there is no such program.
+            ValueError: the program does not exist.
         """
         words = []
         for word, path in zip(self.command, self.find(), strict=True):
@@ -60,7 +60,7 @@ class Program:
 
 
 def _why_not(path: str) -> str:
-    """Why what lies at a path, or is called so, is not run."""
+    """Return why a path or program name cannot be executed."""
     if not Path(path).is_file():
         return "is not a program"
     if os.path.dirname(path):

@@ -1,7 +1,7 @@
 """UGI and UCI messages: format commands, parse answers.
 
-UGI is the Universal Game Interface (kz04px/ugi). UCI is spoken in the dialect of Fairy-Stockfish, which calls the game
-`joust` and has the placements and boards other than 8x8 told by a file of variants.
+UGI is the Universal Game Interface (kz04px/ugi). UCI is used in the dialect of Fairy-Stockfish, which calls the game
+`joust` and reads placements, and boards other than 8x8, from a file of variants.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from isolation.rules.notation import column_name
 from isolation.usercode.user_exceptions import to_one_line
 
 JOUST = "8/8/8/4n3/3N4/8/8/8 w - - 0 1"
-"""Where a game of Fairy-Stockfish's begins."""
+"""Start position of Fairy-Stockfish's variant `joust`."""
 DEEPEST = 1_000
-"""No game is longer, whatever an engine says of its depth."""
+"""Upper bound of a depth reported by an engine; no game is longer."""
 _SHOWN = 40
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """One of the languages: its greeting, the answer, how a game begins, and how moves are written."""
+    """A protocol: its name, which is also its greeting, its new-game command, and its move notation."""
 
     name: Literal["ugi", "uci"]
     new_game: str
@@ -37,7 +37,7 @@ class Protocol:
 
     @property
     def greeted(self) -> str:
-        """The end of an engine's answer to the greeting, which is the name of the language."""
+        """The end of an engine's answer to the greeting."""
         return f"{self.name}ok"
 
 
@@ -48,12 +48,12 @@ PROTOCOLS = {protocol.name: protocol for protocol in (UGI, UCI)}
 
 @dataclass(frozen=True)
 class Info:
-    """What an engine says of its search; what it has not said is 0, NaN or empty.
+    """Search information reported by an engine; anything not reported is 0, NaN or empty.
 
     Attributes:
-        depth, nodes: as it counts them.
-        score: to the mover, in units of a hundred of its centipawns; infinite where it sees the end of the game.
-        pv: the line it expects, as it writes it.
+        depth, nodes: as the engine counts them.
+        score: for the mover, in units of 100 centipawns; infinite if the engine sees the end of the game.
+        pv: the expected line, in the engine's notation.
     """
 
     depth: int = 0
@@ -63,7 +63,7 @@ class Info:
 
 
 def go_line(limit: Limit) -> str:
-    """What starts a search under a depth, a number of nodes or a wall time.
+    """Return the command that starts a search limited by depth, nodes or wall time.
 
     >>> go_line(Limit(nodes=100)), go_line(Limit(ms=50))
     ('go nodes 100', 'go movetime 50')
@@ -73,7 +73,7 @@ def go_line(limit: Limit) -> str:
 
 
 def add_info(known: Info, line: str) -> Info:
-    """What is known after another `info` line; bounds, all but the best line, and what cannot be read change nothing.
+    """Update `Info` by an `info` line. Bounds, lines other than the best, and unreadable values are ignored.
 
     >>> add_info(Info(), "info depth 3 score cp -150 nodes 42 pv d4c2 a5b3")
     Info(depth=3, nodes=42, score=-1.5, pv=('d4c2', 'a5b3'))
@@ -95,7 +95,7 @@ def add_info(known: Info, line: str) -> Info:
 
 
 def parse_pv(board: Board, texts: Sequence[str]) -> tuple[int, ...]:
-    """The cells of a line of moves from a position on, as far as they are legal."""
+    """Convert a line of moves from a position to cells, up to the first illegal move."""
     after, cells = board.copy(), []
     for text in texts:
         try:
@@ -107,17 +107,17 @@ def parse_pv(board: Board, texts: Sequence[str]) -> tuple[int, ...]:
 
 
 def variant_of(board: Board) -> str:
-    """What Fairy-Stockfish is told that a position is a position of: `joust`, or a variant of `variants_text`."""
+    """Return Fairy-Stockfish's variant for a position: `joust`, or a variant of `variants_text`."""
     if None in board.locations:
         return f"placing{board.size}"
     return "joust" if board.size == "8x8" else f"joust{board.size}"
 
 
 def variants_text(size: tuple[int, int]) -> str:
-    """A file of variants for boards of (rows, columns), of two and more cells.
+    """Return a file of variants for boards of (rows, columns) with at least two cells.
 
-    Where a knight is placed nothing is closed: for its drops Fairy-Stockfish would close a cell that has nothing to do
-    with them. So it places its knight as in a game of knights that never ends.
+    While a knight is placed, no cell may be closed, but for drops Fairy-Stockfish would close an unrelated cell. So
+    placement is a separate variant: a game of knights that never ends.
     """
     rows, columns = size
     board = f"maxRank = {rows}\nmaxFile = {column_name(columns - 1)}\n"
@@ -130,13 +130,13 @@ def variants_text(size: tuple[int, int]) -> str:
 
 
 def start_of(variant: str) -> Board:
-    """Where a game of a variant begins: `joust`, or one of `variants_text`.
+    """Return the start position of a variant: `joust`, or a variant of `variants_text`.
 
     >>> start_of("joust7x7").fen, start_of("placing5x6").fen
     ('N6/7/7/7/7/7/6n w - - 0 1', '6/6/6/6/6[Nn] w - - 0 1')
 
     Raises:
-        ValueError: there is no such variant.
+        ValueError: unknown variant.
     """
     if variant == "joust":
         return Board.from_fen(JOUST)
@@ -157,7 +157,7 @@ def _score(words: list[str], otherwise: float) -> float:
 
 
 def _whole(text: str) -> int | None:
-    """A number that is not too long to be one of these."""
+    """Parse an integer of at most 15 digits; None if it is not one."""
     return int(text) if re.fullmatch(r"[+-]?\d{1,15}", text, re.ASCII) else None
 
 

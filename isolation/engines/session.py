@@ -1,8 +1,7 @@
 """Dialogue with a running engine: its states and their timeouts.
 
-An engine is started and greeted, told of every game, asked for moves, and ended once it does not do as it should: after
-a crash, a stall or a line that is too long it is not asked again. After an illegal or late move, or a move that means
-nothing, it has answered at least and plays on.
+A session starts and greets an engine, announces every game and asks for moves. It ends after a crash, a timeout or an
+overlong line. After an illegal, late or unreadable move the engine is kept, since it has at least answered.
 """
 
 from __future__ import annotations
@@ -41,12 +40,12 @@ from isolation.search.result import SearchResult
 from isolation.usercode.user_exceptions import to_one_line
 
 LATE_MS = 50.0
-"""What a move may take beyond its time limit: the way through two pipes, and what else the system may be at."""
+"""Tolerance of time limits, for transmission through two pipes and for scheduling delays."""
 LONGEST_LINE = 1 << 20
 UNREAD = "unable to open file"
-"""What Fairy-Stockfish says, in whatever capitals, of a file of variants that it cannot read."""
+"""Fairy-Stockfish's message for an unreadable file of variants, compared case-insensitively."""
 _SHOWN_SAID = 4
-"""The position, `isready`, `go` and `stop`: what was asked is told, however much was answered."""
+"""Number of sent lines in a report: the position, `isready`, `go` and `stop`."""
 _SHOWN_HEARD = 3
 _SHOWN = 45
 _LAST_WORDS = 1.0
@@ -54,14 +53,14 @@ _LAST_WORDS = 1.0
 
 @dataclass(frozen=True)
 class Timeouts:
-    """Seconds after which an engine that does not answer is given up.
+    """Timeouts of an engine's answers, in seconds.
 
     Attributes:
-        start: from its start to the end of its answer to the greeting.
-        ready: for `readyok`, and for a move once it has been told to stop.
-        move: for a move that is not limited by time.
-        silence: for any line at all while it searches.
-        cap: for a move in all, whatever its limit, and for `readyok`, which may take as long as the start after that.
+        start: from the engine's start to the end of its answer to the greeting.
+        ready: for `readyok`, and for a move after `stop`.
+        move: for a move without a time limit.
+        silence: for any line during a search.
+        cap: for a whole move, whatever its limit, and for `readyok`; after the start, `readyok` has at least `start`.
     """
 
     start: float = 10.0
@@ -75,23 +74,23 @@ WAITS = Timeouts()
 
 
 class EngineLines(Transport, Protocol):
-    """A transport that knows how its other side ended."""
+    """A transport that reports how the other side ended."""
 
     def ending(self, seconds: float) -> str:
-        """How the engine ended, in words, if that is known within so many seconds; otherwise empty."""
+        """Return how the engine ended, in words, if that is known within `seconds`; else ""."""
 
 
 Start = Callable[[Program, str], EngineLines]
 _Line = tuple[int, str]
-"""A line of the dialogue as it is told, and which one it is."""
+"""The number of a line of the dialogue, and its text as reported."""
 
 
 def start_engine(program: Program, errors: str) -> EngineLines:
-    """Start an engine, its standard error going to a file.
+    """Start an engine with its standard error written to a file.
 
     Raises:
-        OSError: there is no such directory.
-        ValueError: there is no such program.
+        OSError: the directory does not exist.
+        ValueError: the program does not exist.
     """
     if errors:
         Path(errors).parent.mkdir(exist_ok=True)
@@ -99,10 +98,10 @@ def start_engine(program: Program, errors: str) -> EngineLines:
 
 
 def start_session(program: Program, errors: str = "", waits: Timeouts = WAITS, start: Start = start_engine) -> Session:
-    """Start an engine and greet it; `errors` is the file that its standard error goes to, empty for nowhere.
+    """Start an engine and greet it; its standard error goes to the file `errors`, or is discarded if that is empty.
 
     Raises:
-        Forfeit: it cannot be started, does not answer, or lacks an option.
+        Forfeit: the engine cannot be started, does not answer, or lacks an option.
     """
     deadline = time.monotonic() + waits.start
     try:
@@ -120,16 +119,16 @@ def start_session(program: Program, errors: str = "", waits: Timeouts = WAITS, s
 
 @dataclass
 class Session:
-    """A running engine. One thread uses it; after `end` it is not used any more.
+    """A dialogue with a running engine, for use by one thread. It must not be used after `end`.
 
     Attributes:
-        program: what runs.
-        lines: to and from it.
-        waits: how long it is waited for.
-        is_over: whether it has been ended.
-        is_due: whether it owes a move.
-        options: the names of the options it has.
-        info: what it has said of its last search.
+        program: the engine's description.
+        lines: the transport.
+        waits: timeouts.
+        is_over: whether the engine has been ended.
+        is_due: whether the engine owes a move.
+        options: names of the engine's options.
+        info: search information of the last move.
     """
 
     program: Program
@@ -148,10 +147,10 @@ class Session:
     _sizes: set[tuple[int, int]] = field(default_factory=set, init=False)
 
     def greet(self, deadline: float) -> None:
-        """Greet the engine, and tell it its options.
+        """Greet the engine, and set its options.
 
         Raises:
-            Forfeit: it does not answer by a reading of the monotonic clock, or lacks an option.
+            Forfeit: the engine does not answer by `deadline` of the monotonic clock, or lacks an option.
         """
         self._spoken = self._agreed_upon(deadline)
         self._until = time.monotonic() + max(self.waits.cap, self.waits.start)
@@ -160,20 +159,20 @@ class Session:
         self._await_ready()
 
     def new_game(self) -> None:
-        """Tell the engine of a new game.
+        """Announce a new game to the engine.
 
         Raises:
-            Forfeit: it is gone, or not ready in time.
+            Forfeit: the engine has ended, or is not ready in time.
         """
         self._until = time.monotonic() + self.waits.cap
         self._say(self._spoken.new_game)
         self._await_ready()
 
     def choose(self, board: Board, limit: Limit) -> SearchResult:
-        """The engine's move, checked.
+        """Return the engine's move after checking it.
 
         Raises:
-            Forfeit: there is none, or it is illegal or late.
+            Forfeit: the engine gives no move, or an illegal or late one.
         """
         self.info = Info()
         self._until = time.monotonic() + self.waits.cap
@@ -194,13 +193,13 @@ class Session:
         return SearchResult(cell, info.score, info.depth, info.nodes, seconds, pv, exact=False)
 
     def end(self) -> None:
-        """End the engine, with its process group."""
+        """End the engine and its process group."""
         if not self.is_over:
             self.is_over = True
             self.lines.end()
 
     def _agreed_upon(self, deadline: float) -> Spoken:
-        """Greet the engine; if nobody has said which language it speaks, those that know UGI answer to it first."""
+        """Greet the engine and return its protocol. Unless the program names one, UGI is tried first."""
         if self.program.protocol:
             spoken = PROTOCOLS[self.program.protocol]
         else:
@@ -230,7 +229,7 @@ class Session:
         self._say(f"setoption name {name} value {value}" if value else f"setoption name {name}")
 
     def _agree_on_variant(self, board: Board) -> None:
-        """Say of which board and rules the next positions are, unless the engine's options say so."""
+        """Set the variant for the next positions, unless the engine's options set it."""
         given = {name.lower() for name, _ in self.program.options}
         variant, size = variant_of(board), (board.height, board.width)
         if "uci_variant" in given or variant == self._variant:
@@ -247,7 +246,7 @@ class Session:
         self._hear_until("readyok", self._by(self.waits.ready))
 
     def _await_move(self, limit: Limit) -> str:
-        """The words of the engine's move; what it says of its search meanwhile is kept."""
+        """Return the text of the engine's move; search information received meanwhile is kept."""
         allowed = self.waits.move if limit.ms is None else (limit.ms + LATE_MS) / 1e3
         silence = self.waits.silence if limit.ms is None else allowed
         deadline, told_to_stop = self._by(allowed), False
@@ -291,7 +290,7 @@ class Session:
             self._crash()
 
     def _hear(self, seconds: float) -> str:
-        """The next line; Silence if there is none in time."""
+        """Return the next line; raise TransportTimeout if there is none in time."""
         try:
             line = self.lines.receive(max(0.0, seconds)).decode(errors="replace").strip()
         except TransportClosed:
@@ -308,11 +307,11 @@ class Session:
         kept.append((self._lines, line))
 
     def _by(self, seconds: float) -> float:
-        """When so many seconds from now are over, or the move has lasted as long as any may."""
+        """Return the deadline of a wait of `seconds`, limited by that of the whole move."""
         return min(time.monotonic() + seconds, self._until)
 
     def _hear_until(self, wanted: str | tuple[str, ...], deadline: float) -> str:
-        """The first of some lines that comes; from what comes before it options are learnt."""
+        """Return the first of the wanted lines; learn options from the lines before it."""
         options = (wanted,) if isinstance(wanted, str) else wanted
         while (left := deadline - time.monotonic()) > 0:
             try:
@@ -336,7 +335,7 @@ class Session:
         raise loss
 
     def _loss(self, reason: Reason, what: str) -> ForfeitError:
-        """A loss, with the last lines of the dialogue: > is what was said to the engine, < what it answered."""
+        """Return a loss with the last lines of the dialogue: > for lines sent, < for answers."""
         dialogue, before = [], 0
         answers = (answer for answer in self._heard if answer > self._said[0])
         for number, line in sorted([*self._said, *answers]):
@@ -347,7 +346,7 @@ class Session:
 
 
 def _variants_file(size: tuple[int, int]) -> Path:
-    """A file of variants for boards of a size; it lasts as long as this process."""
+    """Return a file of variants for boards of a size; it is removed at the end of this process."""
     return _write_variants(size, os.getpid())
 
 

@@ -12,13 +12,13 @@ from isolation.search import is_compilable
 
 
 def perft(board: Board, depth: int) -> list[int]:
-    """The number of move sequences of exactly 1, 2, … `depth` plies; a finished game adds nothing at deeper plies.
+    """Count the move sequences of exactly 1, 2, … `depth` plies; finished games do not count at later plies.
 
     >>> perft(Board.from_moves([24, 14]), 3)
     [8, 30, 144]
 
     Raises:
-        ValueError: the depth is not a whole number above 0.
+        ValueError: the depth is not a positive integer.
     """
     if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
         raise ValueError(f"the depth of perft must be a positive whole number, not {depth!r}")

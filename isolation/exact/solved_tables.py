@@ -2,7 +2,7 @@
 
 `data/solved.json` maps a size ROWSxCOLUMNS, rows not above columns, to a hexadecimal number. Its bit
 `cell_1 * cells + cell_2` is set if player 1, on `cell_1` and to move after both placements, wins against player 2 on
-`cell_2`. `experiments.exact.board_solving` makes the file.
+`cell_2`. The file is written by `experiments.exact.board_solving`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FILE = Path(__file__).parents[1] / "data" / "solved.json"
 
 
 def pair_is_won(rows: int, columns: int, mover: int, other: int) -> bool | None:
-    """Whether the player on cell `mover`, to move right after both placements, wins; None if no table has the board.
+    """Return whether the player on `mover`, to move right after both placements, wins; None if the board is not solved.
 
     >>> pair_is_won(7, 7, 24, 0)
     True
@@ -31,12 +31,12 @@ def pair_is_won(rows: int, columns: int, mover: int, other: int) -> bool | None:
 
 
 def is_covered(rows: int, columns: int) -> bool:
-    """Whether the tables have boards of this size, lying or standing."""
+    """Return whether boards of this size, in either orientation, are in the tables."""
     return format_size(*sorted((rows, columns))) in _tables()
 
 
 def covered_sizes() -> tuple[str, ...]:
-    """The boards that the tables have, rows not above columns, in the order of the file."""
+    """Return the sizes in the tables, rows not above columns, in the order of the file."""
     return tuple(_tables())
 
 

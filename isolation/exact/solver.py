@@ -23,14 +23,14 @@ from isolation.rules.limits import Limit
 
 Winner = Literal[1, 2]
 _Search = Callable[[int, int, int, workspaces.Workspace], float]
-"""A compiled search: of at most so many nodes, by a clock, with so many nanoseconds left on it, at a desk."""
+"""A compiled search; its arguments are a node limit, a clock, the nanoseconds left on it, and a workspace."""
 
 _TO_THE_END = 1 << 20
 _NO_LIMIT = 1 << 62
 _SHORT = 20_000_000
-"""Nodes that take about a third of a second."""
+"""Nodes searched in about a third of a second."""
 _LONG = 3_000_000_000
-"""Nanoseconds that are too long to wait for."""
+"""Nanoseconds after which users may want to interrupt a search."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class Solution:
     """The exact result of a position.
 
     Attributes:
-        winner: 1 or 2; None if the limit ended the search before it was known.
-        moves: the moves after which the side to move still wins, ascending; none in a position lost for it.
-        line: play to the end: the winner's moves keep the win, the loser goes where it has most moves and its opponent
-            fewest. Cut short where the limit ended, empty if no first move of it is known.
-        nodes: positions visited; those known from a table, or because one side can mirror the other, are not counted.
-        undecided: moves that the limit left undecided, ascending; if there are none, `moves` is complete.
+        winner: 1 or 2; None if the search reached its limit first.
+        moves: winning moves of the side to move, ascending; empty if it loses.
+        line: moves to the end of the game. The winner's moves keep the win; the loser maximises its number of moves
+            minus the opponent's. Shorter if the search reached its limit, and empty if no first move is known.
+        nodes: positions visited, without those decided by a table or by mirroring.
+        undecided: moves left undecided by the limit, ascending; if there are none, `moves` is complete.
     """
 
     winner: Winner | None
@@ -55,15 +55,15 @@ class Solution:
 
 @dataclass(frozen=True)
 class Length:
-    """How long a game lasts whose winner hurries and whose loser delays.
+    """Length of a game between a winner who hurries and a loser who delays.
 
     Attributes:
-        winner: 1 or 2; None if the limit ended the search before it was known.
-        plies: how many more plies will be played; None if the limit ended the search before it was known.
-        at_least: how many there will be at least, as far as the search came.
-        moves: the best moves, ascending: those that win soonest, or lose last. While only `plies` is unknown, moves
-            among which is a best one; while the winner is, those not known to lose.
-        line: best moves to the end; cut short where the limit ended, empty if `plies` is unknown.
+        winner: 1 or 2; None if the search reached its limit first.
+        plies: remaining plies; None if the search reached its limit first.
+        at_least: lower bound of the remaining plies.
+        moves: the best moves, ascending: those that win soonest or lose last. If only `plies` is unknown, a set of
+            moves that includes a best one; if the winner is unknown, the moves not known to lose.
+        line: best moves to the end; shorter if the search reached its limit, and empty if `plies` is unknown.
         nodes: positions visited.
     """
 
@@ -76,7 +76,7 @@ class Length:
 
 
 class MoveValue(NamedTuple):
-    """Whether a move keeps the win (None: the limit left it unknown), and the nodes it took to know."""
+    """Whether a move keeps the win (None if the limit left it unknown), and the nodes searched to decide that."""
 
     cell: int
     keeps: bool | None
@@ -84,7 +84,7 @@ class MoveValue(NamedTuple):
 
 
 class SearchBudget:
-    """What has been spent of a limit, over any number of searches.
+    """A limit shared by any number of searches.
 
     Attributes:
         nodes: positions visited so far.
@@ -94,7 +94,7 @@ class SearchBudget:
         """Start the clock.
 
         Raises:
-            ValueError: the limit is a depth.
+            ValueError: the limit is in depth.
         """
         if limit is not None and limit.unit == "depth":
             raise ValueError(f"the solver searches to the end of the game: use a limit of nodes or time, not {limit}")
@@ -105,10 +105,10 @@ class SearchBudget:
         self._started = self._now()
 
     def search(self, board: Board, within: int | None) -> bool | None:
-        """Whether the side to move wins; both are placed, and it has a move. None if the limit ended the search.
+        """Return whether the side to move wins, or None if the limit ended the search.
 
-        With `within`, a number above 0, the side that would make the last of so many more plies must win by then, and
-        the other side wins by not losing by then.
+        Both players must be placed, and the side to move must have a move. With `within` > 0, the side that would make
+        the last of `within` more plies must win by then; the other side wins if it has not lost by then.
         """
         from isolation.compiling.specialise import native_function, pack
 
@@ -126,7 +126,7 @@ class SearchBudget:
         return self._run(partial(_interruptibly, search), self._most - self.nodes) if won is None else won
 
     def _run(self, search: _Search, nodes: int) -> bool | None:
-        """What a search of at most so many nodes, within the time that is left, finds if it gets to its end."""
+        """Run a search of at most `nodes` nodes in the remaining time; return its result, or None if it was stopped."""
         from isolation.native import layout as on_desk
 
         with workspaces.borrow_workspace() as desk:
@@ -136,13 +136,13 @@ class SearchBudget:
 
     @property
     def _may_take_long(self) -> bool:
-        """Whether the limit allows more than a few seconds, so that somebody may want to interrupt the search."""
+        """Return whether the limit allows more than a few seconds, so that users may want to interrupt the search."""
         clock, budget = self._clock
         return self._most - self.nodes > 10 * _SHORT and (clock < 0 or budget > _LONG)
 
     @property
     def _clock(self) -> tuple[int, int]:
-        """The clock and the nanoseconds that are left on it, as compiled code takes them."""
+        """The clock and the nanoseconds left on it, in the form that compiled code expects."""
         from isolation.native import layout as on_desk
 
         if self._milliseconds is None:
@@ -152,7 +152,7 @@ class SearchBudget:
 
 
 def _interruptibly(search: _Search, nodes: int, clock: int, budget: int, desk: workspaces.Workspace) -> float:
-    """Run compiled code in a thread of its own, so that Ctrl-C reaches this one, which then tells it to stop."""
+    """Run compiled code in a thread, so that Ctrl-C reaches the calling thread, which then stops it."""
     from isolation.native import layout as on_desk
 
     with ThreadPoolExecutor(1) as pool:
@@ -165,18 +165,18 @@ def _interruptibly(search: _Search, nodes: int, clock: int, budget: int, desk: w
 
 
 def solve(board: Board, limit: Limit | None = None) -> Solution:
-    """Who wins with perfect play, and by which moves.
+    """Find the winner under perfect play, and the winning moves.
 
     >>> solve(Board.from_moves([5, 0], size="4x4"))
     Solution(winner=2, moves=(), line=(11, 6, 2, 8, 4, 1, 10, 7, 3, 9), nodes=42, undecided=())
 
-    Safe in threads: any number may solve at once, as if each were alone, and they use a core each.
+    Thread-safe: concurrent calls do not affect each other, and each uses one core.
 
     Args:
-        limit: of nodes or time, for everything together; None searches for as long as it takes.
+        limit: total limit in nodes or time; None for no limit.
 
     Raises:
-        ValueError: more than `MOST_COMPILED_CELLS` cells, a limit that is a depth, or a position that cannot arise.
+        ValueError: more than `MOST_COMPILED_CELLS` cells, a limit in depth, or a position that cannot arise.
     """
     meter, values = _valued(board, limit)
     is_decided = _any(move.keeps for move in values) is not None
@@ -190,13 +190,13 @@ def solve(board: Board, limit: Limit | None = None) -> Solution:
 
 
 def solve_length(board: Board, limit: Limit | None = None) -> Length:
-    """How long the game lasts if the winner hurries and the loser delays.
+    """Find how long the game lasts if the winner hurries and the loser delays.
 
     Args:
-        limit: of nodes or time, for everything together; None searches for as long as it takes.
+        limit: total limit in nodes or time; None for no limit.
 
     Raises:
-        ValueError: more than `MOST_COMPILED_CELLS` cells, a limit that is a depth, or a position that cannot arise.
+        ValueError: more than `MOST_COMPILED_CELLS` cells, a limit in depth, or a position that cannot arise.
     """
     meter, values = _valued(board, limit)
     winner = _winner(board, values)
@@ -209,7 +209,7 @@ def solve_length(board: Board, limit: Limit | None = None) -> Length:
 
 
 def move_results(board: Board, meter: SearchBudget) -> Iterator[MoveValue]:
-    """Every move and whether it keeps the win, the most promising first; each is searched when it is asked for."""
+    """Yield every move and whether it keeps the win, most promising first. Each is searched only when requested."""
     known: dict[int, tuple[bool | None, int]] = {}
     if known_value(board) is False:
         known = dict.fromkeys(board.legal_cells(), (False, 0))
@@ -223,10 +223,10 @@ def move_results(board: Board, meter: SearchBudget) -> Iterator[MoveValue]:
 
 
 def value(board: Board, meter: SearchBudget, within: int | None = None) -> bool | None:
-    """Whether the side to move wins; None if the limit left it unknown.
+    """Return whether the side to move wins; None if the limit left it unknown.
 
-    With `within`, the side that would make the last of so many more plies must win by then, and the other side wins by
-    not losing by then.
+    With `within`, the side that would make the last of `within` more plies must win by then; the other side wins if it
+    has not lost by then.
     """
     if not board.moves_mask(board.active_index):
         return False
@@ -243,9 +243,9 @@ def value(board: Board, meter: SearchBudget, within: int | None = None) -> bool 
 def longest_resistance(
     board: Board, values: Sequence[MoveValue], meter: SearchBudget
 ) -> tuple[int | None, int, tuple[int, ...]]:
-    """The plies to the end (None if the limit ended the search), a lower bound of them, and the best moves.
+    """Return the plies to the end (None if the limit ended the search), a lower bound of them, and the best moves.
 
-    `values` are those of all moves of a position whose winner is known.
+    `values` must hold all moves of a position whose winner is known.
     """
     is_won = any(move.keeps for move in values)
     moves = _cells(move.cell for move in values if not is_won or move.keeps is not False)
@@ -267,11 +267,11 @@ def longest_resistance(
 
 
 def is_mirrored(board: Board) -> bool:
-    """Whether the side to move is lost because the other side can mirror whatever it does.
+    """Return whether the side to move loses because the other side can mirror its moves.
 
-    So it is if both stand on mirror images of one another, the blank cells are symmetric, and no blank cell is its own
-    image: the answer to every move is its image, which is another blank cell. On boards with an even number of cells
-    player 2 wins by placing itself so.
+    This holds if both players stand on mirror images of each other, the blank cells are symmetric, and no blank cell is
+    its own image: every move is answered by its image, which is another blank cell. On boards with an even number of
+    cells player 2 wins by a mirrored placement.
     """
     mover, other = board.locations[board.active_index], board.locations[1 - board.active_index]
     if mover is None or other is None:
@@ -285,7 +285,7 @@ def is_mirrored(board: Board) -> bool:
 
 
 def check_position(board: Board) -> None:
-    """Refuse what the solver does not serve.
+    """Check that the solver supports a position.
 
     Raises:
         ValueError: more than `MOST_COMPILED_CELLS` cells, or a position that cannot arise.
@@ -302,7 +302,7 @@ def check_position(board: Board) -> None:
 
 
 def _valued(board: Board, limit: Limit | None) -> tuple[SearchBudget, list[MoveValue]]:
-    """Every move valued within a limit, whose clock starts once the search is compiled; and what is left of it."""
+    """Value every move within a limit whose clock starts after compilation; return the budget and the values."""
     from isolation.compiling.specialise import native_function
 
     check_position(board)
@@ -312,7 +312,7 @@ def _valued(board: Board, limit: Limit | None) -> tuple[SearchBudget, list[MoveV
 
 
 def _line(board: Board, values: Iterable[MoveValue], meter: SearchBudget) -> Iterator[int]:
-    """Moves to the end: the winner keeps the win; the loser goes where it has most moves and its opponent fewest."""
+    """Yield moves to the end: the winner keeps the win; the loser maximises its own moves minus the opponent's."""
     winning = next((move.cell for move in values if move.keeps), None)
     is_won = winning is not None
     cell = winning if is_won else next(iter(order_moves(board)), None)
@@ -327,9 +327,9 @@ def _line(board: Board, values: Iterable[MoveValue], meter: SearchBudget) -> Ite
 
 
 def _best_line(board: Board, plies: int, meter: SearchBudget) -> Iterator[int]:
-    """Moves to the end of a game that lasts `plies`: neither side plays a move that changes that."""
+    """Yield moves to the end of a game that lasts `plies`; no move changes that length."""
     for left in range(plies, 0, -1):
-        # The loser may do as it likes two plies before the end; earlier it must not let the winner be two plies faster.
+        # Two plies before the end the loser may play any move; earlier, none that lets the winner win two plies sooner.
         within = left - 1 if left % 2 else left - 3
         for cell in board.legal_cells():
             after = board.successor(cell)
@@ -343,7 +343,7 @@ def _best_line(board: Board, plies: int, meter: SearchBudget) -> Iterator[int]:
 
 
 def order_moves(board: Board) -> list[int]:
-    """The legal cells by own minus opponent mobility, the best first; placements in ascending order."""
+    """Return the legal cells by own minus opponent mobility, best first; placements in ascending order."""
     cells = list(board.legal_cells())
     other = board.locations[1 - board.active_index]
     if None in board.locations:
@@ -359,9 +359,9 @@ def order_moves(board: Board) -> list[int]:
 
 
 def _twins(board: Board) -> dict[int, int]:
-    """For each legal cell the lowest one that a symmetry of the position takes it to.
+    """Return for each legal cell the lowest cell that is equivalent to it by a symmetry of the position.
 
-    Once both players have moved on from their placements, no symmetry is looked for.
+    Symmetries are not looked for once both players have moved away from their placements.
     """
     cells = board.legal_cells()
     placed = [cell for cell in board.locations if cell is not None]
@@ -372,9 +372,9 @@ def _twins(board: Board) -> dict[int, int]:
 
 
 def known_value(board: Board) -> bool | None:
-    """Whether the side to move wins, where that is known without a search.
+    """Return whether the side to move wins, if that is known without a search; else None.
 
-    So it is if both have just been placed on a board that a table covers, or if the other side can mirror every move.
+    It is known right after both placements on a board covered by a table, and if the other side can mirror every move.
     """
     mover, other = board.locations[board.active_index], board.locations[1 - board.active_index]
     if mover is None or other is None:
@@ -388,7 +388,7 @@ def _visited(board: Board) -> int:
 
 
 def _winner(board: Board, values: Iterable[MoveValue]) -> Winner | None:
-    """Who wins a position whose moves keep the win, or not, or perhaps."""
+    """Return the winner of a position from the values of its moves."""
     won = _any(move.keeps for move in values)
     if won is None:
         won = known_value(board)
@@ -398,7 +398,7 @@ def _winner(board: Board, values: Iterable[MoveValue]) -> Winner | None:
 
 
 def _any(values: Iterable[bool | None]) -> bool | None:
-    """`any` in three-valued logic."""
+    """Return `any` in three-valued logic."""
     unknown = False
     for known in values:
         if known:

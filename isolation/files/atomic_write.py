@@ -11,14 +11,15 @@ from typing import IO
 
 
 def write_atomic(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Have `write` fill a file; when this returns it is on the disk for good, and until then what was there stays.
+    """Write a file atomically and durably.
 
-    Meanwhile the file is called `.NAME.RANDOM`, beside its place: that is what kill -9 may leave behind. Threads and
-    processes that write the same file do not mix; the last one's stays.
+    The old contents remain until the new ones are complete, and these then survive a power cut. Meanwhile the new file
+    is called `.NAME.RANDOM`, in the same folder; kill -9 may leave it behind. If threads or processes write the same
+    file at once, their contents do not mix, and the last one wins.
 
     Raises:
-        OSError: the disk is full, or the folder cannot be written; there is no trace of the file.
-        Exception: whatever `write` raises; there is no trace of the file either.
+        OSError: the disk is full, or the folder is not writable; no part of the file is left behind.
+        Exception: any exception that `write` raises; no part of the file is left behind.
     """
     temporary = path.with_name(f".{path.name}.{token_hex(4)}")
     try:
@@ -35,38 +36,38 @@ def write_atomic(path: Path, write: Callable[[IO[bytes]], object]) -> None:
 
 
 def sweep(path: Path) -> None:
-    """Remove what processes that were killed left of a file they were writing. Nobody may be writing it meanwhile."""
+    """Remove temporary files that killed processes have left of a file. No process may be writing it meanwhile."""
     for leftover in leftovers(path):
         with suppress(OSError):
             leftover.unlink()
 
 
 def leftovers(path: Path) -> list[Path]:
-    """What processes that write a file, or were killed while they wrote it, have beside it."""
+    """Return the temporary files of a file, of processes that are writing it or were killed while writing."""
     return list(path.parent.glob(f".{path.name}.????????"))
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those it lies in, unless they are there; when this returns they are on the disk for good.
+    """Create a folder and its missing parents durably; do nothing if it exists.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: the folder cannot be created.
     """
     missing = [folder for folder in (path, *path.parents) if not folder.is_dir()]
     path.mkdir(parents=True, exist_ok=True)
     for folder in missing:
-        with suppress(PermissionError):  # one may be allowed to write where one may not read
+        with suppress(PermissionError):  # a folder may be writable but not readable
             _sync_folder(folder.parent)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a small file whole or not at all, in UTF-8; see `write_atomic`."""
+    """Write a small text file atomically, in UTF-8; see `write_atomic`."""
     write_atomic(path, lambda file: file.write(text.encode()))
 
 
 def _sync_folder(folder: Path) -> None:
-    """A rename is on the disk once its folder is."""
-    if os.name == "nt":  # where nobody can open a folder
+    """Sync a folder, which makes renames in it durable."""
+    if os.name == "nt":  # folders cannot be opened on Windows
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:

@@ -1,7 +1,7 @@
 """Shipped data files, verified against their checksums when read.
 
-Every folder `data` has a file `SHA256SUMS`, in the format that `sha256sum` writes and checks, and a README with the
-version of its tables and what makes them again.
+Every folder `data` has a file `SHA256SUMS`, in the format of `sha256sum`, and a README with the version of its tables
+and the commands that generate them.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ CHECKSUMS = "SHA256SUMS"
 
 
 def read_shipped(path: Path) -> bytes:
-    """Read a shipped table.
+    """Read a shipped table and verify its checksum.
 
     Raises:
-        OSError: it cannot be read, or its checksum is not the one beside it.
+        OSError: the file cannot be read, or its checksum is wrong.
     """
     data = path.read_bytes()
     if _checksums(path.parent).get(path.name) != sha256(data).hexdigest():
@@ -29,10 +29,10 @@ def read_shipped(path: Path) -> bytes:
 
 
 def write_shipped(path: Path, text: str) -> None:
-    """Write a table, and its checksum beside it.
+    """Write a table, and update its checksum.
 
     Raises:
-        OSError: the disk is full, or the folder cannot be written.
+        OSError: the disk is full, or the folder is not writable.
     """
     write_text(path, text)
     checksums = {**_checksums(path.parent), path.name: sha256(text.encode()).hexdigest()}
@@ -41,7 +41,7 @@ def write_shipped(path: Path, text: str) -> None:
 
 
 def _checksums(folder: Path) -> dict[str, str]:
-    """The checksums in a folder, by the names of its files; none if there is no such file."""
+    """Return the checksums of a folder by file name; empty if there is no `SHA256SUMS`."""
     path = folder / CHECKSUMS
     lines = path.read_bytes().decode(errors="replace").splitlines() if path.exists() else []
     pairs = (line.partition("  ") for line in lines)

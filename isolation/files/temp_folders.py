@@ -13,23 +13,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LOCK = "in-use"
-"""The file in a folder that its maker keeps locked as long as it lives."""
+"""Name of the file in a folder that its owner keeps locked while it runs."""
 YOUNG = 60.0
-"""Seconds for which a folder is left alone: its maker may be about to lock it."""
+"""Seconds for which a new folder is not removed, since its owner may not have locked it yet."""
 
 
 @dataclass(frozen=True)
 class TemporaryFolder:
-    """A folder, and what removes it; at the end of the process it goes by itself."""
+    """A folder and the function that removes it; it is also removed when the process ends."""
 
     path: Path
     remove: Callable[[], None]
 
 
 def temporary_folder(kind: str) -> TemporaryFolder:
-    """A new folder `isolation-KIND-*` of this process; those that killed processes of ours have left are removed.
+    """Create a folder `isolation-KIND-*`, and remove those left by killed processes of the same user.
 
-    Whether a process still has its folder is told by a lock, which ends with it however it ends.
+    The owner holds a lock, which is released however the process ends.
     """
     prefix = f"isolation-{kind}-"
     _sweep(Path(tempfile.gettempdir()), prefix)
@@ -38,7 +38,7 @@ def temporary_folder(kind: str) -> TemporaryFolder:
     maker = os.getpid()
 
     def remove() -> None:
-        if os.getpid() == maker:  # not in a fork of it
+        if os.getpid() == maker:  # not in a forked child
             atexit.unregister(remove)
             shutil.rmtree(path, ignore_errors=True)
             if lock is not None:
@@ -49,7 +49,7 @@ def temporary_folder(kind: str) -> TemporaryFolder:
 
 
 def _sweep(home: Path, prefix: str) -> None:
-    """Remove what is ours, old, and has a lock that nobody holds."""
+    """Remove old folders of this user whose lock is not held."""
     for folder in home.glob(f"{prefix}*"):
         if folder.is_symlink():
             continue
@@ -64,10 +64,10 @@ def _sweep(home: Path, prefix: str) -> None:
 
 
 def _lock(file: Path) -> int | None:
-    """A descriptor that holds the file's lock; None if another process does, or there are no locks here."""
+    """Lock a file and return its descriptor; None if another process holds the lock, or locks are not supported."""
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        import fcntl  # here, so that what only reads runs works where there is none
+        import fcntl  # here, so that reading runs works on platforms without it
 
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (ImportError, OSError):

@@ -1,7 +1,7 @@
 """Convert a `Board` to a state of the third edition and back.
 
-On a board of 9 rows and 11 columns every cell has its counterpart. A smaller one is the third edition's board whose
-outer cells were visited before the game began; larger ones, and 11 rows of 9, it cannot hold.
+A board of 9 rows and 11 columns corresponds cell by cell. A smaller board is converted to a 9x11 board whose outer
+cells were visited before the game began. Boards with more rows or columns, such as 11x9, are not supported.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def unsupported_size_reason(rows: int, columns: int) -> str:
-    """Why a state cannot hold a board of this size; empty if it can."""
+    """Return why a state cannot hold a board of this size, or "" if it can."""
     if rows <= HEIGHT and columns <= WIDTH:
         return ""
     size = format_size(rows, columns)
@@ -25,7 +25,7 @@ def unsupported_size_reason(rows: int, columns: int) -> str:
 
 
 def state_of(board: Board) -> Isolation:
-    """The position as a state.
+    """Convert a position to a state.
 
     Raises:
         ValueError: the board is too large.
@@ -37,19 +37,19 @@ def state_of(board: Board) -> Isolation:
     for row in range(rows):
         blank |= images[board.blank >> row * columns & row_mask] << cells[(row + 1) * columns - 1]
     first, second = (None if cell is None else cells[cell] for cell in board.locations)
-    # The plies tell whose turn it is, also where old code has set it.
+    # The number of plies determines the side to move, even if old code has set it.
     plies = board.move_count + (board.move_count % 2 ^ board.active_index)
     return Isolation(blank, plies, (first, second))
 
 
 def from_state_cell(cell: int, rows: int, columns: int) -> Move:
-    """The (row, column) of a state's cell on a board of this size; off the board where the cell is."""
+    """Convert a state's cell to (row, column) on a board of this size; the result may be off the board."""
     x, y = cell % STRIDE, cell // STRIDE
     return rows - 1 - (y - (HEIGHT - rows) // 2), columns - 1 - (x - (WIDTH - columns) // 2)
 
 
 def to_state_cell(row: int, column: int, rows: int, columns: int) -> int:
-    """A state's cell for a (row, column) of a board of this size.
+    """Convert (row, column) on a board of this size to a state's cell.
 
     >>> to_state_cell(0, 0, 9, 11), to_state_cell(8, 10, 9, 11), to_state_cell(3, 3, 7, 7)
     (114, 0, 57)
@@ -60,7 +60,7 @@ def to_state_cell(row: int, column: int, rows: int, columns: int) -> int:
 
 @lru_cache(maxsize=64)
 def _cells(rows: int, columns: int) -> tuple[int, ...]:
-    """For each cell of a board of this size, the state's."""
+    """Return the state's cell for each cell of a board of this size."""
     if why := unsupported_size_reason(rows, columns):
         raise ValueError(why)
     return tuple(to_state_cell(row, column, rows, columns) for row in range(rows) for column in range(columns))
@@ -68,7 +68,7 @@ def _cells(rows: int, columns: int) -> tuple[int, ...]:
 
 @lru_cache(maxsize=16)
 def _images(columns: int) -> tuple[int, ...]:
-    """For each set of cells of a row, the same set seen from the other end."""
+    """Return the mirror image of each set of cells of a row."""
     return tuple(
         sum(1 << columns - 1 - column for column in range(columns) if row >> column & 1) for row in range(1 << columns)
     )

@@ -20,7 +20,7 @@ ERR_INFO = "Error: {}\nInitial state: {}\nFirst agent: {}\nSecond agent: {}\nSta
 
 
 class Status(Enum):
-    """How a game stands or has ended."""
+    """Status of a game."""
 
     NORMAL = 0
     EXCEPTION = 1
@@ -30,18 +30,18 @@ class Status(Enum):
 
 
 class Agent(NamedTuple):
-    """A class of players, made with ``player_id``, and what reports call it."""
+    """A player class, instantiated with ``player_id``, and its name in reports."""
 
     agent_class: Any
     name: str
 
 
 def play(match: tuple[Any, ...]) -> tuple[Agent, list[int], Any]:
-    """Play a game on; a player that raises, gives no action in time or one that is none loses.
+    """Play the rest of a game. A player that raises, or puts no valid action in time, loses.
 
     Args:
-        match: (agents, state, time_limit, match_id): two `Agent`s, the first of which moves at even plies, and the
-            milliseconds a turn. A fifth value, as for `fork_get_action`, may follow.
+        match: (agents, state, time_limit, match_id): two `Agent`s, the first of which moves at even plies; the state;
+            the milliseconds per turn; and any value. A fifth value is the `debug` of `fork_get_action`.
 
     Returns:
         The winner, the actions, and the `match_id`.
@@ -73,7 +73,7 @@ def play(match: tuple[Any, ...]) -> tuple[Agent, list[int], Any]:
 
 
 def or_as_the_third_edition(ours: Callable[P, T]) -> Callable[P, T]:
-    """A function of two agents and more that, given one tuple, plays a match of this edition instead."""
+    """Make a function of two or more agents also play a match of this edition if called with a single tuple."""
 
     @wraps(ours)
     def play_either(*arguments: P.args, **options: P.kwargs) -> T:
@@ -85,13 +85,13 @@ def or_as_the_third_edition(ours: Callable[P, T]) -> Callable[P, T]:
 
 
 def fork_get_action(game_state: Isolation, active_player: Any, time_limit: float, debug: bool = False) -> Any:
-    """The action that a player puts last within a limit in milliseconds; its `context` is carried on.
+    """Return the last action that a player puts within a limit in milliseconds, and keep its `context`.
 
-    Nothing is forked any more: see `turns`. With `debug` there is no limit.
+    In spite of the name nothing is forked: see `timed_turn`. With `debug` there is no limit.
 
     Raises:
-        queue.Empty: it has put none.
-        BaseException: whatever the player raises before it has put one.
+        queue.Empty: the player has put no action.
+        BaseException: any exception that the player raises before it has put one.
     """
     started = perf_counter()
 

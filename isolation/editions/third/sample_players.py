@@ -17,7 +17,7 @@ DATA = "data.pickle"
 
 
 class BasePlayer:
-    """What all players have: their number, a queue for their actions, and a context that lasts from turn to turn."""
+    """Base class of players: their number, a queue for their actions, and a context kept from turn to turn."""
 
     def __init__(self, player_id: int) -> None:
         self.player_id = player_id
@@ -27,12 +27,12 @@ class BasePlayer:
         self.data: Any = None
 
     def get_action(self, state: Isolation) -> None:
-        """Put actions on the queue, the best so far last."""
+        """Put actions on the queue, the best one last."""
         raise NotImplementedError
 
 
 class DataPlayer(BasePlayer):
-    """A player with data, such as an opening book: what `data.pickle` holds in the folder of the class's file."""
+    """A player with data, such as an opening book, from `data.pickle` in the folder of its class's file."""
 
     def __init__(self, player_id: int) -> None:
         super().__init__(player_id)
@@ -44,46 +44,46 @@ class DataPlayer(BasePlayer):
 
 
 class RandomPlayer(BasePlayer):
-    """Plays any action."""
+    """Plays a random action."""
 
     def get_action(self, state: Isolation) -> None:
-        """Put one drawn with `random`."""
+        """Put an action drawn with `random`."""
         self.queue.put(random.choice(state.actions()))  # type: ignore[union-attr]
 
 
 class GreedyPlayer(BasePlayer):
-    """Plays the action after which it has the most liberties; the first among equals."""
+    """Plays the action that leaves it the most liberties; the first among equals."""
 
     def score(self, state: Isolation) -> int:
-        """The number of its liberties."""
+        """Return the number of the player's liberties."""
         return len(state.liberties(state.locs[self.player_id]))
 
     def get_action(self, state: Isolation) -> None:
-        """Put the best one ply ahead."""
+        """Put the best action by a search of one ply."""
         best = max(state.actions(), key=lambda action: self.score(state.result(action)))
         self.queue.put(best)  # type: ignore[union-attr]
 
 
 class MinimaxPlayer(BasePlayer):
-    """Minimax to three plies on its liberties less its opponent's; it places its knight at random."""
+    """Searches with minimax to three plies, by its liberties minus its opponent's; places its knight at random."""
 
     def get_action(self, state: Isolation) -> None:
-        """Put the best action, or any while knights are placed."""
+        """Put the best action, or a random one while knights are placed."""
         action = random.choice(state.actions()) if state.ply_count < 2 else self.minimax(state, depth=3)
         self.queue.put(action)  # type: ignore[union-attr]
 
     def minimax(self, state: Isolation, depth: int) -> int:
-        """The best action at a depth in plies; the first among equals."""
+        """Return the best action at a depth in plies; the first among equals."""
         return max(state.actions(), key=lambda action: minimax_value(self, state.result(action), depth - 1))
 
     def score(self, state: Isolation) -> float:
-        """The number of its liberties, less its opponent's."""
+        """Return the number of the player's liberties minus its opponent's."""
         own, opponent = state.locs[self.player_id], state.locs[1 - self.player_id]
         return len(state.liberties(own)) - len(state.liberties(opponent))
 
 
 def minimax_value(player: Any, state: Isolation, depth: int) -> float:
-    """What a state is worth after so many plies to a player with a `player_id` and a ``score(state)``."""
+    """Return a state's minimax value at a depth in plies for a player with a `player_id` and a ``score(state)``."""
     if state.terminal_test():
         return state.utility(player.player_id)
     if depth <= 0:
@@ -93,6 +93,6 @@ def minimax_value(player: Any, state: Isolation, depth: int) -> float:
 
 
 def _folder_of(kind: type) -> Path:
-    """The folder of the file that defines a class; the current one if it comes from none."""
+    """Return the folder of the file that defines a class, or the current folder if there is no file."""
     file = getattr(sys.modules.get(kind.__module__), "__file__", None)
     return Path(file).parent if file else Path()

@@ -1,7 +1,8 @@
 """The third edition's game: an immutable state on 9 rows of 11 cells.
 
-A cell is ``y * 13 + x``: cell 0 is the bottom right one, x grows to the left and y upwards. Bit `cell` of the board is
-set while the cell is open. Two bits that are never set follow each row of eleven, so that no knight's move wraps.
+A cell is ``y * 13 + x``: cell 0 is at the bottom right, x grows to the left and y upwards. Bit `cell` of the board is
+set while the cell is open. Each row of eleven cells is followed by two bits that are never set, so that no knight's
+move wraps around.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Locations = tuple[int | None, int | None]
 
 
 class Action(IntEnum):
-    """The eight moves of a knight, as what they add to its cell, in the edition's order."""
+    """The eight moves of a knight as differences between cells, in the edition's order."""
 
     NNE = NORTH + NORTH + EAST
     ENE = EAST + NORTH + EAST
@@ -35,7 +36,7 @@ ACTIONS = frozenset(Action)
 
 
 class _Steps(dict[int, tuple[tuple[Action, int, int], ...]]):
-    """For a cell its steps to cells of the board: (action, target, the target's bit); worked out when first asked."""
+    """By cell, its steps to cells of the board, as (action, target, the target's bit); filled on first use."""
 
     def __missing__(self, cell: int) -> tuple[tuple[Action, int, int], ...]:
         targets = ((action, cell + action) for action in Action)
@@ -44,7 +45,7 @@ class _Steps(dict[int, tuple[tuple[Action, int, int], ...]]):
 
 
 class _Reach(dict[int | None, int]):
-    """For a cell, or None for all, the mask of its targets, cell 0 apart; worked out when first asked."""
+    """By cell, or None for all cells, the mask of its targets except cell 0; filled on first use."""
 
     def __missing__(self, cell: int | None) -> int:
         self[cell] = (BLANK_BOARD if cell is None else sum(bit for _, _, bit in _STEPS[cell])) & ~1
@@ -52,7 +53,7 @@ class _Reach(dict[int | None, int]):
 
 
 def is_on_board(cell: int) -> bool:
-    """Whether a number is that of a cell."""
+    """Return whether a number is a cell of the board."""
     return cell >= 0 and bool(BLANK_BOARD >> cell & 1)
 
 
@@ -63,8 +64,7 @@ _REACH = _Reach()
 class Isolation(NamedTuple):
     """A position: the board, the plies played so far, and the cells of both players, None before their placement.
 
-    Players are numbered 0 and 1; 0 places first. States are tuples in all respects: they compare, hash and pickle as
-    such, and never change.
+    Players are numbered 0 and 1; 0 places first. States are immutable tuples, and compare, hash and pickle as tuples.
 
     >>> state = Isolation().result(57).result(0)
     >>> state.actions()[:2], state.liberties(0)
@@ -76,28 +76,28 @@ class Isolation(NamedTuple):
     locs: Locations = (None, None)
 
     def player(self) -> int:
-        """The player to move."""
+        """Return the player to move."""
         return self.ply_count % 2
 
     def actions(self) -> list[Action] | list[int]:
-        """What the player to move can do: the open cells, ascending, to place its knight, then actions."""
+        """Return the actions of the player to move: the open cells, ascending, for its placement; later `Action`s."""
         board, cell = self.board, self.locs[self.ply_count % 2]
         if cell is None:
             return _open_cells(board)
         return [action for action, _, bit in _STEPS[cell] if board & bit]
 
     def liberties(self, loc: int | None) -> list[int]:
-        """The open cells a knight's move away from a cell, whoever stands there; for None all open cells, ascending."""
+        """Return the open cells a knight's move away from a cell; for None all open cells, ascending."""
         if loc is None:
             return _open_cells(self.board)
         board = self.board
         return [target for _, target, bit in _STEPS[loc] if board & bit]
 
     def result(self, action: int) -> Isolation:
-        """The state after an action of the player to move: its first cell, later an `Action` or a number equal to one.
+        """Return the state after an action: a cell for a player's placement, later an `Action` or an equal number.
 
         Raises:
-            AssertionError: it is no action.
+            AssertionError: not an action.
             RuntimeError: the cell is not open.
         """
         mover = self.ply_count % 2
@@ -110,13 +110,13 @@ class Isolation(NamedTuple):
         return Isolation(self.board ^ 1 << target, self.ply_count + 1, locs)
 
     def terminal_test(self) -> bool:
-        """Whether either player has no liberties."""
+        """Return whether either player has no liberties."""
         return not (self._has_liberties(0) and self._has_liberties(1))
 
     def utility(self, player_id: int) -> float:
-        """Positive infinity if the player has won, negative infinity if it has lost, 0 while the game is on.
+        """Return positive infinity if the player has won, negative infinity if it has lost, 0 while the game goes on.
 
-        The player to move has won if it has liberties, and lost if not, whether or not the other has some.
+        The player to move has won if it has liberties and lost if it has none, whatever the other's liberties.
         """
         if not self.terminal_test():
             return 0
@@ -124,16 +124,16 @@ class Isolation(NamedTuple):
         return float("inf") if self._has_liberties(mover) == (player_id == mover) else float("-inf")
 
     def _has_liberties(self, player_id: int) -> bool:
-        # The edition asks whether any of the cells is true, and 0 is not: players were written against that.
+        # The original tests whether any target cell is true, and cell 0 is not. Players depend on that.
         return bool(self.board & _REACH[self.locs[player_id]])
 
 
-# Pickled states, such as the keys of opening books, name their class so.
+# Pickled states, such as the keys of opening books, refer to their classes by this module's name.
 Isolation.__module__ = Action.__module__ = "isolation.isolation"
 
 
 class DebugState(Isolation):
-    """A state that can be looked at."""
+    """A state that can be printed."""
 
     __slots__ = ()
     __module__ = "isolation.isolation"
@@ -141,12 +141,12 @@ class DebugState(Isolation):
 
     @staticmethod
     def from_state(state: Isolation) -> DebugState:
-        """The same state, to be looked at."""
+        """Return the same state as a `DebugState`."""
         return DebugState(state.board, state.ply_count, state.locs)
 
     @classmethod
     def ind2xy(cls, ind: int) -> tuple[int, int]:
-        """The (x, y) of a cell, from the bottom right.
+        """Return the (x, y) of a cell, counted from the bottom right.
 
         >>> DebugState.ind2xy(57)
         (5, 4)
@@ -155,11 +155,11 @@ class DebugState(Isolation):
 
     @property
     def bitboard_string(self) -> str:
-        """The board as binary digits, the highest cell first."""
+        """Return the board in binary digits, the highest cell first."""
         return f"{self.board:0{SIZE}b}"
 
     def __str__(self) -> str:
-        """The board as lines, top row first: the players, an X for every other cell that is not open."""
+        """Return the board as lines, top row first: the players, and an X for every other cell that is not open."""
         border = f"+{' - +' * WIDTH}"
         rows = (f"|{self._row(y)}" for y in reversed(range(HEIGHT)))
         return "\n".join([border, *(line for row in rows for line in (row, border))])

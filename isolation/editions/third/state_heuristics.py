@@ -1,6 +1,6 @@
 """Adapt heuristics of (state, player_id) to heuristics of (game, player).
 
-They are methods, such as ``score(self, state)`` of a player's class, and functions of (state, player_id).
+The heuristics are methods, such as ``score(self, state)`` of a player's class, or functions of (state, player_id).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from isolation.editions.third.conversion import state_of
 
 
 class StateHeuristic:
-    """A heuristic of a game and a player that asks one of a state.
+    """A heuristic of (game, player) that calls a heuristic of states.
 
     Attributes:
-        of_players: for player 0 and player 1 the function of a state, and of its parameters by name, that says what it
-            is worth to it.
+        of_players: for player 0 and player 1, the function of a state and of parameters by name that returns the
+            state's value for that player.
     """
 
     def __init__(self, function: FunctionType, of_players: tuple[Callable[..., Any], ...]) -> None:
@@ -29,17 +29,17 @@ class StateHeuristic:
         self.__doc__ = function.__doc__
 
     def __call__(self, game: Any, player: Any, **parameters: float) -> Any:
-        """What the game's position is worth to one of its players; `parameters` are the function's own."""
+        """Return the position's value for one of its players; `parameters` are passed to the function."""
         return self.of_players[game._index_of(player)](state_of(game), **parameters)
 
 
 def as_heuristic(value: Any, owner: type | None) -> StateHeuristic | None:
-    """The heuristic that a function of (state, player_id), or with its owner a method of (self, state), is.
+    """Adapt a function of (state, player_id), or, given its owner, a method of (self, state).
 
-    None if it is neither. To ask a method, the owner is made for both players.
+    Returns None if `value` is neither. For a method, an instance of the owner is created for each player.
 
     Raises:
-        Exception: whatever making a player raises.
+        Exception: any exception raised while a player is created.
     """
     names = _parameters(value)
     if owner is not None and len(names) == 2:
@@ -51,7 +51,7 @@ def as_heuristic(value: Any, owner: type | None) -> StateHeuristic | None:
 
 
 def _parameters(value: Any) -> list[str]:
-    """The names of what a plain function must be given; empty for all else."""
+    """Return the names of a plain function's required parameters; empty for anything else."""
     if not inspect.isfunction(value):
         return []
     given = inspect.signature(value).parameters.values()

@@ -1,7 +1,7 @@
 """Run a third-edition player's turn in a thread; the last action on its queue counts.
 
-Upstream gave each turn a fresh process, so that nothing but `context` lasted from one turn to the next, and ended it
-when the time was up. Here a turn runs in a thread of its own, on a copy of the player, and is stopped by an exception.
+The original engine ran each turn in a new process and ended it when the time was up, so that only `context` was kept
+from one turn to the next. Here a turn runs in its own thread, on a copy of the player, and is stopped by an exception.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ _TICK, _LONGEST_WAIT = 0.02, 60.0
 
 
 class StopSearch(Exception):
-    """Raised in a player that puts an action when its time is up."""
+    """Raised in a player that puts an action after its time is up."""
 
 
 class _TimeIsUp(SystemExit):
-    """Raised in a player that goes on when its time is up; handlers of `Exception` do not hold it up."""
+    """Raised in a player that continues after its time is up; handlers of `Exception` do not catch it."""
 
 
 class TimedQueue:
-    """Where a player puts actions for as long as it has time left, in milliseconds; the last one stays."""
+    """A queue for a player's actions, open while `time_left()` milliseconds remain; it keeps only the last one."""
 
     def __init__(self, player: Any, time_left: TimeLeft) -> None:
         self.agent = player
@@ -37,7 +37,7 @@ class TimedQueue:
         self._items: tuple[tuple[Any, Any], ...] = ()
 
     def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
-        """Put an action in the place of the one before, with what is now the player's context.
+        """Replace the action on the queue, and store the player's current context with it.
 
         Raises:
             StopSearch: the time is up.
@@ -47,14 +47,14 @@ class TimedQueue:
         self._items = ((getattr(self.agent, "context", None), item),)
 
     def put_nowait(self, item: Any) -> None:
-        """The same as `put`."""
+        """Same as `put`."""
         self.put(item)
 
     def get(self, block: bool = True, timeout: float | None = None) -> tuple[Any, Any]:
-        """Take the context and the action that were put last.
+        """Return the context and the action put last, and remove them.
 
         Raises:
-            queue.Empty: there is none.
+            queue.Empty: the queue is empty.
         """
         if not self._items:
             raise Empty
@@ -62,30 +62,30 @@ class TimedQueue:
         return item
 
     def get_nowait(self) -> tuple[Any, Any]:
-        """The same as `get`."""
+        """Same as `get`."""
         return self.get()
 
     def qsize(self) -> int:
-        """1 if an action was put, else 0."""
+        """Return 1 if an action was put, else 0."""
         return len(self._items)
 
     def empty(self) -> bool:
-        """Whether no action was put."""
+        """Return whether no action was put."""
         return not self._items
 
     def full(self) -> bool:
-        """Whether an action was put."""
+        """Return whether an action was put."""
         return bool(self._items)
 
 
 def take_turn(player: Any, state: Isolation, time_left: TimeLeft) -> Any:
-    """The action that a player puts last before its time is up; its `context` is what it was then.
+    """Return the last action that a player puts before its time is up, and set its `context` to that at the time.
 
-    An exception raised later than a put changes nothing, as it changed nothing in a process of its own.
+    Exceptions raised after a put are ignored, as they were when turns ran in processes.
 
     Raises:
-        queue.Empty: it has put none.
-        BaseException: whatever the player raises before it has put one.
+        queue.Empty: the player has put no action.
+        BaseException: any exception that the player raises before it has put one.
     """
     turn = _copy_for_a_turn(player)
     turn.queue = queue = TimedQueue(turn, time_left)
@@ -98,9 +98,9 @@ def take_turn(player: Any, state: Isolation, time_left: TimeLeft) -> Any:
 
 
 def _copy_for_a_turn(player: Any) -> Any:
-    """A copy whose attributes, and whose own lists, dictionaries and sets, can change without changing the player.
+    """Return a copy of a player with copies of its lists, dictionaries and sets.
 
-    Its `data` it shares, since opening books are large, and players only read them.
+    Its `data` is shared, since opening books are large and players only read them.
     """
     turn = copy.copy(player)
     for name, value in getattr(player, "__dict__", {}).items():
@@ -110,7 +110,7 @@ def _copy_for_a_turn(player: Any) -> Any:
 
 
 def _takes_match(player: Any) -> bool:
-    """Whether it is a player of June 2018, whose ``get_action(state, match_id)`` needs the number of the match."""
+    """Return whether it is a player of June 2018, whose ``get_action(state, match_id)`` requires the match's number."""
     try:
         parameters = inspect.signature(player.get_action).parameters.values()
     except (TypeError, ValueError):
@@ -124,7 +124,7 @@ def _takes_match(player: Any) -> bool:
 
 
 def _run(work: Callable[[], object], time_left: TimeLeft) -> BaseException | None:
-    """Call something in a thread that is stopped when the time is up; returns what it raised, if that was anything."""
+    """Call `work` in a thread that is stopped when the time is up; return the exception it raised, if any."""
     run = _Run(work)
     run.start()
     try:
@@ -138,7 +138,7 @@ def _run(work: Callable[[], object], time_left: TimeLeft) -> BaseException | Non
 
 
 class _Run(threading.Thread):
-    """A call that can be stopped from outside, as long as it runs Python code."""
+    """A call that can be stopped from outside while it runs Python code."""
 
     def __init__(self, work: Callable[[], object]) -> None:
         super().__init__(daemon=True)
@@ -155,7 +155,7 @@ class _Run(threading.Thread):
         except BaseException as error:
             self.error = error
         while not self._has_left:
-            # What was sent late must not reach Python's own code that ends the thread.
+            # An exception sent late must not reach Python's code that ends the thread.
             try:
                 with self._leaving:
                     self._has_left = True
@@ -164,14 +164,14 @@ class _Run(threading.Thread):
                 pass
 
     def stop(self) -> None:
-        """Have the call end with an exception; it may catch it and go on, so this may be needed again."""
+        """Raise an exception in the call. The call may catch it and continue, so repeat this until it ends."""
         with self._leaving:
             if not self._has_left and self.ident is not None:
                 _send(_TimeIsUp, self.ident)
 
 
 def _send(exception: type[BaseException] | None, thread: int | None = None) -> None:
-    """Raise an exception in a thread, by default this one, at its next step; None takes it back."""
+    """Raise an exception in a thread, by default this one, at its next step; None withdraws it."""
     ident = threading.get_ident() if thread is None else thread
     ctypes.pythonapi.PyThreadState_SetAsyncExc(
         ctypes.c_ulong(ident), None if exception is None else ctypes.py_object(exception)
