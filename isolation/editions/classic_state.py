@@ -181,7 +181,10 @@ class ClassicState(Board):
         return hash(self)
 
     def to_string(self, symbols: Sequence[str] = ("1", "2")) -> str:
-        """Return the board as the classic engines print it: numbered rows and columns, newline + return after each line."""
+        """Return the board as the classic engines print it.
+
+        Rows and columns are numbered, and each line ends with newline and carriage return.
+        """
         margin = len(str(self.height - 1)) + 1
         columns = self.width
         signs = [
