@@ -1,6 +1,7 @@
-"""Designing, running and recording tournaments, and inferring from what they record.
+"""Design, run and record tournaments, and draw inferences from the records.
 
-The public names are loaded on first use, so that importing this stays quick; `docs/reference/python.md` lists them.
+The public names are loaded on first use, so that importing this package stays quick. `docs/reference/python.md` lists
+them.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ _HOMES = {
 
 
 def _refuse_shadow() -> None:
-    """Say so where a user's file stands in the place of the package `heuristics`."""
+    """Raise an error if a user's file shadows the package `heuristics`."""
     spec, home = find_spec("heuristics"), Path(__file__).resolve().parents[1]
     if spec is not None and spec.origin and Path(spec.origin).resolve().parents[1] != home:
         raise ImportError(f"{spec.origin} shadows the toolkit's package of that name: rename it")

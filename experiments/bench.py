@@ -18,9 +18,9 @@ from isolation.players.agents import SearchAgent
 from isolation.rules.limits import Limit
 
 LIMIT = Limit(nodes=10_000)
-"""That of tournaments."""
+"""Limit per move in tournaments."""
 COMMAND = (sys.executable, "-P", "-c", "from cli import run; run()")
-"""Starts the command line as `isolation` does; `-m cli` would run a file cli.py of the working directory."""
+"""Starts the command line as `isolation` does; `-m cli` would run any cli.py in the working directory."""
 _COMPARATOR = "improved"
 _SHOWN = ("net_advantage", "edge_distance_dynamic", "territory")
 _FIRST_MOVE = """
@@ -34,14 +34,14 @@ search(Board.from_moves([24, 14]), score, Limit(nodes=1000))
 
 
 def measure() -> list[dict[str, Any]]:
-    """One row a measurement: what, how much, in which unit, and where there is a comparator, how it compares."""
+    """Return one row per measurement: name, value, unit, and the comparison with a comparator if there is one."""
     rows = _searches()
     rows += _games()
     return rows + _start_up()
 
 
 def _searches() -> list[dict[str, Any]]:
-    """Nodes a second of processor time; ratios to others are those of `measure_costs`."""
+    """Measure nodes per second of CPU time; ratios to other engines come from `measure_costs`."""
     compared = [_agent(name) for name in (_COMPARATOR, *_SHOWN)]
     reference, *others = _costs(compared)
     rows = [_search_row(compared[0].name, reference, None, "")]

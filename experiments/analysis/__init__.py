@@ -1,1 +1,1 @@
-"""Analysis of a file: its heuristics and players, checked, screened and played against the baseline."""
+"""Analysis of a file: check and screen its heuristics and players, and play them against the baseline."""

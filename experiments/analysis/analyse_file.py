@@ -25,7 +25,7 @@ QUICK_LIMIT = "nodes=1000"
 
 @dataclass(frozen=True)
 class PlayerResult:
-    """A player of a file: what checks found, and how it fared against the opponents; no games if it fails checks."""
+    """A player of a file, the findings of its checks, and its results (no games if it fails a check)."""
 
     name: str
     checks: tuple[CheckResult, ...]
@@ -35,19 +35,19 @@ class PlayerResult:
 
     @property
     def is_sound(self) -> bool:
-        """Whether every check was passed, but for notes."""
+        """Return whether every check was passed (notes do not count as failures)."""
         return all(check.ok or check.is_note for check in self.checks)
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """What is known of a file's heuristics and players.
+    """Results of analysing a file's heuristics and players.
 
     Attributes:
-        contents: what the file has.
-        question: what was asked.
-        trials: of each function: does it compile, what does it cost, does it fail, a quick match.
-        screening: how those that compile move in solved positions; None if none does.
+        contents: heuristics and players of the file.
+        question: opponents, limit and board of the analysis.
+        trials: by function, whether it compiles, its cost, its failures, and a quick match.
+        screening: moves in solved positions of the functions that compile; None if none compiles.
         mistakes: wins that the leading function throws away, the most telling first.
         players: the file's players.
         runs: the gauntlets that were played, by kind.
@@ -62,7 +62,7 @@ class Analysis:
     runs: dict[RunKind, RunResults]
 
     def comparison(self, name: str, kind: RunKind) -> Comparison | None:
-        """A function compared with the baseline in a gauntlet; None if it did not play there."""
+        """Return the comparison of a function with the baseline in a gauntlet, or None if it did not play there."""
         results = self.runs.get(kind)
         if results is None:
             return None
@@ -70,7 +70,7 @@ class Analysis:
 
     @property
     def ranked(self) -> list[str]:
-        """The functions, the best of those that played first."""
+        """Names of the functions: those that played first, best first."""
 
         def lead(name: str) -> float:
             comparison = self.comparison(name, "nodes")
@@ -80,9 +80,9 @@ class Analysis:
 
 
 Show = Callable[[str], None]
-"""Is told what is being done."""
+"""Called with progress messages."""
 Guard = Callable[[], AbstractContextManager[None]]
-"""Surrounds code that runs the user's functions in this process, such as to keep what they print."""
+"""Context in which the user's functions run in this process, for example to capture their output."""
 
 
 def analyse(
@@ -96,13 +96,13 @@ def analyse(
     """Check, compile, screen and play everything that a file has.
 
     Args:
-        contents: of the file.
-        question: against whom, at which limit, on which board.
-        play: plays a run, or goes on with it.
+        contents: heuristics and players of the file.
+        question: opponents, limit and board.
+        play: plays or resumes a run.
         jobs: worker processes; 0: one per core.
 
     Raises:
-        AnalysisInterrupted: a run was interrupted; the same call goes on from there.
+        AnalysisInterrupted: a run was interrupted; calling this again with the same arguments resumes it.
     """
     with guard():
         trials = try_functions(contents, question.baseline, QUICK_LIMIT, in_python=True, show=show)
@@ -117,7 +117,7 @@ def analyse(
 def try_functions(
     contents: FileContents, baseline: str | None, limit: str, *, in_python: bool, show: Show = lambda what: None
 ) -> dict[str, Trial]:
-    """Check, compile and try each function of a file in a quick match and in solved positions."""
+    """Check and compile each function of a file, and try it in a quick match and in solved positions."""
     opponent = parse_agent(baseline, parse_limit(limit)) if baseline else None
     settings = TrialSettings(opponent, parse_limit(limit), contents.size, in_python)
     trials = {}
@@ -128,7 +128,7 @@ def try_functions(
 
 
 def check_players(contents: FileContents, show: Show = lambda what: None) -> list[PlayerResult]:
-    """What `test-agent` finds of each player of a file."""
+    """Return what `test-agent` finds about each player of a file."""
     players = []
     for name in contents.players:
         show(f"checking {name}")
@@ -137,7 +137,7 @@ def check_players(contents: FileContents, show: Show = lambda what: None) -> lis
 
 
 def screen_together(trials: dict[str, Trial]) -> Screening | None:
-    """The screening of all functions that compile: intervals and p-values hold for all of them at once."""
+    """Screen all functions that compile together, so that intervals and p-values hold for all of them at once."""
     asked = [trial.answers for trial in trials.values() if trial.answers and trial.problem is None]
     if not asked:
         return None
@@ -145,7 +145,7 @@ def screen_together(trials: dict[str, Trial]) -> Screening | None:
 
 
 def _mistakes(trials: dict[str, Trial]) -> dict[str, tuple[Mistake, ...]]:
-    """The most telling mistakes of each function that was asked in solved positions."""
+    """Return the most telling mistakes of each function that was asked for moves in solved positions."""
     return {
         name: tuple(worst_mistakes(trial.answers.suite, trial.answers.contender, trial.answers.baseline, MISTAKES))
         for name, trial in trials.items()
@@ -162,7 +162,7 @@ def _play_all(
     play: Play,
     show: Show,
 ) -> dict[RunKind, RunResults]:
-    """The gauntlets: whatever compiles at equal nodes and at equal cost, the rest and the players in short ones."""
+    """Play the gauntlets: equal nodes and equal cost for compiled functions, short ones for all others."""
     compiled = [name for name, trial in trials.items() if trial.problem is None and trial.is_sound]
     interpreted = [name for name, trial in trials.items() if trial.problem and trial.is_sound and trial.interval]
     sound = [player.name for player in players if player.is_sound]
@@ -181,7 +181,7 @@ def _play_all(
 
 
 def _with_games(player: PlayerResult, results: RunResults) -> PlayerResult:
-    """A player with the games it won and those it lost by something else than a move."""
+    """Return a player with the number of its games won and of its games lost by forfeit."""
     games = [row for row in results.table.to_pylist() if player.name in (row["agent_1"], row["agent_2"])]
     lost = [row for row in games if row[f"agent_{row['winner']}"] != player.name]
     forfeits = sum(row["reason"] != REASON_WORDS[Reason.NO_MOVES] for row in lost)

@@ -1,4 +1,4 @@
-"""The heuristics and players of a file that an analysis is about."""
+"""Heuristics and players of the file that is analysed."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from isolation.loading.load_user_code import LoadError, content_hash, is_player,
 
 @dataclass(frozen=True)
 class FileContents:
-    """What of a file is analysed.
+    """Heuristics and players of a file.
 
     Attributes:
         path: the file.
-        content_hash: of its source and of what it imports beside it.
+        content_hash: hash of its source and of the local modules it imports.
         functions: its heuristics by name.
-        players: the names of its classes of players.
-        size: of the board its edition of the classic package plays on, ROWSxCOLUMNS.
+        players: names of its player classes.
+        size: board of its edition of the classic package, ROWSxCOLUMNS.
     """
 
     path: str
@@ -36,10 +36,10 @@ class FileContents:
 
 
 def read_file(reference: str) -> FileContents:
-    """The heuristics and players of ``FILE``, or the one heuristic of ``FILE:FUNCTION``.
+    """Return the heuristics and players of ``FILE``, or the one heuristic of ``FILE:FUNCTION``.
 
-    Helpers that happen to take two arguments are left out, and so is what the file imports, unless it has nothing of
-    its own.
+    Helpers that happen to take two arguments are excluded. Imported functions are excluded unless the file defines none
+    of its own.
 
     Raises:
         LoadError: the file cannot be loaded, has no such function, or nothing to analyse.
@@ -67,7 +67,7 @@ def _heuristics(path: str) -> dict[str, Callable[[Any, Any], float]]:
 
 
 def _home_of(function: Any) -> str:
-    """The module that a function was defined in."""
+    """Return the module that a function was defined in."""
     while isinstance(function, partial):
         function = function.func
     function = function.__wrapped__ if isinstance(function, StateHeuristic) else inspect.unwrap(function)
@@ -75,7 +75,7 @@ def _home_of(function: Any) -> str:
 
 
 def _players(path: str) -> tuple[str, ...]:
-    """The classes of players that the file defines."""
+    """Return the names of the player classes that the file defines."""
     module = load_module(path)
     return tuple(
         name

@@ -1,4 +1,4 @@
-"""The runs of an analysis: a gauntlet at equal nodes, one at equal cost, and one of what only runs in Python."""
+"""Runs of an analysis: gauntlets at equal nodes and at equal cost, and a short one for interpreted code."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from experiments.statistics.run_results import RunResults, load_findings
 
 RunKind = Literal["nodes", "cost", "python", "players"]
 Play = Callable[[Config, bool], RunOutcome]
-"""Plays a run, or goes on with it."""
+"""Plays or resumes a run."""
 
 MOST_PAIRS = 500
 _PAIRS = 1600
-"""Pairs against each opponent that all functions share: the games of a minute."""
+"""Pairs against each opponent, divided among all functions: about a minute of games."""
 LARGE_BOARD = 4
-"""On boards of more than 64 cells a game takes so many times as long."""
+"""Factor by which a game takes longer on boards of more than 64 cells."""
 PYTHON_LIMIT, PYTHON_PAIRS = "nodes=100", 10
-"""Of functions that do not compile, hundreds of times slower."""
+"""Pairs for functions that do not compile, which are hundreds of times slower."""
 PLAYER_LIMIT, PLAYER_PAIRS = "cpu_ms=50", 2
-"""Of players, which take the time they are given."""
+"""Pairs for players, which use all the time they are given."""
 
 
 class AnalysisInterrupted(Exception):
-    """A run was interrupted; what was played is kept."""
+    """A run was interrupted; the games already played are kept."""
 
     def __init__(self, outcome: RunOutcome) -> None:
         super().__init__(str(outcome.path))
@@ -41,15 +41,15 @@ class AnalysisInterrupted(Exception):
 
 @dataclass(frozen=True)
 class Question:
-    """What the functions and players of a file are asked.
+    """How the functions and players of a file are to be tested.
 
     Attributes:
         baseline: the agent to beat; None for ID_Improved.
-        opponents: whom all play; none for the seven classic opponents.
-        limit: of a move.
-        size: of the board, ROWSxCOLUMNS.
+        opponents: opponents of all contenders; empty for the seven classic opponents.
+        limit: limit per move.
+        size: board, ROWSxCOLUMNS.
         pairs: openings against each opponent, each played with sides swapped; None for as many as a minute allows.
-        seed: of openings and games.
+        seed: seed of openings and games.
     """
 
     baseline: str | None = None
@@ -61,17 +61,17 @@ class Question:
 
     @property
     def is_of_nodes(self) -> bool:
-        """Whether the limit counts nodes, so that searches can also be compared at equal cost."""
+        """Return whether the limit counts nodes, so that searches can also be compared at equal cost."""
         return parse_limit(self.limit).unit == "nodes"
 
 
 def play_gauntlet(
     contents: FileContents, names: Sequence[str], kind: RunKind, question: Question, jobs: int, play: Play
 ) -> RunResults:
-    """The results of a run of these functions or players; what was played before is not played again.
+    """Play a gauntlet of these functions or players and return its results. Finished games are not played again.
 
     Raises:
-        AnalysisInterrupted: it was not finished.
+        AnalysisInterrupted: the run was interrupted.
     """
     config = load_config(None, _keys(contents, names, kind, question, jobs))
     path = Path(str(config.out))
@@ -84,7 +84,7 @@ def play_gauntlet(
 
 
 def _keys(contents: FileContents, names: Sequence[str], kind: RunKind, question: Question, jobs: int) -> dict[str, Any]:
-    """The keys of a run's configuration. Its directory tells one file, or version of a file, from another."""
+    """Return the run's configuration. Its directory is specific to the file and its version."""
     pairs, limit = _size_of_run(len(names), kind, question)
     form = "{name}={path}:{name}" if kind == "players" else "{name}=ID:{path}:{name}"
     limits = f"@{PLAYER_LIMIT}" if kind == "players" and question.is_of_nodes else ""
@@ -105,7 +105,7 @@ def _keys(contents: FileContents, names: Sequence[str], kind: RunKind, question:
 
 
 def _size_of_run(functions: int, kind: RunKind, question: Question) -> tuple[int, str]:
-    """Pairs against each opponent, and the limit of a move."""
+    """Return the number of pairs against each opponent and the limit per move."""
     if kind == "players":
         return PLAYER_PAIRS, question.limit
     if kind == "python":

@@ -32,24 +32,24 @@ BASELINE = "improved"
 NODES = 1000
 OPENING_PLIES = 4
 PAIRS, PYTHON_PAIRS = 500, 10
-"""How many are played with code that compiles, and with code that does not, however long they take."""
+"""Number of pairs for code that compiles, and for code that does not, regardless of their duration."""
 PYTHON_POSITIONS = 100
-"""In so many positions of the suite code is asked that does not compile."""
+"""Number of the suite's positions in which code that does not compile is asked for a move."""
 SUITE = "7x7"
 _COST_LIMIT = Limit(nodes=NODES)
 SLOW = 200_000.0
-"""Nanoseconds a node, from which on code that does not compile plays no games: they would take a minute and more."""
+"""Cost in nanoseconds per node above which uncompiled code plays no games: they would take over a minute."""
 
 
 @dataclass(frozen=True, eq=False)
 class TrialSettings:
-    """What a heuristic is tried with; the same for all functions of a file.
+    """Settings of a trial, the same for all functions of a file.
 
     Attributes:
-        baseline: the agent it plays against and is compared with; None for iterative deepening with `BASELINE`.
-        limit: of a move of the heuristic's search.
-        size: of the board, ROWSxCOLUMNS; solved positions are asked on `SUITE` only.
-        measures_python: measure also what a node costs in Python where the heuristic compiles.
+        baseline: opponent and standard of comparison; None for iterative deepening with `BASELINE`.
+        limit: limit per move of the heuristic's search.
+        size: board, ROWSxCOLUMNS; solved positions exist only for the board of `SUITE`.
+        measures_python: also measure the cost per node in Python if the heuristic compiles.
     """
 
     baseline: Agent | None = None
@@ -59,13 +59,13 @@ class TrialSettings:
 
     @property
     def opponent(self) -> Agent:
-        """The baseline as an agent."""
+        """Return the baseline as an agent."""
         return self.baseline or _searching("ID:improved", heuristics.get(BASELINE), self.limit)
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What a heuristic's search and the baseline's played in solved positions."""
+    """Moves of a heuristic's search and of the baseline's in solved positions."""
 
     suite: Suite
     baseline: AgentAnswers
@@ -74,20 +74,20 @@ class Answers:
 
 @dataclass(frozen=True)
 class Trial:
-    """What a trial found.
+    """Findings of a trial.
 
     Attributes:
         problem: why the heuristic does not compile, or None.
-        line: the line of the construct that keeps it from compiling, where known.
-        cost: of a node of its search compiled, over the baseline's; None if it does not compile or is not sound,
-            and a text that says why it cannot be measured.
-        python_cost: the same where both search in Python.
-        findings: whether it returns numbers, in test positions and in all that was played here.
+        line: line of the construct that prevents compiling, if known.
+        cost: cost per node of its compiled search, divided by the baseline's. None if it does not compile or is not
+            sound; a text with the reason if it cannot be measured.
+        python_cost: the same ratio with both searches in Python.
+        findings: whether it returns numbers, in test positions and in all games played here.
         interval: score against the baseline over pairs of games, or None if its values are not sound or it is too slow.
-        screening: the same search beside the baseline's in telling positions; None for the same reasons.
-        is_difference: the problem is that it compiles, and computes something else than Python.
-        settings: what it was tried with.
-        answers: what it and the baseline played in the solved positions.
+        screening: its search compared with the baseline's in selected positions; None for the same reasons.
+        is_difference: the heuristic compiles, but the compiled code computes something else than Python.
+        settings: settings of the trial.
+        answers: moves of the heuristic and the baseline in the solved positions.
     """
 
     problem: str | None
@@ -103,7 +103,7 @@ class Trial:
 
     @property
     def is_sound(self) -> bool:
-        """Whether every check was passed, but for notes."""
+        """Return whether every check was passed (notes do not count as failures)."""
         return all(finding.ok or finding.is_note for finding in self.findings)
 
 
@@ -114,9 +114,9 @@ def try_heuristic(
     seed: int = 1,
     settings: TrialSettings = TrialSettings(),
 ) -> Trial:
-    """Try a heuristic out, with `pairs` of games against the baseline.
+    """Try a heuristic, with `pairs` of games against the baseline.
 
-    Of code that does not compile, and under a limit of time, there are `python_pairs`, and none if it is slow.
+    Code that does not compile, and any code under a time limit, plays `python_pairs` instead, and none if it is slow.
     """
     findings = check_values(heuristic, parse_size(settings.size))
     is_sound = findings[0].ok
@@ -158,7 +158,7 @@ def _cost(heuristic: Heuristic, settings: TrialSettings, interpreted: bool) -> C
 
 @dataclass(frozen=True)
 class _Match:
-    """The score of a quick match, how many games it had, and those lost by an error: details, and moves before it."""
+    """Score of a quick match, its number of games, and the games lost by an error: detail and preceding moves."""
 
     interval: PairInterval
     games: int
@@ -166,7 +166,7 @@ class _Match:
 
 
 def _quick_match(heuristic: Heuristic, pairs: int, seed: int, settings: TrialSettings) -> _Match:
-    """Pairs of games from openings drawn at random."""
+    """Play pairs of games from random openings."""
     contender, baseline = _searching("contender", heuristic, settings.limit), settings.opponent
     drawn = random_openings(2 * pairs, OPENING_PLIES, settings.size, seed=seed)
     openings = list(dict.fromkeys(drawn))[:pairs]
@@ -178,7 +178,7 @@ def _quick_match(heuristic: Heuristic, pairs: int, seed: int, settings: TrialSet
 
 
 def _errors(games: GameBatch, side: int) -> Iterator[tuple[str, list[int]]]:
-    """The games that a side lost by an error: the detail, and the moves before it."""
+    """Yield the games that a side lost by an error: the detail and the moves before it."""
     for index in np.flatnonzero((games.reason == Reason.ERROR) & (games.winner != side)).tolist():
         yield games.detail[index], games.moves[games.offsets[index] : games.offsets[index + 1]].tolist()
 
@@ -186,7 +186,7 @@ def _errors(games: GameBatch, side: int) -> Iterator[tuple[str, list[int]]]:
 def _failures_in_play(
     heuristic: Heuristic, match: _Match, screening: Screening | None, settings: TrialSettings
 ) -> list[CheckResult]:
-    """In how many games and solved positions a heuristic failed, why first, and a position at which it fails."""
+    """Report how many games and solved positions a heuristic failed in, with the first reason and position."""
     failures, counts = match.failures, [f"{len(match.failures):,} of {match.games:,} games"]
     if screening:
         ((score, _),) = screening.contenders
@@ -202,14 +202,14 @@ def _failures_in_play(
 
 
 def _answers(heuristic: Heuristic, takes_time: bool, seed: int, settings: TrialSettings) -> Answers:
-    """What it and the baseline play in solved positions, in a sample of them where that takes time."""
+    """Return moves of the heuristic and the baseline in the solved positions, or in a sample of them."""
     suite, baseline = _baseline_answers(settings, takes_time, seed)
     return Answers(suite, baseline, ask(_searching("it", heuristic, settings.limit), suite.positions))
 
 
 @lru_cache(maxsize=2)
 def _baseline_answers(settings: TrialSettings, is_sample: bool, seed: int) -> tuple[Suite, AgentAnswers]:
-    """The solved positions and what the baseline plays there, which is the same for all functions of a file."""
+    """Return the solved positions and the baseline's moves there, which are the same for all functions of a file."""
     suite = read_suite(SUITE, "screen")
     suite = suite.sample(PYTHON_POSITIONS, seed) if is_sample else suite
     return suite, ask(settings.opponent, suite.positions)

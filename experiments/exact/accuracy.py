@@ -1,10 +1,10 @@
 """Accuracy: the share of a player's moves that kept a won position won.
 
 A *decision* is a move of an agent in a position whose exact value is known. It is *eligible* if the position was won
-and at least one legal move would have thrown the win away: only there can anything be told about the player.
+and at least one legal move would have thrown the win away: other decisions carry no information about the player.
 
-Openings alike by symmetry are the unit of all intervals: decisions of one game hang together, and so do the games of
-one opening. A player that repeats itself makes the same first moves in all of them, against whomever it plays.
+Intervals are clustered by opening, with symmetric openings merged: the decisions of one game depend on each other, and
+so do the games of one opening. A deterministic player makes the same first moves in all of them, whoever it plays.
 """
 
 from __future__ import annotations
@@ -30,28 +30,28 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BAND = 7
-"""Plies in a band of the tables."""
+"""Number of plies per band in the tables."""
 
 _AGENTS = ("agent_1", "agent_2", "settings_1", "settings_2")
 
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How an agent did in a band of plies, or in all.
+    """Accuracy of an agent in a band of plies, or over all plies.
 
     Attributes:
         agent: its name.
-        heuristic: of its search, or empty.
+        heuristic: heuristic of its search, or empty.
         depth: its depth limit, or None.
-        first, last: the plies of the band; the first placement is ply 0.
-        games: games in which it made a decision there.
-        decisions: moves of known value; `unknown` ones are those that the limit left open.
-        eligible: how many of them could have thrown a win away.
-        kept: the share of eligible moves that kept the win.
-        chance: the share that a random choice among the legal moves would have kept.
+        first, last: plies of the band; the first placement is ply 0.
+        games: games in which it made a decision in the band.
+        decisions: moves of known value; `unknown` counts those that the limit left unsolved.
+        eligible: decisions that could have thrown a win away.
+        kept: share of eligible moves that kept the win.
+        chance: share that random legal moves would have kept.
         mistakes: wins thrown away per game.
-        won_games: games in which it had a won position there.
-        conversion: the share of them that it won.
+        won_games: games in which it had a won position in the band.
+        conversion: share of those games that it won.
     """
 
     agent: str
@@ -71,7 +71,7 @@ class Accuracy:
 
 
 def run_decisions(run: str | Path) -> pd.DataFrame:
-    """Every labelled move of a run: a row a decision.
+    """Return every labelled move of a run, one row per decision.
 
     Columns: `game_id`, `orbit` (of the opening, up to symmetry), `ply`, `agent`, `heuristic`, `depth` (the agent's
     limit; NaN if it has none), `value`, `winning`, `legal`, `kept` (see `experiments.exact.labels`) and `won`, whether
@@ -86,7 +86,7 @@ def run_decisions(run: str | Path) -> pd.DataFrame:
 
 
 def accuracies(decisions: pd.DataFrame, band: int | None = None, confidence: float = 0.95) -> list[Accuracy]:
-    """How each agent did, over all plies or in bands of so many plies; agents by name, bands in order."""
+    """Return the accuracy of each agent, over all plies or in bands of `band` plies; agents by name, bands in order."""
     width = band or int(decisions["ply"].max(skipna=True)) + 1 if len(decisions) else 1
     results = []
     for _, group in decisions.groupby(["agent", decisions["ply"] // width], observed=True):
@@ -96,9 +96,9 @@ def accuracies(decisions: pd.DataFrame, band: int | None = None, confidence: flo
 
 
 def accuracy_lines(decisions: pd.DataFrame, band: int = 4, fewest: int = 10) -> dict[str, list[Accuracy]]:
-    """Of each agent its bands of plies in order, the surely most accurate agent first.
+    """Return the bands of each agent in order of plies; the agent with the highest lower bound of accuracy comes first.
 
-    Bands with fewer than so many eligible moves are left out, and agents without any other.
+    Bands with fewer than `fewest` eligible moves are left out, and so are agents without any other band.
     """
     bands = [accuracy for accuracy in accuracies(decisions, band) if accuracy.eligible >= fewest]
     best = sorted(accuracies(decisions), key=lambda accuracy: -accuracy.kept.low) if bands else []
@@ -107,7 +107,7 @@ def accuracy_lines(decisions: pd.DataFrame, band: int = 4, fewest: int = 10) -> 
 
 
 def chance_by(lines: Iterable[Sequence[Accuracy]], x_of: Callable[[Accuracy], float]) -> dict[float, float]:
-    """By place on an axis, the share that a random choice would have kept of all agents' eligible moves."""
+    """Return the share of all agents' eligible moves that random moves would have kept, by position on an axis."""
     by_x: dict[float, list[Accuracy]] = {}
     for accuracy in (accuracy for line in lines for accuracy in line):
         by_x.setdefault(x_of(accuracy), []).append(accuracy)
@@ -118,7 +118,7 @@ def chance_by(lines: Iterable[Sequence[Accuracy]], x_of: Callable[[Accuracy], fl
 
 
 def is_eligible(decisions: pd.DataFrame) -> NDArray[np.bool_]:
-    """Which decisions were made in won positions in which a losing choice existed."""
+    """Return which decisions were made in won positions in which a losing choice existed."""
     winning = decisions["winning"].to_numpy()
     eligible: NDArray[np.bool_] = (
         (decisions["kept"].to_numpy() >= 0) & (winning >= 0) & (winning < decisions["legal"].to_numpy())
@@ -153,7 +153,7 @@ def _accuracy(agent: str, group: pd.DataFrame, first: int, last: int, confidence
 
 
 def decisions_frame(games: pd.DataFrame, labels: pa.Table) -> pd.DataFrame:
-    """The frame of `run_decisions` from games, with the columns it reads, and their labels, in the same order."""
+    """Return the frame of `run_decisions`, given games with the columns it reads and their labels in the same order."""
     from pandas import DataFrame
 
     lengths = pc.list_value_length(labels["value"]).to_numpy()
@@ -181,7 +181,7 @@ def decisions_frame(games: pd.DataFrame, labels: pa.Table) -> pd.DataFrame:
 
 
 def _search_of(settings: str) -> tuple[str, float]:
-    """The heuristic and the depth limit in an agent's settings; empty and NaN where there is none."""
+    """Return the heuristic and the depth limit in an agent's settings; empty and NaN if there is none."""
     facts = read_facts(settings)
     unit, value = facts.limit or ("", math.nan)
     return facts.heuristic, value if unit == "depth" else math.nan
@@ -196,17 +196,18 @@ def _mean(values: NDArray[np.float64]) -> float:
 
 
 def _share(successes: NDArray[Any], chances: NDArray[Any], cluster: NDArray[np.int64], confidence: float) -> Interval:
-    """The share of chances taken, from both counts a game."""
+    """Estimate the share of chances taken, from the counts of both per game."""
     taken, given = np.bincount(cluster, successes), np.bincount(cluster, chances)
     had = given > 0
     return rate_interval(taken[had], given[had], float(given[had].mean()) / 2 if had.any() else 1.0, confidence)
 
 
 def _mean_interval(counts: NDArray[Any], cluster: NDArray[np.int64], confidence: float) -> Interval:
-    """The mean of a count a game, with the interval of Student's t over clusters of games, not below 0.
+    """Estimate the mean of a count per game, with Student's t interval over clusters of games, truncated at 0.
 
-    For the interval two games with none and two with one are added, lest it have no width where all games are alike.
-    Each is a cluster of its own, and weighs as many games as hang together in the others (their design effect).
+    Two games with count zero and two with count one are added for the interval, so that its width is not zero if all
+    games are equal. Each is a cluster of its own, weighted with the design effect (effective games per cluster) of the
+    observed games.
     """
     totals, games = np.bincount(cluster, counts), np.bincount(cluster)
     mean = float(counts.mean())

@@ -1,9 +1,9 @@
 """Measure accuracy in games against a fixed field of opponents.
 
-Every player meets the same opponents from the same random openings, on both sides, and its decisions in the middle of
-the games, where most wins are thrown away (plies 15 to 29 of 7x7), are labelled until enough of them were eligible; see
-`experiments.exact.accuracy`. `docs/explanation/perfect-play.md` says how far accuracy so measured orders players as
-their results do.
+Every player meets the same opponents from the same random openings, on both sides. Its decisions in the middle of the
+games (plies 15 to 29 of 7x7), where most wins are thrown away, are labelled until enough of them were eligible; see
+`experiments.exact.accuracy`. `docs/explanation/perfect-play.md` reports how well this accuracy predicts the players'
+results.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ FIELD = tuple(
 OPENING_PLIES = 6
 
 LONGEST_MOVE = 60.0
-"""Seconds after which a user's heuristic that has not let its search make a move is given up."""
+"""Time limit in seconds for a user's heuristic: if its search has not made a move by then, give up."""
 
 _CHUNK = 8
 _MOST_FAILURES = 0.5
@@ -58,13 +58,13 @@ _MOST_OPENINGS = 20_000
 
 
 def judged_plies(size: str) -> tuple[int, int]:
-    """The first and the last ply of the middle of a game, where accuracy is measured: 14 to 28 on 7x7, from 0."""
+    """Return the first and the last ply of the middle game, counted from 0: 14 to 28 on 7x7."""
     rows, columns = parse_size(size)
     return max(OPENING_PLIES, round(rows * columns * 14 / 49)), round(rows * columns * 28 / 49)
 
 
 def shortages(decisions: pd.DataFrame, positions: int) -> list[str]:
-    """Sentences about players for which the openings ran out before `positions` of their moves were eligible."""
+    """Return a message for each player whose openings ran out before `positions` of its moves were eligible."""
     eligible = decisions[is_eligible(decisions)]["agent"].value_counts()
     counts = {str(agent): int(eligible.get(agent, 0)) for agent in decisions["agent"].unique()}
     return [
@@ -75,7 +75,7 @@ def shortages(decisions: pd.DataFrame, positions: int) -> list[str]:
 
 
 def described(size: str) -> str:
-    """In a sentence, what the decisions of `play_and_label` are."""
+    """Describe the decisions of `play_and_label` in one sentence."""
     first, last = judged_plies(size)
     names = ", ".join(spec.partition("=")[2] for spec in FIELD)
     return (
@@ -96,18 +96,18 @@ def play_and_label(
     show: Callable[[int, int], None] = lambda done, players: None,
     note: Callable[[str], None] = warnings.warn,
 ) -> pd.DataFrame:
-    """The decisions of alpha-beta with each heuristic at each depth, as `accuracy.run_decisions` has them.
+    """Return the decisions of alpha-beta with each heuristic at each depth, in the format of `accuracy.run_decisions`.
 
-    A heuristic or a depth that is given twice counts once.
-    Each player goes through the same openings, in the same order, until `positions` of its decisions were eligible or
-    the openings are exhausted. One that fails in more than half of its games, as by an exception, is left out.
+    Duplicate heuristics or depths count once. Each player goes through the same openings, in the same order, until
+    `positions` of its decisions were eligible or the openings are exhausted. A player that fails in more than half of
+    its games, for example by an exception, is left out.
 
     Args:
         heuristics: names of the registry, or FILE.py:FUNCTION.
-        jobs: processes on this machine; 0 is one a core.
+        jobs: processes on this machine; 0: one per core.
         cluster: the cluster to use instead, see `parallel_map`.
-        show: called with the number of players done with, and of all.
-        note: called with a sentence about each player that lost games by failing.
+        show: called with the number of finished players and of all players.
+        note: called with a message for each player that lost games by failing.
 
     Raises:
         ValueError: a heuristic cannot be loaded, a number is below 1, the board has no such openings or is over before
@@ -123,7 +123,7 @@ def play_and_label(
     if last < first:
         raise ValueError(f"games on {size} end soon after openings of {OPENING_PLIES} plies: use a larger board")
     show(0, len(players))
-    # Compiled here once, so that the workers find it in the cache.
+    # Compile here once, so that the workers find the code in the cache.
     native_function("solve", None, *parse_size(size))
     for agent in agents:
         agent.compiled(parse_size(size))
@@ -143,7 +143,7 @@ def play_and_label(
 
 
 def _spec_of(heuristic: str, depth: int) -> str:
-    """Of a player, with the name of its function where a file stands alone."""
+    """Return a player's spec, with the name of its function if only a file is given."""
     return str(named(parse_spec(f"AB:{heuristic}@depth={depth}")))
 
 
@@ -156,7 +156,7 @@ def _make_player(heuristic: str, depth: int, files: Sequence[UserFile] = ()) -> 
 
 @dataclass(frozen=True)
 class _Judged:
-    """A player's decisions, a sentence if it lost games by failing, and whether these were too many to judge it."""
+    """A player's decisions, a message if it lost games by failing, and whether it failed too often to be judged."""
 
     decisions: pd.DataFrame
     note: str
@@ -166,9 +166,9 @@ class _Judged:
 def _label_player(
     who: tuple[str, int], files: Sequence[UserFile], openings: OpeningSet, positions: int
 ) -> tuple[tuple[str, int], _Judged]:
-    """One player's decisions, or the end of all if it does not answer."""
+    """Label one player's decisions. Raise TimeoutError if the player does not answer."""
     player, marker = _make_player(*who, files), np.zeros(4, np.int64)
-    player.compiled(parse_size(openings.size))  # in this thread, which hears the alarm of the compiler's checks
+    player.compiled(parse_size(openings.size))  # in this thread, which receives the alarm of the compiler's checks
 
     def being_asked() -> list[int] | None:
         return marker.tolist() if player.is_user_code and marker[3] else None
@@ -184,7 +184,7 @@ def _label_player(
 
 
 def _judge(player: Agent, openings: OpeningSet, positions: int, marker: NDArray[np.int64]) -> _Judged:
-    """Play and judge; a few games more than it takes, so that all the field is met alike."""
+    """Play and label games, a few more than necessary, so that all opponents are met equally often."""
     field = [parse_agent(text) for text in FIELD]
     parts: list[pd.DataFrame] = []
     failures: list[tuple[str, str]] = []
@@ -207,7 +207,7 @@ def _judge(player: Agent, openings: OpeningSet, positions: int, marker: NDArray[
 
 
 def _failures_of(side: int, games: GameBatch) -> list[tuple[str, str]]:
-    """How the player of this side lost games otherwise than on the board: reasons and details."""
+    """Return reasons and details of the games that the player of this side lost by forfeit."""
     lost = np.flatnonzero((games.reason != Reason.NO_MOVES) & (games.winner != side)).tolist()
     return [(REASON_WORDS[games.reason[game]].replace("_", " "), games.detail[game]) for game in lost]
 
@@ -227,7 +227,7 @@ def _told_failures(name: str, failures: list[tuple[str, str]], played: int, is_l
 def _label_games(
     player: Agent, agents: tuple[Agent, Agent], openings: OpeningSet, rows: range, games: GameBatch
 ) -> pd.DataFrame:
-    """What the player did in games from these openings; a game is numbered by its opening and the player's side."""
+    """Return the player's decisions in games from these openings; ids combine opening and side."""
     first, last = judged_plies(openings.size)
     side = agents.index(player)
     played = [games.moves[start:end].tolist() for start, end in pairwise(games.offsets.tolist())]

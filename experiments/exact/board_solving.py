@@ -1,11 +1,11 @@
 """Solve every placement pair of a board: parallel, resumable, into one Parquet file.
 
-The file has a row a pair: `opening`, the two cells; `winner`, 1 or 2, or 0 where the limit left it unknown; `nodes`,
-what it took. Openings that a symmetry of the board takes into one another (an *orbit*) are solved once.
+The file has one row per pair: `opening`, the two cells; `winner`, 1 or 2, or 0 if the limit left it unknown; `nodes`,
+the nodes searched. Symmetric openings (an *orbit*) are solved once.
 
-`python -m experiments.exact.board_solving` makes the tables that ship with the package anew, those of all boards of up
-to 49 cells; larger ones stay. `python -m experiments.exact.board_solving 8x8 FILE` takes in a board that `isolation
-solve --all` has solved.
+`python -m experiments.exact.board_solving` regenerates the tables that ship with the package for all boards of up to 49
+cells; tables of larger boards are kept. `python -m experiments.exact.board_solving 8x8 FILE` adds a board that
+`isolation solve --all` has solved.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ from isolation.rules.geometry import MOST_COMPILED_CELLS, canonical_opening, for
 from isolation.rules.limits import Limit
 
 Winners = NDArray[np.int8]
-"""[cell of player 1, cell of player 2]: 1 or 2, who wins; 0 where it is unknown, and on the diagonal."""
+"""[cell of player 1, cell of player 2]: the winner, 1 or 2; 0 if unknown, and on the diagonal."""
 
 SCHEMA = pa.schema([("opening", pa.list_(pa.int16(), 2)), ("winner", pa.int8()), ("nodes", pa.int64())])
 
 _SIZE = b"isolation.size"
 _WRITE_EVERY = 5.0
 _FIRST_ROUND = 5_000_000_000
-"""Nodes after which a pair is looked into move by move; on 8x8 all but two classes of openings take fewer."""
+"""Node limit after which a pair is searched move by move; on 8x8 all but two classes of openings need fewer nodes."""
 _MOST_CELLS = 49
-"""Boards of up to so many cells are solved in two minutes, all together."""
+"""Largest board of the default tables, in cells; solving all of them takes two minutes in total."""
 
 
 @dataclass(frozen=True)
 class SolvedPair:
-    """The result of a placement pair, and of all that are like it: the winner (0: unknown) and the nodes it took."""
+    """Result of a placement pair and its symmetric equivalents: the winner (0: unknown) and the nodes searched."""
 
     opening: tuple[int, int]
     winner: int
@@ -58,20 +58,20 @@ class SolvedPair:
 
 @dataclass(frozen=True)
 class BoardSummary:
-    """What the results of all placement pairs of a board say.
+    """Summary of the results of all placement pairs of a board.
 
     Attributes:
         size: ROWSxCOLUMNS.
         winners: by pair, see `Winners`.
-        openings: how many pairs there are.
-        unknown: how many of them are not solved.
-        first_wins: how many player 1, who is to move after both placements, wins.
-        winner: who wins from the empty board, or None if that is unknown.
+        openings: number of pairs.
+        unknown: number of unsolved pairs.
+        first_wins: number of pairs that player 1, who moves first after both placements, wins.
+        winner: the winner from the empty board, or None if that is unknown.
         refutations: for each first cell, the replies after which player 2 wins.
-        rule_holds: how many solved pairs follow the colour rule: player 1 wins if both stand on the same colour, and
-            player 2 if not.
+        rule_holds: number of solved pairs that follow the colour rule: player 1 wins if both stand on the same colour,
+            otherwise player 2.
         exceptions: the pairs that do not follow it.
-        unexplained: those of them that are not decided by one side mirroring the other.
+        unexplained: the exceptions that are not decided by one side mirroring the other.
     """
 
     size: str
@@ -95,13 +95,13 @@ def solve_all(
     limit: Limit | None = None,
     show: Callable[[int, int], None] = lambda solved, pairs: None,
 ) -> Winners:
-    """Solve every placement pair that the file does not have yet; the file is written every few seconds.
+    """Solve every placement pair that is missing in the file; the file is written every few seconds.
 
     Args:
-        jobs: processes on this machine; 0 is one a core.
+        jobs: processes on this machine; 0: one per core.
         cluster: the cluster to use instead, see `parallel_map`.
-        limit: of nodes or time, for each pair; those it leaves unknown are tried again when this is called again.
-        show: called with the number of pairs dealt with so far, and of all.
+        limit: nodes or time for each pair; pairs left unknown are tried again by the next call.
+        show: called with the number of finished pairs and of all pairs.
 
     Raises:
         ValueError: the board is too large, the limit is a depth, or the file belongs to something else.
@@ -129,7 +129,7 @@ def solve_all(
 
 
 def read_pairs(path: Path, size: str) -> Winners:
-    """The results in a file that `solve_all` has written.
+    """Read the results in a file that `solve_all` has written.
 
     Raises:
         ValueError: there is no such file, or it belongs to something else.
@@ -139,10 +139,10 @@ def read_pairs(path: Path, size: str) -> Winners:
 
 
 def shipped_pairs(size: str) -> Winners:
-    """The results that ship with the package.
+    """Return the results that ship with the package.
 
     Raises:
-        ValueError: none do for this size.
+        ValueError: the package has none for this size.
     """
     rows, columns = parse_size(size)
     if not is_covered(rows, columns):
@@ -154,7 +154,7 @@ def shipped_pairs(size: str) -> Winners:
 
 
 def summarise(winners: Winners, size: str) -> BoardSummary:
-    """What the results of all placement pairs say."""
+    """Summarise the results of all placement pairs."""
     rows, columns = parse_size(size)
     row, column = np.divmod(np.arange(rows * columns), columns)
     colour = (row + column) % 2
@@ -179,7 +179,7 @@ def summarise(winners: Winners, size: str) -> BoardSummary:
 def write_tables(path: Path = FILE, most_cells: int = _MOST_CELLS) -> None:
     """Solve every board of up to `most_cells` cells and write the file that `isolation.exact.solved_tables` reads.
 
-    Boards that the file has already and that are not among these stay in it.
+    Other boards that the file already has are kept.
     """
     tables = {}
     for rows in range(1, math.isqrt(most_cells) + 1):
@@ -207,7 +207,7 @@ def add_table(size: str, solved: Path, path: Path = FILE) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Make the shipped tables anew, or take a board and a file of its results in."""
+    """Regenerate the shipped tables, or add a board from a file of its results."""
     if len(arguments) not in (0, 2):
         print("usage: python -m experiments.exact.board_solving [BOARD FILE]", file=sys.stderr)
         sys.exit(2)
@@ -221,7 +221,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def _table(cells: int, won: Iterable[tuple[int, int]]) -> str:
-    """The pairs that player 1 wins, as one hexadecimal number."""
+    """Return the pairs that player 1 wins as one hexadecimal number."""
     return f"{sum(1 << first * cells + second for first, second in won):x}"
 
 
@@ -235,14 +235,14 @@ def _save_tables(path: Path, tables: dict[str, str]) -> None:
 
 
 def _winner(winners: Winners, pairs: NDArray[np.bool_]) -> int | None:
-    """Player 1 wins from the empty board if after one of its placements no reply refutes it."""
+    """Return the winner from the empty board: player 1 if one of its placements has no refutation. None if unknown."""
     if (((winners == 1) | ~pairs).all(axis=1)).any():
         return 1
     return 2 if (winners == 2).any(axis=1).all() else None
 
 
 def _is_mirrored_soon(pair: tuple[int, int], size: str) -> bool:
-    """Whether player 2 can mirror every move of player 1, or player 1 can jump to where it mirrors player 2."""
+    """Return whether player 2 can mirror every move of player 1, or player 1 can move to where it mirrors player 2."""
     board = Board.from_moves(pair, size)
     return is_mirrored(board) or any(is_mirrored(board.successor(cell)) for cell in board.legal_cells())
 
@@ -261,7 +261,7 @@ def _check(rows: int, columns: int, limit: Limit | None) -> None:
 
 
 def _orbits(rows: int, columns: int) -> list[list[tuple[int, int]]]:
-    """All placement pairs, those alike by symmetry together, the smallest first."""
+    """Return all placement pairs grouped by symmetry, each group starting with its smallest pair."""
     orbits: dict[tuple[int, ...], list[tuple[int, int]]] = {}
     for pair in permutations(range(rows * columns), 2):
         orbits.setdefault(canonical_opening(pair, rows, columns), []).append(pair)
@@ -272,13 +272,13 @@ def _solve_in_parallel(
     size: str, openings: Sequence[tuple[int, int]], limit: Limit | None, jobs: int, cluster: str | None
 ) -> Iterator[SolvedPair]:
     if openings:
-        # Compiled here once, so that the workers find it in the cache.
+        # Compile here once, so that the workers find the code in the cache.
         native_function("solve", None, *parse_size(size))
     yield from parallel_map(_solve_pair, ((size, opening, limit) for opening in openings), jobs, cluster)
 
 
 def _solve_pair(size: str, opening: tuple[int, int], limit: Limit | None) -> SolvedPair:
-    """Search a pair, whether or not a table has it."""
+    """Solve a pair by search, even if a table has it."""
     board = Board.from_moves(opening, size)
     if not board.legal_cells():
         return SolvedPair(opening, 2, 1)
@@ -291,9 +291,9 @@ def _solve_pair(size: str, opening: tuple[int, int], limit: Limit | None) -> Sol
 
 
 def _solve_in_rounds(board: Board) -> tuple[bool, int]:
-    """Whether the side to move wins, and the nodes it took: each move is looked into a little, then for longer.
+    """Return whether the side to move wins, and the nodes searched; all moves are searched with increasing budgets.
 
-    Of two moves that win, the first tried may take a thousand times as long to prove.
+    Of two winning moves, the first one tried may take a thousand times as long to prove.
     """
     unknown, budget, nodes = [board.successor(cell) for cell in board.legal_cells()], _FIRST_ROUND, 0
     while unknown:

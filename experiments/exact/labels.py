@@ -8,7 +8,7 @@
 | `legal` | int16 list | how many moves it had |
 | `kept` | int16 list | 1 if the played move kept the win, 0 if it threw it away, -1 if there was none |
 
--1 stands for what the limit left unknown. Plies of the opening, and those before `first_ply`, are left out and have
+-1 means unknown: the limit did not suffice. Plies of the opening and plies before `first_ply` are not labelled and have
 -1 everywhere.
 """
 
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 
 FILE = "labels.parquet"
 DEFAULT_LIMIT = Limit(nodes=20_000_000)
-"""For each position: about a third of a second. Placement pairs of 7x7 take five million for all their moves."""
+"""Limit per position: about a third of a second. All moves of a 7x7 placement pair take five million nodes."""
 LEAST_DECIDED = 0.25
-"""Where the limit decides a smaller share of the first games' positions than this, the board is out of reach."""
+"""If the limit decides a smaller share of the first games' positions than this, the board counts as out of reach."""
 
 PER_PLY = ("value", "winning", "legal", "kept")
 SCHEMA = pa.schema([("game_id", pa.int64()), *((name, pa.list_(pa.int16())) for name in PER_PLY)])
@@ -53,7 +53,7 @@ _GIVE_UP_AFTER = 2
 _WRITE_EVERY = 5.0
 
 Ply = tuple[int, int, int, int]
-"""value, winning, legal, kept."""
+"""Labels of a ply: value, winning, legal, kept."""
 _LEFT_OUT: Ply = (-1, -1, -1, -1)
 
 
@@ -72,22 +72,22 @@ def label_run(
     cluster: str | None = None,
     show: Callable[[int, int], None] = lambda labelled, games: None,
 ) -> int:
-    """Label the games of a run that have no labels yet, and return how many of those asked for have them now.
+    """Label the games of a run that have no labels yet, and return how many of the requested games have labels now.
 
-    The file is written every few seconds, whole each time: whatever ends this, going on later loses little.
+    The file is rewritten as a whole every few seconds, so an interrupted call loses little work.
 
     Args:
-        sample: label only so many games, drawn at random; a larger sample contains the smaller ones.
-        forfeits: label also games that were not decided on the board, many of which hardly began.
-        first_ply: leave out the plies before this one (the first placement is ply 0); they take most of the time.
-        limit: of nodes or time, for each position.
-        jobs: processes on this machine; 0 is one a core.
+        sample: label only this many random games; a larger sample contains the smaller ones.
+        forfeits: also label games that were not decided on the board, many of which ended early.
+        first_ply: skip the plies before this one (the first placement is ply 0); they take most of the time.
+        limit: nodes or time for each position.
+        jobs: processes on this machine; 0: one per core.
         cluster: the cluster to use instead, see `parallel_map`.
-        show: called with the number of games labelled so far, and of those asked for.
+        show: called with the number of labelled games and of requested games.
 
     Raises:
-        ValueError: there is no such run or it has no games, labels were made in another way before, the board is out
-            of reach of the limit, or another process is writing to the run.
+        ValueError: there is no such run or it has no games, existing labels were made with other settings, the board is
+            out of reach of the limit, or another process is writing to the run.
     """
     games = log.read_table(run, ("game_id", "rows", "columns", "opening", "opening_id", "moves", "plies", "reason"))
     decided = games if forfeits else games.filter(pc.equal(games["reason"].cast(pa.string()), Reason.NO_MOVES.word))
@@ -119,7 +119,7 @@ def label_run(
 
 
 def read_labels(run: str | Path) -> pd.DataFrame:
-    """The labels of a run, by ascending game id; per-ply columns hold an array a game.
+    """Read the labels of a run, by ascending game id; per-ply columns hold one array per game.
 
     Raises:
         ValueError: the run has none, or they belong to another run's games.
@@ -129,7 +129,7 @@ def read_labels(run: str | Path) -> pd.DataFrame:
 
 
 def read_label_table(run: str | Path) -> pa.Table:
-    """Like `read_labels`, as an Arrow table."""
+    """Read the labels of a run as an Arrow table; see `read_labels`."""
     if not has_labels(run):
         raise ValueError(f"{run} has no exact values yet: compute them with {command('label', run)}")
     labels = _read(Path(run) / FILE)
@@ -138,15 +138,15 @@ def read_label_table(run: str | Path) -> pa.Table:
 
 
 def has_labels(run: str | Path) -> bool:
-    """Whether games of the run have been labelled."""
+    """Return whether games of the run have been labelled."""
     return (Path(run) / FILE).exists()
 
 
 def labelled_games(run: str | Path, games: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """Those of a run's games that have labels, and their labels, both by ascending game id.
+    """Return the games of a run that have labels, and their labels, both by ascending game id.
 
     Args:
-        games: with the columns `game_id` and `plies`.
+            games: frame with the columns `game_id` and `plies`.
 
     Raises:
         ValueError: the run has no labels, or they belong to another run's games.
@@ -158,7 +158,7 @@ def labelled_games(run: str | Path, games: pa.Table) -> tuple[pa.Table, pa.Table
 
 
 def mistakes(run: str | Path, game_id: int) -> tuple[int, ...]:
-    """The plies of a game (its first placement is ply 0) at which the win was thrown away; none if it has no labels.
+    """Return the plies of a game (the first placement is ply 0) that threw the win away; empty if it has no labels.
 
     Raises:
         ValueError: the labels belong to another run's games.
@@ -171,7 +171,7 @@ def mistakes(run: str | Path, game_id: int) -> tuple[int, ...]:
 
 
 def mistake_counts(run: str | Path) -> dict[int, int]:
-    """By id, in how many plies of a game a win was thrown away, as far as that is known; only of games with labels.
+    """Count the known mistakes (wins thrown away) of each labelled game, by game id.
 
     Raises:
         ValueError: the run has no labels, or they belong to another run's games.
@@ -185,12 +185,12 @@ def mistake_counts(run: str | Path) -> dict[int, int]:
 def label_moves(
     moves: Sequence[int], first: int, size: str, limit: Limit, known: dict[Hashable, bool] | None = None
 ) -> list[Ply]:
-    """The labels of a game's plies, from the last to the first; those before ply `first` are left out.
+    """Label a game's plies, from the last to the first; plies before `first` are skipped.
 
     After two positions in a row that the limit leaves unknown, the earlier ones are not tried.
 
     Args:
-        known: values of positions that are known already, shared between games; new ones are added.
+            known: cache of known position values, shared between games; new values are added.
     """
     known = {} if known is None else known
     board = Board.from_moves(moves, size)
@@ -206,7 +206,7 @@ def label_moves(
 
 
 def label_table(game_ids: Sequence[int], labels: Sequence[Sequence[Ply]]) -> pa.Table:
-    """What `label_moves` said of some games as rows of the file."""
+    """Return the labels that `label_moves` made for some games as rows of the file."""
     columns = {name: [[ply[index] for ply in plies] for plies in labels] for index, name in enumerate(PER_PLY)}
     return pa.table({"game_id": list(game_ids), **columns}, SCHEMA)
 
@@ -237,17 +237,17 @@ def _code(keeps: bool | None) -> int:
 def _label_in_parallel(
     games: pa.Table, first_ply: int, size: str, limit: Limit, jobs: int, cluster: str | None
 ) -> Iterator[pa.Table]:
-    """Labels of all games, batch by batch; games of the same opening share a batch and what is known of it."""
+    """Yield labels of all games by batch; games of the same opening share a batch and its known positions."""
     if not len(games):
         return
     from isolation.compiling.specialise import native_function
 
-    # Compiled here once, so that the workers find it in the cache.
+    # Compile here once, so that the workers find the code in the cache.
     native_function("solve", None, *parse_size(size))
     games = games.sort_by("opening_id")
-    from experiments.play.parallel_map import parallel_map  # here, as who only reads labels spreads nothing
+    from experiments.play.parallel_map import parallel_map  # imported here, since reading labels needs no workers
 
-    # The first by itself: it may tell that the board is out of reach.
+    # Label the first batch alone: it may show that the board is out of reach.
     yield _label_batch(games.slice(0, _BATCH), first_ply, size, limit)
     batches = (games.slice(start, _BATCH) for start in range(_BATCH, len(games), _BATCH))
     yield from parallel_map(_label_batch, ((batch, first_ply, size, limit) for batch in batches), jobs, cluster)
@@ -264,7 +264,7 @@ def _label_batch(games: pa.Table, first_ply: int, size: str, limit: Limit) -> pa
 
 
 def _sampled(games: pa.Table, sample: int | None) -> pa.Table:
-    """The games that come first in an order which depends on their ids alone."""
+    """Return a pseudo-random sample of games, in an order that depends on their ids alone."""
     if sample is None or sample >= len(games):
         return games
     if sample < 1:
@@ -289,7 +289,7 @@ def _size(run: str | Path, games: pa.Table) -> str:
 
 
 def _check_reach(run: str | Path, batch: pa.Table, size: str, limit: Limit) -> None:
-    """Refuse to go on where hardly any position of the first games can be decided."""
+    """Raise an error if hardly any position of the first games can be decided."""
     asked, decided = (int((pc.list_flatten(batch[name]).to_numpy() >= 0).sum()) for name in ("legal", "value"))
     if not asked:
         raise UnsolvableRunError(f"{run}: the first games end before the first ply to label: lower --first-ply")
@@ -301,7 +301,7 @@ def _check_reach(run: str | Path, batch: pa.Table, size: str, limit: Limit) -> N
 
 
 def _resumed(path: Path, made: str) -> pa.Table:
-    """The labels there are, if they were made in the same way."""
+    """Return the existing labels; raise an error if they were made with other settings."""
     if not path.exists():
         return SCHEMA.empty_table()
     labels = _read(path)
@@ -312,7 +312,7 @@ def _resumed(path: Path, made: str) -> pa.Table:
 
 
 def _check_fit(run: str | Path, labels: pa.Table, games: pa.Table) -> None:
-    """Refuse labels of games that the run does not have, or has with other plies."""
+    """Raise an error if labels belong to games that the run does not have or that have other plies there."""
     games, labels = games.sort_by("game_id"), labels.sort_by("game_id")
     labelled = games.filter(pc.is_in(games["game_id"], labels["game_id"].combine_chunks()))
     ids, plies = (labelled[name].to_numpy() for name in ("game_id", "plies"))

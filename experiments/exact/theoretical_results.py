@@ -27,14 +27,14 @@ _OPENING = ("opening_id", "opening", "rows", "columns")
 
 @dataclass(frozen=True)
 class TheorySplit:
-    """One agent's games by what it could hope for.
+    """Games of an agent by the theoretical result of their openings.
 
     Attributes:
         agent: its name.
         won: games from openings that were won for it.
-        converted: the share of them that it won.
+        converted: share of those that it won.
         lost: games from openings that were lost for it.
-        saved: the share of them that it won nevertheless.
+        saved: share of those that it won nevertheless.
         unknown: games from openings whose winner is not known.
     """
 
@@ -47,9 +47,9 @@ class TheorySplit:
 
 
 def opening_winners(run: str | Path) -> dict[int, int]:
-    """Who wins the openings of a run with perfect play, 1 or 2, by `opening_id`.
+    """Return the theoretical winners of a run's openings, 1 or 2, by `opening_id`.
 
-    Known are placement pairs of boards that the shipped tables have, and openings with a game that has labels.
+    A winner is known for placement pairs in the shipped tables, and for openings with a labelled game.
 
     Raises:
         ValueError: there is no such run.
@@ -60,7 +60,7 @@ def opening_winners(run: str | Path) -> dict[int, int]:
 
 
 def knows_winners(run: str | Path) -> bool:
-    """Whether `opening_winners` knows any: of most runs the first games tell.
+    """Return whether `opening_winners` knows any winner; for most runs the first games suffice to find out.
 
     Raises:
         ValueError: there is no such run.
@@ -75,10 +75,11 @@ def knows_winners(run: str | Path) -> bool:
 def split_by_theory(
     games: pd.DataFrame, winners: Mapping[int, int], agents: Sequence[str] = (), confidence: float = 0.95
 ) -> list[TheorySplit]:
-    """The games of these agents, or of all, split; the best converter first.
+    """Split the games of these agents (default: all) by theoretical result; the best converter first.
 
     Args:
-        games: a row a game with `agent_1`, `agent_2`, `winner`, `opening_id` and `orbit`, the cluster of the intervals.
+        games: one row per game with `agent_1`, `agent_2`, `winner`, `opening_id` and `orbit` (clusters of the
+            intervals).
         winners: see `opening_winners`.
     """
     from pandas.api.types import union_categoricals
@@ -111,12 +112,12 @@ def split_by_theory(
 
 
 def _openings(games: pa.Table) -> pa.Table:
-    """A game of each opening."""
+    """Return one game of each opening."""
     return games.take(to_arrow(np.unique(to_numpy(games["opening_id"]), return_index=True)[1]))
 
 
 def _pair_winners(parts: Iterator[pa.Table]) -> dict[int, int | None]:
-    """By opening what `_pair_winner` says."""
+    """Return `_pair_winner` by opening."""
     winners: dict[int, int | None] = {}
     for games in parts:
         new = games.filter(pa.array([number not in winners for number in games["opening_id"].to_pylist()], pa.bool_()))
@@ -125,7 +126,7 @@ def _pair_winners(parts: Iterator[pa.Table]) -> dict[int, int | None]:
 
 
 def _pair_winner(game: Mapping[str, Any]) -> int | None:
-    """The winner of a placement pair that the tables have."""
+    """Return the winner of a placement pair if the shipped tables have it."""
     if len(game["opening"]) != 2:
         return None
     won = pair_is_won(game["rows"], game["columns"], *game["opening"])
@@ -133,7 +134,7 @@ def _pair_winner(game: Mapping[str, Any]) -> int | None:
 
 
 def _labelled_winners(run: str | Path) -> dict[int, int]:
-    """The winners of openings after which a labelled game has a value."""
+    """Return the winners of openings for which a labelled game gives the value."""
     games, labels = labelled_games(run, log.read_table(run, ("game_id", "opening_id", "opening", "plies")))
     values = pc.list_flatten(labels["value"]).to_numpy()
     plies = pc.list_value_length(labels["value"]).to_numpy()
@@ -150,7 +151,7 @@ def _labelled_winners(run: str | Path) -> dict[int, int]:
 def _share(
     has_won: NDArray[np.bool_], chosen: NDArray[np.bool_], cluster: NDArray[np.int64], confidence: float
 ) -> Interval:
-    """The share of chosen games that were won, with an interval over clusters of openings."""
+    """Estimate the share of the chosen games that were won, with an interval over clusters of openings."""
     games = np.bincount(cluster[chosen])
     wins = np.bincount(cluster[chosen], has_won[chosen])
     met = games > 0

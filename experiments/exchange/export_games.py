@@ -21,10 +21,10 @@ _LISTS = ("opening", *PER_PLY)
 
 
 def exported(run: str | Path, kind: Kind) -> Iterator[str]:
-    """The games of a run as pieces of a text, in the order in which they were written; a part of the log at a time.
+    """Yield the games of a run as pieces of text, in log order, one part of the log at a time.
 
     Raises:
-        ValueError: there is no run there, or games that are not its own, or a file of it is damaged.
+        ValueError: there is no run there, it contains games of another run, or a file of it is damaged.
     """
     path = Path(run)
     if not games_folder(path).is_dir():
@@ -39,12 +39,12 @@ def exported(run: str | Path, kind: Kind) -> Iterator[str]:
 
 
 def csv_head() -> str:
-    """The line above the rows of CSV."""
+    """Return the header line of CSV."""
     return _csv_line(SCHEMA.names)
 
 
 def export_row(row: Mapping[str, Any], kind: Kind, event: str) -> str:
-    """A row of the log in one of the forms; of CSV its line, without a head."""
+    """Format a row of the log in one of the formats; as CSV one line without the header."""
     if kind == "pgn":
         return _as_pgn(row, event)
     if kind == "csv":
@@ -75,20 +75,20 @@ def _as_pgn(row: Mapping[str, Any], event: str) -> str:
 
 
 def _comment(score: float, depth: int, time_us: int) -> str:
-    """Score, depth and seconds of a move, as match runners write them: `+1.50/6 0.012s`."""
+    """Format score, depth and seconds of a move like match runners do: `+1.50/6 0.012s`."""
     search = "" if math.isnan(score) else f"{score:+.2f}/{depth} "
     return f"{search}{time_us / 1e6:.3f}s"
 
 
 def _as_cell(name: str, value: Any) -> str:
-    """A value of a row of CSV; lists are numbers parted by blanks."""
+    """Format a value for CSV; lists are numbers separated by spaces."""
     if name in _LISTS:
         return " ".join(str(int(element)) if isinstance(element, bool) else str(element) for element in value)
     return value.isoformat() if name == "started_at" else str(value)
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON holds it: NaN is null, and infinite scores are words."""
+    """Convert a value to JSON: NaN becomes null, infinite scores become words."""
     if isinstance(value, list):
         return [_plain(element) for element in value]
     if isinstance(value, float) and not math.isfinite(value):

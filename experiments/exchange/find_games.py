@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 Kind = Literal["all", "longest", "shortest", "upsets", "forfeits"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 FACTS = tuple(name for name in SCHEMA.names if name not in (*PER_PLY, "opening", "settings_1", "settings_2"))
-"""The columns a condition can be about, beside `won_by` and `lost_by`."""
+"""Columns that a condition can use, in addition to `won_by` and `lost_by`."""
 SHOWN = ("game_id", "agent_1", "agent_2", "won_by", "plies", "reason", "detail")
 
 
 def find_games(run: str | Path, kind: Kind = "all", where: str = "") -> pd.DataFrame:
-    """The games of a run of a kind that meet a condition, the most remarkable first, as a frame of `FACTS`.
+    """Return the games of a kind that meet a condition, the most remarkable first, as a frame of `FACTS`.
 
     Longest and shortest count plies. Forfeits are games that ended otherwise than by a player without a move. Upsets
-    were won by the agent with the lower share of wins in the run; the widest gap between the two shares comes first.
+    were won by the agent with the lower share of wins in the run; the largest difference of shares comes first.
 
     Args:
-        where: an expression over the columns, as `pandas.DataFrame.query` takes it; beside those of the log there are
-            `won_by` and `lost_by`, the names of the winner and the loser.
+        where: an expression over the columns, in the syntax of `pandas.DataFrame.query`. Besides the log's columns it
+            can use `won_by` and `lost_by`, the names of the winner and the loser.
 
     Raises:
-        ValueError: there is no run there, or games that are not its own, no such kind, or the condition cannot be
-            evaluated.
+        ValueError: there is no run there, it contains games of another run, there is no such kind, or the condition
+            cannot be evaluated.
     """
     import pandas as pd
 
@@ -55,15 +55,15 @@ def find_games(run: str | Path, kind: Kind = "all", where: str = "") -> pd.DataF
 
 
 def found_rows(run: str | Path, kind: Kind, where: str, limit: int) -> tuple[list[dict[str, Any]], int]:
-    """At most `limit` of the games that `find_games` finds, as `with_mistakes` shows them, and how many it finds."""
+    """Return at most `limit` games of `find_games`, formatted by `with_mistakes`, and the total number found."""
     games = find_games(run, kind, where)
     return with_mistakes(run, games.head(limit), SHOWN), len(games)
 
 
 def with_mistakes(run: str | Path, games: pd.DataFrame, columns: Sequence[str]) -> list[dict[str, Any]]:
-    """Columns of games as rows; where the run has labels, `mistakes` says how often the win was thrown away in each.
+    """Return columns of games as rows. If the run has labels, `mistakes` counts the wins thrown away in each game.
 
-    It stands behind `plies`, which must be among the columns, and is None for a game without labels.
+    `mistakes` follows `plies`, which must be among the columns, and is None for a game without labels.
     """
     rows = [dict(zip(columns, row, strict=True)) for row in games[list(columns)].astype(object).itertuples(index=False)]
     if not labels.has_labels(run):
@@ -74,10 +74,10 @@ def with_mistakes(run: str | Path, games: pd.DataFrame, columns: Sequence[str]) 
 
 
 def read_game(run: str | Path, game_id: int) -> dict[str, Any]:
-    """The row of one game, per-ply columns as lists.
+    """Read the row of one game, per-ply columns as lists.
 
     Raises:
-        ValueError: there is no run there, or it has no such game, or games that are not its own.
+        ValueError: there is no run there, it has no such game, or it contains games of another run.
     """
     _check(run)
     row = find_row(run, game_id)
@@ -87,13 +87,13 @@ def read_game(run: str | Path, game_id: int) -> dict[str, Any]:
 
 
 def _check(run: str | Path) -> None:
-    """Refuse a run with games that are not its own; where people keep the games they have played, all are."""
+    """Raise an error if the run contains games of another run. Directories of single saved games are exempt."""
     if is_run(Path(run)):
         check_facts(load_run(run))
 
 
 def _meeting(games: pd.DataFrame, where: str) -> pd.DataFrame:
-    """The games that meet a condition."""
+    """Return the games that meet a condition."""
     if not where.strip():
         return games
     if "@" in where or "__" in where:

@@ -26,28 +26,28 @@ from isolation.rules.outcome import REASON_WORDS, Reason
 
 _COMMENT = re.compile(r"(?:([+-]?(?:\d+(?:\.\d+)?|inf))/(\d{1,4}))?\s*(?:(\d+(?:\.\d+)?)s)?.*")
 _TERMINATIONS = {"time forfeit": Reason.TIMEOUT, "rules infraction": Reason.ILLEGAL_MOVE}
-"""What other programs call reasons."""
+"""Reasons by their names in other programs."""
 _OTHERWISE = "the result contradicts its last position"
 
 
 @dataclass(frozen=True)
 class Imported:
-    """What came of a file: the games that are in the run now, and what is to be said of others."""
+    """Result of an import: the number of games in the run, and notes about the skipped ones."""
 
     games: int
     notes: tuple[str, ...]
 
 
 def import_pgn(file: Path, run: Path) -> Imported:
-    """Make a run of the games of a file, a round-robin of all who play in it.
+    """Import the games of a file as a run: a round-robin of all players in it.
 
-    Two games of the same players from the same opening, the sides swapped, are a pair; of several from one opening the
-    first on either side are one, the second another, and so on. A game that has no result, and one that repeats another
-    of the same players on the same sides move for move, are left out.
+    Two games of the same players from the same opening with sides swapped form a pair. If there are several, the first
+    games on either side form one pair, the second ones another, and so on. Games without a result are skipped, and so
+    are games that duplicate, move for move, another of the same players on the same sides.
 
     Raises:
-        ValueError: the file cannot be read, its games are of several boards or of one player, none has a result, or
-            something lies where the run is to be.
+        ValueError: the file cannot be read, its games are of several boards or of one player, none has a result, or the
+            run's path already exists.
     """
     if run_directory.is_run(run):
         raise ValueError(f"{run} already holds a run: choose another --out")
@@ -82,7 +82,7 @@ def _notes(undecided: int, repeated: int, doubtful: int) -> tuple[str, ...]:
 
 
 def _scheduled(games: Sequence[PgnGame], file: Path) -> tuple[Schedule, dict[int, PgnGame]]:
-    """A schedule that has all games, and which of them is which."""
+    """Return a schedule of all games, and the games by their ids in it."""
     size = games[0].size
     names = tuple(dict.fromkeys(name for game in games for name in _players(game, file)))
     keys = opening_ids(_padded([game.opening for game in games]), size).tolist()
@@ -138,7 +138,7 @@ def _columns(games: Sequence[PgnGame]) -> GameBatch:
 
 
 def end_of(game: PgnGame) -> tuple[Reason, str]:
-    """Why a game ended: as its position says, else as the game says."""
+    """Return why a game ended: according to its last position if possible, else to its headers."""
     outcome = Board.from_moves(game.cells, game.size).outcome()
     if outcome is not None:
         return Reason.NO_MOVES, "" if outcome.winner == game.winner else _OTHERWISE
@@ -149,7 +149,7 @@ def end_of(game: PgnGame) -> tuple[Reason, str]:
 
 
 def ply_of(comment: str) -> tuple[float, int, int]:
-    """Score, depth and microseconds that a comment tells; NaN and zeros where it does not."""
+    """Parse score, depth and microseconds from a comment; NaN and zeros if missing."""
     match = _COMMENT.fullmatch(comment)
     score, depth, seconds = match.groups() if match else (None, None, None)
     microseconds = min(float(seconds or 0), 1e6) * 1e6

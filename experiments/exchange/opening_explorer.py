@@ -19,17 +19,17 @@ from isolation.editions.classic_board import Board
 from isolation.rules.geometry import cells_of, full_mask, parse_size
 
 PLIES = 24
-"""How many plies of each game are known; hardly any later position is met twice."""
+"""Number of plies of each game that are indexed; hardly any later position occurs twice."""
 _BATCH = 20_000
 
 
 @dataclass(frozen=True)
 class PlayedGames:
-    """The games of a run on boards of one size.
+    """Games of a run on boards of one size.
 
     Attributes:
-        ids: a row a game: the `orbit_ids` of its positions from the start on, `PLIES` + 1 of them, 0 after its end.
-        drawn: how many plies of each game were its opening, which nobody chose.
+        ids: one row per game: `orbit_ids` of its first `PLIES` + 1 positions, 0 after its end.
+        drawn: number of plies in each game's random opening.
         winners: 1 or 2.
     """
 
@@ -41,7 +41,7 @@ class PlayedGames:
 
 @dataclass(frozen=True)
 class Reply:
-    """Moves that are one by symmetry, how many games went on with them, and how many of these the mover won."""
+    """Moves that are equivalent by symmetry, the number of games that continued with them, and the mover's wins."""
 
     cells: tuple[int, ...]
     games: int
@@ -50,12 +50,12 @@ class Reply:
 
 @dataclass(frozen=True)
 class Continuations:
-    """How a run went on from a position.
+    """How a run's games continued from a position.
 
     Attributes:
-        games: how many games came to it and went on.
-        drawn: whether the moves were those of openings, because no player chose any here.
-        replies: all legal moves, those most often played first.
+        games: number of games that reached the position and continued.
+        drawn: whether the moves were part of random openings because no player chose any here.
+        replies: all legal moves, the most often played first.
     """
 
     games: int
@@ -64,10 +64,10 @@ class Continuations:
 
 
 def read_played(run: str | Path, size: str) -> PlayedGames:
-    """The games of a run on boards of a size.
+    """Read the games of a run on boards of a size.
 
     Raises:
-        ValueError: there is no run there, or games that are not its own, or a file of it is damaged.
+        ValueError: there is no run there, it contains games of another run, or a file of it is damaged.
     """
     if is_run(Path(run)):
         check_facts(load_run(run))
@@ -84,7 +84,7 @@ def read_played(run: str | Path, size: str) -> PlayedGames:
 
 
 def explore(played: PlayedGames, board: Board) -> Continuations:
-    """How games went on from a position: as players chose, or, where none did, as openings were drawn."""
+    """Count how games continued from a position: by the players' choices or, if there were none, by random openings."""
     ply = min(board.move_count, PLIES - 1)
     went_on = (played.ids[:, ply] == _id_of(board)) & (played.ids[:, ply + 1] != 0)
     chosen = went_on & (played.drawn <= ply)
@@ -115,7 +115,7 @@ def _id_of(board: Board) -> int:
 
 
 def _replies(board: Board) -> dict[int, tuple[int, ...]]:
-    """The legal moves by the position that they lead to."""
+    """Return the legal moves by the position that they lead to."""
     cells = board.legal_cells()
     if not cells:
         return {}
@@ -127,7 +127,7 @@ def _replies(board: Board) -> dict[int, tuple[int, ...]]:
 
 
 def _way_to(board: Board) -> list[int]:
-    """Cells in an order of visits that leads to the position: only the last two matter, where the knights stand."""
+    """Return an order of visits that leads to the position: only the last two matter, where the knights stand."""
     locations = [board.locations[board.active_index], board.locations[1 - board.active_index]]
     stand = [cell for cell in locations if cell is not None]
     visited = cells_of(full_mask(board.height, board.width) & ~board.blank)

@@ -35,7 +35,7 @@ from isolation.suggestions import file_meant
 
 
 def save_game(path: str | Path, game: GameRecord) -> None:
-    """Write a game, finished or not, as JSON; the file appears whole or not at all.
+    """Write a game, finished or not, as JSON; the file is written atomically.
 
     Raises:
         OSError: the file cannot be written.
@@ -44,7 +44,7 @@ def save_game(path: str | Path, game: GameRecord) -> None:
 
 
 def facts_of(game: GameRecord) -> dict[str, Any]:
-    """What a file of a saved game holds, as JSON can."""
+    """Return the contents of a saved game's file as JSON values."""
     return {**asdict(game), "score": [_plain(score) for score in game.score]}
 
 
@@ -68,12 +68,12 @@ def load_game(path: str | Path) -> GameRecord:
 
 
 def append_game(run: str | Path, game: GameRecord, agents: tuple[Agent | None, Agent | None], seed: int = 0) -> int:
-    """Add a finished game to a log of such games, which is made if need be, and return its id there.
+    """Append a finished game to a log of such games, which is created if necessary, and return its id there.
 
     `agents` are the players; None is a person. Each game is a pair of its own: it has no game with the sides swapped.
 
     Raises:
-        ValueError: the game is not finished, or a tournament's run lies there, whose games are scheduled.
+        ValueError: the game is not finished, or the directory is a tournament's run, whose games are scheduled.
         OSError: the log cannot be written.
     """
     if game.winner not in (1, 2):
@@ -89,7 +89,7 @@ def append_game(run: str | Path, game: GameRecord, agents: tuple[Agent | None, A
 
 
 def row_of(game: GameRecord, game_id: int, settings: Sequence[str], seed: int) -> pa.Table:
-    """The one row that a game of a log of its own has there; `settings` are those of its players."""
+    """Return the log row of a single game; `settings` are those of its players."""
     rows, columns = parse_size(game.size)
     opening = np.array([game.opening], np.int16).reshape(1, -1)
     placed = np.array([game.moves[:2]], np.int16).reshape(1, -1)
@@ -118,5 +118,5 @@ def _settings(agent: Agent | None) -> str:
 
 
 def _plain(score: float) -> float | str | None:
-    """A score as JSON holds it; `float` reads it back."""
+    """Convert a score to JSON; `float` reads it back."""
     return None if math.isnan(score) else score if math.isfinite(score) else str(score)

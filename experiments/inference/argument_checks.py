@@ -12,33 +12,33 @@ Ints = npt.NDArray[np.int64]
 
 
 def check_integer(name: str, value: int, minimum: int = 0) -> int:
-    """`value` as an int; ValueError unless it is a whole number of at least `minimum`."""
+    """Return `value` as an int; raise ValueError unless it is a whole number of at least `minimum`."""
     if isinstance(value, bool) or value != value or int(value) != value or value < minimum:
         raise ValueError(f"{name} must be a whole number of at least {minimum}, not {value!r}")
     return int(value)
 
 
 def check_between(name: str, value: float, low: float = 0.0, high: float = 1.0) -> float:
-    """`value` as a float; ValueError unless it lies strictly between `low` and `high`."""
+    """Return `value` as a float; raise ValueError unless it lies strictly between `low` and `high`."""
     if not low < value < high:
         raise ValueError(f"{name} must lie between {low:g} and {high:g}, both excluded, not {value!r}")
     return float(value)
 
 
 def positive(name: str, value: float) -> float:
-    """`value` as a float; ValueError unless it is positive and finite."""
+    """Return `value` as a float; raise ValueError unless it is positive and finite."""
     return check_between(name, value, 0.0, np.inf)
 
 
 def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
-    """`value`; ValueError unless it is one of `choices`."""
+    """Return `value`; raise ValueError unless it is one of `choices`."""
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
     return value
 
 
 def check_shares(name: str, values: npt.ArrayLike) -> Floats:
-    """`values` as a flat float array; ValueError unless each lies in [0, 1]."""
+    """Return `values` as a flat float array; raise ValueError unless each lies in [0, 1]."""
     array = np.asarray(values, dtype=np.float64).ravel()
     wrong = array[~((array >= 0) & (array <= 1))]
     if wrong.size:
@@ -47,7 +47,7 @@ def check_shares(name: str, values: npt.ArrayLike) -> Floats:
 
 
 def check_counts(name: str, values: npt.ArrayLike, least: int = 2) -> Floats:
-    """`values` as a float array of counts in its last axis; ValueError for a negative one or fewer than `least`."""
+    """Return `values` as a float array of counts (last axis); ValueError if negative or fewer than `least`."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim == 0 or array.shape[-1] < least:
         raise ValueError(f"{name} must hold at least {least} counts, not {values!r}")

@@ -1,20 +1,22 @@
 """Bradley–Terry ratings on the Elo scale.
 
-Where a gauntlet only says how a contender does against its opponents, ratings use every game of the pool. They are
-differences: the zero is a choice, and they hold for this pool of agents, under these limits, from these openings.
+A gauntlet only measures a contender against its opponents, whereas ratings use every game of the pool. Ratings are
+differences: the zero is arbitrary, and they hold for this pool of agents, under these limits, from these openings.
 
-The likeliest ratings are infinite for agents that won or lost everything, and undetermined between groups that never
-met or where one group won everything. Those agents get half a game won and half a game lost, spread over all others,
-and are named in `half_game_added`. Intervals are another matter: they are open on a side on which too many resamples
-have nothing that bounds them, which of few openings happens to others as well.
+Maximum-likelihood ratings are infinite for agents that won or lost every game, and undetermined between groups that
+never met or of which one won every game. Those agents get half a game won and half a game lost, spread over all others,
+and are listed in `half_game_added`. Intervals are a separate question: an end is infinite if too many resamples contain
+no result that bounds it, which with few openings happens to other agents as well.
 
-Intervals come from resampling openings. Resamples of a few openings, or of openings in which somebody never loses, vary
-too little, so openings never played are added to those drawn from: for every agent one in which it wins all its games
-and one in which it loses them, drawn the more rarely the more opponents it has. Between two agents these are the two
-won and two lost pairs of `pairs`. Percentiles are taken further out for few openings, as in `clusters`. Simulated
-coverage at 95 %: 0.92 and more in pools, 0.88 and more for two agents of scores up to 0.99, from 20 openings on.
+Intervals come from resampling openings. Resamples of a few openings, or of openings in which some agent never loses,
+vary too little, so hypothetical openings are added to those drawn from: for every agent one in which it wins all its
+games and one in which it loses them, drawn with a probability that falls with its number of opponents. Between two
+agents these are the two won and two lost pairs of `pair_intervals`. Percentiles are taken further out for few openings,
+as in `cluster_intervals`. Simulated coverage at 95 %: at least 0.92 in pools, and at least 0.88 for two agents of
+scores up to 0.99, from 20 openings on.
 
-Sources: R. A. Bradley and M. E. Terry (1952); L. R. Ford (1957) for when the maximum exists; `clusters` for the rest.
+Sources: R. A. Bradley and M. E. Terry (1952); L. R. Ford (1957) for when the maximum exists; `cluster_intervals` for
+the rest.
 """
 
 from __future__ import annotations
@@ -39,17 +41,17 @@ _STEPS = 200
 _LONGEST_STEP = 2.0
 _SETTLED = 1e-10
 _STILL = 1e-6
-"""Rounding can keep the logits of hundreds of thousands of games moving a little: less than this is 0.0002 Elo."""
+"""Steps in logits below this (0.0002 Elo) count as converged: rounding in sums over very many games causes as much."""
 _EQUAL = 0.001
-"""Ratings in Elo that differ by less are equal but for rounding."""
+"""Ratings in Elo that differ by less than this are equal up to rounding."""
 
 
 @dataclass(frozen=True)
 class Rating:
     """One agent's rating in Elo above the zero, with its interval over resampled openings.
 
-    An end is infinite where too many resamples have nothing that bounds it: the low one no win over the anchor of
-    `Ratings`, directly or through a chain of agents that beat the next, the high one no such loss to it.
+    The low end is infinite if in too many resamples the agent has no win over the anchor of `Ratings`, neither directly
+    nor through a chain of agents that beat the next one. The high end is infinite if it has no such loss to the anchor.
     """
 
     agent: str
@@ -64,10 +66,10 @@ class Rating:
 class Ratings:
     """Ratings, best first. `superiority[i][j]` is the likelihood that `ratings[i]` is above `ratings[j]`.
 
-    `is_exact`: all openings there are were played, so that nothing is uncertain for them.
-    `zero` names the agent at 0, None when the mean of the pool is 0. `anchor` is the agent from which on results bound
-    the others, so that its own interval is never open: the one at 0, or else the one whose wins or losses,
-    whichever are fewer, are most. `unfinished` pairs are left out.
+    `is_exact`: all openings of the pool were played, so the ratings have no sampling error. `zero` names the agent at
+    0; None if the mean of the pool is 0. `anchor` is the agent relative to which results bound the others, so its own
+    interval is never open: the one at 0, or else the agent for which the smaller of its wins and losses is largest.
+    `unfinished` pairs are left out.
     """
 
     ratings: tuple[Rating, ...]
@@ -84,7 +86,7 @@ class Ratings:
 
     @property
     def ranks(self) -> tuple[int, ...]:
-        """The rank of each of `ratings`: 1 and as many more as are rated above it, so that equals share theirs."""
+        """Rank of each of `ratings`: 1 plus the number of agents rated above it, so that ties share a rank."""
         ranks_so_far: list[int] = []
         for position, rating in enumerate(self.ratings, start=1):
             is_equal = position > 1 and self.ratings[position - 2].elo - rating.elo < _EQUAL
@@ -93,7 +95,7 @@ class Ratings:
 
     @property
     def open_ended(self) -> tuple[str, ...]:
-        """Those whose intervals are infinite on one side or both, best first."""
+        """Agents whose intervals are infinite on one side or both, best first."""
         return tuple(rating.agent for rating in self.ratings if math.isinf(rating.low) or math.isinf(rating.high))
 
 
@@ -108,13 +110,13 @@ def rate_agents(
 ) -> Ratings:
     """Fit ratings to the complete pairs of `table`, with intervals by resampling whole openings `draws` times.
 
-    `zero` names the agent whose rating is 0; without it the pool's mean is. An opening carries everything played from
-    it into a resample, by whatever agents. `pool` is the number of openings there are, where no agent leaves anything
-    to chance: then the unplayed ones alone are uncertain, and after a census nothing is.
+    `zero` names the agent whose rating is 0; by default the mean of the pool is 0. A resampled opening brings all games
+    played from it, by any agents. `pool` is the number of existing openings, if all agents are deterministic: then only
+    the unplayed openings are uncertain, and after a census nothing is.
 
     Raises:
         ValueError: `zero` is unknown.
-        ConvergenceError: the ratings, or those of a resample, do not settle.
+            ConvergenceError: the fit of the ratings, or of a resample, does not converge.
     """
     check_integer("seed", seed)
     check_integer("draws", draws, 2)
@@ -165,14 +167,14 @@ def _rating(agent: str, i: int, wins: Floats, logits: Floats, low: Floats, high:
 
 
 def _superiority(spread: Floats) -> tuple[tuple[float, ...], ...]:
-    """The share of resamples (r, k) in which each agent is above each other; ties count half."""
+    """Return the share of resamples (r, k) in which each agent is above each other; ties count half."""
     lead = (spread[:, :, None] - spread[:, None, :]) * ELO_PER_LOGIT
     above, equal = (lead > _EQUAL).mean(axis=0), (abs(lead) <= _EQUAL).mean(axis=0)
     return tuple(tuple(float(p) for p in row) for row in above + equal / 2)
 
 
 def _unseen(table: PairTable, meetings: int, pool: int | None) -> float:
-    """The share of a pool's openings that is not played yet by all who meet; 1 without one."""
+    """Return the share of a pool's openings that is not yet played by all that meet; 1 without a pool."""
     if not pool:
         return 1.0
     complete = table.complete
@@ -181,7 +183,7 @@ def _unseen(table: PairTable, meetings: int, pool: int | None) -> float:
 
 
 def _by_opening(table: PairTable) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
-    """Who met, as `first * agents + second`, and games won and lost by the first, (openings, meetings)."""
+    """Return the meetings as `first * agents + second`, and games won and lost by the first, (openings, meetings)."""
     agents, complete = len(table.agents), table.complete
     _, group = np.unique(table.cluster[complete], return_inverse=True)
     first, second, wins = table.first[complete], table.second[complete], table.wins[complete]
@@ -194,10 +196,10 @@ def _by_opening(table: PairTable) -> tuple[npt.NDArray[np.int64], Floats, Floats
 
 
 def outside_main_group(wins: Floats) -> npt.NDArray[np.bool_]:
-    """Which agents have no finite likeliest rating beside the others, from `wins[i, j]` of i over j.
+    """Return which agents have no finite maximum-likelihood rating, given the wins `wins[i, j]` of i over j.
 
-    Agents are of one group if each has beaten the other, directly or through a chain. All outside the largest group
-    (of the groups of one size, the one with most games) are marked; those with no games at all too.
+    Two agents are in one group if each has beaten the other, directly or through a chain. All agents outside the
+    largest group (among groups of equal size, the one with most games) are marked, including those without games.
     """
     from scipy.sparse.csgraph import connected_components
 
@@ -209,12 +211,13 @@ def outside_main_group(wins: Floats) -> npt.NDArray[np.bool_]:
 
 
 def fit_ratings(wins: Floats) -> Floats:
-    """Likeliest ratings in logits, mean zero, shape (…, agents), for win matrices (…, agents, agents); Newton's method.
+    """Maximum-likelihood ratings in logits, mean zero, shape (…, agents), for win matrices (…, agents, agents).
 
-    Agents marked by `outside_main_group` get half a game won and half a game lost, spread evenly over all others.
+    Uses Newton's method. Agents marked by `outside_main_group` get half a game won and half a game lost, spread evenly
+    over all others.
 
     Raises:
-        ConvergenceError: the ratings do not settle, as when losses vanish in rounding beside very many wins.
+        ConvergenceError: no convergence, for example because losses are lost in rounding next to very many wins.
     """
     agents = wins.shape[-1]
     if agents < 2:
@@ -234,7 +237,7 @@ def fit_ratings(wins: Floats) -> Floats:
 
 
 def _joined(stack: Floats) -> Floats:
-    """A copy of win matrices with the added half games, and nobody playing itself."""
+    """Return a copy of win matrices with the added half games, and zeros on the diagonal."""
     stack = stack.copy()
     share = 0.5 / (stack.shape[-1] - 1)
     for matrix in stack:
@@ -246,7 +249,7 @@ def _joined(stack: Floats) -> Floats:
 
 
 def _newton_step(stack: Floats, games: Floats, logits: Floats) -> Floats:
-    """Where the likelihood's slope and curvature at `logits` say its maximum lies, from there; shape of `logits`."""
+    """Return the Newton step at `logits`, from the likelihood's gradient and Hessian; shape of `logits`."""
     agents = logits.shape[-1]
     chances = expit(logits[:, :, None] - logits[:, None, :])
     gradient = (stack - games * chances).sum(axis=2)
@@ -265,7 +268,7 @@ def _anchored(logits: Floats, zero: int | None) -> Floats:
 
 
 def _win_matrix(weights: Floats, won: Floats, lost: Floats, met: npt.NDArray[np.int64], agents: int) -> Floats:
-    """Win matrices (draws, agents, agents) of openings weighted (draws, openings)."""
+    """Return win matrices (draws, agents, agents) of openings weighted (draws, openings)."""
     wins = np.zeros((len(weights), agents, agents))
     first, second = np.divmod(met, agents)
     wins[:, first, second] = weights @ won
@@ -274,12 +277,12 @@ def _win_matrix(weights: Floats, won: Floats, lost: Floats, met: npt.NDArray[np.
 
 
 def _ties(wins: Floats) -> Floats:
-    """How firmly each agent is tied to the others from both sides: its wins or its losses, whichever are fewer."""
+    """Return the smaller of each agent's numbers of wins and losses."""
     return np.asarray(np.minimum(wins.sum(axis=0), wins.sum(axis=1)))
 
 
 def _reached(wins: Floats) -> npt.NDArray[np.bool_]:
-    """For win matrices (…, agents, agents), whether i has beaten j, directly or through a chain; true of oneself."""
+    """Return whether i has beaten j, directly or through a chain (true for i = j); (…, agents, agents)."""
     agents = wins.shape[-1]
     reached = (wins > 0) | np.eye(agents, dtype=bool)
     for _ in range(max(agents - 1, 1).bit_length()):
@@ -290,7 +293,7 @@ def _reached(wins: Floats) -> npt.NDArray[np.bool_]:
 def _resample(
     won: Floats, lost: Floats, met: npt.NDArray[np.int64], agents: int, rng: np.random.Generator, draws: int
 ) -> Floats:
-    """Win matrices of openings drawn with replacement from those played and those added."""
+    """Return win matrices of openings drawn with replacement from those played and those added."""
     won, lost, chances = _with_added(won, lost, met, agents)
     drawn = round(float(chances.sum()))
     size = max(_CHUNK_CELLS // len(chances), 1)
@@ -302,7 +305,7 @@ def _resample(
 
 
 def _with_added(won: Floats, lost: Floats, met: npt.NDArray[np.int64], agents: int) -> tuple[Floats, Floats, Floats]:
-    """Wins and losses of the openings played (weight 1) and of those added, and the weights: see the module."""
+    """Return wins, losses and weights of the played openings (weight 1) and of the hypothetical ones."""
     pairing = np.stack(np.divmod(met, agents))
     agent_index = np.arange(agents)[:, None]
     is_first, is_second = pairing[0] == agent_index, pairing[1] == agent_index

@@ -1,10 +1,10 @@
 """Cluster-robust intervals for means over openings.
 
-The unit is the opening (or a class of openings alike by symmetry): whatever is played from it is summed first, and only
-openings are taken as independent. Each opening enters as one number, chosen so that their mean is the estimate.
+The unit is the opening (or a class of symmetric openings): all results from one opening are summed first, and only
+openings are treated as independent. Each opening enters as one number, chosen so that their mean is the estimate.
 
-Where hardly anything varies (shares near 0 or 1, agents that play alike) a resampled or normal interval collapses. As
-with Agresti and Coull, openings never played are therefore added.
+If results hardly vary (shares near 0 or 1, agents that play identically), a resampled or normal interval collapses.
+Hypothetical openings are therefore added, as in the method of Agresti and Coull.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from experiments.inference.argument_checks import Floats, Ints, check_between
 from experiments.inference.pair_intervals import added_pairs
 
 OPEN = 1e-9
-"""How far from no difference an interval ends that is open there."""
+"""Distance from the null hypothesis at which an open end of an interval is placed."""
 
 _DIGITS = 12
-"""Beyond these an exact difference is rounding error."""
+"""Number of decimals of exact differences; further ones are rounding errors."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate between its ends. NaN with the widest possible ends when there is nothing to estimate from."""
+    """An estimate and its interval. NaN with the widest possible interval without data."""
 
     estimate: float
     low: float
@@ -38,13 +38,14 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class ErrorContributions:
-    """What each opening, or class of openings alike, adds to a difference and to its error.
+    """Contribution of each opening (or class of symmetric openings) to a difference and to its error.
 
-    Differences that rest on the same openings err together, by as much as their `part`s, which sum to zero, do. The
-    `score`s sum to the difference; without one, each has either sign with the same chance. `clusters` is how many of
-    them the contender met: what else the baseline played has small parts. `unseen` is the share of the variance that
-    is left where the openings come from a finite pool, 0 where all is known; `step` half a step of the attainable
-    differences there. `alone` is the interval that holds by itself, as it is before it is made to `agree` with a test.
+    The `part`s sum to zero; the error of the difference is that of such sums, so differences that share openings have
+    correlated errors. The `score`s sum to the difference; under the null hypothesis each has either sign with equal
+    probability. `clusters` is how many of them the contender met; openings that only the baseline played have small
+    parts. `unseen` is the share of the variance that remains if the openings come from a finite pool, 0 if all are
+    known; `step` is half a step of the attainable differences there. `alone` is the interval of this difference by
+    itself, before `agree` reconciles it with a test.
     """
 
     cluster: Ints
@@ -57,9 +58,10 @@ class ErrorContributions:
 
 
 def agree(interval: Interval, is_rejected: bool, null: float = 0.0) -> Interval:
-    """The interval that says of `null` what a test says: without it where the test rejects it, else with it.
+    """Make an interval consistent with a test of `null`: exclude `null` if the test rejects it, else include it.
 
-    A rejected null, and all on its other side, is cut off: the interval is open there, and its end `OPEN` away.
+    On rejection the interval is cut off on the side of `null`: it is open there, and its end is placed `OPEN` away from
+    it.
     """
     estimate, low, high = interval.estimate, interval.low, interval.high
     if math.isnan(estimate):
@@ -74,7 +76,7 @@ def agree(interval: Interval, is_rejected: bool, null: float = 0.0) -> Interval:
 
 
 def stretch(interval: Interval, by: float, least: float = -1.0) -> Interval:
-    """The interval with both its ends `by` times as far from the estimate, between `least` and 1."""
+    """Return the interval with the distance of both ends from the estimate times `by`, clipped to [`least`, 1]."""
     low, high = (interval.estimate + by * (end - interval.estimate) for end in (interval.low, interval.high))
     if math.isnan(interval.estimate):
         return interval
@@ -82,15 +84,16 @@ def stretch(interval: Interval, by: float, least: float = -1.0) -> Interval:
 
 
 def of_pool(interval: Interval, seen: float) -> Interval:
-    """The interval where a share `seen` of a finite pool of openings is known: nothing is uncertain once all are."""
+    """Return the interval if a share `seen` of a finite pool of openings is known; its width is zero once all are."""
     return stretch(interval, math.sqrt(max(1 - seen, 0.0)), 0.0)
 
 
 def standard_error(parts: Floats, scores: Floats, clusters: int, opponents: float = 1.0) -> float:
-    """That of a difference which is the sum of `scores`, one an opening, and errs by the sum of `parts`.
+    """Standard error of a difference: the sum of `scores`, one per opening, with error contributions `parts`.
 
-    Two openings are added, one up and one down (after Agresti and Min, 2005, for paired differences), by the largest
-    difference seen: by one game of two with each opponent at least, by √½/√opponents at most. Infinite for one opening.
+    Two hypothetical openings are added, one positive and one negative (after Agresti and Min, 2005, for paired
+    differences). Their size is the largest observed difference, but at least one game of two with each opponent and at
+    most √½/√opponents. The result is infinite for one opening.
     """
     if clusters < 2:
         return math.inf
@@ -103,7 +106,7 @@ def standard_error(parts: Floats, scores: Floats, clusters: int, opponents: floa
 def difference_interval(
     estimate: float, error: float, clusters: int, confidence: float, unseen: float = 1.0, step: float = 0.0
 ) -> Interval:
-    """Student's interval of a difference of two shares; `unseen` is the part of the variance that is left."""
+    """Student's t interval of a difference of two shares; `unseen` is the remaining share of the variance."""
     if math.isnan(estimate):
         return Interval(estimate, -1.0, 1.0, confidence)
     if not unseen:
@@ -116,14 +119,15 @@ def difference_interval(
 def rate_interval(
     wins: npt.ArrayLike, games: npt.ArrayLike, opponents: float = 1.0, confidence: float = 0.95
 ) -> Interval:
-    """The share of games won, from wins and games per opening, with the normal interval of Agresti and Coull.
+    """Share of games won, from wins and games per opening, with the normal interval of Agresti and Coull.
 
-    `opponents` is how many were met per opening on average. With one opponent and two games per opening this is
-    exactly the default interval of `pairs`: two lost and two won openings are added. With more opponents, an opening
-    tells more the less its games hang together, and the added ones weigh less accordingly: by the variance of openings
-    over its possible maximum, and at least by 1/opponents. That share is itself estimated, from next to nothing where
-    nearly all games were won, so one opening whose games all go together is counted in. Simulated coverage at 95 % with
-    20 openings or more, 2 to 20 opponents, rates of 0.5 to 0.99: 0.93 and more, also where openings decide all.
+    `opponents` is the mean number of opponents per opening. With one opponent and two games per opening this is exactly
+    the default interval of `pair_intervals`: two lost and two won openings are added. With more opponents, an opening
+    is more informative the less its games are correlated, and the added ones weigh less accordingly: their weight is
+    the variance of openings divided by its possible maximum, and at least 1/opponents. That ratio is itself estimated,
+    from hardly any data if nearly all games were won, so one opening with perfectly correlated games is included in its
+    estimate. Simulated coverage at 95 % with at least 20 openings, 2 to 20 opponents, and rates of 0.5 to 0.99: at
+    least 0.93, even if openings decide all games.
     """
     check_between("confidence", confidence)
     won, played = np.asarray(wins, np.float64), np.asarray(games, np.float64)
@@ -145,11 +149,11 @@ def rate_interval(
 def mean_parts(
     values: npt.ArrayLike, opponents: float = 1.0, confidence: float = 0.95, cluster: Ints | None = None
 ) -> ErrorContributions:
-    """The mean of one difference in [−1, 1] per opening, of which `opponents` are met on average.
+    """Mean of one difference in [−1, 1] per opening, against `opponents` on average.
 
-    `cluster` numbers the openings, to tell which of them several means have in common. Simulated coverage at 95 %: 0.94
-    and more from 20 openings on, unless rare openings that differ far more than the rest make up the difference: where
-    they were not drawn, no interval knows of them (`docs/explanation/error-rates.md`).
+    `cluster` numbers the openings, to identify those that several means share. Simulated coverage at 95 %: at least
+    0.94 from 20 openings on, unless the difference is due to rare openings that differ far more than the rest: if none
+    of them was drawn, no interval can account for them (`docs/explanation/error-rates.md`).
     """
     check_between("confidence", confidence)
     array = np.asarray(values, np.float64)
@@ -164,10 +168,10 @@ def mean_parts(
 
 
 def student_tail(openings: int, confidence: float) -> float:
-    """The share of resamples to leave out on either side, so that few openings are not too sure of themselves.
+    """Return the share of resamples to exclude on either side, corrected for few openings.
 
-    Smaller than (1 − confidence)/2 by the ratio of Student's to the normal quantile, and because resamples spread less
-    than samples do (Hesterberg, 2015). 0 for a single opening.
+    It is smaller than (1 − confidence)/2 by the ratio of Student's to the normal quantile, and because resamples vary
+    less than samples do (Hesterberg, 2015). 0 for a single opening.
     """
     if openings < 2:
         return 0.0

@@ -1,7 +1,7 @@
 """Convert scores to Elo, logistic and normalized.
 
-Elo belongs to one player against one other. A score averaged over several opponents has no Elo; compare it in
-percentage points, or fit ratings.
+Elo differences are between two players. A score averaged over several opponents has no Elo; compare it in percentage
+points, or fit ratings.
 """
 
 from __future__ import annotations

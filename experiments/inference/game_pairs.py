@@ -25,11 +25,11 @@ _Numbers = npt.NDArray[np.int32]
 class PairTable:
     """Pairs as columns, in order of their first game.
 
-    `first` and `second` index `agents`, which are sorted by name; `first < second`. `won_placing_first[i]` says
-    whether agent `first[i]` won the game in which it placed first (1 or 0, −1 if that game is missing),
-    `won_placing_second[i]` the same for the other side. `opening` numbers openings (of one board size) from 0,
-    `cluster` the groups of openings that are not independent of each other, from 0 too; `same_colour` is whether both
-    first placements stand on cells of one colour. Numbers are as narrow as they can be: a large run has millions.
+    `first` and `second` index `agents`, which are sorted by name; `first < second`. `won_placing_first[i]` is 1 if
+    agent `first[i]` won the game in which it placed first, 0 if it lost, and −1 if that game is missing;
+    `won_placing_second[i]` is the same for the other side. `opening` numbers openings (of one board size) from 0.
+    `cluster` numbers groups of dependent openings, also from 0. `same_colour` is whether both first placements are on
+    cells of one colour. Integer types are as narrow as possible, since a large run has millions of pairs.
     """
 
     agents: tuple[str, ...]
@@ -43,12 +43,12 @@ class PairTable:
 
     @cached_property
     def complete(self) -> npt.NDArray[np.bool_]:
-        """Which pairs have both games."""
+        """Mask of the pairs that have both games."""
         return (self.won_placing_first >= 0) & (self.won_placing_second >= 0)
 
     @property
     def unfinished(self) -> int:
-        """How many pairs lack a game; paired analyses leave them out."""
+        """Number of pairs that lack a game; paired analyses leave them out."""
         return int(np.count_nonzero(~self.complete))
 
     @cached_property
@@ -62,21 +62,21 @@ class PairTable:
         return (self.won_placing_first >= 0).astype(np.int8) + (self.won_placing_second >= 0)
 
     def code(self, agent: str) -> int:
-        """The index of an agent; ValueError naming the agents there are."""
+        """Return the index of an agent. The ValueError for an unknown one lists the agents."""
         if agent not in self.agents:
             hint = did_you_mean(agent, self.agents)
             raise ValueError(f"no games of {agent!r}; {hint}agents: {', '.join(self.agents) or 'none'}")
         return self.agents.index(agent)
 
     def pairs_of(self, agent: str) -> Ints:
-        """The places of an agent's pairs in the columns, ascending; ValueError if it is not in the table."""
+        """Return the indices of an agent's pairs, ascending; ValueError if it is not in the table."""
         code = self.code(agent)
         indices = [indices[starts[code] : starts[code + 1]] for indices, starts in self._by_agent]
         return np.sort(np.concatenate(indices)).astype(np.int64)
 
     @cached_property
     def _by_agent(self) -> tuple[tuple[_Numbers, Ints], ...]:
-        """The places in `first`, then those in `second`, by agent, and where each agent's begin and end."""
+        """Indices of pairs sorted by `first`, then those by `second`, each with the offsets by agent."""
         return tuple(
             (
                 np.argsort(players, kind="stable").astype(np.int32),
@@ -88,10 +88,10 @@ class PairTable:
 
 @dataclass(frozen=True, eq=False)
 class AgentPairs:
-    """The complete pairs of one agent, seen from its side and in playing order, as columns of one length.
+    """Complete pairs of one agent, from its point of view and in playing order, as columns of equal length.
 
-    `opponent` is a number of the other agent, `opening` and `cluster` are numbers as in a `PairTable`, `wins` the games
-    won of the pair's two (0, 1, 2).
+    `opponent` is a number of the other agent, `opening` and `cluster` are numbers as in a `PairTable`, `wins` is the
+    number of the pair's two games that were won (0, 1, 2).
     """
 
     opponent: Ints
@@ -103,11 +103,11 @@ class AgentPairs:
 def pair_games(games: pa.Table, cluster: str | None = None) -> PairTable:
     """Join the games of `games` into pairs.
 
-    Columns: game_id, pair_id, opening_id, agent_1 (placed first), agent_2, winner (1 or 2), size, and same_colour if
-    there is one (else False). `cluster` names a column, constant within an opening, of openings that are alike, such
-    as a symmetry class; without it every opening stands for itself. Raises ValueError for a missing column, a game
-    that occurs twice, a winner other than 1 and 2, an agent playing itself, and pairs that are none: of different
-    agents or openings, with more than two games or twice the same side.
+    Columns: game_id, pair_id, opening_id, agent_1 (placed first), agent_2, winner (1 or 2), size, and optionally
+    same_colour (default False). `cluster` names a column, constant within an opening, that identifies dependent
+    openings, such as a symmetry class; by default every opening is its own cluster. Raises ValueError for a missing
+    column, a duplicate game, a winner other than 1 and 2, an agent playing itself, and invalid pairs: of different
+    agents or openings, with more than two games, or with the same side twice.
     """
     needed = [*COLUMNS, *([cluster] if cluster else [])]
     missing = [name for name in needed if name not in games.column_names]
@@ -156,7 +156,7 @@ def pair_games(games: pa.Table, cluster: str | None = None) -> PairTable:
 
 
 def record_of(table: PairTable, agent: str) -> AgentPairs:
-    """The complete pairs of `agent`; ValueError if it is not in the table."""
+    """Return the complete pairs of `agent`; ValueError if it is not in the table."""
     chosen = table.pairs_of(agent)
     chosen = chosen[table.complete[chosen]]
     first, second, wins = table.first[chosen], table.second[chosen], table.wins[chosen].astype(np.int64)
@@ -170,7 +170,7 @@ def record_of(table: PairTable, agent: str) -> AgentPairs:
 
 
 def opponents_of(table: PairTable, agent: str) -> set[str]:
-    """Whom `agent` has met, in complete pairs or not; ValueError if it is not in the table."""
+    """Return the opponents of `agent`, in complete pairs or not; ValueError if it is not in the table."""
     pairs = table.pairs_of(agent)
     first, second = table.first[pairs], table.second[pairs]
     met = np.bincount(np.where(first == table.code(agent), second, first))
@@ -179,7 +179,7 @@ def opponents_of(table: PairTable, agent: str) -> set[str]:
 
 def _refuse_repetition(games: pa.ChunkedArray) -> None:
     ids = to_numpy(games)
-    # of ids that ascend, as a log's do, it is known without a table of them all that each is there once
+    # ascending ids, as in a log, show without a lookup table that each occurs once
     if (ids[1:] > ids[:-1]).all():
         return
     codes, kinds = _coded(games)
@@ -198,7 +198,10 @@ def _agent_codes(games: pa.Table) -> tuple[tuple[str, ...], _Codes, _Codes]:
 
 
 def _coded(values: pa.ChunkedArray) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[Any]]:
-    """Numbers from 0 for the distinct values, and these values, in order of appearance unless they come numbered."""
+    """Return numbers from 0 for the distinct values, and these values.
+
+    In order of appearance, unless the values are coded already.
+    """
     coded = values.unify_dictionaries() if pa.types.is_dictionary(values.type) else values.dictionary_encode()
     kinds = np.array(coded.chunk(0).dictionary.to_pylist() if coded.num_chunks else [])
     codes = [to_numpy(chunk.indices) for chunk in coded.chunks]
@@ -206,7 +209,7 @@ def _coded(values: pa.ChunkedArray) -> tuple[npt.NDArray[np.integer[Any]], npt.N
 
 
 def _numbered(values: pa.ChunkedArray) -> tuple[_Numbers, npt.NDArray[Any]]:
-    """Numbers from 0 for the distinct values, in order of appearance, and these values."""
+    """Number the distinct values from 0, in order of appearance, and return the numbers and values."""
     array = to_numpy(values)
     if not (array[1:] >= array[:-1]).all():
         codes, kinds = _coded(values)
@@ -217,7 +220,7 @@ def _numbered(values: pa.ChunkedArray) -> tuple[_Numbers, npt.NDArray[Any]]:
 
 
 def _combined_codes(size: pa.ChunkedArray, value: pa.ChunkedArray) -> _Numbers:
-    """Numbers from 0 for the distinct (size, value), in order of appearance."""
+    """Number the distinct (size, value) from 0, in order of appearance."""
     sizes, kinds = _coded(size)
     values = _coded(value)[0]
     if len(kinds) > 1:

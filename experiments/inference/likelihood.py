@@ -1,8 +1,8 @@
 """Multinomial likelihood over equally spaced outcomes with a given mean.
 
-Both the sequential test and the profile-likelihood interval rest on one fact: under a linear constraint
-Σ pᵢ·aᵢ = 0 the likeliest shares are pᵢ = p̂ᵢ / (1 + x·aᵢ), where x solves Σ p̂ᵢ·aᵢ / (1 + x·aᵢ) = 0. Everything here
-works on the last axis, so that a whole path of counts is one call.
+Both the sequential test and the profile-likelihood interval use one fact: under a linear constraint Σ pᵢ·aᵢ = 0 the
+maximum-likelihood shares are pᵢ = p̂ᵢ / (1 + x·aᵢ), where x solves Σ p̂ᵢ·aᵢ / (1 + x·aᵢ) = 0. All functions work on the
+last axis, so that a whole path of counts is one call.
 
 Source: M. Van den Bergh, "Comments on Normalized Elo" and "The generalized SPRT"; A. B. Owen, "Empirical Likelihood".
 """
@@ -16,26 +16,26 @@ from experiments.inference.argument_checks import Floats
 
 
 class ConvergenceError(ValueError):
-    """A fit did not settle: the message says which, and after how many steps."""
+    """A fit did not converge: the message names it and its number of steps."""
 
 
 _STEPS = 200
 _NEWTON_STEPS = 130
-"""Newton's method has taken 75 steps at most; what is open after so many is halved, which is sure to end."""
+"""Limit of Newton steps; at most 75 have been observed. Afterwards bisection is used, which always ends."""
 _ROUNDS = 50
 _STILL = 1e-6
-"""Near the end of a tilt's range rounding keeps shares moving by about 1e-9: this much is more than rounding."""
+"""Convergence tolerance. Near the end of a tilt's range rounding alone moves shares by about 1e-9."""
 
 
 def solve_tilt(shares: Floats, deviations: Floats) -> Floats:
-    """The x at which Σ sharesᵢ·deviationsᵢ / (1 + x·deviationsᵢ) is zero, within the range that keeps all 1 + x·aᵢ ≥ 0.
+    """Solve Σ sharesᵢ·deviationsᵢ / (1 + x·deviationsᵢ) = 0 for x, within the range that keeps all 1 + x·aᵢ ≥ 0.
 
-    `shares` and `deviations` broadcast to (…, k); every set of deviations has both signs. If an extreme outcome has
-    no share the sum may keep its sign; x is then the end of its range, which is the constrained maximum as well.
+    `shares` and `deviations` broadcast to (…, k); every set of deviations has both signs. If an extreme outcome has no
+    share the sum may not change sign; x is then the end of its range, which is the constrained maximum as well.
 
     Raises:
         ValueError: a share is not a number.
-        ConvergenceError: there is no x, as deviations are all of one sign, or none is found.
+        ConvergenceError: there is no solution because all deviations have one sign, or none is found.
     """
     shares, deviations = np.broadcast_arrays(shares, deviations)
     classes = shares.shape[-1]
@@ -48,7 +48,7 @@ def solve_tilt(shares: Floats, deviations: Floats) -> Floats:
     low, high = -1 / a.max(axis=-1), -1 / a.min(axis=-1)
     tolerance = 1e-14 * (high - low)
     x = np.zeros(len(p))
-    # most rows take a few Newton steps, those near the end of their range dozens: only open rows go on
+    # most rows take a few Newton steps, those near the end of their range dozens: iterate over unsolved rows only
     rows = np.arange(len(p))
     for step in range(_STEPS):
         ratios = a[rows] / (1 + x[rows, None] * a[rows])
@@ -72,7 +72,7 @@ def solve_tilt(shares: Floats, deviations: Floats) -> Floats:
 
 
 def constrain_mean(shares: Floats, mean: float) -> Floats:
-    """The likeliest shares (…, k) whose mean over equally spaced outcomes in [0, 1] is `mean`, given observed `shares`.
+    """Maximum-likelihood shares (…, k) of equally spaced outcomes in [0, 1] with mean `mean`, given `shares`.
 
     All `shares` must be positive.
     """
@@ -81,13 +81,13 @@ def constrain_mean(shares: Floats, mean: float) -> Floats:
 
 
 def constrain_deviations(shares: Floats, deviations_from_half: float) -> Floats:
-    """The likeliest shares (…, k) whose mean is ½ plus `deviations_from_half` of their own standard deviations.
+    """Maximum-likelihood shares (…, k) whose mean is ½ plus `deviations_from_half` of their own standard deviations.
 
-    The constraint is not linear; it is linearised at the last solution until the shares stand still.
-    All `shares` must be positive.
+    The constraint is not linear; it is linearised at the last solution until the shares converge. All `shares` must be
+    positive.
 
     Raises:
-        ConvergenceError: the shares do not come to stand still.
+        ConvergenceError: the shares do not converge.
     """
     outcomes = np.linspace(0, 1, shares.shape[-1])
     t = deviations_from_half
@@ -108,7 +108,7 @@ def constrain_deviations(shares: Floats, deviations_from_half: float) -> Floats:
 
 
 def deviance(counts: Floats, mean: float) -> Floats:
-    """Twice the log-likelihood lost by insisting on `mean`, in (0, 1), for `counts` (…, k); counts may be zero."""
+    """Twice the log-likelihood lost by fixing the mean to `mean`, in (0, 1), for `counts` (…, k) of 0 or more."""
     deviations = np.linspace(0, 1, counts.shape[-1]) - mean
     shares = counts / counts.sum(axis=-1, keepdims=True)
     tilt = solve_tilt(shares, deviations)[..., None]

@@ -1,7 +1,7 @@
 """Stratified exact test of two players' results against several opponents, from counts alone.
 
-Each opponent is a stratum of its own, so that a player is compared with the other against the same opponent and a
-different mix of opponents cannot fake a difference.
+Each opponent is a stratum of its own, so that players are compared against the same opponent, and a different mix of
+opponents cannot cause an apparent difference.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Stratum:
 
 @dataclass(frozen=True)
 class MantelHaenszel:
-    """The common difference of win rates (contender minus baseline) and the exact test that there is none."""
+    """The common difference of win rates (contender minus baseline) and the exact test of no difference."""
 
     strata: tuple[Stratum, ...]
     difference: Interval
@@ -42,7 +42,7 @@ class MantelHaenszel:
 
 @dataclass(frozen=True)
 class Homogeneity:
-    """The test that several players, or several runs of one, win equally often against every opponent.
+    """Test of the hypothesis that several players, or several runs of one, have equal win rates against every opponent.
 
     `chi_squared` on `degrees` of freedom; `counts[run][opponent]` is (wins, losses).
     """
@@ -54,12 +54,12 @@ class Homogeneity:
 
 
 def mantel_haenszel(strata: Sequence[Stratum], confidence: float = 0.95) -> MantelHaenszel:
-    """Combine `strata`; those in which one side did not play say nothing and are left out.
+    """Combine `strata`; strata in which one side did not play carry no information and are left out.
 
     The difference is that of Mantel and Haenszel, with the variance of Greenland and Robins (1985), made unbiased for
-    few games a stratum. For the interval one win and one loss are added to either side, spread over the strata, so that
-    players who won everything do not get an interval of no width (after Agresti and Caffo, 2000). Simulated coverage at
-    95 % from two games against each of seven opponents on: 0.94 and more. The p-value is exact given the margins,
+    few games per stratum. For the interval one win and one loss are added to either side, spread over the strata, so
+    that the interval has a width even if a player won every game (after Agresti and Caffo, 2000). Simulated coverage at
+    95 % from two games against each of seven opponents on: at least 0.94. The p-value is exact given the margins,
     two-sided by the probability of a result: the sum of independent hypergeometric wins.
     """
     check_between("confidence", confidence)
@@ -75,7 +75,7 @@ def mantel_haenszel(strata: Sequence[Stratum], confidence: float = 0.95) -> Mant
 
 
 def homogeneity(counts: Sequence[Sequence[tuple[int, int]]]) -> Homogeneity:
-    """The generalized Cochran–Mantel–Haenszel test over runs × (win, loss), stratified by opponent.
+    """Generalized Cochran–Mantel–Haenszel test over runs × (win, loss), stratified by opponent.
 
     `counts[run][opponent]` is (wins, losses); every run lists the same opponents in the same order. Fewer than two
     runs, or no loss or no win anywhere, give p = 1. Raises ValueError for runs of different length.
@@ -103,7 +103,7 @@ def homogeneity(counts: Sequence[Sequence[tuple[int, int]]]) -> Homogeneity:
 
 
 def _difference(counts: Floats) -> float:
-    """The Mantel–Haenszel difference, counts (strata, 4)."""
+    """Mantel–Haenszel difference from counts (strata, 4)."""
     a, b, c, d = counts.T
     row_1, other = a + b, c + d
     weights = row_1 * other / (row_1 + other)
@@ -111,11 +111,11 @@ def _difference(counts: Floats) -> float:
 
 
 def _variance(counts: Floats) -> float:
-    """That of the difference; more than one game a side and stratum."""
+    """Variance of the difference; requires more than one game per side and stratum."""
     a, b, c, d = counts.T
     row_1, other = a + b, c + d
     weights = row_1 * other / (row_1 + other)
-    # over n − 1, not n, which with four games a stratum would be a quarter too little in all of them
+    # over n − 1, not n, which with four games per stratum would be too small by a quarter
     parts = a * b / (row_1**2 * (row_1 - 1)) + c * d / (other**2 * (other - 1))
     return float((weights**2 * parts).sum() / weights.sum() ** 2)
 

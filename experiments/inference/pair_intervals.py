@@ -1,8 +1,8 @@
 """Pairs (one opening, both sides): counts and intervals.
 
 A pair is lost twice, split, or won twice. The opening decides many games, so the two games of a pair depend on each
-other, and the pair is the unit: its score is 0, ½ or 1. The variance per pair is p2 + p1/4 − s², which is far below
-that of two independent games where openings decide.
+other, and the pair is the unit: its score is 0, ½ or 1. The variance per pair is p2 + p1/4 − s². If openings decide
+games, this is far below the variance of two independent games.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ METHODS = ("Agresti–Coull on pairs", "profile likelihood", "guaranteed")
 
 @dataclass(frozen=True)
 class PairCounts:
-    """How many pairs were lost twice, split, and won twice.
+    """Numbers of pairs that were lost twice, split, and won twice.
 
     >>> PairCounts(40, 100, 60).score
     0.55
@@ -54,12 +54,12 @@ class PairCounts:
         return (self.won + self.split / 4) / self.n - self.score**2 if self.n else math.nan
 
     def as_tuple(self) -> tuple[int, int, int]:
-        """(lost, split, won)."""
+        """Return (lost, split, won)."""
         return self.lost, self.split, self.won
 
 
 def count_pairs(wins: npt.ArrayLike) -> PairCounts:
-    """The counts of an array holding games won per pair: 0, 1 or 2."""
+    """Count pairs, given an array with the games won per pair: 0, 1 or 2."""
     array = np.asarray(wins)
     wrong = array[~np.isin(array, (0, 1, 2))]
     if wrong.size:
@@ -72,9 +72,9 @@ def count_pairs(wins: npt.ArrayLike) -> PairCounts:
 class PairInterval:
     """A score over pairs with its interval.
 
-    `pool` is the number of openings the pairs were drawn from without replacement when the question is about exactly
-    those ("these N openings"); None takes the pairs for a sample of many more. Without pairs the estimate is NaN, the
-    interval [0, 1].
+    `pool` is the number of openings from which the pairs were drawn without replacement, if the question is about
+    exactly those ("these N openings"); None treats the pairs as a sample from an infinite population. Without pairs the
+    estimate is NaN and the interval [0, 1].
     """
 
     pairs: PairCounts
@@ -87,12 +87,12 @@ class PairInterval:
 
     @property
     def is_census(self) -> bool:
-        """Whether every opening of the pool was played, so that the estimate is exact for that pool."""
+        """Return whether every opening of the pool was played, so that the estimate is exact for that pool."""
         return self.pool is not None and self.pool == self.pairs.n
 
     @property
     def elo(self) -> tuple[float, float, float]:
-        """Elo of the estimate, of the low and of the high end. The ends are transformed, never a half-width."""
+        """Elo of the estimate, of the low end and of the high end. The ends are transformed, never a half-width."""
         estimate = elo_from_score(self.estimate) if self.pairs.n else math.nan
         return estimate, elo_from_score(self.low), elo_from_score(self.high)
 
@@ -100,21 +100,21 @@ class PairInterval:
 def pair_interval(
     pairs: PairCounts, confidence: float = 0.95, method: str = METHODS[0], pool: int | None = None
 ) -> PairInterval:
-    """An interval for the score of `pairs`.
+    """Return an interval for the score of `pairs`.
 
     Methods:
 
     - "Agresti–Coull on pairs" (default): two lost and two won pairs are added at 95 % (in proportion to the squared
       normal quantile elsewhere), then the normal interval, clipped. After Agresti and Coull (1998).
-    - "profile likelihood": the scores whose likelihood ratio is not rejected; for many pairs and scores away from the
-      edges.
+    - "profile likelihood": the scores that the likelihood-ratio test does not reject; for many pairs and scores away
+      from the edges.
     - "guaranteed": the score is (P(not lost) + P(won))/2, each from a Clopper–Pearson interval at half the error;
       covers at least nominally for any number of pairs.
 
-    With a `pool` the unseen openings alone are uncertain: variance times 1 − n/pool, added pairs in the same
-    proportion, half a step of the attainable scores on either side, and nothing beyond what the unseen pairs could
-    still do; zero width at a census. Sound for agents that play an opening the same way every time. Only the
-    default method has one.
+    With a `pool` only the unplayed openings are uncertain: the variance is multiplied by 1 − n/pool, added pairs are
+    reduced in the same proportion, half a step of the attainable scores is added on either side, and the ends are
+    limited to what the unplayed pairs can still change; the width is zero at a census. Valid for agents that play an
+    opening the same way every time. Only the default method supports a pool.
     """
     check_between("confidence", confidence)
     check_choice("method", method, METHODS)
@@ -135,14 +135,14 @@ def pair_interval(
 
 
 def added_pairs(confidence: float) -> float:
-    """How many lost, and as many won, pairs Agresti–Coull on pairs adds: two at 95 %."""
+    """Number of lost pairs, and of won pairs, that Agresti–Coull on pairs adds: two at 95 %."""
     return 2 * float(ndtri(0.5 + confidence / 2) / ndtri(0.975)) ** 2
 
 
 def agresti_coull_ends(
     counts: npt.ArrayLike, confidence: float = 0.95, pool: int | None = None
 ) -> tuple[Floats, Floats]:
-    """Both ends of the default interval for counts (…, 3) of lost, split and won pairs, at least one pair in each."""
+    """Both ends of the default interval for counts (…, 3) of lost, split and won pairs (at least one pair)."""
     lost, split, won = np.moveaxis(np.asarray(counts, dtype=np.float64), -1, 0)
     n = lost + split + won
     unseen = 1.0 - n / pool if pool else np.ones_like(n)

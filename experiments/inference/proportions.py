@@ -1,7 +1,7 @@
 """Intervals for the share of independent games won: Wilson, Clopper–Pearson.
 
-Independent means: no opening played twice, no game sharing anything with another. For games played in pairs, use
-`pairs`: swapping sides makes the two games of an opening depend on each other.
+Independent means: no opening is played twice, and no game depends on another. For games played in pairs, use
+`pair_intervals`: swapping sides makes the two games of an opening depend on each other.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class Proportion:
 
 
 def wilson(wins: int, games: int, confidence: float = 0.95) -> Proportion:
-    """The score interval of E. B. Wilson (1927): close to nominal on average at any number of games."""
+    """Score interval of E. B. Wilson (1927): close to nominal on average for any number of games."""
     return _proportion(wins, games, confidence, "wilson")
 
 
 def clopper_pearson(wins: int, games: int, confidence: float = 0.95) -> Proportion:
-    """The exact interval of Clopper and Pearson (1934): never covers less than nominal, wider than needed."""
+    """Exact interval of Clopper and Pearson (1934): never covers less than nominal, and is wider than necessary."""
     return _proportion(wins, games, confidence, "exact")
 
 
@@ -48,7 +48,7 @@ def _proportion(wins: int, games: int, confidence: float, method: Literal["wilso
     from scipy.stats import binomtest
 
     interval = binomtest(wins, games).proportion_ci(confidence, method)
-    # rounding can leave the interval a hair short of the estimate at its ends
+    # rounding can leave the interval slightly short of the estimate at its ends
     estimate = wins / games
     return Proportion(
         wins, games, confidence, name, estimate, min(float(interval.low), estimate), max(float(interval.high), estimate)

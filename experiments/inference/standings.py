@@ -16,9 +16,9 @@ from experiments.inference.pair_intervals import PairCounts, count_pairs
 
 @dataclass(frozen=True)
 class Matchup:
-    """One agent against one opponent. `wins` and `games` count all games, `pairs` and `rate` complete pairs.
+    """Results of one agent against one opponent. `wins` and `games` count all games, `pairs` and `rate` complete pairs.
 
-    The interval of `rate` is over clusters of openings; where each holds a single pair it is that of `pairs`.
+    The interval of `rate` is over clusters of openings; if each holds a single pair it equals that of `pair_intervals`.
     """
 
     agent: str
@@ -31,7 +31,7 @@ class Matchup:
 
 @dataclass(frozen=True)
 class Standing:
-    """One agent against everybody it met.
+    """Results of one agent against all its opponents.
 
     `wins` and `games` count all games; `rate` is the share of games won in complete pairs, with an interval over
     openings. `unfinished` pairs lack a game and are left out of `pairs` and `rate`.
@@ -48,7 +48,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Split:
-    """One agent's games when it placed first or second, from openings on cells of the same or of different colour."""
+    """Games of one agent that placed first or second, from openings on cells of the same or of different colour."""
 
     agent: str
     placed_first: bool
@@ -59,7 +59,7 @@ class Split:
 
 
 def matchups(table: PairTable, agent: str, confidence: float = 0.95) -> tuple[Matchup, ...]:
-    """`agent` against each opponent it met, by name."""
+    """Return the results of `agent` against each opponent it met, by name."""
     mine = table.pairs_of(agent)
     is_first, opponent = _sides(table, agent, mine)
     games, complete, cluster = table.games[mine], table.complete[mine], table.cluster[mine]
@@ -84,16 +84,16 @@ def matchups(table: PairTable, agent: str, confidence: float = 0.95) -> tuple[Ma
 def standings(
     table: PairTable, confidence: float = 0.95, pools: Mapping[str, int | None] | None = None
 ) -> tuple[Standing, ...]:
-    """Every agent's result, best rate first; `pools` by agent, see `standing`."""
+    """Return every agent's result, best rate first; `pools` by agent, see `standing`."""
     results = [standing(table, agent, confidence, (pools or {}).get(agent)) for agent in table.agents]
     return tuple(sorted(results, key=lambda s: (-np.nan_to_num(s.rate.estimate, nan=-1.0), s.agent)))
 
 
 def standing(table: PairTable, agent: str, confidence: float = 0.95, pool: int | None = None) -> Standing:
-    """One agent's result.
+    """Return one agent's result.
 
-    `pool` is the number of openings there are, where neither it nor whom it met leaves anything to chance: then only
-    the unplayed ones are uncertain.
+    `pool` is the number of existing openings, if the agent and all its opponents are deterministic: then only the
+    unplayed openings are uncertain.
 
     Raises:
         ValueError: the agent is not in the table.
@@ -116,7 +116,7 @@ def standing(table: PairTable, agent: str, confidence: float = 0.95, pool: int |
 
 
 def splits(table: PairTable, agent: str, confidence: float = 0.95, pool: int | None = None) -> tuple[Split, ...]:
-    """`agent`'s games by side and colour of the opening, unfinished pairs included; `pool` as in `standing`."""
+    """Return `agent`'s games by side and colour of the opening, unfinished pairs included; `pool` as in `standing`."""
     mine = table.pairs_of(agent)
     is_first, opponent = _sides(table, agent, mine)
     cluster, is_same = table.cluster[mine], table.same_colour[mine]
@@ -125,7 +125,7 @@ def splits(table: PairTable, agent: str, confidence: float = 0.95, pool: int | N
     rows = []
     for placed_first in (True, False):
         own, others = sides if placed_first else sides[::-1]
-        # the opponent placed first exactly when this agent placed second, and won when it did not
+        # the opponent placed first exactly when this agent placed second, and won exactly when this agent lost
         won = np.where(is_first, own, np.where(others >= 0, 1 - others, -1))
         for same_colour in (True, False):
             chosen = (is_same == same_colour) & (won >= 0)
@@ -138,14 +138,14 @@ def splits(table: PairTable, agent: str, confidence: float = 0.95, pool: int | N
 
 
 def _sides(table: PairTable, agent: str, pairs: Ints) -> tuple[npt.NDArray[np.bool_], Ints]:
-    """Of an agent's pairs: whether it is their `first`, and the number of the other agent."""
+    """Return for each of an agent's pairs whether the agent is `first`, and the number of the other agent."""
     first, second = table.first[pairs], table.second[pairs]
     is_first = first == table.code(agent)
     return is_first, np.where(is_first, second, first)
 
 
 def share_seen(record: AgentPairs, pool: int | None) -> float:
-    """The share of a pool's openings from which an agent met each of its opponents; 0 without one."""
+    """Return the share of a pool's openings from which an agent met each of its opponents; 0 without a pool."""
     if not pool or not record.opening.size:
         return 0.0
     cells = np.unique(np.stack([record.opponent, record.opening]), axis=1).shape[1]

@@ -2,8 +2,8 @@
 
 Games that share an opening depend on each other, whoever plays them, so openings are the unit throughout: the
 difference is summed over opponents and sides within each opening before anything is tested, resampled or averaged.
-Openings that the baseline alone has played make its rate surer (`samples`).
-If contender and baseline met different openings (as a control does, on purpose) both are taken as independent samples.
+Openings that only the baseline has played reduce the error of its rate (`shared_openings`). If contender and baseline
+met different openings (as a control does, on purpose), both are treated as independent samples.
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ Verdict = Literal["better", "worse", "equal", "no significant difference"]
 
 @dataclass(frozen=True)
 class OpponentEffect:
-    """The difference against one opponent; `p_better` is one-sided, against "no better than the baseline".
+    """Difference against one opponent; `p_better` is one-sided, against "no better than the baseline".
 
-    `error` is the standard error. `baseline_rate` is the baseline's on the contender's openings, where it played others
-    too as those make it likely.
+    `error` is the standard error. `baseline_rate` is the baseline's rate on the contender's openings; if the baseline
+    played further openings, it is corrected by their results.
 
-    `is_alike`: contender and baseline won as many games of every pair against it. `is_chance`: chance had a part.
+    `is_alike`: contender and baseline won the same number of games in every pair against the opponent. `is_chance`:
+    these games depend on chance.
     """
 
     opponent: str
@@ -54,23 +55,24 @@ class OpponentEffect:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One contender beside the baseline. Rates and differences are shares of games won, averaged over opponents.
+    """One contender compared with the baseline. Rates and differences are shares of games won, averaged over opponents.
 
     `openings` are the contender's and `baseline_openings` the baseline's. `paired`: both met the same openings and only
-    those count, but for further ones that the baseline played under another name. Left out: `unfinished` pairs of
-    either, which lack a game; `unshared` openings, played by one of the two only; `missing` opponents, met by one of
-    the two only.
+    those count, except further openings that the baseline played under another name. Left out: `unfinished` pairs of
+    either, which lack a game; `unshared` openings, played by only one of the two; `missing` opponents, met by only one
+    of the two.
 
-    The question is about all openings of the kind played, on that board. `pool` is how many those are, where they were
-    drawn without replacement; None otherwise, and unless `paired`. Then unseen openings alone are uncertain, and chance
-    where it has a part; a census without any is exact: no width, and p-values of 0 or 1. The per-opponent `effects`
-    have a `covariance` (opponents, opponents) clustered by opening. `difference` and `p_value`, two-sided, hold by
-    themselves; `jointly` and `adjusted_p`, of one step-down procedure, with those of all contenders in one report, the
-    `family`; in a report of one, and for a control, they are the same and `family` is 1. An interval excludes 0 exactly
-    where its p-value is `alpha` or less. `parts` are what openings add to the difference and its error.
-    `heterogeneity_q` with `heterogeneity_df` asks whether the effect differs between opponents (NaN when it cannot be
-    asked).
-    `p_every_opponent` is against "no better against at least one of them" (intersection-union).
+    The comparison is about all openings of this kind on this board. `pool` is their number if they were drawn without
+    replacement; otherwise, and unless `paired`, it is None. With a pool only unplayed openings and games of chance are
+    uncertain; a census without chance is exact: its interval has no width, and its p-values are 0 or 1.
+
+    The per-opponent `effects` have a `covariance` (opponents, opponents) clustered by opening. `difference` and the
+    two-sided `p_value` hold for this comparison alone. `jointly` and `adjusted_p` come from one step-down procedure and
+    hold together with those of all contenders in the report, the `family`; for a single contender and for a control
+    they are equal to the former and `family` is 1. An interval excludes 0 exactly if its p-value is at most `alpha`.
+    `parts` are the contributions of openings to the difference and its error. `heterogeneity_q` with `heterogeneity_df`
+    tests whether the effect differs between opponents (NaN if it cannot be tested). `p_every_opponent` is against "no
+    better against at least one of them" (intersection-union).
     """
 
     contender: str
@@ -100,58 +102,60 @@ class Comparison:
 
     @property
     def contender_rate(self) -> float:
-        """Mean over opponents; NaN without any."""
+        """Mean of the contender's rates over opponents; NaN without any."""
         return _mean([effect.contender_rate for effect in self.effects])
 
     @property
     def baseline_rate(self) -> float:
-        """Mean over opponents; NaN without any."""
+        """Mean of the baseline's rates over opponents; NaN without any."""
         return _mean([effect.baseline_rate for effect in self.effects])
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to compare: no complete pairs against a common opponent."""
+        """Return whether there is nothing to compare: no complete pairs against a common opponent."""
         return not self.openings or not self.baseline_openings
 
     @property
     def is_census(self) -> bool:
-        """Whether every opening of the pool was played by both, and without chance, so that `difference` is exact."""
+        """Return whether both played every opening of the pool without chance, so that `difference` is exact."""
         without_chance = not any(effect.is_chance for effect in self.effects)
         return self.pool is not None and self.openings == self.pool and without_chance
 
     @property
     def plays_alike(self) -> bool:
-        """Whether both had the same result in every game, those in which chance had a part aside."""
+        """Return whether both had the same result in every game that does not depend on chance."""
         fixed = [effect for effect in self.effects if not effect.is_chance]
         return bool(fixed) and all(effect.is_alike for effect in fixed)
 
     @property
     def better_against_every_opponent(self) -> bool:
-        """Whether the contender is shown to beat the baseline's result against each opponent, at `alpha`."""
+        """Return whether the contender is significantly better against each opponent, at level `alpha`."""
         return self.p_every_opponent <= self.alpha
 
     @property
     def verdict(self) -> Verdict:
-        """By the adjusted p-value; "equal" after a census only."""
+        """Verdict by the adjusted p-value; "equal" after a census only."""
         if self.adjusted_p > self.alpha:
             return "equal" if self.is_census and not self.is_empty else "no significant difference"
         return "better" if self.estimate > 0 else "worse"
 
     @property
     def estimate(self) -> float:
-        """The difference from the baseline, in share of games won; NaN without any."""
+        """Difference from the baseline, in share of games won; NaN without any."""
         return self.difference.estimate
 
     @property
     def lead(self) -> tuple[float, float]:
-        """Between which differences the truth lies, all contenders of the report together."""
+        """Joint confidence limits of the difference, over all contenders of the report."""
         return self.jointly.low, self.jointly.high
 
     @property
     def variance_per_opening(self) -> float:
-        """Variance of one opening's difference, with the openings added, so never zero; NaN without openings.
+        """Variance of one opening's difference, with hypothetical openings added, so never zero.
 
-        Where a single one leaves it unknown, it is the largest there is.
+        NaN without openings.
+
+        For a single opening it is unknown, and the largest possible variance is returned.
         """
         error = standard_error(self.parts.part, self.parts.score, self.parts.clusters, len(self.effects))
         return min(self.openings * error**2, 1.0) if self.effects else math.nan
@@ -163,10 +167,10 @@ def compare(
 ) -> Comparison:  # fmt: skip
     """Compare `contender` with `baseline` on the opponents both met; intervals hold with 1 − `alpha`.
 
-    Paired if at least half of the openings of the one with fewer were met by the other too. `pool` is the number of
-    openings the schedule draws from without replacement. `chance` names the opponents in whose games with either chance
-    has a part. `also` are other names of the baseline's, under which it played more openings: they make its rate surer,
-    where openings are shared.
+    The comparison is paired if the other agent met at least half of the openings of the one with fewer. `pool` is the
+    number of openings the schedule draws from without replacement. `chance` names the opponents whose games with either
+    agent depend on chance. `also` are other names of the baseline, under which it played more openings: they reduce the
+    error of its rate if openings are shared.
 
     Raises:
         ValueError: an agent is unknown or compared with itself, there is no common opponent, or the pool is smaller
@@ -211,7 +215,7 @@ def compare(
 
 
 def _known_pool(play: SharedPlay, pool: int | None) -> int | None:
-    """The pool, if what was played of it bears on the rest: not for two samples, nor where a census has gaps."""
+    """Return the pool if it reduces uncertainty: not for two samples, nor for a census with gaps."""
     played = play.own.opening.size
     if pool is not None and check_integer("pool", pool) < played:
         raise ValueError(f"pool must be at least the {played} openings played, not {pool}")
@@ -233,7 +237,7 @@ def _mean(rates: Sequence[float]) -> float:
 def _parts(
     play: SharedPlay, columns: slice, alpha: float, pool: int | None, chance: Collection[str]
 ) -> ErrorContributions:
-    """Of the mean difference over the chosen opponents."""
+    """Return the contributions of openings to the mean difference over the chosen opponents."""
     samples, opponents = play.samples, play.opponents[columns]
     estimate = (
         float(np.subtract.reduce([sample.means[columns] for sample in samples]).mean()) if opponents else math.nan
@@ -264,7 +268,7 @@ def _parts(
 
 
 def _pooled_scores(first: Sample, other: Sample) -> list[Floats]:
-    """How far the openings of either are from the mean of both, as parts of the difference of their means."""
+    """Return deviations of each sample's openings from their mean, as contributions to the difference of the means."""
     mean = (first.clusters * first.means + other.clusters * other.means) / max(first.clusters + other.clusters, 1)
     return [sample.scores - mean * sample.weights for sample in (first, other)]
 
@@ -273,7 +277,7 @@ def _effect(play: SharedPlay, column: int, alpha: float, pool: int | None, chanc
     columns = slice(column, column + 1)
     opponent = play.opponents[column]
     met = play.own.pairs[:, column] > 0
-    # a census of the whole is one against each opponent, unless an opening is missing there
+    # a census of all opponents is a census against each, unless an opening is missing there
     parts = _parts(play, columns, alpha, pool if met.all() else None, chance)
     test = flip(parts)
     difference = agree(parts.alone, test.p_value <= alpha)
@@ -296,9 +300,9 @@ def _effect(play: SharedPlay, column: int, alpha: float, pool: int | None, chanc
 def _heterogeneity(samples: Sequence[Sample], covariance: Floats) -> tuple[float, int, float]:
     """Cochran's Q of the per-opponent effects, its degrees of freedom and p-value; NaN for one opponent or opening.
 
-    Q is Hotelling's T² of the contrasts between opponents, so a paired comparison has an F distribution; otherwise it
-    is taken as chi-squared. One added opening, won against one opponent and lost against none, keeps the covariance
-    of opponents that never differ invertible.
+    Q is Hotelling's T² of the contrasts between opponents, so a paired comparison has an F distribution; otherwise the
+    distribution is taken as chi-squared. One hypothetical opening, won against one opponent and lost against none,
+    keeps the covariance invertible for opponents with identical results.
     """
     effects = samples[0].means - (samples[1].means if len(samples) == 2 else 0)
     clusters = min(sample.clusters for sample in samples)

@@ -22,14 +22,15 @@ def compare_all(
     chance: Mapping[str, Collection[str]] | None = None,
     also: Collection[str] = (),
 ) -> tuple[Comparison | HeadToHead, ...]:
-    """Every contender compared with the baseline, in the order given: p-values and intervals by themselves, and those
-    that hold with 1 − `alpha` for all but the `controls` together (`multiplicity.step_down`).
+    """Compare every contender with the baseline, with individual and joint p-values and intervals, in the given order.
 
-    A contender that shares opponents with the baseline is compared over those, one that only met the baseline head to
-    head. Without `contenders` these are all other agents that met one of the baseline's opponents. `pools` has, by
-    contender, how many openings the schedule draws from without replacement. `chance` has, by contender, the opponents
-    in whose games with it or with the baseline chance has a part, and the baseline itself where it has in theirs.
-    `also` are controls whose games count as the baseline's wherever somebody else is compared with it.
+    The joint ones hold with 1 − `alpha` for all contenders except the `controls` together
+    (`multiple_testing.step_down`). A contender that shares opponents with the baseline is compared over those; one that
+    only met the baseline is compared head to head. By default `contenders` are all other agents that met one of the
+    baseline's opponents. `pools` has, by contender, the number of openings that the schedule draws from without
+    replacement. `chance` has, by contender, the opponents whose games with it or with the baseline depend on chance,
+    and the baseline itself if its games do. `also` are controls whose games count as the baseline's whenever another
+    agent is compared with it.
 
     Raises:
         ValueError: an agent is unknown, a contender has met neither the baseline nor one of its opponents, or a pool
@@ -59,9 +60,9 @@ def compare_each(
     alpha: float = 0.05,
     pools: Sequence[int | None],
 ) -> tuple[HeadToHead, ...]:
-    """Both agents of every meeting head to head, p-values and intervals that hold together over all meetings.
+    """Compare the two agents of every meeting head to head, with p-values and intervals that hold jointly.
 
-    `pools` has one for each meeting; see `compare_directly`.
+    `pools` has one entry per meeting; see `compare_directly`.
 
     Raises:
         ValueError: an agent is unknown.
@@ -76,7 +77,7 @@ def compare_each(
 def _adjusted(
     results_so_far: Sequence[Comparison | HeadToHead], controls: Collection[str], alpha: float
 ) -> tuple[Comparison | HeadToHead, ...]:
-    """The results, those that are claims adjusted for how many there are; a control makes no claim."""
+    """Return the results with p-values and intervals of all claims adjusted; a control makes no claim."""
     claims = [index for index, comparison in enumerate(results_so_far) if comparison.contender not in controls]
     judged = step_down(
         [results_so_far[index].parts for index in claims], [results_so_far[index].p_value for index in claims], alpha

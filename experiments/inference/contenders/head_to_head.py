@@ -16,15 +16,17 @@ from experiments.inference.pair_intervals import PairCounts, count_pairs, pair_i
 
 @dataclass(frozen=True)
 class HeadToHead:
-    """A contender head to head with the baseline.
+    """Head-to-head result of a contender against the baseline.
 
-    The question is about all openings of the kind played, on that board. `rate` is the contender's share of games won:
-    with a `pool`, how many those openings are, it is exact once all are played; without one, as where chance has a
-    part, the played ones are a sample, clustered by symmetry. `unfinished` pairs lack a game and are left out. `rate`
-    and `p_value`, of sign flips of openings, after a census 0 or 1, hold by themselves; `jointly` and `adjusted_p`, of
-    one step-down procedure, with those of all contenders in one report, the `family`; in a report of one, and for a
-    control, they are the same. An interval excludes one half exactly where its p-value is `alpha` or less. `parts` are
-    what openings add to the lead over one half and its error.
+    The comparison is about all openings of this kind on this board. `rate` is the contender's share of games won. With
+    a `pool`, the number of existing openings, it is exact once all are played. Without one, or if games depend on
+    chance, the played openings are a sample, clustered by symmetry. `unfinished` pairs lack a game and are left out.
+
+    `rate` and `p_value` hold for this comparison alone; the p-value is of sign flips of openings, and after a census 0
+    or 1. `jointly` and `adjusted_p` come from one step-down procedure and hold together with those of all contenders in
+    the report, the `family`; for a single contender and for a control they are equal to the former. An interval
+    excludes one half exactly if its p-value is at most `alpha`. `parts` are the contributions of openings to the lead
+    over one half and its error.
     """
 
     contender: str
@@ -42,39 +44,39 @@ class HeadToHead:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to compare: no complete pairs."""
+        """Return whether there is nothing to compare: no complete pairs."""
         return not self.pairs.n
 
     @property
     def is_census(self) -> bool:
-        """Whether every opening of the pool was played, so that `rate` is exact."""
+        """Return whether every opening of the pool was played, so that `rate` is exact."""
         return self.pool is not None and self.pool == self.pairs.n
 
     @property
     def plays_alike(self) -> bool:
-        """Never known: two that split every pair may do so by different games."""
+        """Always false: two agents that split every pair may do so by different games."""
         return False
 
     @property
     def verdict(self) -> Verdict:
-        """By the adjusted p-value; "equal" after a census only."""
+        """Verdict by the adjusted p-value; "equal" after a census only."""
         if self.adjusted_p > self.alpha:
             return "equal" if self.is_census and not self.is_empty else "no significant difference"
         return "better" if self.estimate > 0 else "worse"
 
     @property
     def estimate(self) -> float:
-        """The difference from the baseline, in share of games won; NaN without any."""
+        """Difference from the baseline, in share of games won; NaN without any."""
         return self.pairs.score - 0.5
 
     @property
     def lead(self) -> tuple[float, float]:
-        """Between which differences from one half the truth lies, all contenders of the report together."""
+        """Joint confidence limits of the difference from one half, over all contenders of the report."""
         return self.jointly.low - 0.5, self.jointly.high - 0.5
 
 
 def rate_of(lead: Interval) -> Interval:
-    """A share of games won from its lead over one half."""
+    """Return the share of games won, given the lead over one half."""
     low, high = (min(max(0.5 + end, 0.0), 1.0) for end in (lead.low, lead.high))
     return Interval(0.5 + lead.estimate, low, high, lead.confidence)
 
@@ -82,11 +84,11 @@ def rate_of(lead: Interval) -> Interval:
 def compare_directly(
     table: PairTable, contender: str, baseline: str, *, alpha: float = 0.05, pool: int | None = None
 ) -> HeadToHead:
-    """The pairs that `contender` and `baseline` played with each other; intervals hold with 1 − `alpha`.
+    """Compare `contender` and `baseline` by the pairs they played with each other; intervals hold with 1 − `alpha`.
 
     `pool` is the number of openings the schedule draws from without replacement; give it only if both play an opening
-    the same way every time. If more pairs were played than it has openings they are not from this pool alone, and
-    nothing is said about it.
+    the same way every time. If more pairs were played than it has openings, they are not from this pool alone, and it
+    is ignored.
 
     Raises:
         ValueError: an agent is unknown.
@@ -118,7 +120,7 @@ def compare_directly(
 
 
 def _parts(cluster: Ints, wins: Ints, pairs: PairCounts, pool: int | None, confidence: float) -> ErrorContributions:
-    """Of the lead over one half."""
+    """Return the contributions of openings to the lead over one half."""
     numbers, unit = np.unique(cluster, return_inverse=True)
     rate = rate_interval(np.bincount(unit, wins), 2 * np.bincount(unit), confidence=confidence)
     if pool:

@@ -1,10 +1,10 @@
 """Multiple testing: step-down adjusted p-values and joint intervals.
 
-One step-down procedure gives adjusted p-values and intervals, which therefore agree. Claims are ordered by how large
-they are beside their errors; each is compared with the largest of all that come after it, under flips of whole openings
-that are the same for all (Romano and Wolf, 2005). Intervals of what is rejected hold with those of all claims, those of
-the rest among themselves (Strassburger and Bretz, 2008; Guilbaud, 2008); an end on the wrong side of no difference is
-cut off there.
+Adjusted p-values and intervals come from the same step-down procedure and therefore agree. Claims are ordered by the
+ratio of estimate and standard error. Each is compared with the largest ratio among itself and all later claims, under
+flips of whole openings that are the same for all claims (Romano and Wolf, 2005). Intervals of rejected claims hold
+jointly with those of all claims, intervals of the others among themselves (Strassburger and Bretz, 2008; Guilbaud,
+2008). An end on the wrong side of no difference is cut off there.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from experiments.inference.contenders.permutation_tests import PermutationTest, 
 _DRAWS = 20_000
 _FLIPS = 19_999
 _COUNTED = 14
-"""Openings whose every flip is counted, instead of drawing some."""
+"""Number of openings up to which all flips are enumerated instead of drawn."""
 _CHUNK = 2_000_000
 _EQUAL = 1e-9
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """p-values adjusted step by step after S. Holm (1979); valid however the tests depend on each other.
+    """Holm's step-down adjusted p-values (1979); valid under any dependence of the tests.
 
     >>> holm([0.01, 0.04, 0.03])
     (0.03, 0.06, 0.06)
@@ -47,7 +47,7 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
 class StepDown:
     """Adjusted p-values and joint intervals of differences, in the order given.
 
-    An interval excludes 0 exactly where its p-value is 1 − its confidence or less.
+    An interval excludes 0 exactly if its p-value is at most 1 − its confidence.
     """
 
     adjusted: tuple[float, ...]
@@ -55,7 +55,7 @@ class StepDown:
 
 
 def flip(parts: ErrorContributions) -> PermutationTest:
-    """The sign-flip test of a difference by itself; where nothing is uncertain, its sign is all there is to know."""
+    """Sign-flip test of a single difference. Without uncertainty only its sign matters."""
     total = round(float(parts.score.sum()), 12)
     if not parts.unseen:
         return PermutationTest(parts.clusters, total, float(total == 0), float(total <= 0))
@@ -63,9 +63,9 @@ def flip(parts: ErrorContributions) -> PermutationTest:
 
 
 def step_down(claims: Sequence[ErrorContributions], p_values: Sequence[float], alpha: float = 0.05) -> StepDown:
-    """Adjust `p_values`, those of each claim by itself, and intervals for each other.
+    """Adjust `p_values` of the single claims, and their intervals, for multiple testing.
 
-    Claims without uncertainty, as after a census, keep what they have and do not count.
+    Claims without uncertainty, such as those of a census, keep their values and do not count.
     """
     check_between("alpha", alpha)
     adjusted = check_shares("p_values", p_values)
@@ -85,10 +85,10 @@ def step_down(claims: Sequence[ErrorContributions], p_values: Sequence[float], a
 
 
 def _surprise(claim: ErrorContributions) -> float:
-    """The sum of scores that is as surprising as the difference, had its openings not come from a finite pool.
+    """Return the sum of scores that would be as extreme as the difference if its openings were not from a finite pool.
 
-    Where a share of the variance is left, Student's t is larger by its root; the sum that would have had this t is
-    what flipped sums are compared with.
+    If only a share of the variance remains, Student's t is larger by the inverse of its root. Flipped sums are compared
+    with the sum that has this larger t.
     """
     total, squares = abs(float(claim.score.sum())), float((claim.score**2).sum())
     if claim.unseen == 1 or not squares:
@@ -102,7 +102,7 @@ def _surprise(claim: ErrorContributions) -> float:
 
 
 def _adjusted(claims: Sequence[ErrorContributions], p_values: Floats) -> Floats:
-    """By the largest of flipped sums, in units of their own spread, over the claims that are not larger."""
+    """Adjust p-values by the largest standardised flipped sum among the claims that are not larger."""
     sizes = np.array([math.sqrt(float((claim.score**2).sum())) for claim in claims])
     seen = np.array([_surprise(claim) for claim in claims]) / sizes
     order = np.argsort(-seen, kind="stable")
@@ -112,7 +112,7 @@ def _adjusted(claims: Sequence[ErrorContributions], p_values: Floats) -> Floats:
         largest = np.maximum.accumulate(np.abs(signs @ scores)[:, ::-1], axis=1)[:, ::-1]
         reached += (largest >= seen[order] * (1 - _EQUAL)).sum(axis=0)
         flips += len(signs)
-    if len(scores) > _COUNTED:  # what was seen is one of the flips
+    if len(scores) > _COUNTED:  # the observed signs are one of the flips
         reached, flips = reached + 1, flips + 1
     adjusted = np.empty(len(claims))
     adjusted[order] = np.maximum.accumulate(np.maximum(reached / flips, p_values[order]))
@@ -120,7 +120,7 @@ def _adjusted(claims: Sequence[ErrorContributions], p_values: Floats) -> Floats:
 
 
 def _signs(openings: int, seed: int = 0) -> Iterator[Floats]:
-    """Signs of all openings, some flips at a time: all flips if they are few, but for the first opening's sign."""
+    """Yield the signs of all openings in blocks: all flips if they are few, up to the first opening's sign."""
     if openings <= _COUNTED:
         yield np.array([(1.0, *signs) for signs in itertools.product((1.0, -1.0), repeat=openings - 1)])
         return
@@ -133,7 +133,7 @@ def _signs(openings: int, seed: int = 0) -> Iterator[Floats]:
 
 
 def _by_cluster(claims: Sequence[ErrorContributions], values: Sequence[Floats]) -> Floats:
-    """Values of each claim's clusters as (clusters of any, claims)."""
+    """Return values of each claim's clusters as an array (clusters of any claim, claims)."""
     cluster = np.unique(np.concatenate([claim.cluster for claim in claims]), return_inverse=True)[1]
     column = np.repeat(np.arange(len(claims)), [claim.cluster.size for claim in claims])
     summed = np.zeros((int(cluster.max()) + 1, len(claims)))
@@ -144,10 +144,11 @@ def _by_cluster(claims: Sequence[ErrorContributions], values: Sequence[Floats]) 
 def _widening(
     claims: Sequence[ErrorContributions], is_rejected: npt.NDArray[np.bool_], alpha: float
 ) -> tuple[float, float]:
-    """How much wider than by itself intervals have to be: those of all claims, and those of what is not rejected.
+    """Return the widening factors of joint intervals: for all claims, and for those not rejected.
 
-    The largest of several errors that hang together as their openings do is drawn (max-T: Hothorn, Bretz and Westfall,
-    2008): Student's t of the fewest openings, correlated as the parts are. Never more than Bonferroni asks for.
+    Simulates the largest of several errors that are correlated through shared openings (max-T: Hothorn, Bretz and
+    Westfall, 2008): Student's t with the degrees of freedom of the fewest openings, correlated as the parts are. Never
+    larger than Bonferroni's factor.
     """
     parts = _by_cluster(claims, [claim.part for claim in claims])
     sizes = np.sqrt((parts**2).sum(axis=0))

@@ -1,7 +1,8 @@
 """Sign-flip permutation tests over openings.
 
 Games that share an opening depend on each other, so a test that shuffles games, or cells of a table, is wrong: two
-equal players that each suit some openings would often look different. Whole openings are exchanged instead.
+players of equal strength that differ in the openings that suit them would too often look different. Whole openings are
+exchanged instead.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ from experiments.inference.argument_checks import Floats, Ints
 
 _STEPS = 100
 _ENUMERATED = 14
-"""Scores whose sums are counted one by one: 8,192 of them."""
+"""Number of scores up to which all sums are enumerated: 8,192 sums."""
 _MULTIPLES = 60
 _SLACK = 1e-9
-"""By how much of all scores together sums may differ that are equal."""
+"""Relative tolerance, in units of the sum of all scores, within which sums count as equal."""
 _NOTHING = 1e-12
 _NEGLIGIBLE = 1e-40
-"""Values of a characteristic function that add nothing to a probability."""
+"""Values of a characteristic function below this add nothing to a probability."""
 
 
 @dataclass(frozen=True)
 class PermutationTest:
-    """`p_value` is two-sided, `p_better` against "no better than". Both are 1 when there is nothing to tell apart."""
+    """`p_value` is two-sided, `p_better` against "no better than". Both are 1 without anything to distinguish."""
 
     openings: int
     statistic: float
@@ -36,7 +37,7 @@ class PermutationTest:
 
 
 def sign_flip_test(differences: npt.ArrayLike) -> PermutationTest:
-    """Exact test that contender and baseline could change places within every opening.
+    """Exact test of the hypothesis that contender and baseline are exchangeable within every opening.
 
     `differences` holds one whole number per opening: games won by the contender minus games won by the baseline, over
     all opponents and both sides. If both play alike, each has either sign with probability ½. The distribution of
@@ -54,14 +55,15 @@ def sign_flip_test(differences: npt.ArrayLike) -> PermutationTest:
 
 
 def score_flip_test(scores: npt.ArrayLike, statistic: float | None = None) -> PermutationTest:
-    """The sign-flip test of scores that are no whole numbers.
+    """Sign-flip test of scores that are not whole numbers.
 
-    A score is an opening's part in the statistic, if contender and baseline play alike: of mean zero, and so of either
-    sign, for few openings exactly where differences are symmetric, for many as the normal distribution is (Hemerik,
-    Goeman and Finos, 2020). `statistic` is what flipped sums are compared with, unless it is their own sum.
+    A score is an opening's part in the statistic under the null hypothesis that both play equally well. It then has
+    mean zero and either sign: for few openings this is exact if differences are symmetric, for many it holds as the
+    normal distribution does (Hemerik, Goeman and Finos, 2020). `statistic` is the value that flipped sums are compared
+    with, by default their own sum.
 
-    All sums are counted where that is few enough, or where the scores are multiples of a number; otherwise scores are
-    rounded to hundredths of their mean size. Sums that differ by rounding errors alone are equal.
+    All sums are enumerated if they are few, or if the scores are multiples of a common number; otherwise scores are
+    rounded to hundredths of their mean size. Sums that differ by rounding errors alone count as equal.
     """
     array = np.asarray(scores, np.float64)
     total = float(array.sum()) if statistic is None else statistic
@@ -80,20 +82,20 @@ def score_flip_test(scores: npt.ArrayLike, statistic: float | None = None) -> Pe
 
 
 def _enumerated(openings: int, statistic: float, sizes: Floats) -> PermutationTest:
-    """By every way to flip the scores, the last one's sign aside."""
+    """Enumerate every way to flip the scores, up to the last one's sign."""
     sums = np.array([sizes[-1]])
     for size in sizes[:-1]:
         sums = np.concatenate([sums + size, sums - size])
     slack = _SLACK * float(sizes.sum())
     as_far = float((np.abs(sums) >= abs(statistic) - slack).mean())
-    # a sum and its mirror image are as likely
+    # a sum and its mirror image are equally likely
     as_good = float(((sums >= statistic - slack).mean() + (-sums >= statistic - slack).mean()) / 2)
     least = 0.5**sizes.size
     return PermutationTest(openings, statistic, max(as_far, 2 * least), max(as_good, least))
 
 
 def _unit(sizes: Floats) -> float:
-    """The number of which all sizes are multiples; 0 if none is a fraction of the smallest of them, small enough."""
+    """Return the largest number of which all sizes are multiples; 0 if it would be too small or does not exist."""
     least = float(sizes.min())
     if float(sizes.max()) > least * _MULTIPLES:
         return 0.0
@@ -105,9 +107,9 @@ def _unit(sizes: Floats) -> float:
 
 
 def _tails(openings: int, statistic: float, observed: float, slack: float, sizes: Ints, times: Ints) -> PermutationTest:
-    """How often flipped sums of these sizes are as large as `observed`, but for `slack`."""
+    """Return how often flipped sums of these sizes are as large as `observed`, within `slack`."""
     sums, chances = _flip_distribution(sizes, times)
-    # far in the tail rounding errors outweigh the probability: never claim less than what is certain
+    # far in the tail rounding errors exceed the probability: never claim less than is certain
     least = max(0.5 ** float(times.sum()), 1e-12)
     p_better = max(float(chances[sums >= observed - slack].sum()), least)
     p_value = max(float(chances[np.abs(sums) >= abs(observed) - slack].sum()), 2 * least)
@@ -115,10 +117,10 @@ def _tails(openings: int, statistic: float, observed: float, slack: float, sizes
 
 
 def _flip_distribution(sizes: Ints, times: Ints) -> tuple[Ints, Floats]:
-    """The attainable sums Σ ±v over all openings, `times[i]` of them of size `sizes[i]`, with their probabilities.
+    """Return the attainable sums Σ ±v over all openings, and their probabilities; `times[i]` have size `sizes[i]`.
 
     Such a sum is 2·W − Σ v·mᵥ, W = Σ v·Bᵥ with Bᵥ binomial(mᵥ, ½). The characteristic function of W at frequency f is
-    the product of (cos πfv · e^{-πifv})^mᵥ. With many openings next to all of its values are negligible.
+    the product of (cos πfv · e^{-πifv})^mᵥ. With many openings nearly all of its values are negligible.
     """
     reach = int(sizes @ times)
     length = next_fast_len(reach + 1, real=True)
@@ -127,7 +129,7 @@ def _flip_distribution(sizes: Ints, times: Ints) -> tuple[Ints, Floats]:
     for index in np.argsort(-times, kind="stable"):
         size, count = int(sizes[index]), int(times[index])
         half_turns = frequencies[left] * size
-        # the remainder by 2, exactly; NumPy's own, and powers of negative numbers, are many times slower
+        # exact remainder by 2; NumPy's own, and powers of negative numbers, are many times slower
         cosine = np.cos(np.pi * (half_turns - 2 * np.floor(half_turns / 2)))
         if count > 1:
             power = np.abs(cosine) ** count

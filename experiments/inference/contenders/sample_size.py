@@ -20,19 +20,19 @@ TYPICAL_VARIANCE = 0.125
 """Variance of a pair's score between equal players when half of the pairs are split, as independent games would be."""
 
 WORTH = 0.02
-"""A difference worth having, in share of games won, unless somebody says another."""
+"""Default for a difference worth detecting, in share of games won."""
 POWER = 0.8
 
 _DRAWS = 20_000
 _FEW = 60
-"""Below so many pairs the normal approximation promises too much power."""
+"""Number of pairs below which the normal approximation overstates the power."""
 
 
 @dataclass(frozen=True)
 class FixedPlan:
     """A number of pairs (or openings) fixed in advance.
 
-    `effect` is the difference to be found, in share of games won; `variance` that of the observation it is the mean of.
+    `effect` is the difference to detect, in share of games won; `variance` is the variance of a single observation.
     """
 
     effect: float
@@ -45,10 +45,10 @@ class FixedPlan:
 def pairs_for_effect(
     effect: float, power: float = 0.8, alpha: float = 0.05, variance: float = TYPICAL_VARIANCE
 ) -> FixedPlan:
-    """Pairs of a head-to-head needed to find `effect`, the score minus ½, in a two-sided test at `alpha`.
+    """Pairs of a head-to-head needed to detect `effect`, the score minus ½, in a two-sided test at `alpha`.
 
-    By the normal approximation; below 60 pairs exactly, for the sign test of won and lost pairs. No variance is smaller
-    than that of pairs of which none is lost, effect/2 − effect². Simulated power is at most 0.07 below what is asked,
+    Uses the normal approximation; below 60 pairs, the exact sign test of won and lost pairs. The variance is at least
+    that of pairs of which none is lost, effect/2 − effect². Simulated power is at most 0.07 below the requested one,
     for effects of 0.01 to 0.45.
 
     >>> pairs_for_effect(score_from_elo(20) - 0.5).pairs
@@ -64,16 +64,19 @@ def pairs_for_effect(
 
 
 def openings_for_effect(effect: float, power: float, alpha: float, variance: float) -> FixedPlan:
-    """Openings of a gauntlet needed to find `effect`, a difference of two win rates; `variance` is that of an opening.
+    """Openings of a gauntlet needed to detect `effect`, a difference of two win rates.
 
-    By the normal approximation, and never fewer than can convince the sign-flip test: 2^(1 − openings) ≤ alpha.
+    `variance` is the variance of one opening's difference.
+
+    Uses the normal approximation. At least as many as the sign-flip test needs to reject at all: 2^(1 − openings) ≤
+    alpha.
     """
     plan = _plan(effect, power, alpha, variance)
     return FixedPlan(effect, variance, power, alpha, max(plan.pairs, math.ceil(1 - math.log2(alpha))))
 
 
 def least_variance(effect: float) -> float:
-    """The smallest variance of a pair's score whose mean is ½ + `effect`: no pair is lost twice (or none won)."""
+    """Smallest variance of a pair's score with mean ½ + `effect`: no pair is lost twice (or none won)."""
     return abs(effect) / 2 - effect**2
 
 
@@ -87,7 +90,7 @@ def _plan(effect: float, power: float, alpha: float, variance: float) -> FixedPl
 
 
 def _power(pairs: int, decided: float, won: float, alpha: float) -> float:
-    """The chance that the exact two-sided sign test finds that decided pairs are won more often than not.
+    """Power of the exact two-sided sign test of decided pairs.
 
     `decided` is the share of pairs that are not split, `won` the share of those that are won.
     """
@@ -100,7 +103,7 @@ def _power(pairs: int, decided: float, won: float, alpha: float) -> float:
 
 @dataclass(frozen=True)
 class PilotPlan:
-    """What is still to be played after a pilot. `still_needed` is 0 if the pilot was large enough."""
+    """Pairs still to be played after a pilot. `still_needed` is 0 if the pilot was large enough."""
 
     pilot: PairCounts
     plan: FixedPlan
@@ -108,10 +111,10 @@ class PilotPlan:
 
 
 def pairs_after_pilot(pilot: PairCounts, effect: float, power: float = 0.8, alpha: float = 0.05) -> PilotPlan:
-    """Pairs to play beyond a pilot, by the pilot's own variance, to find `effect`.
+    """Pairs to play beyond a pilot to detect `effect`, by the pilot's own variance.
 
-    The variance is that of Agresti–Coull on pairs, so that a pilot of nothing but split pairs promises no miracle.
-    Raises ValueError for an empty pilot.
+    The variance is that of Agresti–Coull on pairs, so that a pilot of split pairs only does not give a variance of
+    zero. Raises ValueError for an empty pilot.
     """
     if pilot.n == 0:
         raise ValueError("the pilot has no pairs; use another, or plan without a pilot")
@@ -121,7 +124,7 @@ def pairs_after_pilot(pilot: PairCounts, effect: float, power: float = 0.8, alph
 
 @dataclass(frozen=True)
 class GauntletPlan:
-    """What a pilot gauntlet says is still to be played, in openings; each is met by both against every opponent."""
+    """Openings still to be played after a pilot gauntlet; both agents meet every opponent from each."""
 
     pilot: Comparison
     plan: FixedPlan
@@ -129,7 +132,7 @@ class GauntletPlan:
 
 
 def openings_after_pilot(pilot: Comparison, effect: float, power: float = 0.8, alpha: float = 0.05) -> GauntletPlan:
-    """Openings to play beyond a pilot comparison, by its own variance, to find a difference of `effect`.
+    """Openings to play beyond a pilot comparison to detect a difference of `effect`, by its own variance.
 
     Raises ValueError for a pilot without openings in common.
     """
@@ -141,11 +144,11 @@ def openings_after_pilot(pilot: Comparison, effect: float, power: float = 0.8, a
 
 @dataclass(frozen=True)
 class DetectableEffect:
-    """What a comparison could have shown, and what a difference worth having would cost, at its share of alpha.
+    """Difference that a comparison could have detected, and the cost of detecting a smaller one, at its share of alpha.
 
-    `difference` is the one detectable with power 0.8: NaN if nothing was played, 1 (the largest possible) if none is
-    detectable. `still_needed` are the openings (pairs, head to head) still to be played to detect `worth` with that
-    power.
+    `difference` is detectable with power 0.8: NaN if nothing was played, 1 (the largest possible) if none is
+    detectable. `still_needed` is the number of openings (pairs, head to head) still to be played to detect `worth` with
+    that power.
     """
 
     worth: float
@@ -154,7 +157,7 @@ class DetectableEffect:
 
 
 def detectable_effect(comparison: Comparison | HeadToHead, worth: float = WORTH) -> DetectableEffect:
-    """The difference that `comparison` could have detected; none after a census, and unknown without pairs."""
+    """Difference that `comparison` could have detected; none after a census, and unknown without pairs."""
     positive("worth", worth)
     if comparison.is_empty or comparison.is_census:
         return DetectableEffect(worth, 0.0 if comparison.is_census else math.nan, 0)
@@ -173,11 +176,11 @@ def detectable_effect(comparison: Comparison | HeadToHead, worth: float = WORTH)
 
 
 def power_over_every_opponent(comparison: Comparison, lead: float, power: float = POWER) -> tuple[float, float]:
-    """The chance that one that is better by `lead` against each opponent is shown better against every one in a run
-    like this one, and how much better it has to be, against each alike, for the chance to be `power`.
+    """Power to find a contender significantly better against every opponent, and the lead needed.
 
-    By normal errors that hang together as the openings make them. From 20,000 draws, so the chance is never below one
-    in as many. NaN without opponents.
+    The power is for a true lead of `lead` against each opponent. The second value is the equal lead against each
+    opponent at which the power would be `power`. Errors are taken as normal and correlated as the openings make them.
+    The power is estimated from 20,000 draws, so it is never below one in 20,000. NaN without opponents.
     """
     if not comparison.effects:
         return math.nan, math.nan
@@ -186,7 +189,7 @@ def power_over_every_opponent(comparison: Comparison, lead: float, power: float 
 
 
 def _leads_needed(comparison: Comparison) -> Floats:
-    """For every draw of errors, the common lead at which the hardest of the one-sided tests is passed."""
+    """For every draw of errors, return the common lead at which the least favourable one-sided test rejects."""
     deviation = np.minimum([effect.error for effect in comparison.effects], 1.0)
     covariance = np.array(comparison.covariance)
     own = np.sqrt(np.diag(covariance))
@@ -198,7 +201,7 @@ def _leads_needed(comparison: Comparison) -> Floats:
 
 @dataclass(frozen=True)
 class SprtPlan:
-    """What to expect of a sequential test when the truth is `elo`."""
+    """Expected outcome of a sequential test if the true strength is `elo`."""
 
     sprt: Sprt
     elo: float
@@ -210,9 +213,9 @@ class SprtPlan:
 def sprt_plan(sprt: Sprt, elo: float, variance: float = TYPICAL_VARIANCE) -> SprtPlan:
     """Chance that the test accepts H1, and its expected length in pairs, when the true Elo difference is `elo`.
 
-    The ratio is taken for a Brownian motion between the bounds (Wald): within 10 % for 100 decided pairs, up to 40 %
-    short for few. No variance is smaller than `least_variance` of the truth. Raises ValueError unless the test's model
-    is "logistic".
+    Approximates the log-likelihood ratio by Brownian motion between the bounds (Wald). The length is within 10 % for
+    100 decided pairs, and up to 40 % too short for few. The variance is at least `least_variance` of the truth. Raises
+    ValueError unless the test's model is "logistic".
     """
     positive("variance", variance)
     variance = max(variance, least_variance(score_from_elo(elo) - 0.5))
@@ -225,7 +228,7 @@ def sprt_plan(sprt: Sprt, elo: float, variance: float = TYPICAL_VARIANCE) -> Spr
     tilt = 2 * drift / spread
     if abs(tilt) * (high - low) < 1e-6:
         return SprtPlan(sprt, elo, variance, -low / (high - low), -low * high / spread)
-    # the chance to reach the bound the drift points away from, written with exponents that cannot overflow
+    # the chance to reach the bound opposite to the drift, written with exponents that cannot overflow
     near, far = (high, -low) if tilt > 0 else (-low, high)
     away = (math.exp(-abs(tilt) * far) - math.exp(-abs(tilt) * (near + far))) / -math.expm1(-abs(tilt) * (near + far))
     passed = 1 - away if tilt > 0 else away

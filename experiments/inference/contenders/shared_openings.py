@@ -1,8 +1,8 @@
 """Results by opening and opponent, and the errors of estimates made from them.
 
-A baseline may have played more openings than a contender. What it won from those says how lucky the shared ones were
-for it, and, as far as the contender's results go with its own, for the contender: the regression estimator of a sample
-within a larger one (Cochran, *Sampling Techniques*, 1977, ch. 12).
+A baseline may have played more openings than a contender. Its results on those show how favourable the shared openings
+were for it and, as far as the contender's results correlate with its own, for the contender: the regression estimator
+of two-phase sampling (Cochran, *Sampling Techniques*, 1977, ch. 12).
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class PairCells:
 
     @property
     def rates(self) -> Floats:
-        """Share of games won; NaN where there is no pair."""
+        """Share of games won; NaN without a pair."""
         with np.errstate(invalid="ignore"):
             return np.asarray(self.wins / (2 * self.pairs))
 
     def against(self, opponents: npt.NDArray[np.bool_]) -> PairCells:
-        """The chosen columns, and the rows that have a pair in them."""
+        """Return the given columns, and the rows that have a pair in them."""
         rows = self.pairs[:, opponents].any(axis=1)
         return PairCells(
             self.opening[rows], self.cluster[rows], self.wins[rows][:, opponents], self.pairs[rows][:, opponents]
@@ -45,13 +45,13 @@ class PairCells:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """One number per opening and opponent, reduced to means over openings and every opening's part in their errors.
+    """One number per opening and opponent: its means over openings, and contributions to their errors.
 
     `means` (opponents,). `opening_parts` (openings, opponents) sum to zero over openings, and the errors of `means` are
-    those of such sums. `cluster_parts` are the same summed over openings that are alike. `scores` (clusters, opponents)
-    are what the sign-flip test turns over; they sum to `means`. `weights` are by how much each cluster counts in them.
-    `clusters` is how many clusters were `sampled`, (openings, opponents) numbers as they were; further parts are of
-    openings that only the baseline played.
+    those of such sums. `cluster_parts` are the same, summed over symmetric openings. `scores` (clusters, opponents) are
+    flipped by the sign-flip test; they sum to `means`. `weights` are the weights of the clusters in them. `clusters` is
+    the number of clusters in `sampled`, the original numbers (openings, opponents); further parts belong to openings
+    that only the baseline played.
     """
 
     means: Floats
@@ -64,15 +64,16 @@ class Sample:
 
     @property
     def covariance(self) -> Floats:
-        """Of `means`, clustered; zero for a single cluster."""
+        """Covariance of `means`, clustered; zero for a single cluster."""
         return np.asarray(self.cluster_parts.T @ self.cluster_parts * (self.clusters / max(self.clusters - 1, 1)))
 
     def unseen(self, columns: slice, pool: int, is_chance: npt.NDArray[np.bool_]) -> float:
-        """The share of the variance of a mean that is left as a pool's unplayed openings, and chance, are uncertain.
+        """Return the share of a mean's variance that remains due to a pool's unplayed openings and due to chance.
 
-        Had all been played, the mean would be that of all expected differences, whose variance is therefore taken off:
-        (1 − f)·s² of a share f of the pool is left. What varies against opponents in whose games chance has a part,
-        `is_chance`, may be chance alone; of that, which another game from the same opening would change, all is left.
+        If all openings had been played, the mean would be that of all expected differences. Their variance is therefore
+        subtracted: (1 − f)·s² remains if a share f of the pool is played. Variation against the opponents in
+        `is_chance`, whose games depend on chance, may be due to chance alone; it would change if the opening were
+        played again, so all of it remains.
         """
         variance = float((self.opening_parts[:, columns].mean(axis=1) ** 2).sum())
         sampled, by_chance = self.sampled[:, columns], is_chance[columns]
@@ -88,10 +89,10 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class SharedPlay:
-    """What of two agents' play is compared, against the `opponents` left.
+    """The part of two agents' play that is compared, against the remaining `opponents`.
 
-    `own` and `base` are cells of the same openings if `paired`; `whole` has in further rows what else the baseline
-    played. `samples` is one of differences if paired, else one of rates for each.
+    `own` and `base` are cells of the same openings if `paired`; `whole` has the baseline's further openings as
+    additional rows. `samples` has one sample of differences if paired, otherwise one of rates for each.
     """
 
     opponents: tuple[str, ...]
@@ -105,9 +106,9 @@ class SharedPlay:
 
 
 def shared_play(table: PairTable, contender: str, baseline: str, also: Collection[str] = ()) -> SharedPlay:
-    """The play of both against opponents that both have met, from the same openings if at least half are.
+    """Return both agents' play against common opponents, paired if at least half of the openings are shared.
 
-    `also` are other names of the baseline's, under which it played more openings: they count where openings are shared.
+    `also` are other names of the baseline, under which it played more openings: they count if openings are shared.
 
     Raises:
         ValueError: an agent is unknown or compared with itself, or there is no common opponent.
@@ -150,7 +151,7 @@ def _samples(own: PairCells, base: PairCells, whole: PairCells, paired: bool) ->
 
 
 def _cells(table: PairTable, agent: str, opponents: Sequence[str]) -> PairCells:
-    """An agent's complete pairs against these opponents."""
+    """Return an agent's complete pairs against these opponents."""
     record = record_of(table, agent)
     column = np.full(len(table.agents), -1)
     column[[table.code(name) for name in opponents]] = np.arange(len(opponents))
@@ -165,7 +166,7 @@ def _cells(table: PairTable, agent: str, opponents: Sequence[str]) -> PairCells:
 
 
 def _shared_cells(own: PairCells, other: PairCells, openings: Ints) -> tuple[PairCells, PairCells]:
-    """Both at the given openings, with only those pairs whose opening and opponent the other has as well."""
+    """Return both agents' cells at the given openings, with only the pairs that both have played."""
     rows = [np.searchsorted(cells.opening, openings) for cells in (own, other)]
     both = (own.pairs[rows[0]] > 0) & (other.pairs[rows[1]] > 0)
     first, second = (
@@ -176,7 +177,7 @@ def _shared_cells(own: PairCells, other: PairCells, openings: Ints) -> tuple[Pai
 
 
 def _joined(parts: Sequence[PairCells]) -> PairCells:
-    """Cells of one player under several names, row below row; an opening played under two of them counts once."""
+    """Concatenate the cells of one player under several names; an opening played under two of them counts once."""
     seen, kept = parts[0].opening, [parts[0]]
     for cells in parts[1:]:
         new = ~np.isin(cells.opening, seen)
@@ -194,9 +195,9 @@ def _rates(cells: PairCells) -> Sample:
 
 
 def _regressed(own: PairCells, base: PairCells, whole: PairCells) -> Sample:
-    """Differences, where `whole` are `base` and, in further rows, openings that the baseline alone has played.
+    """Differences if `whole` is `base` with additional rows for the openings that only the baseline has played.
 
-    The contender's rate is that of its openings, less `slope` times what the baseline won there more than elsewhere.
+    The contender's rate is that of its openings, minus `slope` times the baseline's surplus there over its usual rate.
     Slope 1 is the plain difference on shared openings, slope 0 that of two independent samples.
     """
     extra = len(whole.opening) - len(own.opening)
@@ -215,9 +216,9 @@ def _regressed(own: PairCells, base: PairCells, whole: PairCells) -> Sample:
 
 
 def _slope(own: Floats, base: Floats) -> float:
-    """How much more the contender wins of an opening where the baseline wins more of it: between 0 and 1.
+    """Regression slope of the contender's results by opening on the baseline's, clipped to [0, 1].
 
-    By least squares over openings, all opponents together; 1 where the baseline wins of all openings alike.
+    By least squares over openings, all opponents together; 1 if the baseline has the same result in all openings.
     """
     contender, other = (np.nansum(rates - _means(rates), axis=1) for rates in (own, base))
     spread = float(other @ other)
@@ -243,7 +244,7 @@ def _reduce(values: Floats, cluster: Ints) -> Sample:
 
 
 def _summed(values: Any, cluster: Ints) -> Any:
-    """Rows of one cluster added up; clusters in ascending order."""
+    """Sum the rows of each cluster; clusters in ascending order."""
     _, group = np.unique(cluster, return_inverse=True)
     sums = np.zeros((int(group.max(initial=-1)) + 1, values.shape[1]), values.dtype)
     np.add.at(sums, group, values)
@@ -251,6 +252,6 @@ def _summed(values: Any, cluster: Ints) -> Any:
 
 
 def _means(rates: Floats) -> Floats:
-    """By opponent, over the openings met; 0 without any."""
+    """Return means by opponent over the openings met; 0 without any."""
     known = ~np.isnan(rates)
     return np.asarray(np.where(known, rates, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1))

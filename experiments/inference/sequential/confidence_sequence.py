@@ -1,8 +1,8 @@
 """Confidence sequences: intervals that are valid at any time, by betting, for means in [0, 1].
 
-For every candidate mean m a gambler bets that the next value lies above m, another that it lies below. If m is right
-neither can expect to win, so a mean at which one of them has multiplied the stake by 2/alpha is ruled out, at any
-time, for good. The chance that the true mean is ever ruled out is at most alpha, however often one looks.
+For every candidate mean m one gambler bets that the next value lies above m, and another that it lies below. If m is
+the true mean, neither can expect to gain. So a mean is ruled out permanently once one of them has multiplied the stake
+by 2/alpha. The chance that the true mean is ever ruled out is at most alpha, regardless of how often one looks.
 
 Source: I. Waudby-Smith and A. Ramdas (2024), "Estimating means of bounded random variables by betting", J. R. Stat.
 Soc. B 86: the hedged capital process with predictable plug-in bets, with and without replacement.
@@ -29,7 +29,7 @@ class ConfidenceSequence:
     """The interval after every value, in playing order: `low[i]`, `high[i]` after `values[: i + 1]`.
 
     All intervals of the sequence hold the true mean together with probability `confidence`. Without values the arrays
-    are empty and nothing is known.
+    are empty.
     """
 
     values: Floats
@@ -45,17 +45,17 @@ class ConfidenceSequence:
 
     @property
     def last(self) -> tuple[float, float]:
-        """The interval as it stands; (0, 1) without values."""
+        """The current interval; (0, 1) without values."""
         return (float(self.low[-1]), float(self.high[-1])) if self.values.size else (0.0, 1.0)
 
 
 def confidence_sequence(values: npt.ArrayLike, confidence: float = 0.95, pool: int | None = None) -> ConfidenceSequence:
-    """The anytime-valid interval for the mean of `values`, each in [0, 1], read in schedule order.
+    """Compute the anytime-valid interval for the mean of `values`, each in [0, 1], in schedule order.
 
     With `pool` the values are draws without replacement from a finite pool of that size (openings of a fixed set,
-    played by agents that repeat themselves). The interval is then for the pool's mean, and what has been seen of it is
-    certain: exhausted, it is exact.
-    Ends are rounded outwards to multiples of 1/1000. Differences d in [−1, 1] go in as (1 + d)/2.
+    played by deterministic agents). The interval is then for the pool's mean, and the values seen are known parts of
+    it: once the pool is exhausted, the interval is exact. Ends are rounded outwards to multiples of 1/1000. Transform
+    differences d in [−1, 1] to (1 + d)/2.
     """
     x = check_shares("values", values)
     check_between("confidence", confidence)
@@ -67,7 +67,7 @@ def confidence_sequence(values: npt.ArrayLike, confidence: float = 0.95, pool: i
     above, below = np.zeros_like(candidates), np.zeros_like(candidates)
     before = np.cumsum(x) - x
     low, high = np.zeros(x.size), np.ones(x.size)
-    first, last = 0, candidates.size  # candidates[first:last] are those not ruled out yet
+    first, last = 0, candidates.size  # candidates[first:last] are not ruled out yet
     for start in range(0, x.size, _CHUNK):
         part = slice(start, min(start + _CHUNK, x.size))
         alive = slice(first, last)
@@ -81,14 +81,14 @@ def confidence_sequence(values: npt.ArrayLike, confidence: float = 0.95, pool: i
         won_above = above[alive] + np.cumsum(np.log1p(np.minimum(stake, _LARGEST_STAKE / means) * gains), axis=0)
         won_below = below[alive] + np.cumsum(np.log1p(-np.minimum(stake, _LARGEST_STAKE / (1 - means)) * gains), axis=0)
         above[alive], below[alive] = won_above[-1], won_below[-1]
-        # capital falls with the candidate for one gambler and rises for the other: what is ruled out is an end
+        # capital falls with the candidate for one gambler and rises for the other: ruled-out candidates are at the ends
         too_low = first + np.maximum.accumulate((won_above >= threshold).sum(axis=1))
         too_high = last - np.maximum.accumulate((won_below >= threshold).sum(axis=1))
         low[part] = candidates[np.maximum(too_low - 1, 0)]
         high[part] = candidates[np.minimum(too_high, candidates.size - 1)]
         first, last = int(too_low[-1]), max(int(too_high[-1]), int(too_low[-1]))
     low, high = np.maximum.accumulate(low), np.minimum.accumulate(high)
-    # values that drift can rule out every mean; the interval then stays a point instead of turning inside out
+    # drifting values can rule out every mean; the interval then stays a point instead of having low above high
     low = np.minimum(low, high)
     if pool is not None:
         least = (before + x) / pool
@@ -98,11 +98,13 @@ def confidence_sequence(values: npt.ArrayLike, confidence: float = 0.95, pool: i
 
 
 def capital_above(values: npt.ArrayLike, mean: float, alpha: float, pool: int | None = None) -> Floats:
-    """ln of what a gambler who bets that values in [0, 1] lie above `mean` has made of a stake of 1, after each one.
+    """Return the log capital, after each value, of a gambler who bets that values in [0, 1] exceed `mean`.
 
-    Where their true mean is `mean` or less, the chance that it ever reaches ln(1/α) is at most α. The bets are those of
-    `confidence_sequence` of confidence 1 − 2α: its lower end has then passed `mean`. For `pool` see there; once no rest
-    of the pool could make up for what was seen, it is infinite.
+    The initial capital is 1.
+
+    If the true mean is `mean` or less, the chance that it ever reaches ln(1/α) is at most α. The bets are those of
+    `confidence_sequence` at confidence 1 − 2α: at that point its lower end has passed `mean`. For `pool` see there; the
+    capital is infinite once the unplayed rest of the pool cannot lower its mean to `mean`.
     """
     x = check_shares("values", values)
     check_between("mean", mean)
@@ -115,7 +117,7 @@ def capital_above(values: npt.ArrayLike, mean: float, alpha: float, pool: int | 
 
 
 def _stakes(x: Floats, alpha: float) -> Floats:
-    """Bets fixed before each value is seen: sqrt(2·ln(2/α) / (v·t·ln(t + 1))), v the variance estimated so far."""
+    """Return bets fixed before each value: sqrt(2·ln(2/α) / (v·t·ln(t + 1))), v the variance so far."""
     t = np.arange(1, x.size + 1)
     mean = (0.5 + np.cumsum(x)) / (t + 1)
     variance = (0.25 + np.cumsum((x - mean) ** 2)) / (t + 1)

@@ -1,10 +1,11 @@
 """Best-of elimination: drop each contender once another is significantly better.
 
-All contenders meet the same opponents from the same openings, and every opening gives each a share of the points. Of
-two contenders a gambler bets, opening after opening, that one has the larger share: if it has not, on average, the
-chance that the stake is ever multiplied by (K − 1)/α is at most α/(K − 1) (see `betting`). A contender drops out when
-that has happened against it, for the one who leads. The best of K contenders has K − 1 others who might be shown to be
-better by luck: it ever drops out with a chance of at most α, however often one looks and whoever leads meanwhile.
+All contenders meet the same opponents from the same openings, and every opening gives each a share of the points. For
+two contenders a gambler bets, opening after opening, that one of them has the larger share. If its mean share is not
+larger, the chance that the stake is ever multiplied by (K − 1)/α is at most α/(K − 1) (see `confidence_sequence`). A
+contender drops out when the bet on the leader against it reaches that factor. The best of K contenders has K − 1 others
+that might appear better by chance: the chance that it ever drops out is at most α, regardless of how often one looks
+and of who leads meanwhile.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ ALPHA = 0.05
 def elimination_times(
     shares: Floats, checkpoints: Iterable[int], alpha: float = ALPHA, pool: int | None = None
 ) -> Ints:
-    """For each contender, after how many openings it dropped out; 0 if it is left.
+    """For each contender, return the number of openings after which it dropped out; 0 if it is left.
 
-    At each checkpoint all who are left are compared with the one who leads. It ends when one is left, or where somebody
-    who is left has not played on.
+    At each checkpoint all remaining contenders are compared with the leader. The procedure ends when one is left, or
+    when a remaining contender has not played on.
 
     Args:
-        shares: (openings, contenders) in playing order, each in [0, 1]; NaN where a contender has not played.
-        checkpoints: after how many openings to look, rising.
-        alpha: the chance that the best contender drops out.
-        pool: how many openings there are to draw from, where chance has no part; see `betting.confidence_sequence`.
+        shares: (openings, contenders) in playing order, each in [0, 1]; NaN if a contender has not played.
+        checkpoints: numbers of openings after which to look, ascending.
+        alpha: chance that the best contender drops out.
+        pool: number of openings to draw from, if games do not depend on chance; see `confidence_sequence`.
     """
     after = np.zeros(shares.shape[1], np.int64)
     allowed = pairwise_alpha(shares.shape[1], alpha)
@@ -54,9 +55,9 @@ def elimination_times(
 def gap_to_leader(
     leader: Floats, other: Floats, contenders: int, alpha: float = ALPHA, pool: int | None = None
 ) -> Interval:
-    """By how much larger the leader's share is, over the openings both have played, with the interval drop-outs go by.
+    """Estimate the leader's surplus share over the openings both have played, with the interval used for elimination.
 
-    Each end of it is false with a chance of at most α/(K − 1) for K contenders, at any time.
+    Each end of it is wrong with a chance of at most α/(K − 1) for K contenders, at any time.
     """
     both = ~(np.isnan(leader) | np.isnan(other))
     leads = _leads(leader[both], other[both])
@@ -67,10 +68,10 @@ def gap_to_leader(
 
 
 def pairwise_alpha(contenders: int, alpha: float = ALPHA) -> float:
-    """The chance of error allowed to each comparison of two contenders: α/(K − 1)."""
+    """Error level of each comparison of two contenders: α/(K − 1)."""
     return check_between("alpha", alpha, 0, 0.5) / max(1, contenders - 1)
 
 
 def _leads(leader: Floats, other: Floats) -> Floats:
-    """Differences of shares, from −1 to 1, as values in [0, 1]."""
+    """Transform differences of shares, from −1 to 1, to values in [0, 1]."""
     return np.asarray((1 + leader - other) / 2)

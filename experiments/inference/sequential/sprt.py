@@ -1,17 +1,18 @@
 """Sequential probability ratio test (generalised SPRT).
 
-The generalized SPRT over k equally spaced outcomes: 2 for single games, 3 for pairs of games without draws, 5 for
-pairs of games that can be drawn. Nothing but the mean is assumed of the outcomes, so it does not matter how often the
-opening decides. Looking after every pair is what the test is made for.
+The generalized SPRT over k equally spaced outcomes: 2 for single games, 3 for pairs of games without draws, 5 for pairs
+of games that can be drawn. Only the mean of the outcomes is modelled, so it does not matter how often the opening
+decides. The test is designed to be evaluated after every pair.
 
-Its error rates are asymptotic. When openings decide nearly all pairs, few pairs carry the evidence and the plain test
-errs in up to 0.059 of cases instead of 0.05 (exact enumeration, Elo 0 against 20, 93 % of pairs split). A decision
-here therefore also has to hold with half a lost and half a won observation added, which brings every case enumerated
-below its nominal rate and lengthens ordinary tests by 2 to 5 %. The ratio itself is left as others compute it.
+Its error rates are asymptotic. If openings decide nearly all pairs, few pairs carry the evidence and the plain test
+errs in up to 0.059 of cases instead of 0.05 (exact enumeration, Elo 0 against 20, 93 % of pairs split). A decision here
+therefore must also hold with half a lost and half a won observation added, which brings every enumerated case below its
+nominal rate and lengthens ordinary tests by 2 to 5 %. The reported ratio itself is the usual one.
 
-Sums over an opening, such as the differences of a gauntlet, have so many classes that most are empty, and likeliest
-shares of each would make the ratio crawl. They are taken as normal with unknown variance (model "score"), and the
-ratio itself has the guard: half an observation on either side of the middle between the two hypotheses.
+Sums over an opening, such as the differences of a gauntlet, have so many classes that most are empty, and maximum-
+likelihood shares of each class would let the ratio grow only slowly. They are taken as normal with unknown variance
+(model "score"), and the ratio itself contains the correction: half an observation on either side of the midpoint of the
+two hypotheses.
 """
 
 from __future__ import annotations
@@ -40,10 +41,10 @@ _ADDED = 0.5
 class Sprt:
     """H0: the strength is `low`; H1: it is `high`.
 
-    Model "logistic": `low` and `high` are Elo differences. "normalized": normalized Elo differences, so that the
-    length of the test depends less on the openings. "score": mean outcomes in [0, 1], of outcomes taken as normal; with
-    outcomes (1 + d)/2 this tests differences d, such as those of a gauntlet, where Elo means nothing.
-    `alpha` is the chance to accept H1 under H0, `beta` to accept H0 under H1.
+    Model "logistic": `low` and `high` are Elo differences. "normalized": normalized Elo differences, so that the length
+    of the test depends less on the openings. "score": mean outcomes in [0, 1], with outcomes taken as normal; with
+    outcomes (1 + d)/2 this tests differences d, such as those of a gauntlet, for which Elo is not defined. `alpha` is
+    the chance to accept H1 under H0, `beta` to accept H0 under H1.
     """
 
     low: float
@@ -76,9 +77,9 @@ class Sprt:
 def log_likelihood_ratio(counts: npt.ArrayLike, sprt: Sprt) -> Floats:
     """ln of the likelihood ratio of H1 to H0 for counts (…, k) over equally spaced outcomes, worst to best; shape (…).
 
-    n·Σ p̂ᵢ·ln(p1ᵢ/p0ᵢ), where p0 and p1 are the likeliest shares under either hypothesis; empty cells count as 0.001.
-    Model "score": n/2·ln((s² + (m − low)²)/(s² + (m − high)²)) for the mean m and variance s² of the outcomes, guarded.
-    Without observations it is 0.
+    n·Σ p̂ᵢ·ln(p1ᵢ/p0ᵢ), where p0 and p1 are the maximum-likelihood shares under H0 and H1; empty cells count as 0.001.
+    Model "score": n/2·ln((s² + (m − low)²)/(s² + (m − high)²)) for the mean m and variance s² of the outcomes, with the
+    correction of the module. Without observations it is 0.
     """
     array = checked_counts("counts", counts)
     n = array.sum(axis=-1)
@@ -98,11 +99,11 @@ def log_likelihood_ratio(counts: npt.ArrayLike, sprt: Sprt) -> Floats:
 
 
 def _normal_ratio(times: Floats, sums: Floats, squares: Floats, steps: int, sprt: Sprt) -> Floats:
-    """That of normal outcomes of unknown variance, with half an observation added on either side of the middle.
+    """Log-likelihood ratio of normal outcomes of unknown variance, with two half observations added.
 
-    They lie half a difference away (a quarter of the scale), further where an outcome sums up few games: with one
-    opponent and two games, 5 classes, a whole one. Given are the number of outcomes, their sum and that of their
-    squares.
+    They lie on either side of the midpoint of the hypotheses: half a difference away (a quarter of the scale), further
+    if an outcome is the sum of few games (with one opponent and two games, 5 classes, a whole one). Arguments are
+    the number of outcomes, their sum and the sum of their squares.
     """
     middle, reach = (sprt.low + sprt.high) / 2, max(0.25, 1 / math.sqrt(steps))
     n = times + 2 * _ADDED
@@ -113,10 +114,10 @@ def _normal_ratio(times: Floats, sums: Floats, squares: Floats, steps: int, sprt
 
 
 def sprt_crossings(counts: npt.ArrayLike, sprt: Sprt) -> npt.NDArray[np.int8]:
-    """Which bound the counts (…, k) are beyond: 1 (H1), −1 (H0), or 0 while the test is open; shape (…).
+    """Return the bound that the counts (…, k) have crossed: 1 (H1), −1 (H0), or 0 while the test is open; shape (…).
 
-    Beyond means with and without half an observation added to the worst and to the best class; the ratio of model
-    "score" has its own already.
+    A bound counts as crossed if the ratio is beyond it with and without half an observation added to the worst and to
+    the best class; the ratio of model "score" already contains its correction.
     """
     array = checked_counts("counts", counts)
     guard = np.zeros(array.shape[-1])
@@ -126,7 +127,7 @@ def sprt_crossings(counts: npt.ArrayLike, sprt: Sprt) -> npt.NDArray[np.int8]:
 
 
 def _crossings(ratios: Floats, sprt: Sprt) -> npt.NDArray[np.int8]:
-    """The bound that all ratios (r, …) are beyond: 1, −1 or 0; shape (…)."""
+    """Return the bound that all ratios (r, …) have crossed: 1, −1 or 0; shape (…)."""
     accepted = (ratios >= sprt.upper_bound).all(axis=0)
     rejected = (ratios <= sprt.lower_bound).all(axis=0)
     return np.asarray(accepted.astype(np.int8) - rejected.astype(np.int8), dtype=np.int8)
@@ -134,11 +135,11 @@ def _crossings(ratios: Floats, sprt: Sprt) -> npt.NDArray[np.int8]:
 
 @dataclass(frozen=True, eq=False)
 class SprtPath:
-    """The test after every observation, in playing order.
+    """State of the test after every observation, in playing order.
 
-    `outcomes` are class numbers 0 … k−1, worst to best (games won, for pairs), or with model "score" anything from 0 to
-    k−1; `llr[i]` is the ratio after i + 1 of them. After `decided_after` observations the test stopped with `decision`;
-    both None while it is open. Later entries of `llr` are what would have been seen by going on.
+    `outcomes` are class numbers 0 … k−1, worst to best (games won, for pairs), or with model "score" any numbers from 0
+    to k−1; `llr[i]` is the ratio after i + 1 of them. The test stopped with `decision` after `decided_after`
+    observations; both are None while it is open. Later entries of `llr` are the ratios if it had continued.
     """
 
     sprt: Sprt
@@ -150,7 +151,7 @@ class SprtPath:
 
 
 def sprt_path(outcomes: npt.ArrayLike, sprt: Sprt, classes: int = 3) -> SprtPath:
-    """Run the test over `outcomes`, class numbers 0 … classes − 1 in playing order (games won in each pair, for 3).
+    """Run the test on `outcomes`, class numbers 0 … classes − 1 in playing order (games won in each pair, for 3).
 
     With model "score" they may also lie between classes.
     """

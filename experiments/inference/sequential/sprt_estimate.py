@@ -1,16 +1,16 @@
 """Estimates after a sequential test has stopped.
 
-A test stops when luck has carried it to a bound, so the plain mean of what it read lies too far out, and intervals made
-for a fixed number of observations miss. Here outcomes are put in order: a test that accepted H1 earlier is stronger
-evidence than one that did later, that than one still open at the end, that than one that accepted H0 (stagewise
-ordering: Armitage 1958; Siegmund 1978, *Biometrika* 65; Tsiatis, Rosner and Mehta 1984, *Biometrics* 40). The estimate
-is the strength at which stronger and weaker outcomes than that seen are equally likely, so that it is as often too high
-as too low; the interval ends at the strengths at which they have a chance of (1 − confidence)/2.
+A test stops when its statistic, partly by luck, has reached a bound. The plain mean of its observations is therefore
+too extreme, and intervals for a fixed number of observations are invalid. Here outcomes are ordered from strongest to
+weakest: a test that accepted H1, the earlier the stronger; a test still open at the end; a test that accepted H0
+(stagewise ordering: Armitage 1958; Siegmund 1978, *Biometrika* 65; Tsiatis, Rosner and Mehta 1984, *Biometrics* 40).
+The estimate is the strength at which outcomes stronger and weaker than the observed one are equally likely, so that it
+is as often too high as too low. The interval ends at the strengths at which their chance is (1 − confidence)/2.
 
 These chances are those of Brownian motion between two bounds, in units of one observation's standard deviation, as in
-fishtest (M. Van den Bergh). The bound that was crossed is where the sum came to stand, its overshoot included, as
-sums of single steps cross a bound as Brownian motion does one 0.583 steps further out (Siegmund 1985, *Sequential
-Analysis*, ch. X); the other bound is moved by as much.
+fishtest (M. Van den Bergh). The crossed bound is placed where the sum ended, overshoot included, because sums of single
+steps cross a bound as Brownian motion crosses one 0.583 steps further out (Siegmund 1985, *Sequential Analysis*, ch.
+X). The other bound is moved by the same amount.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from experiments.inference.elo import (
 from experiments.inference.sequential.sprt import Sprt, SprtPath
 
 _OVERSHOOT = 0.583
-"""How far sums of normal steps are beyond a bound on average, in steps' standard deviations."""
+"""Mean overshoot of sums of normal steps beyond a bound, in standard deviations of a step."""
 _GRID = 1001
 _FARTHEST = 1e-4
-"""Means nearer to 0 or 1 than this are not told from these."""
+"""Means are kept at least this far from 0 and 1."""
 
 
 @dataclass(frozen=True)
 class StoppedEstimate:
-    """The median-unbiased estimate after a test with its interval at `confidence`.
+    """Median-unbiased estimate after a test, with its interval at `confidence`.
 
     In the units of the test: Elo, normalized Elo, or with model "score" the mean outcome.
     """
@@ -54,9 +54,9 @@ class StoppedEstimate:
 
 
 def stopped_estimate(path: SprtPath, confidence: float = 0.95) -> StoppedEstimate | None:
-    """What a test that is over says of the strength; one still open is taken as ended by its last observation.
+    """Estimate the strength after a test; a test still open is treated as ended by its last observation.
 
-    Only what the test has read counts: observations that came after its decision do not. None without observations.
+    Only observations before the test's decision count. None without observations.
     """
     check_between("confidence", confidence)
     n = path.decided_after or path.outcomes.size
@@ -70,10 +70,10 @@ def stopped_estimate(path: SprtPath, confidence: float = 0.95) -> StoppedEstimat
 
 @dataclass(frozen=True)
 class _Stand:
-    """A test as Brownian motion, a unit of time for each observation.
+    """A test as Brownian motion, with one unit of time per observation.
 
-    `position` is where it stands after `n` of them, between (or on) `lower` and `upper`. `drift_of` is the drift of a
-    strength between `weakest` and `strongest`.
+    `position` is its position after `n` observations, between (or on) `lower` and `upper`. `drift_of` is the drift for
+    a strength between `weakest` and `strongest`.
     """
 
     path: SprtPath
@@ -101,12 +101,12 @@ class _Stand:
             upper = position = max(position, 1e-9)
         elif path.decision == "H0":
             lower = position = min(position, -1e-9)
-        # one still open may stand beyond these bounds: far from both hypotheses the ratio grows slower than the sum
+        # an open test may be beyond these bounds: far from both hypotheses the ratio grows more slowly than the sum
         lower, upper = min(lower, position), max(upper, position)
         return cls(path, n, position, lower, upper, *ends, lambda strength: drift_of(strength) - middle)
 
     def strength_at(self, chance: float) -> float:
-        """The strength at which this outcome or a stronger one has a chance; an end of the range if there is none."""
+        """Return the strength that gives this or a stronger outcome a chance; an end of the range if none."""
 
         def excess(strength: float) -> float:
             return self.at_least(self.drift_of(strength)) - chance
@@ -118,21 +118,21 @@ class _Stand:
         return float(brentq(excess, self.weakest, self.strongest, xtol=1e-6))
 
     def at_least(self, drift: float) -> float:
-        """The chance of this outcome or a stronger one under a drift."""
+        """Return the chance of this outcome or a stronger one for a drift."""
         if self.path.decision == "H0":
             return 1 - crossing_chance(-drift, self.n, -self.upper, -self.lower)
         crossed = crossing_chance(drift, self.n, self.lower, self.upper)
         return crossed if self.path.decision else crossed + self._open_chance(drift)
 
     def _open_chance(self, drift: float) -> float:
-        """The chance that neither bound has been met, and that it stands here or higher."""
+        """Return the chance that neither bound has been reached, and that the position is this one or higher."""
         positions, reflected = self._reflected
         density = np.exp(-((positions - drift * self.n) ** 2) / (2 * self.n)) * reflected
         return float(np.trapezoid(density, positions)) / math.sqrt(2 * math.pi * self.n)
 
     @cached_property
     def _reflected(self) -> tuple[Floats, Floats]:
-        """Places from here to the upper bound, and what the bounds leave of the density there, whatever the drift."""
+        """Positions from this one to the upper bound, and the effect of the bounds on the density there."""
         positions = np.linspace(self.position, self.upper, _GRID)
         shifts = _shifts(self.n, self.upper - self.lower)[:, None]
         return positions, sum(
@@ -142,7 +142,7 @@ class _Stand:
 
 
 def _drifts(sprt: Sprt, deviation: float, classes: int) -> tuple[Callable[[float], float], tuple[float, float]]:
-    """The drift of a strength, in deviations an observation, and between which strengths to look."""
+    """Return the drift by strength, in deviations per observation, and the range of strengths to search."""
     if sprt.model == "normalized":
         scale = math.sqrt(games_per_outcome(classes)) / NORMALIZED_ELO_PER_SIGMA
         farthest = 0.5 / deviation / scale
@@ -158,9 +158,9 @@ def _drift_of_mean(sprt: Sprt, mean: float, deviation: float) -> float:
 
 
 def crossing_chance(drift: float, time: float, lower: float, upper: float) -> float:
-    """The chance that Brownian motion of unit variance from 0 meets `upper` by `time`, and not `lower` before.
+    """Chance that Brownian motion of unit variance from 0 reaches `upper` by `time`, without reaching `lower` before.
 
-    By the method of images: one for each reflection, each an inverse Gaussian distribution.
+    By the method of images: one image per reflection, each contributing an inverse Gaussian distribution.
     """
     distances = upper + _shifts(time, upper - lower)
     away, root = np.abs(distances), math.sqrt(time)
@@ -172,6 +172,6 @@ def crossing_chance(drift: float, time: float, lower: float, upper: float) -> fl
 
 
 def _shifts(time: float, width: float) -> Floats:
-    """Where images of the start lie: as many as Brownian motion may reach in this time."""
+    """Positions of the images of the start: all that Brownian motion may reach in this time."""
     most = 2 + math.ceil(5 * math.sqrt(time) / width)
     return np.asarray(2 * width * np.arange(-most, most + 1), np.float64)
