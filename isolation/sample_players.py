@@ -1,8 +1,9 @@
 """The classic ``sample_players``: players and score functions that old scripts import.
 
-All players work with both editions' engines: ``get_move`` takes the game, then what the edition adds, the time left
-last. `MinimaxPlayer` and `AlphaBetaPlayer` follow the second edition, `CustomPlayer` the first; they are short, exact
-references, not fast. (The score functions stand in `heuristics` too, which this package does not import.)
+All players work with both editions' engines: ``get_move`` takes the game and the edition's other arguments, of which
+the last is the time left. `MinimaxPlayer` and `AlphaBetaPlayer` follow the second edition, `CustomPlayer` the first;
+they are short and exact references, not fast. The score functions are also in `heuristics`, which this package does not
+import.
 """
 
 from __future__ import annotations
@@ -29,23 +30,23 @@ Timeout = SearchTimeout
 
 
 def null_score(game: Board, player: Any) -> float:
-    """0 for a game that is not over."""
+    """Return 0 for an unfinished game."""
     return game.utility(player)
 
 
 def open_move_score(game: Board, player: Any) -> float:
-    """The number of moves open to the player."""
+    """Return the player's number of moves."""
     return game.utility(player) or float(len(game.get_legal_moves(player)))
 
 
 def improved_score(game: Board, player: Any) -> float:
-    """The number of moves open to the player, less those open to its opponent."""
+    """Return the player's number of moves minus the opponent's."""
     opponent = game.get_opponent(player)
     return game.utility(player) or float(len(game.get_legal_moves(player)) - len(game.get_legal_moves(opponent)))
 
 
 def center_score(game: Board, player: Any) -> float:
-    """The squared distance of the player from the middle of the board."""
+    """Return the squared distance of the player from the middle of the board."""
     if outcome := game.utility(player):
         return outcome
     location = game.get_player_location(player)
@@ -56,21 +57,21 @@ def center_score(game: Board, player: Any) -> float:
 
 
 class RandomPlayer:
-    """Plays any legal move."""
+    """Plays a random legal move."""
 
     def get_move(self, game: Board, *time: Any) -> Move:
-        """A legal move drawn with `random`, or (-1, -1) if there is none."""
+        """Return a legal move drawn with `random`, or (-1, -1) if there is none."""
         return random.choice(game.get_legal_moves() or [NO_MOVE])
 
 
 class GreedyPlayer:
-    """Plays the move after which the score is best; among equals the one furthest down, then right."""
+    """Plays the move with the best score one ply ahead; among equals the lowest on the board, then the rightmost."""
 
     def __init__(self, score_fn: Score = open_move_score) -> None:
         self.score = score_fn
 
     def get_move(self, game: Board, *time: Any) -> Move:
-        """The best (score, move) one ply ahead, or (-1, -1) if there is no move."""
+        """Return the best move one ply ahead, or (-1, -1) if there is none."""
         scored = [(self.score(game.forecast_move(move), self), move) for move in game.get_legal_moves()]
         return max(scored, default=(0.0, NO_MOVE))[1]
 
@@ -79,7 +80,7 @@ class HumanPlayer:
     """Asks for moves at the terminal."""
 
     def get_move(self, game: Board, *time: Any) -> Move:
-        """The legal move picked by its number, or (-1, -1) if there is none or the input ends."""
+        """Return the legal move picked by its number, or (-1, -1) if there is none or the input ends."""
         moves = game.get_legal_moves()
         if not moves:
             return NO_MOVE
@@ -96,7 +97,7 @@ class HumanPlayer:
 
 
 class IsolationPlayer:
-    """What the searching players share: depth, score function, and the time to leave, in milliseconds."""
+    """Base class of searching players, with depth, score function, and milliseconds to leave on the clock."""
 
     def __init__(self, search_depth: int = 3, score_fn: Score = improved_score, timeout: float = 10.0) -> None:
         self.search_depth = search_depth
@@ -139,7 +140,7 @@ class IsolationPlayer:
         return self._best(game, depth, alpha, beta, maximizing_player, prune=True)
 
     def _deepest(self, game: Board, depths: range, search: Callable[[Board, int], tuple[float, Move]]) -> Move:
-        """The move of the last search that finished in time; if none did, the first legal move."""
+        """Return the move of the last search that finished in time, or the first legal move if none did."""
         move = next(iter(game.get_legal_moves()), NO_MOVE)
         try:
             for depth in depths:
@@ -153,30 +154,30 @@ class MinimaxPlayer(IsolationPlayer):
     """Minimax to a fixed depth."""
 
     def get_move(self, game: Board, *time: Callable[[], float]) -> Move:
-        """The best move at the search depth."""
+        """Return the best move at the search depth."""
         self.time_left = time[-1]
         return self._deepest(game, range(self.search_depth, self.search_depth + 1), self._minimax)
 
     def minimax(self, game: Board, depth: int) -> Move:
-        """The best move at a depth in plies."""
+        """Return the best move at a depth in plies."""
         return self._minimax(game, depth)[1]
 
 
 class AlphaBetaPlayer(IsolationPlayer):
-    """Alpha-beta, deepened iteratively until the time is up or the end of the game is reached."""
+    """Alpha-beta with iterative deepening until the time is up or the end of the game is reached."""
 
     def get_move(self, game: Board, *time: Callable[[], float]) -> Move:
-        """The best move of the deepest search that finished."""
+        """Return the best move of the deepest finished search."""
         self.time_left = time[-1]
         return self._deepest(game, range(1, len(game.get_blank_spaces()) + 1), self._alphabeta)
 
     def alphabeta(self, game: Board, depth: int, alpha: float = -_INFINITY, beta: float = _INFINITY) -> Move:
-        """The best move at a depth in plies."""
+        """Return the best move at a depth in plies."""
         return self._alphabeta(game, depth, alpha, beta)[1]
 
 
 class CustomPlayer(IsolationPlayer):
-    """The first edition's player: minimax or alpha-beta, to a fixed depth or deepened iteratively."""
+    """The first edition's player: minimax or alpha-beta, to a fixed depth or with iterative deepening."""
 
     minimax = IsolationPlayer._minimax
     alphabeta = IsolationPlayer._alphabeta
@@ -194,7 +195,7 @@ class CustomPlayer(IsolationPlayer):
         self.method = method
 
     def get_move(self, game: Board, *time: Any) -> Move:
-        """The best move of the deepest search that finished."""
+        """Return the best move of the deepest finished search."""
         self.time_left = time[-1]
         depths = range(1, len(game.get_blank_spaces()) + 1)
         if not self.iterative:

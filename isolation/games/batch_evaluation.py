@@ -19,11 +19,11 @@ _WORD = (1 << 64) - 1
 
 @dataclass(frozen=True)
 class EvaluationBatch:
-    """Positions, each to be valued for one of the players, as compiled code takes them; n of them.
+    """n positions to evaluate, each for one of the players, in the form that compiled code expects.
 
     Attributes:
-        size: of the board, ROWSxCOLUMNS.
-        columns: blank cells in two words, the players' cells, whose turn it is, and whom to value it for.
+        size: board size, ROWSxCOLUMNS.
+        columns: blank cells in two words, the players' cells, the player to move, and the player to evaluate for.
     """
 
     size: str
@@ -31,7 +31,7 @@ class EvaluationBatch:
 
     @classmethod
     def of(cls, positions: Positions, players: NDArray[np.int64]) -> EvaluationBatch:
-        """The positions, valued for these players (0 or 1)."""
+        """Return the positions to be evaluated for these players (0 or 1)."""
         low, high, own, other = packed(positions)
         turns = positions.plies % 2
         cells = np.where(turns == 0, own, other), np.where(turns == 0, other, own)
@@ -45,13 +45,13 @@ class EvaluationBatch:
 def evaluate_all(
     heuristic: CompiledHeuristic, asking: EvaluationBatch, parameters: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The heuristic's values, float64[n].
+    """Return the heuristic's values, float64[n].
 
     Args:
         parameters: float64, in the order of `parameters_of`.
 
     Raises:
-        ArithmeticError: the heuristic raised an exception at one of them.
+        ArithmeticError: the heuristic raised an exception at one of the positions.
     """
     from isolation.compiling.specialise import native_function
     from isolation.native import workspaces
@@ -71,11 +71,11 @@ def evaluate_all(
 
 @dataclass(frozen=True)
 class PrincipalVariations:
-    """What a search expects from n positions.
+    """Search results of n positions.
 
     Attributes:
-        scores: float64[n], to the side to move; ±inf means proven.
-        plies: int64[n], of each line; 0 if the limit was too small for any.
+        scores: float64[n], for the side to move; ±inf means proven.
+        plies: int64[n], the length of each line; 0 if the limit was too small for any.
         cells: int16[n, MAX_PLY], the lines.
     """
 
@@ -91,10 +91,11 @@ def expected_lines(
     depth: int | None,
     nodes: NDArray[np.int64] | None,
 ) -> PrincipalVariations:
-    """What alpha-beta expects from positions as part of a search for the side that has just moved.
+    """Search positions by alpha-beta, each as part of a search for the side that has just moved.
 
     Args:
-        depth: plies; or None, and `nodes`, int64[n], are the most nodes from each position.
+        depth: depth in plies, or None to use `nodes`.
+        nodes: int64[n], node limit of each position.
 
     Raises:
         ArithmeticError: the heuristic raised an exception or returned NaN.
@@ -123,7 +124,7 @@ def expected_lines(
 
 
 def is_over(positions: Positions) -> NDArray[np.bool_]:
-    """bool[n], whether the side to move, which is placed, has no move."""
+    """Return bool[n]: whether the side to move has no move. It must have been placed."""
     rows, columns = parse_size(positions.size)
     low, high, own, _ = packed(positions)
     masks = knight_masks(rows, columns)

@@ -1,4 +1,4 @@
-"""One agent's moves in many positions, compiled where possible."""
+"""An agent's moves in many positions, compiled where possible."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ _GROWTH = 32
 _BATCH_SECONDS = 0.25
 
 IsCancelled = Callable[[], bool]
-"""Says whether nobody wants the answers any more."""
+"""Returns whether the answers are no longer needed."""
 
 
 @dataclass(frozen=True)
 class Positions:
-    """Positions of one board by the moves that lead to them, in which the side to move has a move.
+    """Positions on boards of one size, given by the moves that lead to them. The side to move must have a move.
 
     Attributes:
         size: ROWSxCOLUMNS.
-        moves: the cells of all positions, one after another; two placements and more in each.
-        starts: int64[n + 1], position i has the cells starts[i] to starts[i + 1].
+        moves: the cells of all positions, concatenated; each begins with two placements.
+        starts: int64[n + 1]; position i has the cells starts[i] to starts[i + 1].
     """
 
     size: str
@@ -47,7 +47,7 @@ class Positions:
 
     @classmethod
     def of(cls, games: Sequence[Sequence[int]], size: str) -> Positions:
-        """Positions from one sequence of cells each."""
+        """Create positions from one sequence of cells each."""
         starts = np.cumsum([0, *map(len, games)])
         return cls(size, np.array([cell for moves in games for cell in moves], np.int16), starts)
 
@@ -55,16 +55,16 @@ class Positions:
         return len(self.starts) - 1
 
     def __getitem__(self, index: int) -> tuple[int, ...]:
-        """The cells played up to a position."""
+        """Return the cells played up to a position."""
         return tuple(self.moves[self.starts[index] : self.starts[index + 1]].tolist())
 
     @property
     def plies(self) -> NDArray[np.int64]:
-        """How many plies have been played in each."""
+        """Number of plies played in each position."""
         return np.diff(self.starts)
 
     def take(self, rows: NDArray[np.int64]) -> Positions:
-        """Some of the positions, in this order."""
+        """Return the positions at these indices, in this order."""
         plies = self.plies[rows]
         starts = np.concatenate(([0], np.cumsum(plies)))
         move_rows = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], plies)
@@ -73,14 +73,14 @@ class Positions:
 
 @dataclass(frozen=True)
 class BatchMoves:
-    """What an agent did in n positions.
+    """An agent's answers in n positions.
 
     Attributes:
-        cells: int16[n], its moves, -1 where it lost by something else.
-        failure: int8[n], the number of a `Reason` there, otherwise 0.
-        detail: what happened at the `first_failure`; empty if it always moved.
-        nodes: int64[n], positions it visited; 0 if it does not tell.
-        nanoseconds: int64[n], what it took.
+        cells: int16[n], its moves, -1 where it failed.
+        failure: int8[n], the number of a `Reason` where it failed, else 0.
+        detail: details of the `first_failure`; empty if it always moved.
+        nodes: int64[n], positions visited; 0 if the agent does not report them.
+        nanoseconds: int64[n], time used.
     """
 
     cells: NDArray[np.int16]
@@ -94,12 +94,12 @@ class BatchMoves:
 
     @property
     def first_failure(self) -> int | None:
-        """The first answer that was lost by an error, or else otherwise; None if the agent always moved."""
+        """Index of the first error, else of the first other failure; None if the agent always moved."""
         return first_failure(self.failure)
 
 
 def first_failure(failure: NDArray[np.int8]) -> int | None:
-    """The place of the first error among the numbers of reasons, or else of the first other failure; None if all are 0.
+    """Return the index of the first error, else of the first other failure; None if all reasons are 0.
 
     >>> first_failure(np.array([0, Reason.TIMEOUT, Reason.ERROR, Reason.ERROR], np.int8))
     2
@@ -111,13 +111,13 @@ def first_failure(failure: NDArray[np.int8]) -> int | None:
 def choose_moves(
     agent: Agent, positions: Positions, seeds: NDArray[np.uint64], is_cancelled: IsCancelled = lambda: False
 ) -> BatchMoves:
-    """Ask an agent once in every position, each as if in a game of its own.
+    """Ask an agent for one move in every position, each as if in a new game.
 
-    Compiled agents are asked in compiled code, which runs without Python's lock: any number of threads may ask. A call
-    of it answers about a quarter of a second's positions, so that Python can handle a signal after it.
+    Compiled agents are asked by compiled code, which releases Python's lock, so that any number of threads may call
+    this function. Each compiled call takes about a quarter of a second, so that Python can handle signals in between.
 
     Args:
-        seeds: uint64, one a move.
+        seeds: uint64, one per move.
         is_cancelled: called between positions, for threads, which receive no signals.
 
     Raises:
@@ -134,7 +134,7 @@ def choose_moves(
 
 
 def join_answers(parts: Sequence[BatchMoves]) -> BatchMoves:
-    """The answers to one set of positions after another."""
+    """Concatenate the answers to several sets of positions."""
     cells, failure, nodes, nanoseconds = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("cells", "failure", "nodes", "nanoseconds")
     )
@@ -151,9 +151,9 @@ def asking(
     seeds: NDArray[np.uint64],
     is_cancelled: IsCancelled = lambda: False,
 ) -> Callable[[], BatchMoves]:
-    """What asks a compiled player once in every position, all being ready for it: calling that takes no more than this.
+    """Return a function that asks a compiled player in every position, with all preparations already done.
 
-    What it returns says nothing of what happened where the player failed, and is overwritten by the next call.
+    Its answers contain no details of failures, and are overwritten by the next call.
     """
     from isolation.compiling.specialise import native_function
     from isolation.native import workspaces
@@ -184,9 +184,9 @@ def asking(
 
 
 def batches(count: int, is_cancelled: IsCancelled = lambda: False) -> Iterator[tuple[int, int]]:
-    """The first position and the number of positions of each compiled call, which should take a quarter of a second.
+    """Yield the first position and the number of positions of each compiled call.
 
-    How many that are is estimated from the time that the caller has taken so far.
+    A call should take a quarter of a second. The number of positions is estimated from the time the caller took so far.
 
     Raises:
         CancelledError: `is_cancelled` returned True.
@@ -202,7 +202,7 @@ def batches(count: int, is_cancelled: IsCancelled = lambda: False) -> Iterator[t
 
 
 def packed(positions: Positions) -> tuple[NDArray[Any], ...]:
-    """Positions as compiled code takes them: blank cells in two words, the cell of the side to move, the other's."""
+    """Return positions as compiled code expects them: blank cells in two words, the mover's cell, the other's cell."""
     count, plies = len(positions), positions.plies
     moves = positions.moves.astype(np.int64)
     position = np.repeat(np.arange(count), plies)
@@ -218,9 +218,9 @@ def packed(positions: Positions) -> tuple[NDArray[Any], ...]:
 def _with_detail(
     answers: BatchMoves, agent: Agent, positions: Positions, seeds: NDArray[np.uint64], is_cancelled: IsCancelled
 ) -> BatchMoves:
-    """The answers with what happened at the first failure, which compiled code cannot tell.
+    """Add the details of the first failure, which compiled code cannot report, by asking again in Python.
 
-    Where Python finds no error, a number was too large for compiled code, and the answer is Python's.
+    If Python raises no error, a number was too large for compiled code; then Python's answer is used.
     """
     errors = np.flatnonzero(answers.failure == Reason.ERROR)
     again = _answer_interpreted(agent, positions.take(errors), seeds[errors], is_cancelled)
@@ -253,7 +253,7 @@ def _answer_interpreted(
 
 
 def _ask(player: Player, board: Board, seed: int, is_ctrl_c: IsCtrlC) -> tuple[int, int, str, int, int]:
-    """Cell, failure, its detail, nodes and nanoseconds of one answer."""
+    """Return cell, failure, detail, nodes and nanoseconds of one answer."""
     try:
         player.new_game()
         result = player.choose(board, seed)

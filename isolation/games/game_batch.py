@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class GameBatch:
-    """A batch of n finished games as columns; the plies of all games lie one after another, split by `offsets`.
+    """n finished games as columns; the plies of all games are concatenated, and split by `offsets`.
 
     Attributes:
         winner: int8[n], 1 or 2.
-        reason: int8[n], the numbers of `Reason`.
-        detail: n texts, mostly empty.
+        reason: int8[n], numbers of `Reason`.
+        detail: n strings, mostly empty.
         offsets: int64[n + 1]; game i has the plies offsets[i] to offsets[i + 1].
-        moves, score, depth, nodes, time_us, exact: one entry a ply, see `GameRecord`.
+        moves, score, depth, nodes, time_us, exact: one entry per ply, see `GameRecord`.
     """
 
     winner: NDArray[np.int8]
@@ -36,7 +36,7 @@ class GameBatch:
         return len(self.winner)
 
     def taken(self, indices: NDArray[np.int64]) -> GameBatch:
-        """The games at these places, in this order."""
+        """Return the games at these indices, in this order."""
         lengths = np.diff(self.offsets)[indices]
         offsets = np.append(0, lengths.cumsum())
         plies = np.arange(offsets[-1]) + np.repeat(self.offsets[indices] - offsets[:-1], lengths)
@@ -50,7 +50,7 @@ BY_PLY = ("moves", "score", "depth", "nodes", "time_us", "exact")
 
 
 def concatenate(parts: Sequence[GameBatch]) -> GameBatch:
-    """Several batches, at least one, as one."""
+    """Concatenate one or more batches."""
     columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in (*_BY_GAME, *BY_PLY)}
     lengths = np.concatenate([np.diff(part.offsets) for part in parts])
     details = [text for part in parts for text in part.detail]

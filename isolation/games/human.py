@@ -46,7 +46,7 @@ Command = Literal["move", "hint", "undo", "resign", "save", "moves", "help", "qu
 
 @dataclass(frozen=True)
 class Answer:
-    """What a line means: a command, with the cell of a move or the file of a save."""
+    """A parsed line of input: a command, with the cell of a move or the file to save to."""
 
     command: Command
     cell: int = -1
@@ -55,17 +55,17 @@ class Answer:
 
 @dataclass(frozen=True)
 class Seat:
-    """Where a person plays, against whom, and how it is asked and told.
+    """A human player's side, opponent, and input and output.
 
     Attributes:
-        opponent: the agent at the other side.
-        adviser: the agent that hints.
-        side: 1 or 2, the person's.
-        ask: shows a prompt and returns a line; EOFError at the end of the input.
-        say: shows some lines.
-        save: writes the game so far to a file; OSError if it cannot.
+        opponent: the agent to play against.
+        adviser: the agent that gives hints.
+        side: the human's side, 1 or 2.
+        ask: shows a prompt and returns a line; raises EOFError at the end of the input.
+        say: prints lines.
+        save: writes the game so far to a file; raises OSError on failure.
         ascii_only: whether boards are drawn in plain ASCII.
-        seed: of the opponent's random choices.
+        seed: random seed of the opponent's choices.
     """
 
     opponent: Agent
@@ -79,7 +79,7 @@ class Seat:
 
     @property
     def names(self) -> tuple[str, str]:
-        """The players' names, player 1's first."""
+        """The players' names, player 1 first."""
         return (HUMAN, self.opponent.name) if self.side == 1 else (self.opponent.name, HUMAN)
 
 
@@ -95,13 +95,13 @@ class _Game:
 
 
 def read_answer(text: str, board: Board) -> Answer:
-    """What a line means at a position.
+    """Parse a line of input at a position.
 
     >>> read_answer("c1", Board.from_moves([24, 14])).cell, read_answer("2", Board.from_moves([24, 14])).cell
     (9, 11)
 
     Raises:
-        ValueError: it is neither a command nor a legal move, and why.
+        ValueError: neither a command nor a legal move; the message gives the reason.
     """
     words = text.strip().split(maxsplit=1)
     if not words:
@@ -126,7 +126,7 @@ def read_answer(text: str, board: Board) -> Answer:
 
 
 def why_illegal(board: Board, cell: int) -> str:
-    """Why the player to move cannot go to a cell of the board."""
+    """Explain why the player to move cannot move to a cell of the board."""
     name = cell_name(cell, board.width)
     here = board.locations[board.active_index]
     if cell in board.locations:
@@ -139,12 +139,12 @@ def why_illegal(board: Board, cell: int) -> str:
 
 
 def play_human(seat: Seat, size: str = "7x7", moves: Sequence[int] = ()) -> GameRecord | None:
-    """Play a game; None if the person leaves before its end, or the input ends.
+    """Play a game; return None if the human quits or the input ends before the end of the game.
 
-    In the record the person's plies have no score and no depth; resigning is the reason `resigned`.
+    In the record, the human's plies have no score and no depth. The reason for resigning is `resigned`.
 
     Raises:
-        ValueError: a bad size, one the opponent cannot play on, or illegal `moves` to begin with.
+        ValueError: bad size, size not supported by the opponent, or illegal `moves` to begin with.
     """
     check_board_size([seat.opponent], parse_size(size))
     board = Board.from_moves(moves, size)
@@ -176,7 +176,7 @@ def _welcome(seat: Seat) -> str:
 
 
 def _turn_of_person(game: _Game) -> GameRecord | None:
-    """Ask until a move is played or the game ends: then its record, with winner 0 if it was left."""
+    """Ask until a move is played or the game ends; return the record of an ended game (winner 0 if the human quit)."""
     board, seat = game.board, game.seat
     seat.say(_situation(board, seat))
     started = time.perf_counter()
@@ -213,7 +213,7 @@ def _turn_of_person(game: _Game) -> GameRecord | None:
 
 
 def _turn_of_agent(game: _Game) -> GameRecord | None:
-    """Let the agent move; a record if it has lost the game by failing to."""
+    """Let the agent move; return the record if it fails to move and so loses."""
     board, seat = game.board, game.seat
     try:
         with detect_ctrl_c() as is_ctrl_c, capture_output() as printed:
@@ -256,7 +256,7 @@ def _play(game: _Game, result: SearchResult) -> None:
 
 
 def _undo(game: _Game) -> None:
-    """Take plies back to the person's last decision."""
+    """Take back plies up to and including the human's last move."""
     own = [ply for ply in range(len(game.results)) if (game.opening + ply) % 2 + 1 == game.seat.side]
     if not own:
         raise ValueError("you have not moved yet")

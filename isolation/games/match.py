@@ -39,18 +39,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GameRecord:
-    """One game, for people and tests.
+    """A finished game as a Python object.
 
     Attributes:
-        size: of the board, ROWSxCOLUMNS.
+        size: board size, ROWSxCOLUMNS.
         opening: the cells played before the agents took over.
         agent_1, agent_2: the agents' names; agent 1 places first.
         winner: 1 or 2.
-        reason: the word of a `Reason`, what the loser did.
-        detail: more about an unusual end.
+        reason: the reason for the loss, a `Reason.word`.
+        detail: details of an unusual end.
         moves: the cells of all plies, including the opening.
-        score, depth, nodes, time_us, exact: of every ply as its mover saw it, aligned with `moves`; on opening plies
-            NaN, zeros and False.
+        score, depth, nodes, time_us, exact: the mover's search results for every ply, aligned with `moves`; for
+            opening plies NaN, zeros and False.
     """
 
     size: str
@@ -69,7 +69,7 @@ class GameRecord:
 
     @property
     def plies(self) -> int:
-        """Plies played, the opening's included."""
+        """Number of plies played, including the opening."""
         return len(self.moves)
 
 
@@ -83,9 +83,9 @@ def play(
     seed: int = 0,
     hard_cap: float | None = None,
 ) -> GameRecord:
-    """Play one game; safe in threads as far as `play_games` is, see there.
+    """Play one game. For use in threads see `play_many`.
 
-    Given one tuple, as scripts of the third edition do, it is `isolation.editions.third.game_loop.play`.
+    Called with a single tuple, as in scripts of the third edition, it is `isolation.editions.third.game_loop.play`.
     """
     games = play_games(agent_1, agent_2, [opening], [seed], size, hard_cap)
     plies = (tuple(getattr(games, name).tolist()) for name in BY_PLY)
@@ -111,16 +111,16 @@ def play_games(
     See `play_many`, which plays a batch of any pairings.
 
     Args:
-        openings: legal sequences of cells; compiled play needs both placements in each.
-        seeds: one unsigned 64-bit number a game.
-        hard_cap: seconds after which a move counts as a hang. All user code then lives in child processes; without it,
-            what comes from files and does not compile, and a move is a hang after a minute.
-        marker: int64[4], kept at the index of the game being played, the index (0, 1) of its mover, its ply, and
-            whether compiled code plays it, which nothing here can end.
+        openings: legal sequences of cells; compiled play requires both placements in each.
+        seeds: one unsigned 64-bit number per game.
+        hard_cap: seconds after which a move counts as a hang; all user code then runs in child processes. Without it,
+            only user code from files that does not compile does, and a move counts as a hang after a minute.
+        marker: int64[4], continuously set to the index of the current game, the index (0, 1) of its mover, its ply, and
+            whether compiled code is playing it, which cannot be interrupted from here.
         interpreted: play in the interpreted loop even if both agents are compiled.
 
     Raises:
-        ValueError: an illegal opening, or an agent that cannot be sent to the process that a hard cap needs.
+        ValueError: an illegal opening, or an agent that cannot be pickled for the process that a hard cap requires.
     """
     sides = np.tile(np.array([0, 1], np.int64), (len(openings), 1))
     agents = (agent_1, agent_2)
@@ -140,26 +140,24 @@ def play_many(
     memory: MoveCache | None = None,
     interpreted: bool = False,
 ) -> GameBatch:
-    """Play one game from every opening, each between two of several agents; the games come back in their order.
+    """Play one game from every opening, each between two of several agents; the games are returned in this order.
 
-    All games between compiled agents are played in one call of compiled code; the records are the same as those of the
-    interpreted loop, times aside. The others are played afterwards, those of the same two agents on the same sides one
-    after another.
+    All games between compiled agents are played in one call of compiled code. Their records equal those of the
+    interpreted loop except for times. The other games are played afterwards, grouped by agents and sides.
 
-    Safe in threads: batches may be played at once, each as if alone but for times, if each has a memory of its own. It
-    does not hold for classic players, which draw from generators of the whole process (see `ClassicAgent`), nor for
-    users' code that keeps a memory of its own.
+    Thread-safe if each concurrent call has its own `memory`; results do not depend on other threads, except for times.
+    This does not apply to classic players, which use process-wide random generators (see `ClassicAgent`), nor to user
+    code that keeps state of its own.
 
     Args:
-        sides: int[n, 2], the places among `agents` of who places first and who second.
-        marks: int64[n], what `marker` says of each game; without it, its index.
-        memory: what compiled agents that leave nothing to chance have answered; they are not asked the same again, and
-            the time of an answer is that of the search when it was made.
+        sides: int[n, 2], indices in `agents` of the players who place first and second.
+        marks: int64[n], the number by which `marker` identifies each game; by default its index.
+        memory: cache of deterministic compiled agents' answers. A cached answer keeps the time of its search.
         openings, seeds, hard_cap, marker, interpreted: see `play_games`.
 
     Raises:
-        ValueError: an illegal opening, or an agent that cannot play on boards of this size, or that cannot be sent to
-            the process that a hard cap needs.
+        ValueError: an illegal opening, or an agent that does not support this board size, or that cannot be pickled for
+            the process that a hard cap requires.
     """
     check_board_size(agents, parse_size(size))
     for opening in dict.fromkeys(map(tuple, openings)):
@@ -179,19 +177,19 @@ def play_many(
 
 
 def load_compiled_games(size: tuple[int, int]) -> None:
-    """Compile or load what plays games of compiled agents on boards of (rows, columns), before there is one to play."""
+    """Compile or load the compiled game loop for boards of (rows, columns) in advance."""
     nothing = _Fixtures((), np.empty((0, 2), np.int64), [], [], np.empty(0, np.int64))
     _play_compiled(nothing, [], format_size(*size), np.zeros(3, np.int64), None)
 
 
 def might_hang(agent: Agent) -> bool:
-    """Whether an agent could fail to answer: it runs code that does not ship with the toolkit."""
+    """Return whether an agent may fail to answer, because it runs code that does not ship with the toolkit."""
     return agent.is_user_code
 
 
 @dataclass(frozen=True)
 class _Fixtures:
-    """n games to be played: the arguments of `play_many` that say who plays what."""
+    """n games to play: the arguments of `play_many` that define them."""
 
     agents: Sequence[Agent]
     sides: NDArray[np.int64]
@@ -200,13 +198,13 @@ class _Fixtures:
     marks: NDArray[np.int64]
 
     def at(self, rows: NDArray[np.int64]) -> _Fixtures:
-        """Those at these places."""
+        """Return the games at these indices."""
         openings, seeds = [self.openings[i] for i in rows.tolist()], [self.seeds[i] for i in rows.tolist()]
         return _Fixtures(self.agents, self.sides[rows], openings, seeds, self.marks[rows])
 
 
 def _native_players(fixtures: _Fixtures, size: tuple[int, int], hard_cap: float | None) -> list[CompiledPlayer | None]:
-    """For each agent, what plays for it in compiled code; None for those that cannot, may not or need not."""
+    """Return each agent's compiled player, or None if it has none, may not use it, or does not play."""
     native: list[CompiledPlayer | None] = [None] * len(fixtures.agents)
     for index in np.unique(fixtures.sides).tolist():
         agent = fixtures.agents[index]
@@ -216,7 +214,7 @@ def _native_players(fixtures: _Fixtures, size: tuple[int, int], hard_cap: float 
 
 
 def _by_sides(sides: NDArray[np.int64], rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """These places split by who plays whom on which side, each in its order."""
+    """Split indices of games by players and sides, keeping their order."""
     if not len(rows):
         return []
     _, groups = np.unique(sides[rows], axis=0, return_inverse=True)
@@ -226,7 +224,7 @@ def _by_sides(sides: NDArray[np.int64], rows: NDArray[np.int64]) -> list[NDArray
 
 
 def _in_order(parts: Sequence[tuple[NDArray[np.int64], GameBatch]]) -> GameBatch:
-    """Games that were played in parts, each with the places of its games among all."""
+    """Merge games played in parts, each given with the indices of its games."""
     if not parts:
         return _collect([])
     rows = np.concatenate([rows for rows, _ in parts])
@@ -277,9 +275,9 @@ def _play_compiled(
 
 
 def _with_details(games: GameBatch, fixtures: _Fixtures, size: str, marker: NDArray[np.int64]) -> GameBatch:
-    """The games, those lost by an error or a late move with their details, which compiled code cannot tell.
+    """Add the details of errors and late moves, which compiled code cannot report.
 
-    Where Python finds no error, a number was too large for compiled code, and the game is played again in Python.
+    If Python raises no error, a number was too large for compiled code; the game is then replayed in Python.
     """
     unplayed = []
     for index in np.flatnonzero(games.reason).tolist():
@@ -310,7 +308,7 @@ def _with_details(games: GameBatch, fixtures: _Fixtures, size: str, marker: NDAr
 
 
 def _ask_again(agent: Agent, board: Board, seed: int) -> None:
-    """Have an agent search in Python what it has failed at; code from files in a process of its own."""
+    """Repeat in Python the search in which an agent failed; code from files runs in a child process."""
     if not _is_from_file(agent):
         choose_once(agent, board, seed)
         return
@@ -322,7 +320,7 @@ def _ask_again(agent: Agent, board: Board, seed: int) -> None:
 
 
 def _play_interpreted(fixtures: _Fixtures, size: str, hard_cap: float | None, marker: NDArray[np.int64]) -> GameBatch:
-    """Games of the same two agents on the same sides."""
+    """Play games of the same two agents on the same sides."""
     from isolation.engines.engine_agent import EnginePlayer
 
     agents = [fixtures.agents[index] for index in fixtures.sides[0]]
@@ -340,8 +338,7 @@ def _play_interpreted(fixtures: _Fixtures, size: str, hard_cap: float | None, ma
 
 
 def _open(agent: Agent, size: tuple[int, int], hard_cap: float | None) -> Player:
-    """The player of an agent; user code that runs interpreted has a process of its own if a cap is asked for, or if it
-    comes from a file."""
+    """Open an agent's player. Interpreted user code gets its own process if it has a cap or comes from a file."""
     from isolation.processes.subprocess_player import patience, subprocess_player
 
     if agent.has_own_process:
@@ -352,18 +349,18 @@ def _open(agent: Agent, size: tuple[int, int], hard_cap: float | None) -> Player
 
 
 def _is_capped(hard_cap: float | None) -> bool:
-    """Whether moves are given up: not without a cap, nor with one that never comes."""
+    """Return whether moves have a finite cap."""
     return hard_cap is not None and hard_cap < inf
 
 
 def _is_from_file(agent: Agent) -> bool:
-    """Whether what an agent evaluates by was loaded from a user's file."""
+    """Return whether the agent's heuristic was loaded from a user's file."""
     return origin_of(base_function(agent.heuristic)) is not None
 
 
 @dataclass(frozen=True)
 class _Played:
-    """A finished game: who won and why, the plies of the opening, all cells, and what the later plies rest on."""
+    """A finished game: winner, reason, number of opening plies, all cells, and search results of the later plies."""
 
     winner: int
     reason: Reason

@@ -1,8 +1,8 @@
 """Parse and write PGN.
 
-A game begins from its FEN, mostly after both placements, as its variant does (Joust's: 8x8, knights on d4 and e5), or
-from an empty board. Boards of any size, and placements as moves, `N@d4`, are ours; the rest is the common form
-(S. J. Edwards 1994).
+A game starts from its FEN (usually after both placements), from its variant's start position (Joust: 8x8, knights on
+d4 and e5), or from an empty board. Other board sizes, and placements as moves (`N@d4`), are extensions of this toolkit;
+the rest is standard PGN (S. J. Edwards 1994).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from isolation.engines.protocol import start_of, variant_of
 UNDECIDED = "*"
 RESULTS = {"1-0": 1, "0-1": 2, UNDECIDED: 0, "1/2-1/2": 0}
 PLACED = 2
-"""A game of ours begins, in PGN, after so many plies."""
+"""Number of plies before the start of a game written by this toolkit."""
 _WIDTH = 100
 _TOKEN = re.compile(
     r"""\[\s*(?P<tag>\w+)\s+"(?P<value>(?:[^"\\\n]|\\.)*)"\s*\]|\{(?P<comment>[^}]*)\}|;[^\n]*|^%[^\n]*"""
@@ -35,12 +35,12 @@ class PgnGame:
     """A game of a collection.
 
     Attributes:
-        line: of the file, where it begins.
-        tags: their values by name.
-        size: of the board, ROWSxCOLUMNS.
-        cells: all plies, placements included.
-        comments: one a ply, empty where there is none.
-        winner: 1 or 2; 0 where the result does not say.
+        line: number of its first line in the file.
+        tags: values by name.
+        size: board size, ROWSxCOLUMNS.
+        cells: all plies, including placements.
+        comments: one per ply, possibly empty.
+        winner: 1 or 2; 0 if unknown.
     """
 
     line: int
@@ -52,7 +52,7 @@ class PgnGame:
 
     @property
     def opening(self) -> tuple[int, ...]:
-        """The plies that nobody chose: as the game says, or all if it has no result, or its placements."""
+        """The plies not chosen by the players: as the tag says, or all if the game has no result, or its placements."""
         said = self.tags.get("OpeningPlies", "")
         if said.isascii() and said.isdecimal() and len(said) < 5:
             return self.cells[: int(said)]
@@ -60,10 +60,10 @@ class PgnGame:
 
 
 def read_pgn(path: Path) -> list[PgnGame]:
-    """The games of a file, which is UTF-8 or, as PGN once was, Latin-1.
+    """Read the games of a file in UTF-8 or in Latin-1, the original encoding of PGN.
 
     Raises:
-        ValueError: the file cannot be read, or a game is none; the message names file and line, and which move.
+        ValueError: the file cannot be read, or a game is invalid; the message gives file, line and move.
     """
     try:
         text = _text_of(path)
@@ -88,10 +88,10 @@ def _text_of(path: Path) -> str:
 
 
 def parse_pgn(text: str, source: str) -> list[PgnGame]:
-    """The games of a text.
+    """Parse the games in a text.
 
     Raises:
-        ValueError: a game is none; the message names the source and the line, and which move.
+        ValueError: a game is invalid; the message gives source, line and move.
     """
     games = []
     for draft in _split(text, source):
@@ -106,7 +106,7 @@ def parse_pgn(text: str, source: str) -> list[PgnGame]:
 def write_pgn(
     tags: Mapping[str, str], size: str, cells: tuple[int, ...], comments: tuple[str, ...], winner: int
 ) -> str:
-    """A game as `read_pgn` reads it; its first tags are those given, comments are one a ply."""
+    """Format a game so that `read_pgn` can read it; `tags` come first, `comments` has one entry per ply."""
     start = Board.from_moves(cells[:PLACED], size)
     result = "1-0" if winner == 1 else "0-1" if winner == 2 else UNDECIDED
     every = {**tags, "Result": result, "Variant": variant_of(start), "Board": size, "SetUp": "1", "FEN": start.fen}
@@ -123,7 +123,7 @@ def write_pgn(
 
 @dataclass
 class _Draft:
-    """The parts of a game as they are read: `lines` are those of its moves, comments stand by how many are before."""
+    """A tokenised game: `lines` are the lines of its moves, `comments` are keyed by the number of moves before them."""
 
     line: int
     tags: dict[str, str] = field(default_factory=dict)
@@ -134,7 +134,7 @@ class _Draft:
 
 
 def _split(text: str, source: str) -> Iterator[_Draft]:
-    """The games of a text, their moves not looked at yet; variations are left out."""
+    """Split a text into games without parsing their moves; variations are skipped."""
     ends = [match.start() for match in re.finditer("\n", text)]
     draft, depth = None, 0
     for token in _TOKEN.finditer(text):
@@ -177,14 +177,14 @@ def _game(draft: _Draft, start: Board, winner: int, source: str) -> PgnGame:
 
 
 def _why_empty(tags: Mapping[str, str], start: Board) -> str:
-    """Of a game that nobody says how to begin, how it was begun, and why: its moves may be meant for another start."""
+    """Explain the start position of a game that does not name one, since its moves may be meant for another."""
     if "FEN" in tags or "Variant" in tags:
         return ""
     return f"; without FEN and Variant the game starts on an empty board of {start.size}"
 
 
 def _start(tags: Mapping[str, str]) -> Board:
-    """What a game begins with: as its FEN says, else empty and of the size that is told, else as its variant does."""
+    """Return a game's start position: that of its FEN, else an empty board of its size, else that of its variant."""
     size, fen = tags.get("Board", ""), tags.get("FEN")
     if fen is None and (size or "Variant" not in tags):
         return Board.from_moves([], size or "7x7")
@@ -201,7 +201,7 @@ def _start(tags: Mapping[str, str]) -> Board:
 
 
 def _winner(draft: _Draft) -> int:
-    """Who has won, by what stands behind the moves or, where that tells nothing, by the tag."""
+    """Return the winner by the result after the moves, or by the tag if that is undecided."""
     tag = draft.tags.get("Result", UNDECIDED)
     results = {result for result in (draft.result, tag) if result != UNDECIDED and result in RESULTS}
     if len(results) > 1:

@@ -12,13 +12,13 @@ from isolation.rules.notation import parse_moves, words
 
 
 def board_after(text: str, size: str = "7x7") -> Board:
-    """The position after a list of moves as `notation.parse_moves` reads them.
+    """Return the position after a list of moves in the notation of `notation.parse_moves`.
 
     >>> board_after("d3,a2").history
     (24, 14)
 
     Raises:
-        ValueError: a word is no cell, or a move is illegal; the message names cells as they were written.
+        ValueError: not a cell, or an illegal move; the message names cells as they were written.
     """
     cells = parse_moves(text, size)
     written = {cell: word for cell, word in zip(cells, words(text), strict=True) if not word.isdecimal()}
@@ -30,13 +30,13 @@ def board_after(text: str, size: str = "7x7") -> Board:
 
 
 def game_as_text(winner: Any, move_history: Sequence[Any], termination: str = "", board: Board | None = None) -> str:
-    """A game, as `Board.play` returned it, replayed move by move in text.
+    """Replay a game returned by `Board.play` move by move, as text.
 
     Args:
         winner: the winning player.
-        move_history: the moves, in either edition's form.
-        termination: why the game ended.
-        board: where the game began; an empty 7x7 board by default. It is left as it is.
+        move_history: the moves, in either edition's format.
+        termination: the reason why the game ended.
+        board: the start position, by default an empty 7x7 board. It is not changed.
     """
     game = Board(1, 2) if board is None else board.copy()
     text = []
@@ -49,7 +49,7 @@ def game_as_text(winner: Any, move_history: Sequence[Any], termination: str = ""
 
 
 def _flat_history(history: Sequence[Any]) -> list[Move | None]:
-    """The moves of either edition's history, one after another."""
+    """Return the moves of either edition's history as a flat list."""
     is_flat = all(isinstance(cell, int) for move in history for cell in move)
     return [
         move and (move[0], move[1]) for move in (history if is_flat else [move for turn in history for move in turn])

@@ -12,7 +12,7 @@ from isolation.usercode.user_exceptions import format_exception
 
 
 def namespace_of(module: str) -> str:
-    """The namespace of a module made from a user's file or from one of its siblings, which is its first two names.
+    """Return the namespace of a module made from a user's file or from one of its siblings: its first two names.
 
     >>> namespace_of("isolation.user_1f.game_agent")
     'isolation.user_1f'
@@ -21,14 +21,14 @@ def namespace_of(module: str) -> str:
 
 
 def added_method(module: str, name: str) -> Any:
-    """What the `Board` that lies beside a user's file has under a name that no edition's board has; None if nothing.
+    """Return a method of the `Board` beside a user's file that no edition's board has, or None if there is none.
 
     Args:
-        module: the name of a module made from the file, or from one of its siblings.
-        name: of a method.
+        module: name of a module made from the file, or from one of its siblings.
+        name: name of the method.
 
     Raises:
-        AttributeError: there is such a method, in a file that cannot be loaded.
+        AttributeError: the method exists, but its file cannot be loaded.
     """
     space = namespace_of(module)
     if not module.startswith("isolation.user_") or space not in sys.modules:
@@ -47,6 +47,6 @@ def added_method(module: str, name: str) -> Any:
 
 
 def find_extended_board(folder: Path) -> Path | None:
-    """The file beside users' files whose `Board` has methods of its own, where the classic engines had theirs."""
+    """Return the file in a folder, at one of the classic engines' paths, whose `Board` has added methods; or None."""
     candidates = (folder / "isolation" / "isolation.py", folder / "isolation" / "__init__.py", folder / "isolation.py")
     return next((file for file in candidates if file.is_file() and added_to_board(file.read_bytes())), None)

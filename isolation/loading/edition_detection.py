@@ -12,26 +12,26 @@ _OF_BOARDS = {
     "get_legal_moves", "get_opponent", "get_player_location", "hash", "is_loser", "is_winner", "move_is_legal", "play",
     "print_board", "to_string", "utility", "_Board__get_moves", "__get_moves", "__get_moves__",
 }  # fmt: skip
-"""What boards of the editions have for their players; beyond that, code has added it."""
+"""Methods of the editions' boards; all others were added by students."""
 _OF_STATES = {"liberties", "locs"}
 _IN_SAMPLE_PLAYERS = {"BasePlayer", "DataPlayer"}
 
 
 def is_of_third_edition(source: str | bytes) -> bool:
-    """Whether a source shows that it is about the third edition.
+    """Return whether a source was written for the third edition.
 
-    It does if it imports what only that has, has or calls a `get_action`, reads `state.locs` or `state.liberties`, or
-    has a function of (state, player_id) that asks the state for nothing that only boards have.
+    This holds if it imports names that only this edition has, has or calls a `get_action`, reads `state.locs` or
+    `state.liberties`, or has a function of (state, player_id) that does not use methods that only boards have.
     """
     try:
         tree = parse(source)
-    except (SyntaxError, ValueError):  # loading it will say so
+    except (SyntaxError, ValueError):  # reported when the file is loaded
         return False
     return any(map(_is_clue, ast.walk(tree)))
 
 
 def sample_players_for(source: str | bytes) -> str:
-    """The module that a source means by ``sample_players``: the third edition has its own."""
+    """Return the module that a source imports as ``sample_players``; the third edition has its own."""
     is_third = is_of_third_edition(source)
     return "isolation.editions.third.sample_players" if is_third else "isolation.sample_players"
 
@@ -48,12 +48,12 @@ def _is_clue(node: ast.AST) -> bool:
 
 def _is_about_a_state(function: ast.FunctionDef) -> bool:
     names = [arg.arg for arg in function.args.args]
-    of_boards = _OF_BOARDS - {"utility"}  # which states have as well
+    of_boards = _OF_BOARDS - {"utility"}  # states have it, too
     return names[:2] == ["state", "player_id"] and not any(_is_of_state(node, of_boards) for node in ast.walk(function))
 
 
 def _is_of_state(node: ast.AST, names: set[str]) -> bool:
-    """Whether a node reads one of these attributes of something called `state`."""
+    """Return whether a node reads one of these attributes of a variable called `state`."""
     return (
         isinstance(node, ast.Attribute)
         and node.attr in names
@@ -63,10 +63,10 @@ def _is_of_state(node: ast.AST, names: set[str]) -> bool:
 
 
 def added_to_board(source: str | bytes) -> set[str]:
-    """The methods that a class `Board` in a source has and that no edition's board had."""
+    """Return the methods of a class `Board` in a source that no edition's board has."""
     try:
         tree = parse(source)
-    except (SyntaxError, ValueError):  # loading it will say so
+    except (SyntaxError, ValueError):  # reported when the file is loaded
         return set()
     boards = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == "Board"]
     methods = {method.name for board in boards for method in board.body if isinstance(method, ast.FunctionDef)}

@@ -1,7 +1,7 @@
 """Detect and undo changes that user code makes to Python, NumPy, or this toolkit.
 
-Looked at are the names of modules and classes, and the code of functions: what code changes by assigning or deleting
-names. What native code writes into memory, and what is changed inside lists and dictionaries, is not seen.
+Assigned and deleted names of modules and classes are detected, and replaced code of functions. Changes inside lists and
+dictionaries, and changes that native code makes in memory, are not.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _OTHERS = (
     "numpy.linalg", "numpy.random", "operator", "os", "pickle", "posix", "random", "signal", "subprocess", "threading",
     "time",
 )  # fmt: skip
-"""Modules of others that games depend on; of `sys`, whose names change all the time, the recursion limit alone."""
+"""Other modules that games depend on. The names of `sys` change all the time; only its recursion limit is checked."""
 _ABSENT = object()
 _LEAST_RECURSION = 1000
 Names = dict[str, Any]
@@ -29,20 +29,20 @@ _allowed: list[bool] = []
 
 
 class ChangedError(Exception):
-    """User code has changed what belongs to others; the message says what. It has been put back."""
+    """User code has changed Python, NumPy or this toolkit, as described by the message. The change has been undone."""
 
 
 def allow_changes() -> None:
-    """From now on let user code change what it likes: this process serves nobody else."""
+    """Allow user code to change anything from now on, in a process that is used for nothing else."""
     _allowed.append(True)
 
 
 @contextmanager
 def unchanged() -> Iterator[None]:
-    """Put back what the code inside changes of Python, NumPy, and this toolkit.
+    """Undo changes that the enclosed code makes to Python, NumPy and this toolkit.
 
     Raises:
-        ChangedError: it has changed something, and raised nothing itself.
+        ChangedError: the code has changed something, and raised no exception itself.
     """
     if _allowed:
         yield
@@ -61,7 +61,7 @@ def unchanged() -> Iterator[None]:
 
 
 def _snapshot() -> list[tuple[str, ModuleType | type, Names]]:
-    """Of every module and class that is looked at, its name and what it holds; of functions also the code."""
+    """Return the name, the object and the contents of every module and class to be checked."""
     homes: dict[str, ModuleType | type] = {}
     for name, module in list(sys.modules.items()):
         if _is_watched(name) and isinstance(module, ModuleType):
@@ -84,14 +84,14 @@ def _is_at_home(value: object, module: str) -> bool:
 
 
 def _contents(home: ModuleType | type) -> Names:
-    """What a module or class holds by name; of a function also its code, by the name and ``()``."""
+    """Return the contents of a module or class by name, and the code of its functions by name and ``()``."""
     contents = dict(vars(home))
     codes = {f"{name}()": value.__code__ for name, value in contents.items() if isinstance(value, FunctionType)}
     return contents | codes
 
 
 def _put_back(before: list[tuple[str, ModuleType | type, Names]]) -> list[str]:
-    """Undo all changes; the names of what was changed, as people would write them."""
+    """Undo all changes; return the dotted names of what was changed."""
     changes = []
     for where, home, contents in before:
         now = _contents(home)
@@ -105,19 +105,19 @@ def _put_back(before: list[tuple[str, ModuleType | type, Names]]) -> list[str]:
 
 
 def _is_guard(value: object) -> bool:
-    """Whether it is what `contained` puts in place of an ending call for a while, maybe in another thread."""
+    """Return whether a value is a temporary replacement made by `prevent_exit`, possibly in another thread."""
     return isinstance(value, FunctionType) and value.__module__ == output_capture.__name__
 
 
 def _hides(home: ModuleType | type, name: str) -> bool:
-    """Whether a new name of a class or of a module of ours stands before one that was there."""
+    """Return whether a new name in a class or in a module of this toolkit hides an existing one."""
     if isinstance(home, type):
         return any(name in vars(base) for base in home.__mro__[1:])
     return _is_own(home.__name__) and hasattr(builtins, name)
 
 
 def _is_bookkeeping(name: str) -> bool:
-    """Whether Python changes it by itself."""
+    """Return whether Python changes this name by itself."""
     return name in ("__abstractmethods__", "__annotations__", "__dict__", "__doc__", "__weakref__", "_abc_impl", "_")
 
 

@@ -1,10 +1,10 @@
 """Load `path.py:name` from user files, each file in a namespace of its own.
 
-A file finds its siblings under their plain names, and they theirs, whether the import runs at load or later inside a
-function; two files that share names, folders of siblings and all, live side by side in one process. This works
-without touching `sys.path`: the code sees a built-in ``__import__`` of its own, which turns a plain sibling name into
-the module ``isolation.user_<digest>.<name>``. The digest covers the path and the sources, so that an edited file
-is reloaded, and the same file loads under the same name in every process.
+A file imports its siblings by their plain names, and so do the siblings, when the file is loaded as well as later
+inside functions. Files whose siblings have the same names can be loaded into one process. `sys.path` is not changed:
+the code gets its own built-in ``__import__``, which turns the plain name of a sibling into the module
+``isolation.user_<digest>.<name>``. The digest covers the path and the sources, so that an edited file is reloaded,
+and the same file has the same module name in every process.
 """
 
 from __future__ import annotations
@@ -45,24 +45,24 @@ from isolation.usercode.timeouts import wall_timeout
 from isolation.usercode.user_exceptions import detect_ctrl_c, format_exception, name_of, to_one_line
 
 LONGEST_IMPORT = 60.0
-"""Seconds after which a file that is still being imported is given up, as one with an endless loop."""
+"""Timeout of importing a file, in seconds."""
 SLOW_IMPORT = 10.0
-"""Seconds after which the checkers say what they wait for."""
+"""Seconds after which the checks report that they wait for an import."""
 _loading = threading.RLock()
 
 
 class LoadError(ValueError):
-    """A user's file cannot be used; the message is one line that says why."""
+    """A user's file cannot be used; the message is one line with the reason."""
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A value from a user's file, and what identifies the code behind it.
+    """A value from a user's file, with the identity of its code.
 
     Attributes:
         value: the function or class.
-        path: the file, absolute.
-        name: the name of the value in the file.
+        path: absolute path of the file.
+        name: name of the value in the file.
         content_hash: see `content_hash`.
     """
 
@@ -73,17 +73,17 @@ class Loaded:
 
 
 def is_name(text: str) -> bool:
-    """Whether a text can name a value of a file: an identifier, or a class and its method, ``CustomPlayer.score``."""
+    """Return whether a text can name a value of a file: an identifier, or class and method (``CustomPlayer.score``)."""
     return text.count(".") < 2 and all(part.isidentifier() for part in text.split("."))
 
 
 def load_heuristic(path: str | Path, name: str) -> Loaded:
-    """An evaluation function of a user's file, called as ``f(game, player)``; see `is_heuristic`.
+    """Load an evaluation function from a user's file, called as ``f(game, player)``; see `is_heuristic`.
 
-    Those of the third edition, functions of (state, player_id) and methods of (self, state), are made such functions.
+    Heuristics of the third edition, functions of (state, player_id) and methods of (self, state), are adapted.
 
     Raises:
-        LoadError: no such file, it fails to import, lacks the name, or the value is no heuristic.
+        LoadError: the file does not exist, fails to import or lacks the name, or the value is not a heuristic.
     """
     loaded = load(path, name)
     if is_third_edition_player(loaded.value):
@@ -102,22 +102,23 @@ def _uses_of_player(path: str | Path, name: str) -> str:
 
 
 def is_heuristic(value: Any) -> bool:
-    """Whether a value of a user's file can be called as ``f(game, player)`` and is theirs or one of this toolkit's.
+    """Return whether a value of a user's file can be called as ``f(game, player)`` and is not merely imported.
 
-    Functions may be decorated, cached or partial, and objects with a ``__call__`` do as well. Classes are none, and
-    neither is what a file merely imports from Python or from an installed package, such as ``math.hypot``.
+    Functions may be decorated, cached or partial, and objects may have a ``__call__``. Classes do not count, nor do
+    functions imported from Python or from an installed package, such as ``math.hypot``. Functions imported from this
+    toolkit do.
     """
     return not isinstance(value, type) and _accepts(value, 2) and not _is_borrowed(value)
 
 
 def load_player(path: str | Path, name: str) -> Loaded:
-    """A classic player's class, or a function that makes one; the value takes no arguments and gives a fresh player.
+    """Load a classic player's class or factory function, which creates a new player when called without arguments.
 
     A class of the third edition, which has ``get_action(state)``, takes its ``player_id``.
 
     Raises:
-        LoadError: no such file, it fails to import, lacks the name, needs other arguments, or the class has no
-            ``get_move`` of ``(game, time_left)`` or ``(game, legal_moves, time_left)``.
+        LoadError: the file does not exist, fails to import or lacks the name; or the value requires other arguments, or
+            the class has no ``get_move`` of ``(game, time_left)`` or ``(game, legal_moves, time_left)``.
     """
     loaded = load(path, name)
     if is_third_edition_player(loaded.value):
@@ -139,12 +140,12 @@ def load_player(path: str | Path, name: str) -> Loaded:
 
 
 def is_player(value: type) -> bool:
-    """Whether a class has the method by which players of some edition are asked for their moves."""
+    """Return whether a class has the move method of any edition's players."""
     return hasattr(value, "get_move") or hasattr(value, "get_action")
 
 
 def is_third_edition_player(value: Any) -> bool:
-    """Whether a value of a user's file is a class of players of the third edition."""
+    """Return whether a value is a class of players of the third edition."""
     return isinstance(value, type) and hasattr(value, "get_action") and not hasattr(value, "get_move")
 
 
@@ -158,10 +159,10 @@ def _check_third_edition(player: Any, reference: str) -> None:
 
 
 def load(path: str | Path, name: str) -> Loaded:
-    """Any value of a user's file.
+    """Load any value from a user's file.
 
     Raises:
-        LoadError: no such file, it fails to import, or lacks the name (the message gives the nearest ones).
+        LoadError: the file does not exist, fails to import or lacks the name (the message suggests similar ones).
     """
     module = load_module(path)
     owner, _, method = name.rpartition(".")
@@ -173,7 +174,7 @@ def load(path: str | Path, name: str) -> Loaded:
 
 
 def _attribute(home: Any, name: str, path: str | Path) -> Any:
-    """What a module or a class of a file has by this name."""
+    """Return an attribute of a module or class of a file."""
     if not hasattr(home, name):
         public = [known for known in vars(home) if not known.startswith("_")]
         near = get_close_matches(name, public, n=3, cutoff=0.7)
@@ -183,7 +184,7 @@ def _attribute(home: Any, name: str, path: str | Path) -> Any:
 
 
 def _as_heuristic(module: ModuleType, owner: str, value: Any, reference: str) -> Any:
-    """A heuristic of the third edition as one of (game, player), the same one each time; all else as it is."""
+    """Adapt a heuristic of the third edition to (game, player), once per heuristic; return other values unchanged."""
     kind = getattr(module, owner) if owner else None
     is_third = is_third_edition_player(kind) if owner else _is_of_third_edition(module)
     if not inspect.isfunction(value) or not is_third:
@@ -202,7 +203,7 @@ def _is_of_third_edition(module: ModuleType) -> bool:
 
 
 def origin_of(value: Any) -> Loaded | None:
-    """Where a function, class or callable object was loaded from, if it is the value of a user's file itself."""
+    """Return the origin of a function, class or callable object if it was loaded from a user's file, else None."""
     loaded = _origins.get(id(value))
     return loaded if loaded is not None and loaded.value is value else None
 
@@ -211,13 +212,13 @@ _origins: dict[int, Loaded] = {}
 
 
 def load_module(path: str | Path) -> ModuleType:
-    """A user's file as a module; the same one again until the file, or a sibling that it imports, changes.
+    """Load a user's file as a module; return the same module until the file, or a sibling that it imports, changes.
 
-    Threads load one after another: a second one would find the module half made. What it prints is not shown, and a
-    warning says how much it was.
+    Threads load one after another, so that none sees an incomplete module. Output of the file is hidden, and a warning
+    gives the number of lines.
 
     Raises:
-        LoadError: no such file, or it fails to import (the message gives the exception and its line).
+        LoadError: the file does not exist or fails to import (the message gives the exception and its line).
     """
     file = _resolve(path)
     space = f"isolation.user_{_digest([str(file).encode(), content_hash(file).encode()])[:12]}"
@@ -257,7 +258,7 @@ def load_module(path: str | Path) -> ModuleType:
 
 @contextmanager
 def _staying() -> Iterator[None]:
-    """Come back to the current folder, whatever a file does that is loaded: other paths depend on it."""
+    """Restore the current folder afterwards, since other paths depend on it and loading a file may change it."""
     here = Path.cwd()
     try:
         yield
@@ -266,36 +267,36 @@ def _staying() -> Iterator[None]:
 
 
 def content_hash(path: str | Path) -> str:
-    """SHA-256, in hex, of a file's source and of all siblings that its import statements reach, run or not.
+    """Return the SHA-256, in hex, of a file's source and of all siblings that its import statements name, run or not.
 
-    A `data.pickle` that a player of the third edition loads counts among them.
+    If a player of the third edition loads a `data.pickle`, that is included.
 
     Raises:
-        LoadError: no such file.
+        LoadError: the file does not exist.
     """
     return _digest([part for source, content in sorted(sources(path).items()) for part in (source.encode(), content)])
 
 
 def sources(path: str | Path) -> dict[str, bytes]:
-    """The contents of a file and of all siblings that its import statements reach, by their places in its folder.
+    """Return the contents of a file and of all siblings that its import statements name, by relative path.
 
-    The `data.pickle` of a third-edition player that loads it is among them.
+    If a player of the third edition loads a `data.pickle`, that is included.
 
     Raises:
-        LoadError: no such file.
+        LoadError: the file does not exist.
     """
     file = _resolve(path)
-    # Relative to the file and without the folder's own name: a moved or renamed folder is the same code.
+    # Paths are relative to the file's folder, so that a moved or renamed folder is the same code.
     return {str(source.relative_to(file.parent)): content for source, content in _sources(file).items()}
 
 
 def doubts(path: str | Path) -> list[str]:
-    """What Python warns of in a file that loads, and in the siblings it imports, such as `is` with a number.
+    """Return Python's warnings for a file and the siblings it imports, such as `is` with a number.
 
-    Loading itself is silent, as workers load a file many times over.
+    Loading itself prints no warnings, since workers load a file many times.
 
     Raises:
-        LoadError: no such file.
+        LoadError: the file does not exist.
     """
     file = _resolve(path)
     return [
@@ -307,7 +308,7 @@ def doubts(path: str | Path) -> list[str]:
 
 
 def _sources(file: Path) -> dict[Path, bytes]:
-    """The contents of a file and of all siblings that its import statements reach."""
+    """Return the contents of a file and of all siblings that its import statements name."""
     reached = {file: file.read_bytes()}
     waiting = [file]
     while waiting:
@@ -335,20 +336,20 @@ def _digest(parts: Sequence[bytes]) -> str:
 
 
 def _accepts(function: Any, arguments: int) -> bool:
-    """Whether a function can be called with so many positional arguments."""
+    """Return whether a function can be called with so many positional arguments."""
     if not callable(function):
         return False
     try:
         inspect.signature(function).bind(*[None] * arguments)
     except TypeError:
         return False
-    except ValueError:  # a built-in that does not tell
+    except ValueError:  # a built-in without a signature
         return True
     return True
 
 
 def _is_borrowed(value: Any) -> bool:
-    """Whether a function comes as it is from Python or from an installed package."""
+    """Return whether a function is imported unchanged from Python or from an installed package."""
     home = getattr(value, "__module__", None) or ""
     if home.startswith(("isolation.user_", "heuristics.")) or home == "isolation.sample_players":
         return False
@@ -371,7 +372,7 @@ def _describe(value: Any) -> str:
 
 
 def _explain(error: BaseException, file: Path) -> str:
-    """The exception in one line, with the place in the user's code it came from."""
+    """Format an exception in one line, with its place in the user's code."""
     what = f"{name_of(error)}: {to_one_line(error.msg)}" if isinstance(error, SyntaxError) else format_exception(error)
     if isinstance(error, ChangedError):
         what = str(error)
@@ -409,7 +410,7 @@ def _close_space(space: str) -> None:
 
 
 class _UserFinder(MetaPathFinder):
-    """Finds the siblings of users' files, and the modules of sibling packages."""
+    """Import finder for the siblings of users' files, and the modules of sibling packages."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -424,7 +425,7 @@ class _UserFinder(MetaPathFinder):
 
 
 class _UserLoader(SilentLoader):
-    """Runs a user's source with an ``__import__`` that knows its siblings, and an ``open`` that knows its folder."""
+    """Import loader whose modules have an ``__import__`` for siblings and an ``open`` for the files in their folder."""
 
     def exec_module(self, module: ModuleType) -> None:
         space = namespace_of(module.__name__)
@@ -438,12 +439,12 @@ class _UserLoader(SilentLoader):
         super().exec_module(module)
 
     def path_stats(self, path: str) -> Any:
-        # Byte code is trusted by time and size, which a quick edit keeps; users' files are small enough to go without.
+        # Byte code is validated by time and size, which a quick edit may keep. User files are small enough without it.
         raise OSError("no byte code for users' files")
 
 
 def _opener(folder: Path) -> Callable[..., Any]:
-    """The ``open`` of a file's code: what it reads, it finds in its own folder first, as a script run there does."""
+    """Return the ``open`` for a file's code; it reads files in the code's own folder first, as in a script."""
 
     def user_open(file: Any, mode: str = "r", *arguments: Any, **options: Any) -> Any:
         is_read = isinstance(file, str | Path) and mode in ("r", "rb", "rt")
@@ -454,9 +455,9 @@ def _opener(folder: Path) -> Callable[..., Any]:
 
 
 def _importer(space: str, sample_players: str) -> Callable[..., ModuleType]:
-    """The ``__import__`` of one file of a namespace, and the module it means by ``sample_players``."""
+    """Return the ``__import__`` of a file; `sample_players` is the module that it imports under that name."""
     folder = Path(sys.modules[space].__path__[0])
-    is_sibling = cache(partial(_is_sibling, folder))  # imports inside functions may run at every node of a search
+    is_sibling = cache(partial(_is_sibling, folder))  # cached, since functions may import at every node of a search
 
     def user_import(
         name: str,
@@ -477,19 +478,19 @@ def _importer(space: str, sample_players: str) -> Callable[..., ModuleType]:
 
 
 def _is_sibling(folder: Path, top: str) -> bool:
-    """Whether a plain top-level name means a module of the user's folder, as it would for a script run there."""
+    """Return whether a top-level name refers to a module of the user's folder, as it would in a script run there."""
     if top == "isolation" or top in sys.builtin_module_names:
         return False
     return _source_of(folder, top) is not None or any((folder / top).glob("*.py"))
 
 
 def _source_of(folder: Path, name: str) -> Path | None:
-    """The source file of a module or package in a folder."""
+    """Return the source file of a module or package in a folder, or None."""
     candidates = (folder / name / "__init__.py", folder / f"{name}.py")
     return next((source for source in candidates if source.is_file()), None)
 
 
-# Which siblings a source refers to
+# Siblings imported by a source
 
 
 def _imported_siblings(source: Path, content: bytes, folder: Path) -> Iterator[Path]:
@@ -497,7 +498,7 @@ def _imported_siblings(source: Path, content: bytes, folder: Path) -> Iterator[P
         return
     try:
         tree = parse(content)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # loading it will say so
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # reported when the file is loaded
         return
     if (board := find_extended_board(folder)) and added_to_board(board.read_bytes()) & _attributes(tree):
         yield board
@@ -519,7 +520,7 @@ def _attributes(tree: ast.AST) -> set[str]:
 
 
 def _sources_along(start: Path, parts: Sequence[str], folder: Path) -> Iterator[Path]:
-    """The sources of a, a.b, a.b.c, as far as they lie in the user's folder."""
+    """Yield the sources of a, a.b, a.b.c that are in the user's folder."""
     if start == folder and not _is_sibling(folder, parts[0]):
         return
     for part in parts:
@@ -530,5 +531,5 @@ def _sources_along(start: Path, parts: Sequence[str], folder: Path) -> Iterator[
 
 
 def expand_path(path: str | Path) -> Path:
-    """The path with `~` for the user's home; `./~x` is a file of that name, and so is `~x` where there is no user x."""
-    return Path(os.path.expanduser(path))  # pathlib forgets the ./ and raises where there is no user
+    """Expand `~` to the user's home. `./~x` is a file of that name, and so is `~x` if there is no user x."""
+    return Path(os.path.expanduser(path))  # pathlib drops the ./ and raises if there is no such user

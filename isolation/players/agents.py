@@ -1,7 +1,8 @@
 """Agents: random, greedy and search players, and the protocol that all agents follow.
 
-An agent is plain data: what plays, how, and under which limit. `Agent.open` gives what chooses its moves, for a game or
-for many; for compiled agents `Agent.compiled` also gives the native player that plays whole batches of games.
+An agent is plain data: the description of a player and its limit. `Agent.open` returns a `Player`, which chooses moves
+in one game or many. For compiled agents, `Agent.compiled` returns a compiled player, which plays whole batches of
+games.
 """
 
 from __future__ import annotations
@@ -35,13 +36,13 @@ if TYPE_CHECKING:
 
 Heuristic = Callable[[Any, Any], float]
 LATE_MS = 20.0
-"""A search player stops by itself within a millisecond of a time limit; the operating system may add to that."""
+"""Tolerance of time limits: searches stop within a millisecond, but the operating system may delay that."""
 PLACING_NODES = 1000
-"""The most positions a search player looks at to place its knight while a person waits."""
+"""Node limit of a search player's placements while a person waits."""
 
 
 class ForfeitError(Exception):
-    """A player has lost the game by what it did: the reason, a detail for people, and a traceback if one is known."""
+    """A player has lost the game by a failure: the reason, a detail for the user, and a traceback if available."""
 
     def __init__(self, reason: Reason, detail: str, traceback: str = "") -> None:
         super().__init__(reason, detail)
@@ -51,97 +52,97 @@ class ForfeitError(Exception):
 
 
 class Player(Protocol):
-    """What chooses an agent's moves: opened once, told of every game it begins, asked for moves, closed once.
+    """Chooses an agent's moves. It is opened once, gets `new_game` before each game, and is closed once.
 
-    One thread uses it, one game at a time.
+    It is used by one thread, for one game at a time.
     """
 
     def new_game(self) -> None:
         """Begin a game, and forget the last one.
 
         Raises:
-            ForfeitError: it cannot begin.
-            BaseException: whatever the player's code raises; it loses the game by error.
+            ForfeitError: the player cannot begin.
+            BaseException: any exception of the player's code; the player loses the game by error.
         """
 
     def choose(self, board: Board, seed: int) -> SearchResult:
-        """A legal move for the player to move; the seed is this move's own.
+        """Return a legal move for the player to move; `seed` is unique to this move.
 
         Raises:
             ForfeitError: the move is illegal or late.
-            BaseException: whatever the player's code raises; it loses by error.
+            BaseException: any exception of the player's code; the player loses the game by error.
         """
 
     def close(self) -> None:
-        """Give back all it holds, such as a process of its own; nobody asks it any more."""
+        """Release all resources, such as a process. The player is not used afterwards."""
 
 
 class Agent(Protocol):
-    """A player's description."""
+    """Description of a player."""
 
     @property
     def name(self) -> str:
-        """How reports call it."""
+        """Its name in reports."""
 
     @property
     def is_deterministic(self) -> bool:
-        """Whether it plays the same move in the same position again, on every machine."""
+        """Whether it plays the same move in the same position every time, on every machine."""
 
     @property
     def why_unrepeatable(self) -> str:
-        """Why it may play otherwise another time, though seed and limit are the same; empty if it does not."""
+        """The reason why its moves may differ between runs with the same seed and limit; empty if they do not."""
 
     @property
     def is_user_code(self) -> bool:
-        """Whether it runs code that does not ship with the toolkit, and so might hang."""
+        """Whether it runs code that does not ship with the toolkit, and so may hang."""
 
     @property
     def is_compilable(self) -> bool:
-        """Whether it plays whole games in compiled code, if its heuristic compiles."""
+        """Whether it plays whole games in compiled code if its heuristic compiles."""
 
     @property
     def has_depth(self) -> bool:
-        """Whether it searches all lines to a depth, which it then can be limited by."""
+        """Whether it searches all lines to a depth, so that it supports a depth limit."""
 
     @property
     def heuristic(self) -> Heuristic | None:
-        """What it evaluates positions by, if that is a function; agents that share one share compiled code."""
+        """Its evaluation function, if any; agents that share one share compiled code."""
 
     def settings(self) -> dict[str, Any]:
-        """All that influences its play, ready for JSON; heuristics by name and content."""
+        """Return everything that influences its play, ready for JSON; heuristics by name and content."""
 
     def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
-        """Its native player for boards of (rows, columns), compiled or loaded now; None if there is none."""
+        """Return its compiled player for boards of (rows, columns), compiled or loaded now; None if there is none."""
 
     def why_interpreted(self, size: tuple[int, int]) -> str:
-        """Why it searches in Python on boards of (rows, columns); empty if it does not, or never searches."""
+        """Return why it searches in Python on boards of (rows, columns), or "" if it does not, or never searches."""
 
     def why_unfit(self, size: tuple[int, int]) -> str:
-        """Why it cannot play on boards of (rows, columns); empty if it can."""
+        """Return why it cannot play on boards of (rows, columns), or "" if it can."""
 
     def placing(self) -> Agent:
-        """Who places its knight while a person waits: itself, or itself under a limit that keeps nobody waiting."""
+        """Return the agent for placements while a person waits: itself, or itself under a quick limit."""
 
     def searching(self, nodes: int) -> SearchAgent | None:
-        """Itself under a limit of so many nodes at most, as its cost is measured; None if it does not count nodes."""
+        """Return itself limited to at most `nodes` nodes, for measuring its cost; None if it does not count nodes."""
 
     @property
     def has_own_process(self) -> bool:
-        """Whether its players live in processes of their own, and end by themselves what hangs there."""
+        """Whether its players run in their own processes, and end them if they hang."""
 
     def capped(self, seconds: float) -> Agent:
-        """Itself, given up after so many seconds without a move, if its players see to that themselves."""
+        """Return itself with a timeout of `seconds` per move, if its players enforce timeouts."""
 
     def keeping_errors(self, folder: Path) -> Agent:
-        """Itself, what goes wrong in its processes being kept in a folder, if it has any."""
+        """Return itself with errors of its processes written to a folder, if it has processes."""
 
     def open(self) -> Player:
-        """What chooses its moves in a game, or in one game after another; see `opened_player`."""
+        """Return a player for one game or a series of games; see `opened_player`."""
 
 
 @contextmanager
 def opened_player(player: Player) -> Iterator[Player]:
-    """An open player, closed in the end whatever happens; what goes wrong in closing it is nobody's loss."""
+    """Yield a player and close it at the end; exceptions in closing are ignored."""
     try:
         yield player
     finally:
@@ -150,17 +151,17 @@ def opened_player(player: Player) -> Iterator[Player]:
 
 
 def choose_once(agent: Agent, board: Board, seed: int) -> SearchResult:
-    """The move of an agent that has not seen the game before; see `Player.choose`."""
+    """Return the move of an agent that has not seen the game before; see `Player.choose`."""
     with opened_player(agent.open()) as player:
         player.new_game()
         return player.choose(board, seed)
 
 
 def check_board_size(agents: Iterable[Agent], size: tuple[int, int]) -> None:
-    """Refuse agents that cannot play on boards of (rows, columns).
+    """Check that agents can play on boards of (rows, columns).
 
     Raises:
-        ValueError: there is one: its name, and why.
+        ValueError: an agent cannot; the message gives its name and the reason.
     """
     for agent in agents:
         if why := agent.why_unfit(size):
@@ -168,7 +169,7 @@ def check_board_size(agents: Iterable[Agent], size: tuple[int, int]) -> None:
 
 
 def forfeit_from(error: BaseException) -> ForfeitError:
-    """How a player has lost that raised an exception: as it says itself, or by error, with file and line."""
+    """Convert an exception raised by a player to its forfeit; other exceptions lose by error, with file and line."""
     if isinstance(error, ForfeitError):
         return ForfeitError(error.reason, to_one_line(error.detail, LONGEST_LINE))
     location = origin(error)
@@ -177,87 +178,87 @@ def forfeit_from(error: BaseException) -> ForfeitError:
 
 
 class AgentDefaults:
-    """What holds for most agents: they never fall back to a search in Python, and place as they play."""
+    """Defaults for most agents: they never fall back to a search in Python, and place as they play."""
 
     @property
     def is_compilable(self) -> bool:
-        """Whether it plays whole games in compiled code, if its heuristic compiles."""
+        """Whether it plays whole games in compiled code if its heuristic compiles."""
         return True
 
     @property
     def has_depth(self) -> bool:
-        """No: it does not search all lines to a depth."""
+        """False: it does not search all lines to a depth."""
         return False
 
     @property
     def why_unrepeatable(self) -> str:
-        """Nothing: what it leaves to chance comes from its seed."""
+        """Empty: all its random choices come from its seed."""
         return ""
 
     def why_interpreted(self, size: tuple[int, int]) -> str:
-        """Nothing: it does not search."""
+        """Return "": it does not search."""
         return ""
 
     def why_unfit(self, size: tuple[int, int]) -> str:
-        """Nothing: it plays on all boards."""
+        """Return "": it plays on all boards."""
         return ""
 
     def placing(self) -> Self:
-        """Itself."""
+        """Return itself."""
         return self
 
     def searching(self, nodes: int) -> SearchAgent | None:
-        """None: it does not count nodes."""
+        """Return None: it does not count nodes."""
         return None
 
     @property
     def has_own_process(self) -> bool:
-        """No: it plays where it is opened."""
+        """False: it plays in the process that opens it."""
         return False
 
     def capped(self, seconds: float) -> Self:
-        """Itself: whoever opens it has to see that it answers."""
+        """Return itself: the caller has to enforce timeouts."""
         return self
 
     def keeping_errors(self, folder: Path) -> Self:
-        """Itself: it has no process of its own."""
+        """Return itself: it has no process of its own."""
         return self
 
 
 class UncompiledAgent(AgentDefaults):
-    """An agent of which nothing can be compiled: a player object, or a process of its own."""
+    """An agent without compiled code: a player object, or an external process."""
 
     @property
     def heuristic(self) -> None:
-        """None: what it evaluates by is its own affair."""
+        """None: its evaluation is unknown."""
 
     @property
     def is_compilable(self) -> bool:
-        """No."""
+        """False."""
         return False
 
     def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
-        """None."""
+        """Return None."""
         return None
 
 
 class StatelessAgent(AgentDefaults):
-    """An agent that is its own player, since it remembers nothing from one move to the next."""
+    """An agent that is its own player, because it keeps no state between moves."""
 
     def open(self) -> Self:
-        """Itself."""
+        """Return itself."""
         return self
 
     def new_game(self) -> None:
-        """Do nothing: there is nothing to forget."""
+        """Do nothing: there is no state."""
 
     def close(self) -> None:
-        """Do nothing: it holds nothing."""
+        """Do nothing: there are no resources."""
 
 
 @dataclass(frozen=True)
 class RandomAgent(StatelessAgent):
-    """Any legal move, each as likely."""
+    """Plays a random legal move."""
 
     name: str = "Random"
     is_deterministic: bool = field(default=False, init=False)
@@ -265,14 +266,14 @@ class RandomAgent(StatelessAgent):
 
     @property
     def heuristic(self) -> None:
-        """None: it evaluates nothing."""
+        """None: it does not evaluate."""
 
     def settings(self) -> dict[str, Any]:
-        """Nothing but what it is."""
+        """Return its kind."""
         return {"kind": "random"}
 
     def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
-        """The native random player."""
+        """Return the compiled random player."""
         if size[0] * size[1] > MOST_COMPILED_CELLS:
             return None
         from isolation.search.compiled import compiled_player
@@ -280,13 +281,13 @@ class RandomAgent(StatelessAgent):
         return compiled_player("random", None, size)
 
     def choose(self, board: Board, seed: int) -> SearchResult:
-        """Any legal move, each as likely."""
+        """Return a random legal move."""
         return random_interpreted(board, seed)
 
 
 @dataclass(frozen=True)
 class GreedyAgent(StatelessAgent):
-    """The move that looks best one ply ahead, the highest cell among equals; by default with the most replies left."""
+    """Plays the best move one ply ahead, the highest cell among equals; by default the one with the most moves next."""
 
     name: str = "Greedy"
     heuristic: Heuristic = open_move_score
@@ -295,20 +296,20 @@ class GreedyAgent(StatelessAgent):
 
     @property
     def is_deterministic(self) -> bool:
-        """Whether its heuristic says the same of a position every time."""
+        """Whether its heuristic is deterministic."""
         return not self.why_unrepeatable
 
     @property
     def why_unrepeatable(self) -> str:
-        """What in its heuristic is left to chance, time or memory."""
+        """The part of its heuristic that depends on randomness, time or stored state."""
         return nondeterminism_reason(self.heuristic)
 
     def settings(self) -> dict[str, Any]:
-        """The heuristic's name, content and parameters."""
+        """Return the heuristic's name, content and parameters."""
         return {"kind": "greedy", **_settings_of(self.heuristic_name, self.heuristic)}
 
     def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
-        """The native greedy player, if its heuristic compiles."""
+        """Return the compiled greedy player, if its heuristic compiles."""
         heuristic = try_to_compile(self.heuristic, size)
         if heuristic is None:
             return None
@@ -317,15 +318,15 @@ class GreedyAgent(StatelessAgent):
         return compiled_player("greedy", heuristic, size)
 
     def choose(self, board: Board, seed: int) -> SearchResult:
-        """The best move one ply ahead."""
+        """Return the best move by a search of one ply."""
         return _choose(self, board, seed, lambda: greedy_interpreted(board, self.heuristic))
 
 
 @dataclass(frozen=True)
 class SearchAgent(StatelessAgent):
-    """A heuristic under a search method and a limit.
+    """A heuristic with a search method and a limit.
 
-    `contradicts_itself` says that the heuristic was seen to give two answers to one question.
+    `contradicts_itself` is set if the heuristic was observed to give two answers to the same question.
     """
 
     name: str
@@ -342,27 +343,27 @@ class SearchAgent(StatelessAgent):
 
     @property
     def is_deterministic(self) -> bool:
-        """Whether neither a clock nor a random choice is involved, and its heuristic repeats itself."""
+        """Whether it involves no clock and no random choices, and its heuristic is deterministic."""
         has_playouts = self.method == "mcts" and self.heuristic is None
         is_fixed = self.limit.is_reproducible and not self.options.random_ties and not has_playouts
         return is_fixed and not self.why_unrepeatable
 
     @property
     def why_unrepeatable(self) -> str:
-        """What in its heuristic is left to chance, time or memory, or that it was seen to contradict itself."""
+        """The part of its heuristic that depends on randomness, time or stored state, or an observed contradiction."""
         if self.contradicts_itself:
             return "it gave two different answers for the same position"
         return nondeterminism_reason(self.heuristic) if self.heuristic else ""
 
     def settings(self) -> dict[str, Any]:
-        """Method, heuristic by name, content and parameters, limit and the options that are on."""
+        """Return its method, heuristic (name, content and parameters), limit and enabled options."""
         options = [name for name, is_on in asdict(self.options).items() if is_on]
         heuristic = _settings_of(self.heuristic_name, self.heuristic) if self.heuristic else {}
         limit = {self.limit.unit: getattr(self.limit, self.limit.unit)}
         return {"kind": "search", "method": self.method, **heuristic, "limit": limit, "options": options}
 
     def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
-        """The native search player, if its heuristic compiles."""
+        """Return the compiled search player, if its heuristic compiles."""
         heuristic = try_to_compile(self.heuristic, size) if self.heuristic else None
         if (heuristic is None and self.heuristic is not None) or size[0] * size[1] > MOST_COMPILED_CELLS:
             return None
@@ -371,7 +372,7 @@ class SearchAgent(StatelessAgent):
         return compiled_search(heuristic, self.method, self.options, self.limit, size, self._late_ms)
 
     def why_interpreted(self, size: tuple[int, int]) -> str:
-        """Why the heuristic does not compile, or that the board is too large; empty if it is compiled."""
+        """Return why it is not compiled (the heuristic's error, or the board's size), or "" if it is."""
         if self.compiled(size) is not None:
             return ""
         if size[0] * size[1] > MOST_COMPILED_CELLS:
@@ -385,24 +386,24 @@ class SearchAgent(StatelessAgent):
         return "its options do not compile"
 
     def why_unfit(self, size: tuple[int, int]) -> str:
-        """That the board is too large for the states of the third edition, if its heuristic is asked about those."""
+        """Return that the board is too large for third-edition states, if its heuristic evaluates those; else ""."""
         return unsupported_size_reason(*size) if isinstance(base_function(self.heuristic), StateHeuristic) else ""
 
     @property
     def has_depth(self) -> bool:
-        """Whether it searches all lines to a depth, which it then can be limited by."""
+        """Whether it searches all lines to a depth, so that it supports a depth limit."""
         return self.method not in TREES
 
     def placing(self) -> SearchAgent:
-        """Itself, looking at a thousand positions at most.
+        """Return itself with a limit of a thousand nodes.
 
-        Compiled search begins once both knights are placed. Before that there are dozens of moves and each position
+        Compiled search begins once both knights are placed. Before that there are dozens of moves, and each position
         costs a hundred times as much, so that an ordinary limit would take minutes.
         """
         return self.searching(PLACING_NODES)
 
     def searching(self, nodes: int) -> SearchAgent:
-        """Itself under a limit of so many nodes at most."""
+        """Return itself under a limit of at most `nodes` nodes."""
         return replace(self, limit=Limit(nodes=min(self.limit.nodes or nodes, nodes)))
 
     @property
@@ -411,25 +412,25 @@ class SearchAgent(StatelessAgent):
         return milliseconds + LATE_MS if milliseconds else None
 
     def choose(self, board: Board, seed: int) -> SearchResult:
-        """The move its search finds, unless it is late."""
+        """Return the move found by its search, if it is in time."""
         return self.in_time(self.find(board, seed))
 
     def in_time(self, result: SearchResult) -> SearchResult:
-        """The result of a search.
+        """Return a search result if it is in time.
 
         Raises:
-            ForfeitError: it took longer than the wall time of a move.
+            ForfeitError: the search took longer than the wall time of a move.
         """
         if self.limit.ms is not None and self._late_ms is not None and result.seconds * 1e3 > self._late_ms:
             raise ForfeitError(Reason.TIMEOUT, f"took {result.seconds * 1e3:.0f} ms of {self.limit.ms:g} ms")
         return result
 
     def find(self, board: Board, seed: int) -> SearchResult:
-        """The move its search finds, however long it took."""
+        """Return the move found by its search, even if it is late."""
         return _choose(self, board, seed, lambda: self.find_in_python(board, seed))
 
     def find_in_python(self, board: Board, seed: int) -> SearchResult:
-        """The same, searched in Python."""
+        """Return the move found by a search in Python, even if it is late."""
         return search_in_python(board, self.heuristic, self.limit, self.method, self.options, seed)
 
 
@@ -443,10 +444,10 @@ def _choose(agent: Agent, board: Board, seed: int, interpreted: Callable[[], Sea
 
 
 def try_to_compile(heuristic: Heuristic, size: tuple[int, int]) -> Any:
-    """The compiled heuristic, or None if the board is too large or the heuristic does not compile."""
+    """Compile a heuristic; return None if the board is too large or the heuristic does not compile."""
     if size[0] * size[1] > MOST_COMPILED_CELLS:
         return None
-    if not isinstance(heuristic, Hashable):  # an object, no function
+    if not isinstance(heuristic, Hashable):  # an object, not a function
         return None
     return _try_to_compile(heuristic, size)
 
@@ -462,16 +463,16 @@ def _try_to_compile(heuristic: Heuristic, size: tuple[int, int]) -> Any:
 
 
 def _settings_of(name: str, heuristic: Heuristic) -> dict[str, Any]:
-    """What a heuristic adds to the settings of an agent; the parameters only if it has any."""
+    """Return a heuristic's part of an agent's settings; parameters are included only if there are any."""
     parameters = parameter_values(heuristic)
     return {"heuristic": name, "code": code_hash(heuristic), **({"parameters": parameters} if parameters else {})}
 
 
 def code_hash(heuristic: Heuristic) -> str:
-    """A short hash of a heuristic's code, helpers and constants included, the values of its parameters not.
+    """Return a short hash of a heuristic's code, including helpers and constants, but not the values of its parameters.
 
-    Of objects and of what does not compile it covers the class or function itself; of a user's file the log has a hash
-    of its own.
+    For objects and code that does not compile, it covers the class or function itself. Logs also have a hash of the
+    user's file.
     """
     from isolation.compiling.source_rewriter import CompileError, rewrite
 

@@ -1,4 +1,4 @@
-"""Classic player objects as agents: asked, timed and judged as their edition does."""
+"""Classic player objects as agents, called, timed and judged as in their edition."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from isolation.usercode.user_exceptions import safe_repr
 
 @dataclass(frozen=True)
 class ClassicAgent(UncompiledAgent):
-    """A player object of the classic scripts, of any edition; each game has a fresh one.
+    """A player object of a classic script, of any edition; each game has a new one.
 
     `limit` is the wall or CPU time of a move. Before each move the generators of `random` and NumPy are seeded with
-    the move's seed. Both, like the clock of CPU time, belong to the whole process: where classic players play in
-    several threads at once, one draws from what another has seeded, and each is charged for the work of all.
+    the move's seed. The generators and the CPU clock are process-wide: if classic players play in several threads at
+    once, they disturb each other's random numbers, and each is charged the CPU time of all.
     """
 
     name: str
@@ -39,34 +39,34 @@ class ClassicAgent(UncompiledAgent):
             raise ValueError(f"a classic player needs a limit of ms or cpu_ms, not {self.limit}")
 
     def settings(self) -> dict[str, Any]:
-        """Where the player's code comes from, and its limit."""
+        """Return the origin of the player's code, and its limit."""
         return {"kind": "classic", **dict(self.origin), "limit": {self.limit.unit: self.limit.value}}
 
     def why_unfit(self, size: tuple[int, int]) -> str:
-        """That the board is too large for the states of the third edition, if its player knows those."""
+        """Return that the board is too large for third-edition states, if the player is of that edition; else ""."""
         return unsupported_size_reason(*size) if edition_of(self.factory) is THIRD else ""
 
     @property
     def overruns(self) -> bool:
-        """Whether it may go on computing beyond its limit: see `judged`."""
+        """Whether it may go on computing beyond its limit; see `judged`."""
         return edition_of(self.factory) is THIRD
 
     def open(self) -> Player:
-        """What makes a fresh player object for each game, and asks it for moves."""
-        _seed_numpy(0)  # imports it now, before anybody waits for a move
+        """Return a player that creates a new player object for each game."""
+        _seed_numpy(0)  # imports NumPy before moves are timed
         return ClassicPlayer(self.factory, self.limit)
 
 
 @dataclass(frozen=True)
 class Given:
-    """What a player object has given for a move, before anybody judges it.
+    """A player object's answer before it is judged.
 
     Attributes:
         cell: a legal move; None for anything else.
-        text: what it gave, for people, where that is no legal move.
-        seconds: how long it took by the clock of its limit.
-        computed: seconds of processor time.
-        is_missing: whether there is none, as where a player of the third edition has put nothing on its queue.
+        text: the answer as text, if it is not a legal move.
+        seconds: time by the limit's clock.
+        computed: CPU time in seconds.
+        is_missing: whether there is no answer, as when a player of the third edition puts no action on its queue.
     """
 
     cell: int | None
@@ -77,14 +77,14 @@ class Given:
 
 
 def judged(given: Given, limit: Limit, *, overruns: bool) -> SearchResult:
-    """The move that a player object has given, judged as the engine of its edition does: late first, then legal.
+    """Judge a player object's answer as the engine of its edition does: first the time, then the legality.
 
     Args:
-        overruns: whether it may take longer than its limit, as players of the third edition do: what they have put on
-            their queue before counts.
+        overruns: whether it may take longer than its limit, like players of the third edition, for whom the last action
+            put on the queue in time counts.
 
     Raises:
-        ForfeitError: there is none, or it is late, or illegal.
+        ForfeitError: the move is missing, late or illegal.
     """
     if given.is_missing or (given.seconds * 1e3 > limit.value and not overruns):
         raise ForfeitError(Reason.TIMEOUT, _lateness(given, limit))
@@ -102,23 +102,23 @@ class ClassicPlayer:
     player: Any = None
 
     def new_game(self) -> None:
-        """Let the player object go; a fresh one is made when it is known which side it plays."""
+        """Discard the player object. A new one is created when its side is known."""
         self.player = None
 
     def close(self) -> None:
-        """Let the player object go."""
+        """Discard the player object."""
         self.player = None
 
     def choose(self, board: Board, seed: int) -> SearchResult:
-        """The move that the player gives; see `judged`."""
+        """Return the player's move; see `judged`."""
         return judged(self.give(board, seed), self.limit, overruns=edition_of(self.player) is THIRD)
 
     def find(self, board: Board, seed: int) -> SearchResult:
-        """The move that the player gives, however long it took."""
+        """Return the player's move, even if it is late."""
         return judged(self.give(board, seed), self.limit, overruns=True)
 
     def give(self, board: Board, seed: int) -> Given:
-        """Whatever the player gives."""
+        """Return the player's answer."""
         if self.player is None:
             self.player = make_player(self.factory, board.active_index)
         random.seed(seed)
@@ -139,7 +139,7 @@ class ClassicPlayer:
 
 
 def _lateness(given: Given, limit: Limit) -> str:
-    """How late a move was, and whether it would have been in time by the processor's clock."""
+    """Describe how late a move was, and whether it would have been in time by the CPU clock."""
     if given.is_missing:
         return f"put no action on its queue within {limit.value:g} ms" + (" of processor time" if limit.cpu_ms else "")
     took, computed = given.seconds * 1e3, given.computed * 1e3

@@ -1,4 +1,4 @@
-"""The perfect player: solves what it can, and searches otherwise."""
+"""The perfect player: solves positions, and searches those it cannot solve."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from isolation.search.compiled import CompiledPlayer
 
 DEFAULT_LIMIT = Limit(nodes=10_000_000)
-"""About a fifth of a second: enough to solve most 7x7 games from the first move on."""
+"""Default limit, about a fifth of a second: enough to solve most 7x7 games from the first move on."""
 
 _INFINITY = float("inf")
 
 
 @dataclass(frozen=True)
 class PerfectAgent(StatelessAgent):
-    """Wins every won position that it can solve, and in a lost one lasts as long as it can find out how.
+    """Wins every won position that it can solve, and tries to play the longest game in lost ones.
 
-    Half of the limit goes into solving the position. The other half goes, in a lost position, into the search for the
-    longest game, and where the result stayed unknown into alpha-beta with the heuristic. Results that the solver chose
-    have `exact` set (and a score of ±inf; `depth`, in a lost position, is the number of plies that the game will still
-    last at least); those that the heuristic search chose do not.
+    Half of the limit is used for solving the position. In a lost position, the other half is used to find the longest
+    game; in an undecided one, for alpha-beta with the heuristic. The solver's results have `exact` set and a score of
+    ±inf; in a lost position their `depth` is a lower bound of the remaining plies. Results of the heuristic search do
+    not have `exact` set.
     """
 
     name: str
@@ -44,22 +44,22 @@ class PerfectAgent(StatelessAgent):
 
     @property
     def is_deterministic(self) -> bool:
-        """Whether its limit is not a time, and its heuristic repeats itself."""
+        """Whether its limit is not a time, and its heuristic is deterministic."""
         return self.limit.is_reproducible and not self.why_unrepeatable
 
     @property
     def why_unrepeatable(self) -> str:
-        """What in its heuristic is left to chance, time or memory."""
+        """The part of its heuristic that depends on randomness, time or stored state."""
         return self.fallback.why_unrepeatable
 
     def settings(self) -> dict[str, Any]:
-        """Its limit, and the heuristic it falls back to, by name and content."""
+        """Return its limit, and the name and content of its fallback heuristic."""
         limit = {self.limit.unit: getattr(self.limit, self.limit.unit)}
         fallback = {"heuristic": self.heuristic_name, "code": code_hash(self.heuristic)}
         return {"kind": "perfect", "limit": limit, **fallback}
 
     def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
-        """None: its moves are put together in Python. What it calls is compiled, so that no move has to wait for it."""
+        """Return None: moves are chosen in Python. The functions they need are compiled now, so that no move waits."""
         if size[0] * size[1] <= MOST_COMPILED_CELLS:
             from isolation.compiling.specialise import native_function
 
@@ -69,12 +69,12 @@ class PerfectAgent(StatelessAgent):
 
     @property
     def is_compilable(self) -> bool:
-        """No: its moves are put together in Python."""
+        """False: its moves are chosen in Python."""
         return False
 
     @property
     def fallback(self) -> SearchAgent:
-        """The heuristic search, under half of the limit."""
+        """The heuristic search, with half of the limit."""
         return SearchAgent(
             self.name,
             "alphabeta",
@@ -85,14 +85,14 @@ class PerfectAgent(StatelessAgent):
         )
 
     def choose(self, board: Board, seed: int) -> SearchResult:
-        """A winning move, or the move that loses last, or what the heuristic search finds, unless it is late."""
+        """Return a winning move, the move that loses last, or the heuristic search's move, if it is in time."""
         result = self.find(board, seed)
         if self.limit.ms is not None and result.seconds * 1e3 > self.limit.ms + LATE_MS:
             raise ForfeitError(Reason.TIMEOUT, f"took {result.seconds * 1e3:.0f} ms of {self.limit.ms:g} ms")
         return result
 
     def find(self, board: Board, seed: int) -> SearchResult:
-        """The same, however long it took."""
+        """Return the same as `choose`, even if it is late."""
         self.compiled((board.height, board.width))
         started = time.perf_counter()
         result = self._choose(board, seed)
@@ -115,7 +115,7 @@ class PerfectAgent(StatelessAgent):
         return _solved(cell, -_INFINITY, at_least, meter.nodes + second_budget.nodes)
 
     def _fall_back(self, board: Board, seed: int, values: list[MoveValue], nodes: int) -> SearchResult:
-        """The search's move; but if that is known to lose, the most promising of those that are not."""
+        """Return the heuristic search's move; if that is known to lose, the most promising undecided move."""
         if None in board.locations:
             result = self.fallback.placing().choose(board, seed)
         else:
@@ -131,7 +131,7 @@ def _solved(cell: int, score: float, depth: int, nodes: int) -> SearchResult:
 
 
 def _half(limit: Limit) -> Limit:
-    """Half of a limit of nodes or time."""
+    """Return half of a limit in nodes or time."""
     if limit.nodes is not None:
         return Limit(nodes=max(1, limit.nodes // 2))
     return Limit(ms=limit.ms / 2) if limit.ms is not None else Limit(cpu_ms=limit.value / 2)

@@ -1,7 +1,7 @@
 """Serialize agents for another process on the same machine.
 
-What an agent holds of a user's file goes as the file and the name in it, and is loaded again. Functions and classes
-of a script, lambdas and what is defined inside a function go as code; those of importable modules as their names.
+Values loaded from a user's file are pickled as the file and the name, and loaded again. Functions and classes of
+importable modules are pickled by name; those of scripts, lambdas and local functions by value.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from isolation.usercode.user_exceptions import name_of, to_one_line
 
 
 class AgentPicklingError(ValueError):
-    """An agent cannot be made again in another process: its name, and why, as one line."""
+    """An agent cannot be recreated in another process; the message is one line with its name and the reason."""
 
     def __init__(self, name: str, why: str) -> None:
         super().__init__(f"{name} cannot play in its own process, which a hard cap needs: {why}")
@@ -24,10 +24,10 @@ class AgentPicklingError(ValueError):
 
 
 def recipe(make: Callable[..., object], *arguments: Any) -> bytes:
-    """Anything as bytes that is made where they are unpacked, by a call that nobody makes here.
+    """Pickle a call that is made when the bytes are unpickled.
 
     Raises:
-        Exception: an argument holds something that belongs to this process.
+        Exception: an argument holds something that cannot leave this process.
     """
     return to_bytes(_Recipe(make, arguments))
 
@@ -41,10 +41,10 @@ class _Recipe:
 
 
 def to_bytes(value: object) -> bytes:
-    """Whatever is made of agents, heuristics and plain data as bytes.
+    """Pickle agents, heuristics and plain data.
 
     Raises:
-        Exception: it holds something that belongs to this process.
+        Exception: the value holds something that cannot leave this process.
     """
     import cloudpickle
 
@@ -59,10 +59,10 @@ def to_bytes(value: object) -> bytes:
 
 
 def from_bytes(data: bytes) -> Any:
-    """The value again.
+    """Unpickle a value.
 
     Raises:
-        Exception: a user's file has changed or is gone, or a module cannot be imported here.
+        Exception: a user's file has changed or is missing, or a module cannot be imported here.
     """
     return _Unpickler(io.BytesIO(data)).load()
 
@@ -76,5 +76,5 @@ class _Unpickler(pickle.Unpickler):
 
 
 def one_line(error: BaseException) -> str:
-    """What went wrong, without line breaks."""
+    """Format an exception in one line."""
     return to_one_line(error) or name_of(error)

@@ -1,10 +1,9 @@
 """Child side of `child_process`: the loop in which user code runs.
 
-Lines hold pickled objects in base 64. First comes a `Setup`; the answer is None, or a `SetupError`. Then come
-questions, tuples of arguments for the function that the setup has made; each is answered by what the function returns,
-or by a `Failure`. A setup that makes anything but a function is a call: what it makes is the only answer. Answers are
-read as these types, results of searches and plain data, and nothing else: in the process that sends them somebody's
-code may have its hands in everything.
+Lines hold pickled objects in base 64. The first is a `Setup`; the answer is None or a `SetupError`. The others are
+questions, tuples of arguments for the function made by the setup; the answer is the function's return value or a
+`Failure`. If the setup makes anything but a function, that is the only answer. Only these types, search results and
+plain data are unpickled from answers, since user code may have tampered with the process that sends them.
 """
 
 from __future__ import annotations
@@ -31,13 +30,14 @@ Guard = Literal["none", "contained", "sandboxed"]
 
 @dataclass(frozen=True)
 class Setup:
-    """What a process is for.
+    """The purpose of a process.
 
     Attributes:
-        make: the function that answers questions, packed, see `agent_pickling.recipe`; or a call.
-        guard: what the process may do: see `sandbox.contain` and `sandbox.enter_sandbox`. It holds before anything is
-            unpacked. What runs our own code is not guarded.
-        folder: that of a user's file, if there is one: errors are located in it, and a sandboxed process lives there.
+        make: a pickled call that makes the function that answers questions, or the only answer; see
+            `agent_pickling.recipe`.
+        guard: restrictions of the process, see `sandbox.contain` and `sandbox.enter_sandbox`. They apply before
+            anything is unpickled. Processes that run only the toolkit's code have none.
+        folder: folder of the user's file, if any; errors are located in it, and a sandboxed process works in it.
     """
 
     make: bytes
@@ -47,40 +47,40 @@ class Setup:
 
 @dataclass(frozen=True)
 class SetupError:
-    """Why what was asked for cannot be made here."""
+    """The reason why the setup failed."""
 
     why: str
 
 
 @dataclass(frozen=True)
 class Failure:
-    """What user code has raised, in one line, and where in a user's file."""
+    """An exception of user code, in one line, and its traceback in the user's files."""
 
     detail: str
     traceback: str = ""
 
 
 def encode(value: object) -> bytes:
-    """An object as a line."""
+    """Encode an object as a line."""
     return base64.b64encode(pickle.dumps(value))
 
 
 def decode(line: bytes) -> Any:
-    """The object again, of a line that we have sent."""
+    """Decode a line sent by the toolkit."""
     return pickle.loads(base64.b64decode(line))
 
 
 def decode_answer(line: bytes) -> Any:
-    """An answer again, of a line that anybody may have sent.
+    """Decode an answer, a line that user code may have sent.
 
     Raises:
-        Exception: it is no answer.
+        Exception: not an answer.
     """
     return _Answers(io.BytesIO(base64.b64decode(line))).load()
 
 
 class _Answers(pickle.Unpickler):
-    """Makes answers out of bytes, and calls nothing else that they name."""
+    """Unpickles answers, and refuses all other classes and functions."""
 
     def find_class(self, module: str, name: str) -> Any:
         answer_class = _ANSWERS.get(f"{module}.{name}")
@@ -90,7 +90,7 @@ class _Answers(pickle.Unpickler):
 
 
 def serve() -> None:
-    """Answer questions, until the process that asks them is gone."""
+    """Answer questions until the parent has ended."""
     lines, answers = claim_stdio()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.argv[1:] = []
@@ -107,7 +107,7 @@ def serve() -> None:
 
 
 def claim_stdio() -> tuple[BinaryIO, BinaryIO]:
-    """Keep the pipes for questions and answers; what user code reads is empty, and what it prints goes to stderr."""
+    """Keep the pipes for questions and answers; user code reads empty input, and its output goes to stderr."""
     lines, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -117,16 +117,16 @@ def claim_stdio() -> tuple[BinaryIO, BinaryIO]:
 
 
 def _listen(lines: BinaryIO, questions: SimpleQueue[bytes]) -> None:
-    """Take in questions, also while one is answered, so that the end of whoever asks them is noticed at once."""
+    """Receive questions even while one is being answered, so that the parent's end is noticed at once."""
     for line in lines:
         questions.put(line)
-    with suppress(PermissionError):  # of a sandboxed process, whose supervisor does that
+    with suppress(PermissionError):  # in a sandboxed process, where the supervisor does it
         os.killpg(os.getpgrp(), signal.SIGKILL)
     os._exit(1)
 
 
 def _restrain(setup: Setup) -> Callable[[], None]:
-    """Keep this process from harming others; returns what is to be called before each question."""
+    """Restrict this process as the setup requires; return a function to be called before each question."""
     from isolation.processes.sandbox import contain, enter_sandbox
 
     if setup.guard == "contained":
@@ -137,7 +137,7 @@ def _restrain(setup: Setup) -> Callable[[], None]:
 
 
 def _make(setup: Setup) -> object:
-    """What is asked for, or why it cannot be made."""
+    """Run the setup; return its result or a `SetupError`."""
     from isolation.processes.agent_pickling import from_bytes, one_line
 
     try:

@@ -1,4 +1,4 @@
-"""Child processes for user code: started under a supervisor, asked, and awaited as far as the machine lets them run."""
+"""Child processes for user code, started under a supervisor, with timeouts that allow for a busy machine."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from isolation.processes.transport import EngineTransport, Transport, TransportC
 from isolation.usercode.user_exceptions import LONGEST_LINE, to_one_line
 
 START = "import sys; sys.path[:] = sys.argv[1:]; from isolation.processes.child import serve; serve()"
-"""The program of a child process; its arguments are the folders that modules are looked for in."""
+"""The program of a child process; its arguments are the folders of `sys.path`."""
 START_SECONDS = 70.0
-"""What a process may take to start, to load a user's file with all it imports, and to load compiled code."""
+"""Timeout of starting a process, including the import of a user's file and the loading of compiled code."""
 MOST_WAITS = 10
-"""How often a process is waited for on a machine that is too busy to let it run."""
+"""Number of timeouts allowed on a machine that is too busy to run the process."""
 LONGEST_ANSWER = 1 << 20
-"""Bytes of an answer; longer ones are none of ours."""
+"""Largest answer in bytes; longer ones are not from the toolkit."""
 SPARING = {
     **{f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")},
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
-"""The environment that keeps libraries in a child from using more than one processor, with a stack for each, and Arrow
-from setting a gigabyte aside as soon as it reads a file: both would count as memory that the process has."""
+"""Environment variables that limit a child's memory: libraries use one thread, since each has a stack, and Arrow does
+not reserve a gigabyte when it reads a file."""
 
 
 class ChildProcess(EngineTransport):
-    """A process of which seconds count only as far as the machine lets it run: busy with others, it is waited for.
+    """A child process whose timeouts are extended while the machine is too busy to run it.
 
-    Its parent is a supervisor, so that it does no harm to us, and ends itself, where it ends its parent.
+    Its parent is a supervisor, so that user code that kills its parent ends only itself.
     """
 
     def __init__(self, program: str = START, longest: int = LONGEST_ANSWER) -> None:
-        """Start a Python process with our modules.
+        """Start a Python process with the same module path.
 
         Args:
             program: its code.
-            longest: bytes of an answer.
+            longest: largest answer in bytes.
         """
         super().__init__(_python_program(program), None, os.devnull, longest, {**os.environ, **SPARING})
         self._child: psutil.Process | None = None
@@ -52,7 +52,7 @@ class ChildProcess(EngineTransport):
     def receive(self, seconds: float) -> bytes:
         """Read a line; see `Transport.receive`.
 
-        A process that would run, and did not get half of the time, has so many seconds again, `MOST_WAITS` times.
+        A process that is ready to run, but got less than half of the time, is given `seconds` more, `MOST_WAITS` times.
         """
         used = self.used()
         for _ in range(MOST_WAITS):
@@ -66,7 +66,7 @@ class ChildProcess(EngineTransport):
         raise TransportTimeout
 
     def used(self) -> float:
-        """Seconds of processor time that the process has used, by the system's clock; 0 if it is gone."""
+        """Return the CPU time that the process has used, in seconds; 0 if it has ended."""
         with suppress(psutil.Error, OSError):
             if child := self._found():
                 if sys.platform == "linux":
@@ -76,52 +76,52 @@ class ChildProcess(EngineTransport):
         return 0.0
 
     def _continue_supervisor(self) -> None:
-        """Let the supervisor go on, which would not notice our end if user code has stopped it."""
+        """Resume the supervisor, which would not notice this process's end if user code has stopped it."""
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGCONT)
 
     def _would_run(self) -> bool:
-        """Whether the process neither sleeps nor waits for anything but a processor or the disk."""
+        """Return whether the process is ready to run or waits for the disk."""
         with suppress(psutil.Error):
             child = self._found()
             return child is None or child.status() in (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP)
         return False
 
     def _found(self) -> psutil.Process | None:
-        """The process below its supervisor, once it has been started."""
+        """Return the process below its supervisor, or None if it has not been started yet."""
         if self._child is None:
             self._child = next(iter(psutil.Process(self.pid).children()), None)
         return self._child
 
 
 _SCHEDULED = 2
-"""The lowest bits of the number of another process's clock on Linux; see clock_getcpuclockid(3)."""
+"""Lowest bits of the id of another process's CPU clock on Linux; see clock_getcpuclockid(3)."""
 
 
 def _python_program(code: str) -> list[str]:
-    """The command of a Python process that runs some code with our modules, wherever it works."""
+    """Return the command of a Python process that runs code with this process's module path, in any directory."""
     folders = (folder for folder in sys.path if isinstance(folder, str))
     whole = (os.path.abspath(folder) if os.path.isdir(folder or ".") else folder for folder in folders)
     return [sys.executable, "-P", "-c", code, *whole]
 
 
 def exchange(process: Transport, question: Setup | tuple[Any, ...], seconds: float) -> Any:
-    """What a child answers a setup or a question.
+    """Send a setup or a question to a child and return its answer.
 
     Raises:
-        TransportTimeout: nothing, within so many seconds.
-        TransportClosed: it is gone.
-        Exception: what it has sent is no answer.
+        TransportTimeout: no answer within `seconds`.
+        TransportClosed: the child has ended.
+        Exception: the child sent something that is not an answer.
     """
     process.send(encode(question), seconds)
     return decode_answer(process.receive(seconds))
 
 
 def call_in_child(function: Callable[..., object], *arguments: object) -> Any:
-    """What a function returns, called in a process of its own, as it runs user code: text, numbers, and tuples of them.
+    """Call a function that runs user code in a child process; return its result: text, numbers, or tuples of these.
 
     Raises:
-        ValueError: it raised something, which the message says in a line, or ended its process, or takes too long.
+        ValueError: the function raised an exception, ended its process or took too long; the message is one line.
     """
     process = ChildProcess()
     try:

@@ -24,24 +24,24 @@ from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason
 
 IMPORT_SECONDS = 10.0
-"""What a file may take to be imported in a restricted process, the process's own start included."""
+"""Timeout of importing a file in a restricted process, including the start of the process."""
 USUAL_CAP = 10.0
-"""Seconds for a move in a restricted process where no hard cap was asked for."""
+"""Default hard cap of a move in a restricted process, in seconds."""
 
 
 @dataclass(frozen=True)
 class FileAgent(UncompiledAgent):
-    """A player of a file that is nothing but data here.
+    """A player in a file that is never loaded in this process.
 
     Attributes:
-        file: the file's absolute path.
-        player: the name of its class in it, or of a function that makes one.
-        content: the hash of its code.
-        limit: wall or processor time a move.
-        edition: that of its class; empty where nobody knows.
+        file: absolute path of the file.
+        player: name of the player's class or factory function in the file.
+        content: hash of its code.
+        limit: wall or CPU time per move.
+        edition: edition of its class; empty if unknown.
         is_restricted: whether its process may only read files and compute; see `sandbox.enter_sandbox`.
-        hard_cap: seconds after which a move, or the beginning of a game, counts as a hang; None for the usual.
-        errors: the folder that tracebacks are kept in; empty for nowhere.
+        hard_cap: seconds after which a move or the start of a game counts as a hang; None for the default.
+        errors: folder for tracebacks; empty to discard them.
     """
 
     name: str
@@ -57,29 +57,29 @@ class FileAgent(UncompiledAgent):
     is_user_code: bool = field(default=True, init=False)
 
     def why_unfit(self, size: tuple[int, int]) -> str:
-        """Players of the third edition know boards of up to 9x11."""
+        """Return that the board is too large for third-edition states, if the player is of that edition; else ""."""
         return unsupported_size_reason(*size) if self.edition == THIRD.name else ""
 
     def settings(self) -> dict[str, Any]:
-        """Where the player's code comes from, and its limit."""
+        """Return the origin of the player's code, and its limit."""
         kind, player = "apart" if self.is_restricted else "classic", f"{Path(self.file).name}:{self.player}"
         return {"kind": kind, "player": player, "limit": {self.limit.unit: self.limit.value}}
 
     @property
     def has_own_process(self) -> bool:
-        """Yes: whatever it plays in can be ended."""
+        """True: its process can be ended at any time."""
         return True
 
     def keeping_errors(self, folder: Path) -> FileAgent:
-        """The same player, its tracebacks going to a file in a folder, which is made in one that exists."""
+        """Return the same player with tracebacks written to a folder, which is created if its parent exists."""
         return replace(self, errors=str(folder)) if folder.parent.is_dir() else self
 
     def capped(self, seconds: float) -> FileAgent:
-        """The same player, given up after so many seconds without a move."""
+        """Return the same player with a timeout of `seconds` per move."""
         return replace(self, hard_cap=seconds)
 
     def open(self, start: Callable[[], Transport] = ChildProcess) -> SubprocessPlayer:
-        """What asks the player's process for moves; it is started for the first game."""
+        """Return a player; its process is started for the first game."""
         make = recipe(_open_file, self.file, self.player, self.content, self.name, self.limit)
         usual = USUAL_CAP if self.is_restricted else patience(self)
         return SubprocessPlayer(
@@ -94,7 +94,7 @@ class FileAgent(UncompiledAgent):
         )
 
     def _note(self, loss: ForfeitError) -> None:
-        """Keep the traceback of an error."""
+        """Write the traceback of an error to the folder of errors."""
         if not (loss.traceback and self.errors):
             return
         folder = Path(self.errors)
@@ -105,20 +105,20 @@ class FileAgent(UncompiledAgent):
 
 
 def _open_file(path: str, name: str, content: str, agent: str, limit: Limit) -> Callable[..., object]:
-    """Open the player in the process that it plays in, of code that has the hash `content`.
+    """Open the player in its process, from code with the hash `content`.
 
     Raises:
-        ValueError: the file, or one that it imports, is not what it was, or cannot be loaded.
+        ValueError: the file, or one that it imports, has changed or cannot be loaded.
     """
     was_same = content_hash(path) == content
     factory = load_player(path, name).value if was_same else None
-    if factory is None or content_hash(path) != content:  # read again, as it may change while it is being loaded
+    if factory is None or content_hash(path) != content:  # checked again, since it may change while being loaded
         raise ValueError(f"{path} has changed since the run began")
     return open_for_questions(ClassicAgent(agent, factory, (), limit))
 
 
 def file_name(agent: str) -> str:
-    """An agent's name as that of a file.
+    """Convert an agent's name to a file name.
 
     >>> file_name("my agent/2")
     'my_agent_2'

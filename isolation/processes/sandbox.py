@@ -1,8 +1,8 @@
 """Sandbox for untrusted code: resource limits, Landlock, audit hook.
 
-Limits of the system hold whatever the code is written in, and so does Linux's own refusal to change files and to signal
-others, where it knows Landlock. The rest is seen by Python alone: it stops what Python code does, by accident or ill
-will, and nothing that native code does past Python.
+Resource limits apply to code of any kind. So does Landlock, where Linux supports it; it forbids changing files and
+signalling other processes. All other restrictions are enforced by Python's audit hooks. These stop Python code,
+accidental or malicious, but not native code.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from isolation.usercode.output_capture import discard_output
 from isolation.usercode.process_lifetime import die_with_parent
 
 MEMORY = 1 << 30
-"""Bytes that a player may fill."""
+"""Memory limit of a player in bytes."""
 ADDRESSES = 4 << 30
-"""Bytes that it may lay out, libraries and shared memory included."""
+"""Address space limit in bytes, including libraries and shared memory."""
 LARGEST_FILE = 1 << 26
-"""Bytes of a file; it may write none, but what prints past Python ends somewhere."""
+"""File size limit in bytes. Players may not write files, but native code may print to one."""
 MOST_STARTED = 100
-"""Processes that a player which is not restricted may start a move, together with all that it has started."""
+"""Most processes that an unrestricted player and its children may start per move."""
 
 _STARTS = ("os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.spawn", "os.system", "subprocess.Popen")
 _FORBIDDEN = {
@@ -43,7 +43,7 @@ _FORBIDDEN = {
     ),
     **dict.fromkeys(("resource.setrlimit", "resource.prlimit"), "change its limits"),
 }  # fmt: skip
-"""What Python tells its auditors of, and what it is in words."""
+"""Forbidden audit events, with descriptions."""
 _UNHEARD = {
     **dict.fromkeys(("mkfifo", "mknod", "shm_open", "shm_unlink", "SemLock", "sem_unlink"), "change files"),
     "pidfd_send_signal": "signal other processes",
@@ -51,33 +51,32 @@ _UNHEARD = {
         ("setpriority", "nice", "sched_setaffinity", "sched_setscheduler", "sched_setparam"), "change who computes when"
     ),
 }
-"""Functions of which Python tells no auditor: they are taken away."""
+"""Functions without audit events, with descriptions; they are replaced by refusals."""
 _HAVE_UNHEARD = ("os", "posix", "signal", "_signal", "_posixshmem", "_multiprocessing")
 _NO_IMPORT = ("readline", "_gdbm", "_dbm", "posix", "_signal", "_posixshmem", "_multiprocessing")
-"""Modules that write files unheard, and those that would come back with all that was taken from them."""
+"""Modules that write files without audit events, or whose new import would restore the replaced functions."""
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
-"""The system calls of Landlock."""
+"""Landlock's system calls."""
 _WRITE = 1 << 1
 _TRUNCATE = 1 << 14
 _CHANGES = _WRITE | sum(1 << bit for bit in range(4, 14)) | _TRUNCATE
-"""Of Landlock: to write, remove, make, move and cut whatever a folder may hold."""
+"""Landlock rights: write, remove, create, move and truncate anything in a folder."""
 _RIGHTS = {1: 13, 2: 14}
-"""How many rights versions of it know; 15 and more since."""
+"""Number of rights by Landlock version; later versions have 15 or more."""
 _SIGNALS = 1 << 1
 _PR_SET_NO_NEW_PRIVS = 38
 
 
 def contain() -> Callable[[], None]:
-    """Have this process leave others alone from now on: it ends with whoever started it, and Python code in it signals
-    only itself and what it has started, and starts no more than `MOST_STARTED` processes a move.
+    """Keep this process from disturbing others from now on; return a function to be called before each move.
 
-    Such calls raise `PermissionError`. All else it may do: it is its own process. Returns what is to be called before
-    each move.
+    The process ends with its parent. Python code in it may signal only itself and processes it has started, and may
+    start at most `MOST_STARTED` processes per move; other calls raise `PermissionError`. Everything else is allowed.
     """
     die_with_parent()
     allow_changes()
-    started = mmap.mmap(-1, 8)  # shared with all that are forked
+    started = mmap.mmap(-1, 8)  # shared with forked children
     sys.addaudithook(_containing(started))
 
     def begin_move() -> None:
@@ -87,12 +86,12 @@ def contain() -> Callable[[], None]:
 
 
 def _containing(started: mmap.mmap) -> Any:
-    """What Python asks before it signals or starts processes."""
+    """Return the audit hook that checks signals and new processes."""
     own, session, parent, starts, most = os.getpid(), os.getsid(0), os.getppid(), frozenset(_STARTS), MOST_STARTED
     session_of, refusal, failure, whole = os.getsid, PermissionError, OSError, int
 
     def is_own(pid: int, if_missing: bool) -> bool:
-        """Whether it is this process, or one that it has started."""
+        """Return whether `pid` is this process, or one that it has started."""
         try:
             return pid == own or (pid > 0 and pid != parent and session_of(pid) == session)
         except failure:
@@ -100,7 +99,7 @@ def _containing(started: mmap.mmap) -> Any:
 
     def audit(event: str, arguments: tuple[Any, ...]) -> None:
         if event in ("os.kill", "os.killpg"):
-            # A group outlives its leader: where there is no process of its number, it may be anybody's.
+            # A group outlives its leader: if no process has its number, it may belong to any process.
             number = arguments[0]
             if not (is_own(number, True) if event == "os.kill" else is_own(number or session, False)):
                 raise refusal(f"a player from a file may not signal other processes here ({event})")
@@ -114,11 +113,10 @@ def _containing(started: mmap.mmap) -> Any:
 
 
 def enter_sandbox(folder: str) -> None:
-    """Have this process live within limits from now on, in a folder of which it may read.
+    """Restrict this process from now on; its working directory is a folder that it may read.
 
-    It ends with whoever started it; what it prints goes nowhere; it has a gigabyte of memory; Python code in it starts
-    no process, signals none but itself and slows none down, changes no file and uses no network: such calls raise
-    `PermissionError`.
+    It ends with its parent, its output is discarded, and it has a gigabyte of memory. Python code in it cannot start
+    processes, signal or slow down others, change files or use the network: such calls raise `PermissionError`.
     """
     die_with_parent()
     allow_changes()
@@ -132,7 +130,7 @@ def enter_sandbox(folder: str) -> None:
 
 
 def _limit() -> None:
-    """Set the system's limits, as far as it knows them."""
+    """Set the resource limits that the system supports."""
     import resource
 
     wanted = {"RLIMIT_DATA": MEMORY, "RLIMIT_AS": ADDRESSES, "RLIMIT_FSIZE": LARGEST_FILE, "RLIMIT_CORE": 0}
@@ -144,12 +142,12 @@ def _limit() -> None:
         least = most if hard == resource.RLIM_INFINITY else min(most, hard)
         try:
             resource.setrlimit(kind, (least, least))
-        except (ValueError, OSError):  # macOS has some of them in name only
+        except (ValueError, OSError):  # macOS defines some limits without supporting them
             continue
 
 
 def limit_memory(most: int) -> None:
-    """Have memory refused to this process beyond so many bytes more than it has, where the system can count them."""
+    """Limit this process to `most` bytes more than it uses now, if the system can measure that."""
     try:
         import resource
 
@@ -162,16 +160,16 @@ def limit_memory(most: int) -> None:
 
 
 def landlock_version() -> int:
-    """The version of Landlock that the system has; 0 for none. From 6 on (Linux 6.12) it holds signals, too."""
+    """Return the system's Landlock version, or 0 without Landlock. Version 6 (Linux 6.12) also restricts signals."""
     if sys.platform != "linux":
         return 0
     return max(0, int(ctypes.CDLL(None).syscall(_CREATE, None, 0, 1)))
 
 
 def _seal() -> None:
-    """Have Linux refuse, to code of any kind, to change files and to signal processes that are not within.
+    """Make Linux refuse to change files and to signal processes outside the sandbox, for code of any kind.
 
-    See landlock(7). Where it is unknown, that is left to Python.
+    See landlock(7). Without Landlock, only Python enforces this.
     """
     version = landlock_version()
     if not version:
@@ -190,11 +188,11 @@ def _seal() -> None:
 
 
 def _take_away() -> None:
-    """Put refusals in the place of functions of which Python tells nobody, and of what makes built-in modules anew."""
+    """Replace functions without audit events, and the one that creates built-in modules, by refusals."""
     import _imp
 
     for name in (*sys.builtin_module_names, *_HAVE_UNHEARD):
-        with suppress(ImportError):  # the system has none
+        with suppress(ImportError):  # not available on this system
             __import__(name)
     _imp.create_builtin = _refusal("make modules anew", "_imp.create_builtin")
     same = (os.supports_dir_fd, os.supports_fd, os.supports_effective_ids, os.supports_follow_symlinks)
@@ -214,7 +212,7 @@ def _refusal(what: str, name: str) -> Any:
 
 
 def _auditor() -> Any:
-    """What Python asks before it does something; all that it needs is out of reach of later code."""
+    """Return the audit hook of the sandbox; it holds references to all it needs, out of reach of later code."""
     forbidden, writing, nowhere, own, refusal = dict(_FORBIDDEN), _WRITING, os.devnull, os.getpid(), PermissionError
     no_module, is_instance, number, text, modules = ImportError, isinstance, int, str, frozenset(_NO_IMPORT)
 
@@ -222,7 +220,7 @@ def _auditor() -> Any:
         what = forbidden.get(event)
         if event == "open" and is_instance(arguments[2], number) and arguments[2] & writing:
             what = None if arguments[0] == nowhere else "write files"
-        if event == "open" and is_instance(arguments[1], text) and not what:  # of C's own streams, which give no flags
+        if event == "open" and is_instance(arguments[1], text) and not what:  # C streams have a mode instead of flags
             what = None if arguments[0] == nowhere or not {*arguments[1]} & {*"wax+"} else "write files"
         if event == "import" and arguments[0] in modules:
             raise no_module(f"a player from a file may not import {arguments[0]} here")

@@ -1,4 +1,4 @@
-"""Players in child processes: timed out, killed and judged from outside."""
+"""Players in child processes, timed, killed and judged by the parent."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from isolation.rules.limits import Limit
 
 HANGS_AFTER = 60.0
-"""Seconds beyond its time limit after which a move counts as a hang where no hard cap was asked for."""
+"""Seconds beyond its time limit after which a move counts as a hang, if there is no hard cap."""
 NEW_GAME: tuple[()] = ()
-"""The question that has a fresh player made; a move is asked for by (board, seed)."""
+"""The question that begins a new game; (board, seed) asks for a move."""
 MOST_KEPT = 32
-"""Processes that are kept for agents that do not play just now: one for everybody in a class."""
+"""Most idle processes kept for later games; enough for every member of a class."""
 SLACK_MS = 30.0
-"""What may lie between a player's own clock and ours, which also counts the way there and back."""
+"""Tolerance between the player's own clock and the parent's, which includes the transmission."""
 
 DIED = ForfeitError(Reason.ERROR, PROCESS_DIED)
 _NONSENSE = ForfeitError(Reason.ERROR, "RuntimeError: its process answered with nonsense")
@@ -38,46 +38,46 @@ _NONSENSE = ForfeitError(Reason.ERROR, "RuntimeError: its process answered with 
 
 @dataclass(frozen=True)
 class Spent:
-    """What a move took, measured here: seconds on the clock, and of processor time; `is_first` of a game or not."""
+    """Wall and CPU time of a move in seconds, measured by the parent; `is_first` marks the first move of a game."""
 
     wall: float
     processor: float
     is_first: bool
 
     def by(self, limit: Limit) -> float:
-        """Seconds by the clock of a limit."""
+        """Return the seconds by a limit's clock."""
         return self.processor if limit.unit == "cpu_ms" else self.wall
 
     def is_beyond(self, limit: Limit) -> bool:
-        """Whether it took longer than a limit in time, whatever the player's own clock says.
+        """Return whether the move took longer than a time limit by the parent's clocks.
 
-        What else the machine does meanwhile is not held against it: under a limit of wall time it must have computed
-        for so long as well. With the first move of a game the player object is made, which is nobody's thinking.
+        Time used by other processes is not charged: even under a wall-time limit, the CPU time must exceed the limit. A
+        game's first move is exempt, because the player object is created with it.
         """
         longest = (limit.value + SLACK_MS) / 1e3
         return not self.is_first and self.processor > longest and (limit.unit == "cpu_ms" or self.wall > longest)
 
 
 Judge = Callable[[Any, Spent, bool], SearchResult]
-"""The result of a move, from what the process has answered, what it took, and whether being late counts.
+"""Returns the result of a move from the process's answer, the time spent, and whether lateness counts.
 
-It raises Forfeit if the game is lost, and TypeError if that is no answer.
+It raises Forfeit if the game is lost, and TypeError if the answer is invalid.
 """
 
 
 @dataclass
 class SubprocessPlayer:
-    """The player of an agent whose code is a user's: it lives in a process that is ended if it does not answer.
+    """The player of an agent of user code, in a child process that is ended if it does not answer.
 
-    What came of a move is judged here: the process says what the player gave, and no more. It is late by its own clock,
-    as far as ours allows that, so that the way there and back is not charged; or by ours: see `Spent`. The process
-    serves one game after another, is replaced when it had to be ended, and is kept for a while after `close`, for
-    whoever opens the same agent next.
+    The process only reports the player's answer, which is judged here. A move is late by the process's own clock, as
+    far as the parent's clock confirms it, so that transmission is not charged; or by the parent's clocks (see `Spent`).
+    The process is kept from game to game, and for a while after `close` for the next player of the same agent. It is
+    replaced if it had to be ended.
 
     Attributes:
-        refused: makes what is raised where the agent cannot be made in another process, of why; without it
-            AgentPicklingError.
-        note: told of every loss that the player's code has raised.
+        refused: makes the exception raised, from its reason, if the agent cannot be recreated in another process;
+            AgentPicklingError by default.
+        note: called with every loss by an exception of the player's code.
     """
 
     name: str
@@ -93,30 +93,30 @@ class SubprocessPlayer:
     _has_moved: bool = field(default=False, init=False)
 
     def new_game(self) -> None:
-        """Have the process make a fresh player.
+        """Create a new player in the process.
 
         Raises:
-            Forfeit: it fails, does not answer within the hard cap, or the process dies.
-            AgentPicklingError: the agent cannot be made in another process.
+            Forfeit: the player fails, does not answer within the hard cap, or the process dies.
+            AgentPicklingError: the agent cannot be recreated in another process.
         """
         self._has_moved = False
         self._ask(NEW_GAME)
 
     def choose(self, board: Board, seed: int) -> SearchResult:
-        """The move that the player in the process chooses.
+        """Return the move chosen by the player in the process.
 
         Raises:
-            Forfeit: it has lost, does not answer within the hard cap, or the process dies.
-            AgentPicklingError: the agent cannot be made in another process.
+            Forfeit: the player has lost, does not answer within the hard cap, or the process dies.
+            AgentPicklingError: the agent cannot be recreated in another process.
         """
         return self._result(board, seed, is_timed=True)
 
     def find(self, board: Board, seed: int) -> SearchResult:
-        """The same, however long it took within the hard cap."""
+        """Return the same as `choose`, even if it is late, within the hard cap."""
         return self._result(board, seed, is_timed=False)
 
     def close(self) -> None:
-        """Leave the process to the next who opens the agent; end it if an answer is still due."""
+        """Leave the process to the next player of the agent; end it if it still owes an answer."""
         transport, self._transport = self._transport, None
         if transport is None:
             return
@@ -146,7 +146,7 @@ class SubprocessPlayer:
         return answer
 
     def _running(self) -> Transport:
-        """The process, which has the agent."""
+        """Return the process, started and set up for the agent."""
         if self._transport is None:
             self._transport = _idle.take(self.order) or self._started()
         return self._transport
@@ -161,7 +161,7 @@ class SubprocessPlayer:
         return transport
 
     def _exchange(self, transport: Transport, question: Setup | tuple[Any, ...], seconds: float, late: str) -> object:
-        """An answer; if this is cut short, it is still due."""
+        """Ask a question and return the answer. If this is interrupted, the answer is still due."""
         self._is_waiting = True
         try:
             answer: object = exchange(transport, question, seconds)
@@ -171,7 +171,7 @@ class SubprocessPlayer:
         except TransportClosed:
             self._end()
             raise DIED from None
-        except Exception:  # of whatever a line is that our side of the process has not written
+        except Exception:  # raised by decoding a line that was written by user code
             self._end()
             raise _NONSENSE from None
         self._is_waiting = False
@@ -184,12 +184,12 @@ class SubprocessPlayer:
 
 
 def _used(transport: Transport) -> float:
-    """Seconds of processor time of the process that plays; 0 if they cannot be had."""
+    """Return the CPU time used by the process, in seconds; 0 if unknown."""
     return transport.used() if isinstance(transport, ChildProcess) else 0.0
 
 
 def _as_error(failure: Failure) -> ForfeitError:
-    """How a player has lost whose code has raised something."""
+    """Return the loss of a player whose code has raised an exception."""
     if type(failure.detail) is not str or type(failure.traceback) is not str:
         return _NONSENSE
     return ForfeitError(Reason.ERROR, to_one_line(failure.detail, LONGEST_LINE), failure.traceback)
@@ -199,14 +199,14 @@ def _as_error(failure: Failure) -> ForfeitError:
 
 
 def judge_of(agent: Agent) -> Judge:
-    """What judges the moves of an agent."""
+    """Return the function that judges an agent's moves."""
     if isinstance(agent, ClassicAgent):
         return judge_given(agent.limit, overruns=agent.overruns)
     return _judge_search(agent) if isinstance(agent, SearchAgent) else _judge_result
 
 
 def judge_given(limit: Limit, *, overruns: bool) -> Judge:
-    """What judges the moves that a player object gives; see `classic_agent.judged`."""
+    """Return the function that judges a player object's answers; see `classic_agent.judged`."""
 
     def judge(answer: Any, spent: Spent, is_timed: bool) -> SearchResult:
         if not (isinstance(answer, Given) and _is_well_formed(answer)):
@@ -244,7 +244,7 @@ def _judge_result(answer: Any, spent: Spent, is_timed: bool) -> SearchResult:
 
 
 def _check(spent: Spent, limit: Limit) -> None:
-    """Raise Forfeit if a move took longer than a limit, whatever the player's own clock says."""
+    """Raise Forfeit if a move took longer than a limit by the parent's clocks."""
     if spent.is_beyond(limit):
         used = spent.processor * 1e3
         raise ForfeitError(
@@ -253,7 +253,7 @@ def _check(spent: Spent, limit: Limit) -> None:
 
 
 def _is_well_formed(given: Given) -> bool:
-    """Whether what a player gave is of the right types."""
+    """Return whether the answer has the right types."""
     return (
         (given.cell is None or (type(given.cell) is int and 0 <= given.cell < 1 << 15))
         and type(given.text) is str
@@ -262,14 +262,14 @@ def _is_well_formed(given: Given) -> bool:
     )
 
 
-# Making one
+# Construction
 
 
 def subprocess_player(agent: Agent, size: tuple[int, int], hard_cap: float) -> SubprocessPlayer:
-    """The guarded player of an agent for boards of (rows, columns); the process starts when it is first asked.
+    """Return the guarded player of an agent for boards of (rows, columns); its process starts with the first question.
 
     Raises:
-        AgentPicklingError: the agent cannot be sent to another process.
+        AgentPicklingError: the agent cannot be pickled.
     """
     try:
         make = recipe(_open_agent, agent, size)
@@ -279,9 +279,9 @@ def subprocess_player(agent: Agent, size: tuple[int, int], hard_cap: float) -> S
 
 
 def patience(agent: Agent) -> float:
-    """Seconds after which a move is a hang where nothing else was asked for.
+    """Return the default seconds after which a move counts as a hang.
 
-    Users' agents have a minute beyond their time limit; ours may think as long as they like.
+    Agents with user code have a minute beyond their time limit; other agents have no limit.
     """
     limit = getattr(agent, "limit", None)
     allowed = limit.value / 1e3 if limit and not limit.is_reproducible else 0.0
@@ -299,7 +299,7 @@ def _open_agent(agent: Agent, size: tuple[int, int]) -> Callable[..., object]:
 
 
 def open_for_questions(agent: Agent) -> Callable[..., object]:
-    """What answers `NEW_GAME` and (board, seed) for an agent: a move that others judge."""
+    """Return a function that answers `NEW_GAME` and (board, seed) for an agent; the parent judges the moves."""
     player = agent.open()
 
     def answer(*question: Any) -> object:

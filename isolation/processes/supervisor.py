@@ -1,9 +1,8 @@
 """Supervise a child process: kill its process group when it or its parent has gone.
 
-It stands between the two because a process killed by SIGKILL cannot end anything itself. It has no part in their
-dialogue: the engine reads and writes the pipes that the keeper was given. Its arguments are the descriptor of a socket,
-the file that standard error goes to, and the command. Through the socket it says in one line how the engine ended;
-when the other end is closed, the engine's group is killed.
+A parent killed by SIGKILL cannot end its children, so the supervisor does. It takes no part in the dialogue: the engine
+inherits its pipes. Its arguments are the descriptor of a socket, the file for standard error, and the command. It
+reports in one line through the socket how the engine ended; when the other end is closed, it kills the engine's group.
 """
 
 from __future__ import annotations
@@ -17,20 +16,20 @@ import threading
 from typing import BinaryIO
 
 MOST_ERRORS = 1_000_000
-"""Bytes of standard error that are kept; the rest is read and dropped."""
+"""Largest file of standard error in bytes; the rest is discarded."""
 _CHUNK = 1 << 16
 _LAST_WORDS = 0.5
 
 
 def keep(notice: socket.socket, errors: str, command: list[str]) -> None:
-    """Start the engine, and kill its group, this process with it, when it is over."""
+    """Start the engine; when it has ended, kill its process group, including this process."""
     try:
         engine = subprocess.Popen(command, stderr=subprocess.PIPE)
     except OSError as error:
         notice.sendall(f"could not be started: {error.strerror}".encode())
         return
     nothing = os.open(os.devnull, os.O_RDWR)
-    for pipe in (0, 1):  # or its end would not be noticed
+    for pipe in (0, 1):  # otherwise the engine's end would not be noticed
         os.dup2(nothing, pipe)
     assert engine.stderr is not None
     copying = threading.Thread(target=copy, args=(engine.stderr, errors), daemon=True)
@@ -45,7 +44,7 @@ def keep(notice: socket.socket, errors: str, command: list[str]) -> None:
 
 
 def describe_exit(status: int) -> str:
-    """How a process ended, in words.
+    """Describe how a process ended.
 
     >>> describe_exit(3), describe_exit(-9)
     ('ended with exit code 3', 'was ended by SIGKILL')
@@ -57,7 +56,7 @@ def describe_exit(status: int) -> str:
 
 
 def copy(stream: BinaryIO, path: str) -> None:
-    """Append what a stream says to a file, as far as `MOST_ERRORS` and the disk allow, and read all of it."""
+    """Append a stream to a file, up to `MOST_ERRORS` and as far as the disk allows, and read the stream to its end."""
     left = MOST_ERRORS
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)

@@ -21,48 +21,47 @@ _LONGEST_WAIT_MS = 1 << 30
 
 
 class TransportTimeout(Exception):
-    """The other side has not taken or not sent a line in time."""
+    """The other side has not received or not sent a line in time."""
 
 
 class TransportClosed(Exception):
-    """The other side is gone, or has closed its ends of the pipes."""
+    """The other side has ended or closed its ends of the pipes."""
 
 
 class LineTooLong(Exception):
-    """The other side sends a line that is longer than any it has reason to send."""
+    """The other side sends a line beyond the maximum length."""
 
 
 class Transport(Protocol):
-    """Lines to and from another side. One thread uses it."""
+    """Lines to and from another process, for use by one thread."""
 
     def send(self, line: bytes, seconds: float) -> None:
-        """Send a line, given without its newline, within so many seconds.
+        """Send a line, given without its newline, within `seconds`.
 
         Raises:
-            TransportTimeout: the other side does not take it in time; part of it may be sent.
-            TransportClosed: there is nobody to take it.
+            TransportTimeout: the other side does not receive it in time; part of it may have been sent.
+            TransportClosed: the other side has ended.
         """
 
     def receive(self, seconds: float) -> bytes:
-        """The next line, without its newline, within so many seconds.
+        """Return the next line without its newline, within `seconds`.
 
         Raises:
-            TransportTimeout: there is none in time.
-            TransportClosed: there will be none any more.
-            LineTooLong: the line is longer than what was agreed upon, if anything was.
+            TransportTimeout: no line arrives in time.
+            TransportClosed: no more lines will arrive.
+            LineTooLong: the line exceeds the maximum length, if there is one.
         """
 
     def end(self) -> None:
-        """End the other side, at once and for good; ending it again does nothing."""
+        """End the other side immediately. Repeated calls do nothing."""
 
 
 class ProcessTransport:
-    """Lines to the standard input and from the standard output of a process that is started here.
+    """Lines to the standard input and from the standard output of a child process.
 
-    The process is a new program, never a fork of this one, so that this one may have threads; it has no pipe, socket or
-    file of this one but its own two, and what it writes to standard error is not shown. It leads a group of processes
-    and is ended with all of it. When this process dies, the other's standard input comes to its end: what runs there
-    must end then.
+    The process is a new program, never a fork, so that this process may have threads. It inherits no pipe, socket or
+    file but its own two, and its standard error is discarded. It leads a process group and is ended with the group.
+    When this process dies, the child's standard input reaches its end, and the child has to end.
     """
 
     def __init__(
@@ -77,13 +76,13 @@ class ProcessTransport:
         """Start the process.
 
         Args:
-            directory: where it works; without one, where this process does.
-            passed: descriptors that it gets as well.
-            longest: how many bytes a line may have that it sends; any number without it.
-            environment: its environment variables; without them, those of this process.
+            directory: its working directory; by default that of this process.
+            passed: descriptors that it inherits as well.
+            longest: maximum length of the lines it sends, in bytes; unlimited by default.
+            environment: its environment variables; by default those of this process.
 
         Raises:
-            OSError: there is no such program or directory, or no process can be had.
+            OSError: the program or directory does not exist, or no process can be started.
         """
         self._process = subprocess.Popen(
             command,
@@ -106,7 +105,7 @@ class ProcessTransport:
 
     @property
     def pid(self) -> int:
-        """The process's id, and its group's."""
+        """The id of the process and of its group."""
         return self._process.pid
 
     def send(self, line: bytes, seconds: float) -> None:
@@ -140,13 +139,13 @@ class ProcessTransport:
         return line
 
     def kill(self) -> None:
-        """Kill the group, whichever thread waits for a line: it finds the transport closed, and is to `end` it."""
+        """Kill the group. A thread that waits for a line finds the transport closed, and must `end` it."""
         if not self._is_over:
-            with suppress(ProcessLookupError, PermissionError):  # macOS refuses a group of which only a zombie is left
+            with suppress(ProcessLookupError, PermissionError):  # macOS raises it for a group with only a zombie left
                 os.killpg(self._process.pid, signal.SIGKILL)
 
     def end(self) -> None:
-        """Kill the group, and wait until the process is gone."""
+        """Kill the group, and wait for the process to end."""
         if self._is_over:
             return
         self.kill()
@@ -163,8 +162,9 @@ class ProcessTransport:
 
 
 class EngineTransport(ProcessTransport):
-    """Lines to and from an engine, somebody else's program, which is ended with its process group also when this
-    process is killed: a keeper of its own sees to that. What it writes to standard error goes to a file.
+    """Lines to and from an engine, an external program.
+
+    Its supervisor ends it with its process group even if this process is killed. Its standard error goes to a file.
     """
 
     def __init__(
@@ -175,13 +175,13 @@ class EngineTransport(ProcessTransport):
         longest: int,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """Start the engine; that it cannot be started is noticed as its end.
+        """Start the engine. If it cannot be started, the transport is closed.
 
         Args:
-            errors: the file that standard error is appended to.
+            errors: the file to which standard error is appended.
 
         Raises:
-            OSError: there is no such directory, or no process can be had.
+            OSError: the directory does not exist, or no process can be started.
         """
         self._notice, theirs = socket.socketpair()
         keeper = [sys.executable, "-I", "-S", str(KEEPER), str(theirs.fileno()), errors, *command]
@@ -196,7 +196,7 @@ class EngineTransport(ProcessTransport):
             theirs.close()
 
     def ending(self, seconds: float) -> str:
-        """How the engine ended, in words, if that is known within so many seconds; otherwise empty."""
+        """Return how the engine ended, in words, if that is known within `seconds`; else ""."""
         if self._is_over:
             return ""
         self._notice.settimeout(seconds)
@@ -206,13 +206,13 @@ class EngineTransport(ProcessTransport):
             return ""
 
     def end(self) -> None:
-        """End the engine with its group."""
+        """End the engine and its group."""
         super().end()
         self._notice.close()
 
 
 def _await(file: int, event: int, deadline: float) -> None:
-    """Wait until a file is ready, or at its end."""
+    """Wait until a file is ready or at its end."""
     poll = select.poll()
     poll.register(file, event)
     if not poll.poll(min(max(0.0, 1e3 * (deadline - time.monotonic())), _LONGEST_WAIT_MS)):
@@ -220,14 +220,14 @@ def _await(file: int, event: int, deadline: float) -> None:
 
 
 MOST_IDLE = 8
-"""How many of a kind are kept once nobody plays with them, unless another number is given."""
+"""Default number of idle processes kept."""
 
 
 class Endable(Protocol):
-    """What has an end."""
+    """An object that can be ended."""
 
     def end(self) -> None:
-        """End it at once and for good."""
+        """End it immediately."""
 
 
 Key = TypeVar("Key", bound=Hashable)
@@ -235,7 +235,7 @@ Kept = TypeVar("Kept", bound=Endable)
 
 
 class Idle(Generic[Key, Kept]):
-    """Processes without a game, by what was ordered of them; of too many the one that waits longest is ended."""
+    """Cache of idle processes by their setup; when full, the one that has waited longest is ended."""
 
     def __init__(self, most: int = MOST_IDLE) -> None:
         self._most = most
@@ -243,7 +243,7 @@ class Idle(Generic[Key, Kept]):
         self._lock = threading.Lock()
 
     def take(self, order: Key) -> Kept | None:
-        """A process of this very order that this process has started."""
+        """Return a process with this setup that this process has started, or None."""
         with self._lock:
             for index, (owner, known, kept) in enumerate(self._waiting):
                 if owner == os.getpid() and known == order:
@@ -252,7 +252,7 @@ class Idle(Generic[Key, Kept]):
         return None
 
     def put(self, order: Key, kept: Kept) -> None:
-        """Keep a process."""
+        """Add a process to the cache."""
         with self._lock:
             self._waiting.append((os.getpid(), order, kept))
             surplus = self._waiting.pop(0) if len(self._waiting) > self._most else None

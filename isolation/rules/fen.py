@@ -1,8 +1,8 @@
 """Parse and write FEN, as in `7/7/7/3N3/7/n6/7 w - - 0 1`.
 
-Rows stand from the top down, parted by slashes; a number counts open cells, `*` is a visited one, `N` is where player 1
-stands and `n` where player 2 does. Then comes who is to move, `w` or `b`. A knight that is still to be placed is in
-hand, as in `7/7/7/3N3/7/7/7[n] b - - 0 1`. What else there is in a FEN of chess means nothing here and is not read.
+Rows are listed from the top, separated by slashes. A number counts open cells, `*` is a visited cell, `N` is player 1's
+knight and `n` player 2's. The next field is the side to move, `w` or `b`. A knight not yet placed is in hand, as in
+`7/7/7/3N3/7/7/7[n] b - - 0 1`. The other fields of a chess FEN are ignored.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ EXAMPLE = "7/7/7/3N3/7/n6/7 w - - 0 1"
 
 @dataclass(frozen=True)
 class FenPosition:
-    """What a FEN says: the size, the mask of open cells, where the players stand, if they do, and who is to move."""
+    """A parsed FEN: size, mask of open cells, locations of the players (None before placement), and side to move."""
 
     rows: int
     columns: int
@@ -30,13 +30,13 @@ class FenPosition:
 
 
 def parse_fen(text: str) -> FenPosition:
-    """Read a FEN; all behind the side to move may be missing, and so may what is in hand.
+    """Parse a FEN; the fields after the side to move and the hand are optional.
 
     >>> parse_fen("3/N2/*2/2n b").locations
     (3, 11)
 
     Raises:
-        ValueError: it is none, or no position of the game; the message says what would be one.
+        ValueError: not a FEN, or not a position of this game; the message shows what is expected.
     """
     match = _FIELDS.fullmatch(text.strip()) if len(text) <= _LONGEST else None
     if not match:
@@ -61,7 +61,7 @@ def parse_fen(text: str) -> FenPosition:
 
 
 def write_fen(position: FenPosition) -> str:
-    """The FEN of a position; its counters say how many moves have been made after both placements.
+    """Return the FEN of a position; its counters give the number of moves after both placements.
 
     >>> write_fen(parse_fen("3/N2/*2/2n b"))
     '3/N2/*2/2n b - - 1 1'
@@ -82,10 +82,10 @@ def write_fen(position: FenPosition) -> str:
 
 
 def _cells_of(rank: str) -> str:
-    """A row of a FEN, a sign a cell: `.` for an open one.
+    """Expand a row of a FEN to one character per cell, `.` for open cells.
 
     Raises:
-        ValueError: it has another sign, or is empty or longer than any board.
+        ValueError: the row has an invalid character, or is empty or longer than any board.
     """
     cells = ""
     for sign in _SIGN.findall(rank):

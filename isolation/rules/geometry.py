@@ -1,7 +1,7 @@
 """Board sizes, cells, knight moves and symmetries, in plain ints.
 
-A *cell* is a row-major int ``row * columns + column``; a *move* is the classic ``(row, column)`` tuple; a *mask* is an
-int whose bit ``cell`` is set for every cell of a set.
+A *cell* is a row-major int ``row * columns + column``. A *move* is the classic ``(row, column)`` tuple. A *mask* is an
+int that represents a set of cells: bit ``cell`` is set for each of them.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ KNIGHT_STEPS: tuple[Move, ...] = ((-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2),
 """(row, column) steps of a knight, in the classic order, which visits targets in ascending row-major order."""
 
 MOST_COMPILED_CELLS = 128
-"""The largest board that compiled code serves: it holds a set of cells in one integer of at most so many bits."""
+"""Largest board supported by compiled code, which represents a set of cells as an integer of at most 128 bits."""
 
 MOST_CELLS = 32_767
-"""The largest board there is: logs number cells with 16 bits."""
+"""Largest board: logs store cells in 16 bits."""
 _TOO_LARGE = f"too large: a board has at most {MOST_CELLS:,} cells"
 _MOST_DIGITS = 9
 _LONGEST_SHOWN = 60
 
 
 def parse_size(text: str) -> tuple[int, int]:
-    """Read a size written ROWSxCOLUMNS.
+    """Parse a size written ROWSxCOLUMNS.
 
     >>> parse_size("9x11")
     (9, 11)
 
     Raises:
-        ValueError: the text is not of that form, or a side is below 1.
+        ValueError: the text does not have that form, or a side is below 1.
     """
     match = re.fullmatch(r"\s*([+-]?\d+)\s*[xX×]\s*([+-]?\d+)\s*", text, re.ASCII) if isinstance(text, str) else None
     if match is None:
@@ -44,15 +44,15 @@ def parse_size(text: str) -> tuple[int, int]:
 
 
 def format_size(rows: int, columns: int) -> str:
-    """The size as ROWSxCOLUMNS, which `parse_size` reads back."""
+    """Format a size as ROWSxCOLUMNS, which `parse_size` can read."""
     return f"{rows}x{columns}"
 
 
 def check_size(rows: int, columns: int) -> tuple[int, int]:
-    """The two sides as plain ints.
+    """Check a size and return its sides as plain ints.
 
     Raises:
-        ValueError: a side is not a whole number or is below 1, or there are more than `MOST_CELLS` cells.
+        ValueError: a side is not an integer or is below 1, or there are more than `MOST_CELLS` cells.
     """
     if any(isinstance(side, bool) or not hasattr(side, "__index__") for side in (rows, columns)):
         raise ValueError(f"rows and columns must be whole numbers, not {rows!r} and {columns!r}")
@@ -69,22 +69,22 @@ def _shortened(text: object) -> str:
 
 
 def cell_of(move: Move, columns: int) -> int:
-    """The row-major cell of a (row, column) move."""
+    """Return the row-major cell of a (row, column) move."""
     return move[0] * columns + move[1]
 
 
 def move_of(cell: int, columns: int) -> Move:
-    """The (row, column) move of a row-major cell."""
+    """Return the (row, column) move of a row-major cell."""
     return divmod(cell, columns)
 
 
 def full_mask(rows: int, columns: int) -> int:
-    """The mask of every cell of the board."""
+    """Return the mask of all cells of the board."""
     return (1 << rows * columns) - 1
 
 
 def cells_of(mask: int) -> Iterator[int]:
-    """The cells of a mask, ascending."""
+    """Yield the cells of a mask in ascending order."""
     while mask:
         lowest = mask & -mask
         yield lowest.bit_length() - 1
@@ -92,7 +92,7 @@ def cells_of(mask: int) -> Iterator[int]:
 
 
 def knight_mask(cell: int, rows: int, columns: int) -> int:
-    """The mask of the cells a knight's move away from `cell`."""
+    """Return the mask of the cells a knight's move away from `cell`."""
     row, column = move_of(cell, columns)
     return sum(
         1 << (row + down) * columns + column + right
@@ -103,23 +103,23 @@ def knight_mask(cell: int, rows: int, columns: int) -> int:
 
 @lru_cache(maxsize=64)
 def knight_masks(rows: int, columns: int) -> tuple[int, ...]:
-    """For every cell, the mask of the cells a knight's move away."""
+    """Return, for each cell, the mask of the cells a knight's move away."""
     return tuple(knight_mask(cell, rows, columns) for cell in range(rows * columns))
 
 
 @lru_cache(maxsize=64)
 def column_masks(rows: int, columns: int) -> tuple[int, ...]:
-    """For every column, the mask of its cells."""
+    """Return, for each column, the mask of its cells."""
     first = sum(1 << row * columns for row in range(rows))
     return tuple(first << column for column in range(columns))
 
 
 @lru_cache(maxsize=64)
 def symmetries(rows: int, columns: int) -> tuple[tuple[int, ...], ...]:
-    """The symmetries of the board, identity first: 8 of a square, 4 of a rectangle.
+    """Return the symmetries of the board, identity first: 8 of a square, 4 of a rectangle.
 
-    Each is a permutation: `symmetry[cell]` is where the symmetry takes `cell`. (On boards with a side of 1 some of
-    them coincide as permutations; they are listed all the same.)
+    Each is a permutation: `symmetry[cell]` is the image of `cell`. On boards with a side of 1 some of the permutations
+    are equal; all are listed.
     """
     bottom, right = rows - 1, columns - 1
     images: list[Callable[[int, int], Move]] = [
@@ -140,7 +140,7 @@ def symmetries(rows: int, columns: int) -> tuple[tuple[int, ...], ...]:
 
 
 def canonical_opening(cells: Sequence[int], rows: int, columns: int) -> tuple[int, ...]:
-    """The smallest, in lexicographic order, of the sequences of cells that the board's symmetries make of this one.
+    """Return the lexicographically smallest image of a sequence of cells under the board's symmetries.
 
     Two openings are the same up to symmetry exactly when their canonical forms are equal.
 

@@ -10,7 +10,7 @@ _UNITS = ("depth", "nodes", "ms", "cpu_ms")
 
 @dataclass(frozen=True)
 class Limit:
-    """Exactly one of a depth (plies, the root move included), a node count, wall time or CPU time in milliseconds.
+    """Exactly one of a depth (in plies, including the root move), a node count, or wall or CPU time in milliseconds.
 
     Depth and nodes are reproducible; time depends on the machine.
 
@@ -41,17 +41,17 @@ class Limit:
 
     @property
     def unit(self) -> str:
-        """Which of depth, nodes, ms and cpu_ms is set."""
+        """The unit that is set: depth, nodes, ms or cpu_ms."""
         return next(unit for unit in _UNITS if getattr(self, unit) is not None)
 
     @property
     def value(self) -> float:
-        """The number that is set, in its unit."""
+        """The value in its unit."""
         return float(getattr(self, self.unit))
 
     @property
     def is_reproducible(self) -> bool:
-        """Whether the same search under this limit gives the same result on every machine."""
+        """Whether searches under this limit give the same result on every machine."""
         return self.unit in ("depth", "nodes")
 
     def __str__(self) -> str:

@@ -1,10 +1,10 @@
 """Cell names such as d3: columns by letters from the left, rows by numbers from the top.
 
-Rows count from 0, as in the classic (row, column) tuples, so that the row of a tuple and of a name are the same
-number: on 7x7 `d3` is (3, 3), and `c4` is (4, 2). Columns after z go on with aa, ab, …, as in a spreadsheet.
+Rows count from 0, as in the classic (row, column) tuples: on 7x7 `d3` is (3, 3), and `c4` is (4, 2). Columns after z
+are aa, ab, …, as in a spreadsheet.
 
-Programs that play Joust call cells squares, and count their ranks from 1 at the bottom, as chess does: on 7x7 our `d3`
-is their `d4`. `square_name` and `parse_square` are the only place where one becomes the other.
+Programs that play Joust call cells squares, and count ranks from 1 at the bottom, as in chess: on 7x7 the cell `d3` is
+their square `d4`. Only `square_name` and `parse_square` convert between the two.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _TUPLE = re.compile(r"\(?\s*(\d+)\s*,\s*(\d+)\s*\)?", re.ASCII)
 
 
 def column_name(column: int) -> str:
-    """The letters of a column.
+    """Return the letters of a column.
 
     >>> [column_name(column) for column in (0, 6, 25, 26, 701, 702)]
     ['a', 'g', 'z', 'aa', 'zz', 'aaa']
@@ -33,7 +33,7 @@ def column_name(column: int) -> str:
 
 
 def cell_name(cell: int, columns: int) -> str:
-    """The name of a cell on a board with so many columns.
+    """Return the name of a cell on a board with `columns` columns.
 
     >>> cell_name(24, 7)
     'd3'
@@ -43,13 +43,13 @@ def cell_name(cell: int, columns: int) -> str:
 
 
 def parse_cell(text: str, rows: int, columns: int) -> int:
-    """The cell that a name like `d3` or a (row, column) pair like `3,3` means.
+    """Parse a cell name like `d3` or a (row, column) pair like `3,3`.
 
     >>> parse_cell("c4", 7, 7), parse_cell("4,2", 7, 7), parse_cell("(4, 2)", 7, 7)
     (30, 30, 30)
 
     Raises:
-        ValueError: the text is neither, or the cell is not on the board.
+        ValueError: the text is neither of these, or the cell is not on the board.
     """
     text = text.strip()
     if name := _NAME.fullmatch(text):
@@ -65,7 +65,7 @@ def parse_cell(text: str, rows: int, columns: int) -> int:
 
 
 def square_name(cell: int, rows: int, columns: int) -> str:
-    """The name that programs which play Joust have for a cell: its column, and its rank from 1 at the bottom.
+    """Return a cell's name in programs that play Joust: its column, and its rank from 1 at the bottom.
 
     >>> square_name(24, 7, 7), square_name(14, 7, 7)
     ('d4', 'a5')
@@ -75,13 +75,13 @@ def square_name(cell: int, rows: int, columns: int) -> str:
 
 
 def parse_square(text: str, rows: int, columns: int) -> int:
-    """The cell that such a name means.
+    """Parse the name of a square in programs that play Joust.
 
     >>> parse_square("a5", 7, 7)
     14
 
     Raises:
-        ValueError: the text is none, or the square is not on the board.
+        ValueError: the text is not a square, or the square is not on the board.
     """
     name = _NAME.fullmatch(text)
     if not name:
@@ -94,25 +94,25 @@ def parse_square(text: str, rows: int, columns: int) -> int:
 
 
 def parse_moves(text: str, size: str = "7x7") -> list[int]:
-    """The cells of a list of moves: names like `d3,a2` or numbers of cells like `24,14`, by commas or blanks.
+    """Parse a list of moves: cell names like `d3,a2` or cell numbers like `24,14`, separated by commas or spaces.
 
     >>> parse_moves("d3 a2"), parse_moves("24,14")
     ([24, 14], [24, 14])
 
     Raises:
-        ValueError: a word is no cell; the message says which. Whether the moves are legal is not looked at.
+        ValueError: a word is not a cell; the message names it. The moves' legality is not checked.
     """
     rows, columns = parse_size(size)
     return [_parse_word(word, rows, columns) for word in words(text)]
 
 
 def format_moves(cells: Sequence[int], columns: int) -> str:
-    """The moves as `parse_moves` reads them back: d3,a2."""
+    """Format moves as in d3,a2, which `parse_moves` can read."""
     return ",".join(cell_name(cell, columns) for cell in cells)
 
 
 def words(text: str) -> list[str]:
-    """The parts of a text between commas and blanks."""
+    """Split a text at commas and spaces."""
     return [word for word in re.split(r"[\s,]+", text) if word]
 
 

@@ -8,26 +8,26 @@ from typing import Literal
 
 
 class Reason(IntEnum):
-    """What the loser did. Compiled code and columns hold the numbers, records and the log the words."""
+    """Reason why the loser lost. Compiled code and columns use the numbers; records and the log use the words."""
 
     NO_MOVES = 0
-    """It had no move left."""
+    """The loser had no legal move."""
     TIMEOUT = 1
-    """It was late."""
+    """Its move was late."""
     ILLEGAL_MOVE = 2
-    """It played what is no legal move."""
+    """It played an illegal move."""
     ERROR = 3
     """It raised an exception, or its process died."""
     HANG = 4
-    """It never answered."""
+    """It did not answer."""
     CRASH = 5
-    """Its program, an engine, could not be started or ended."""
+    """The engine could not be started, or it ended."""
     NONSENSE = 6
-    """Its program, an engine, answered what means nothing."""
+    """The engine's answer could not be parsed."""
 
     @property
     def word(self) -> str:
-        """The reason as records and the log have it.
+        """The reason's name in records and in the log.
 
         >>> Reason.NO_MOVES.word
         'no_moves'
@@ -36,16 +36,16 @@ class Reason(IntEnum):
 
 
 REASON_WORDS = tuple(reason.word for reason in Reason)
-"""The words of all reasons; a reason is the place of its word."""
+"""The words of all reasons, indexed by `Reason`."""
 PROCESS_DIED = "its process died"
-"""How the details of games begin that were lost by ending the process they were played in, or by having it ended."""
+"""First words of the details of games lost because the player's process ended or had to be ended."""
 AT_LAST = "; at last: "
-"""What stands in details between what an engine did and the last lines of the dialogue with it."""
+"""Separator in details between the failure of an engine and the last lines of the dialogue."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a game ended on the board: the winner, 1 or 2, and the word of a `Reason`."""
+    """Result of a game on the board: the winner (1 or 2) and a `Reason.word`."""
 
     winner: Literal[1, 2]
     reason: str

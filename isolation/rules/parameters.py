@@ -1,10 +1,10 @@
 """Tunable parameters of heuristics: declaration, ranges, binding.
 
-A parameter is a keyword-only argument whose default is a number: `def score(game, player, *, reach=0.5)`. A range is
-given as `reach: Annotated[float, Interval(ge=0, le=2)] = 0.5`, by the constraints of `annotated_types`; otherwise tools
-look from 0 to twice the default, or to the largest number there is. A whole number as default takes whole numbers only,
-unless it is annotated `float`. `layers: Literal[2, 3, 5] = 3` is a choice: one of these whole numbers, none of which
-is nearer to another. A composite has the parameters of its parts, and its weights that have names.
+A parameter is a keyword-only argument whose default is a number: `def score(game, player, *, reach=0.5)`. Its range is
+declared with the constraints of `annotated_types`: `reach: Annotated[float, Interval(ge=0, le=2)] = 0.5`. Without a
+range, tools search from 0 to twice the default, or to the largest float. If the default is an integer, only integers
+are allowed, unless the parameter is annotated `float`. `layers: Literal[2, 3, 5] = 3` is a categorical parameter with
+integer values, whose order has no meaning. The parameters of a composite are those of its parts, and its named weights.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ import annotated_types
 Heuristic = Callable[..., float]
 _LARGEST = sys.float_info.max
 KINDS_OF_VALUES = "parameters must be numbers, and choices whole numbers, as in Literal[0, 1]"
-"""What is told of values that are none."""
+"""Error message for invalid kinds of values."""
 
 
 class ParameterError(ValueError):
-    """A heuristic does not have such a parameter, or the parameter cannot have that value; one line says why."""
+    """The heuristic has no such parameter, or its value is not allowed; the message is one line."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number that a heuristic takes.
+    """A tunable number of a heuristic.
 
     Attributes:
-        name: what specs call it.
-        default: its value where nobody gives another.
-        low, high: the range that tools look through, ends included; both finite.
-        least, most: what it may be given, as far as it is declared; else infinite.
-        choices: the whole numbers that it may be given, if it is one of several; else none.
+        name: its name in specs.
+        default: default value.
+        low, high: range searched by tools, inclusive and finite.
+        least, most: declared bounds, inclusive; infinite if not declared.
+        choices: the allowed integers of a categorical parameter; else empty.
     """
 
     name: str
@@ -52,14 +52,14 @@ class Parameter:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it takes whole numbers only."""
+        """Whether it takes integers only."""
         return isinstance(self.default, int)
 
     def checked(self, value: float) -> float:
-        """The value as the heuristic takes it.
+        """Check a value and convert it to the type that the heuristic expects.
 
         Raises:
-            ParameterError: it lies outside of the declared range, or is no whole number where one is wanted.
+            ParameterError: the value is outside of the declared range, or not an integer although one is required.
         """
         if not math.isfinite(value):
             raise ParameterError(f"{self.name} must be a finite number, not {value:g}")
@@ -74,7 +74,7 @@ class Parameter:
 
     @property
     def looked_through(self) -> str:
-        """What tools look through, in words."""
+        """The range searched by tools, in words."""
         return choices_text(self.choices) if self.choices else range_text(self.low, self.high)
 
     @property
@@ -93,7 +93,7 @@ class Parameter:
 
 
 def choices_text(choices: Sequence[int]) -> str:
-    """Choices in words.
+    """Format choices in words.
 
     >>> choices_text((2, 3, 5))
     '2, 3 or 5'
@@ -103,7 +103,7 @@ def choices_text(choices: Sequence[int]) -> str:
 
 
 def range_text(low: float, high: float, format_number: Callable[[float], str] = "{:g}".format) -> str:
-    """A range in words; an end that is left out is named as it was declared.
+    """Format a range in words; an open end is shown as it was declared.
 
     >>> range_text(0, 2)
     '0 to 2'
@@ -116,7 +116,7 @@ def range_text(low: float, high: float, format_number: Callable[[float], str] = 
 
 
 def _left_out(end: float, outwards: float) -> float | None:
-    """The number just beyond an end of a range if it is so much rounder that the end is its neighbour; else None."""
+    """Return the bound just beyond an end of a range if the range was declared open there, recognised by its digits."""
     if not math.isfinite(end):
         return None
     beyond = math.nextafter(end, outwards)
@@ -125,21 +125,21 @@ def _left_out(end: float, outwards: float) -> float | None:
 
 @dataclass(frozen=True)
 class BoundHeuristic:
-    """A heuristic some of whose parameters have values of their own; called like any heuristic.
+    """A heuristic with values for some of its parameters, called like any heuristic.
 
-    Two that differ in values only share compiled code.
+    Bound heuristics that differ only in values share compiled code.
     """
 
     function: Heuristic
     values: tuple[tuple[str, float], ...]
 
     def __call__(self, game: Any, player: Any) -> float:
-        """The function's value with these parameters."""
+        """Return the function's value with these parameters."""
         return self.bound(game, player)
 
     @cached_property
     def bound(self) -> Heuristic:
-        """The function with its parameters filled in: a partial function, or a composite of those."""
+        """The function with its parameters filled in: a partial function, or a composite of partial functions."""
         values = dict(self.values)
         given = {
             id(part): {own: values[parameter.name] for own, parameter in parameters.items() if parameter.name in values}
@@ -150,13 +150,13 @@ class BoundHeuristic:
 
 
 def parameters_of(heuristic: Any) -> tuple[Parameter, ...]:
-    """The parameters of a heuristic, in the order of its signature; those of a composite part by part.
+    """Return the parameters of a heuristic in the order of its signature; those of a composite part by part.
 
-    Parts that are the same function share their parameters. Where different parts have parameters of the same name,
-    these are called `PART.NAME`.
+    Parts that are the same function share their parameters. If different parts have parameters of the same name, these
+    are named `PART.NAME`.
 
     Raises:
-        ParameterError: a range is empty, too wide, or does not hold the default.
+        ParameterError: a range is empty, too wide, or does not contain the default.
     """
     if isinstance(heuristic, BoundHeuristic):
         values = dict(heuristic.values)
@@ -171,15 +171,15 @@ def _parameters(heuristic: Any) -> tuple[Parameter, ...]:
 
 
 def parameter_values(heuristic: Any) -> dict[str, float]:
-    """The values of a heuristic's parameters, its own or the defaults, in the order of `parameters_of`."""
+    """Return the values of a heuristic's parameters, bound or default, in the order of `parameters_of`."""
     return {parameter.name: parameter.default for parameter in parameters_of(heuristic)}
 
 
 def bind_parameters(heuristic: Heuristic, values: Mapping[str, float]) -> Heuristic:
-    """The heuristic with values for some of its parameters; itself if there are none.
+    """Bind values to some of a heuristic's parameters; return the heuristic itself if there are none.
 
     Raises:
-        ParameterError: it has no such parameter, or the parameter cannot have that value.
+        ParameterError: the heuristic has no such parameter, or the value is not allowed.
     """
     if not values:
         return heuristic
@@ -195,7 +195,7 @@ def bind_parameters(heuristic: Heuristic, values: Mapping[str, float]) -> Heuris
 
 
 def unknown(heuristic: Any, name: str) -> str:
-    """Why a heuristic has no parameter of that name, and which are meant or there instead, in one line."""
+    """Explain in one line that a heuristic has no parameter of that name, and suggest or list existing ones."""
     defaults = no_parameters(heuristic)
     if name in defaults:
         return f"{name} is not a parameter of {name_of(heuristic)}: its default is {defaults[name]}; {KINDS_OF_VALUES}"
@@ -204,7 +204,7 @@ def unknown(heuristic: Any, name: str) -> str:
 
 
 def no_parameters(heuristic: Any) -> dict[str, str]:
-    """Keyword-only arguments of a heuristic that are no parameters, each with what its default is, in words."""
+    """Return keyword-only arguments of a heuristic that are not parameters, with descriptions of their defaults."""
     return {
         parameter.name: _in_words(parameter.default)
         for part in _parts(heuristic)
@@ -222,17 +222,17 @@ def _in_words(default: Any) -> str:
 
 
 def base_function(heuristic: Any) -> Any:
-    """The function behind a heuristic, whose parameters are at their defaults."""
+    """Return the function behind a heuristic, with default parameters."""
     return heuristic.function if isinstance(heuristic, BoundHeuristic) else heuristic
 
 
 def opened(heuristic: Any) -> Any:
-    """What has values of its own as a partial function, or as a composite of those; anything else as it is."""
+    """Convert a bound heuristic to a partial function or a composite of them; return other heuristics unchanged."""
     return heuristic.bound if isinstance(heuristic, BoundHeuristic) else heuristic
 
 
 def owners(heuristic: Any) -> list[tuple[Any, dict[str, Parameter]]]:
-    """What has parameters in a heuristic: functions, by their arguments, and composites, by their weights."""
+    """Return the parts of a heuristic that have parameters: functions (arguments) and composites (weights)."""
     parts: list[tuple[Any, dict[str, Parameter]]] = []
     for part in _parts(heuristic):
         if own := _weights(part) if hasattr(part, "phases") else _declared(part):
@@ -261,7 +261,7 @@ def _renamed(parameter: Parameter, prefix: str) -> Parameter:
 
 
 def name_of(heuristic: Any) -> str:
-    """The name of the function behind a heuristic."""
+    """Return the name of the function behind a heuristic."""
     heuristic = base_function(heuristic)
     while isinstance(heuristic, partial):
         heuristic = heuristic.func
@@ -269,7 +269,7 @@ def name_of(heuristic: Any) -> str:
 
 
 def _parts(heuristic: Any) -> list[Any]:
-    """The heuristic, and what a composite is made of, each once."""
+    """Return the heuristic and all parts of a composite, each once."""
     heuristic = opened(heuristic)
     heuristics: list[Any] = [heuristic]
     if not hasattr(heuristic, "phases"):
@@ -281,7 +281,7 @@ def _parts(heuristic: Any) -> list[Any]:
 
 
 def _filled(heuristic: Any, given: Mapping[int, Mapping[str, float]]) -> Any:
-    """The heuristic, its functions with these arguments filled in."""
+    """Return the heuristic with these arguments filled in."""
     heuristic = opened(heuristic)
     if not hasattr(heuristic, "phases"):
         return partial(heuristic, **given[id(heuristic)]) if given.get(id(heuristic)) else heuristic
@@ -294,12 +294,12 @@ def _filled(heuristic: Any, given: Mapping[int, Mapping[str, float]]) -> Any:
 
 
 def _weighed(weight: Any, given: Mapping[str, float]) -> Any:
-    """A weight with the value that it is given."""
+    """Return a weight with its given value, if any."""
     return replace(weight, value=given[weight.name]) if hasattr(weight, "name") and weight.name in given else weight
 
 
 def _weights(composite: Any) -> dict[str, Parameter]:
-    """The parameters that are weights of a composite."""
+    """Return the parameters that are weights of a composite."""
     named = [weight for _, parts in composite.phases for weight, _ in parts if hasattr(weight, "name")]
     return {
         weight.name: _parameter(
@@ -310,7 +310,7 @@ def _weights(composite: Any) -> dict[str, Parameter]:
 
 
 def _declared(function: Any) -> dict[str, Parameter]:
-    """The parameters in the signature of a function."""
+    """Return the parameters in a function's signature."""
     numbers = [
         keyword for keyword in _keywords(function) if _is_number(keyword.default) and _takes(function, keyword.name)
     ]
@@ -319,16 +319,16 @@ def _declared(function: Any) -> dict[str, Parameter]:
 
 
 def _keywords(function: Any) -> list[inspect.Parameter]:
-    """The keyword-only arguments in the signature of a function."""
+    """Return the keyword-only arguments in a function's signature."""
     try:
         arguments = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # built-ins that do not tell, and what cannot be called
+    except (TypeError, ValueError):  # built-ins without a signature, and values that are not callable
         return []
     return [argument for argument in arguments if argument.kind is argument.KEYWORD_ONLY]
 
 
 def _takes(function: Any, name: str) -> bool:
-    """Whether a function takes a keyword that it shows: a decorator may show the signature of what it hides."""
+    """Return whether a function really accepts a keyword; its signature may be that of a function it wraps."""
     try:
         inspect.signature(function, follow_wrapped=False).bind_partial(**{name: 0})
     except TypeError:
@@ -379,7 +379,7 @@ def _choice(name: str, default: float, choices: tuple[Any, ...]) -> Parameter:
 
 
 def _bounds(constraints: list[Any], is_whole: bool) -> tuple[float, float]:
-    """The range that annotations declare, ends included."""
+    """Return the range that annotations declare, inclusive."""
     least, most = -math.inf, math.inf
     for constraint in _unpacked(constraints):
         if isinstance(constraint, annotated_types.Ge):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STEP = 0x9E3779B97F4A7C15
-"""What the generator adds to its state before each number: 2^64 divided by the golden ratio."""
+"""Increment of the generator's state: 2^64 divided by the golden ratio."""
 
 _WORD = (1 << 64) - 1
 
@@ -27,9 +27,9 @@ def splitmix64(state: NDArray[np.uint64]) -> NDArray[np.uint64]: ...
 
 
 def splitmix64(state: Any) -> Any:
-    """64 well-mixed bits of a 64-bit number: of an int, or of each number of a uint64 array.
+    """Mix the 64 bits of a number: an int, or each element of a uint64 array.
 
-    Compiled code runs this very source on its own uint64, which cutting off at 64 bits costs nothing.
+    Compiled code uses the same source with uint64, where truncation to 64 bits costs nothing.
     """
     state = state & _WORD
     state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 & _WORD
@@ -38,7 +38,7 @@ def splitmix64(state: Any) -> Any:
 
 
 def random_bits(seed: int) -> Callable[[], int]:
-    """A source of 63 random bits a call."""
+    """Return a function that returns 63 random bits per call."""
     state = seed & _WORD
 
     def draw() -> int:
@@ -50,5 +50,5 @@ def random_bits(seed: int) -> Callable[[], int]:
 
 
 def move_seed(game_seed: int, ply: int) -> int:
-    """The seed of the choice made at a ply (0 for the first placement) of a game."""
+    """Return the seed of the choice made at a ply (0 for the first placement) of a game."""
     return splitmix64(game_seed ^ splitmix64((ply + 1) * STEP))

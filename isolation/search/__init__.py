@@ -1,4 +1,4 @@
-"""Choosing a move: minimax, alpha-beta, iterative deepening, best-first and MCTS, compiled where possible."""
+"""Search: minimax, alpha-beta, iterative deepening, best-first and MCTS, compiled where possible."""
 
 from __future__ import annotations
 
@@ -28,22 +28,23 @@ def search(
 ) -> SearchResult:
     """Choose a move for the player to move.
 
-    Under a depth, minimax and alpha-beta search that deep; under nodes or time they deepen iteratively, and the last
-    finished iteration's move counts. If not even one iteration finishes, that is the first legal move. Best-first
-    search and MCTS grow a tree until nodes or time are used up.
+    With a depth limit, minimax and alpha-beta search to that depth. With a limit of nodes or time they deepen
+    iteratively, and return the move of the last finished iteration, or the first legal move if none has finished.
+    Best-first search and MCTS grow a tree until nodes or time are used up.
 
-    Safe in threads: any number may search at once, as if each were alone, and compiled searches use a core each. What
-    runs interpreted shares Python's lock, and a heuristic with a memory of its own must see to its threads itself.
+    Thread-safe: concurrent searches do not affect each other, and each compiled search uses one core. Interpreted
+    searches share Python's lock. A heuristic that keeps state must be thread-safe itself.
 
     Args:
-        heuristic: `f(game, player)`; None only for MCTS, which then judges leaves by random playouts.
+        heuristic: `f(game, player)`; None only for MCTS, which then evaluates leaves by random playouts.
         method: "minimax", "alphabeta", "bestfirst" or "mcts".
-        seed: of random ties and playouts.
+        seed: random seed of ties and playouts.
         interpreted: search in plain Python even if the heuristic compiles.
         options: the fields of `SearchOptions`.
 
     Raises:
-        ValueError: the game is over, best-first search or MCTS under a depth, or any but MCTS without a heuristic.
+        ValueError: the game is over; a depth limit for best-first search or MCTS; no heuristic for another method than
+            MCTS.
     """
     chosen = check_search(heuristic, limit, method, options)
     if not board.moves_mask(board.active_index):
@@ -70,10 +71,10 @@ def search(
 def check_search(
     heuristic: Callable[[Any, Any], float] | None, limit: Limit, method: Method, options: dict[str, bool]
 ) -> SearchOptions:
-    """The options, once they are known to fit the method, the heuristic and the limit.
+    """Check that options fit the method, the heuristic and the limit, and return them.
 
     Raises:
-        ValueError: what does not fit.
+        ValueError: they do not fit.
     """
     if method not in METHODS:
         raise ValueError(f"the method must be one of {', '.join(METHODS)}, not {method!r}")
@@ -89,7 +90,7 @@ def check_search(
 
 
 def is_compilable(board: Board) -> bool:
-    """Whether compiled code serves the position: not too large, both players placed, an ordinary board."""
+    """Return whether compiled code supports the position: an ordinary board, not too large, both players placed."""
     from isolation.editions.classic_board import Board
 
     cells = board.width * board.height
@@ -110,7 +111,7 @@ def search_in_python(
     options: SearchOptions,
     seed: int,
 ) -> SearchResult:
-    """The interpreted search of any method."""
+    """Run the interpreted search of any method."""
     from isolation.search.best_first import search_best_first
     from isolation.search.interpreted import search_interpreted
     from isolation.search.mcts import search_mcts

@@ -22,7 +22,7 @@ Preferred = Callable[[float, int, float, int], bool]
 
 @dataclass
 class _Node:
-    """A position of the tree, by the move that led to it, and what it is worth to whoever made that move."""
+    """A node of the tree: the move that led to it, and its value for the player who made that move."""
 
     cell: int
     worth: float = 0.0
@@ -31,7 +31,7 @@ class _Node:
 
 
 def search_best_first(board: Board, heuristic: Heuristic, limit: Limit) -> SearchResult:
-    """Follow the best line and go on at its end until the limit or a proof of the result; play the safest move."""
+    """Expand the end of the best line until the limit is reached or the result is proven; play the safest move."""
     budget = Budget(limit)
     root, deepest = _Node(-1), 0
     value_leaf = _value_by_heuristic(board, heuristic)
@@ -55,7 +55,7 @@ def search_best_first(board: Board, heuristic: Heuristic, limit: Limit) -> Searc
 
 
 def _grow(root: _Node, board: Board, value_leaf: Callable[[Board], float], budget: Budget) -> int:
-    """Put all that can follow the end of the best line into the tree, and hand its worth up; returns their ply."""
+    """Expand the end of the best line and update the values along it; return the ply of the new nodes."""
     path = [root]
     while path[-1].children:
         path.append(_first_of(path[-1].children, is_more_promising))
@@ -72,7 +72,7 @@ def _grow(root: _Node, board: Board, value_leaf: Callable[[Board], float], budge
 
 
 def _first_of(nodes: list[_Node], is_preferred: Preferred) -> _Node:
-    """The node that none is preferred to, the first among equals."""
+    """Return the preferred node, the first among equals."""
     best = nodes[0]
     for node in nodes[1:]:
         if is_preferred(node.worth, node.visits, best.worth, best.visits):
@@ -84,7 +84,7 @@ def _value_by_heuristic(root: Board, heuristic: Heuristic) -> Callable[[Board], 
     player = root.active_player
 
     def value_of(board: Board) -> float:
-        """What a position is worth to whoever has just moved."""
+        """Return a position's value for the player who has just moved."""
         if not board.moves_mask(board.active_index):
             return math.inf
         value = appraise(heuristic, board, player)

@@ -24,7 +24,7 @@ MOST_NODES_INTERPRETED = 1_000_000
 
 @dataclass(frozen=True)
 class Settings:
-    """A limit and options as compiled players take them: one number each."""
+    """A limit and options as numbers for compiled players."""
 
     depth: int = 0
     nodes: int = on_desk.NO_LIMIT
@@ -35,9 +35,9 @@ class Settings:
 
 @dataclass(frozen=True)
 class CompiledPlayer:
-    """A native player: its code, its settings, and after how many milliseconds its move is late, if ever.
+    """A compiled player: its code, its settings, and the milliseconds after which its move is late, if any.
 
-    `parameters`, float64, are those of its heuristic; compiled code reads them where they lie.
+    `parameters`, float64, are those of its heuristic; compiled code reads them in place.
     """
 
     function: NativeFunction
@@ -47,7 +47,7 @@ class CompiledPlayer:
 
 
 def as_row(player: CompiledPlayer) -> list[int]:
-    """A compiled player as compiled code takes it: the nine numbers of `kernels.calling`, without one in a memory."""
+    """Return a compiled player as the nine numbers of `kernels.player_calls`, without a number in a move cache."""
     late = _NO_TIME_LIMIT if player.late_ms is None else int(player.late_ms * 1e6)
     settings = player.settings
     return [
@@ -57,18 +57,18 @@ def as_row(player: CompiledPlayer) -> list[int]:
 
 
 def identity(player: CompiledPlayer) -> tuple[object, ...]:
-    """What tells a compiled player from all others of this process, for good: compiled code is never unloaded."""
+    """Return a key that is unique to a compiled player in this process, because compiled code is never unloaded."""
     return player.function.address, player.settings, player.late_ms, player.parameters.tobytes()
 
 
 NOBODY = [0] * 9
-"""The row of who is not there to be asked."""
+"""The row of an absent player."""
 
 
 class HeuristicFailed(Exception):
-    """Compiled code could not go on, and only knows after how many nodes.
+    """A compiled search failed; only the number of nodes is known.
 
-    The heuristic raised an exception or returned NaN, or a whole number had more than 64 bits.
+    The heuristic raised an exception or returned NaN, or an integer exceeded 64 bits.
     """
 
     def __init__(self, nodes: int) -> None:
@@ -80,11 +80,11 @@ class HeuristicFailed(Exception):
 def run_with_fallback(
     player: CompiledPlayer, board: Board, seed: int, interpreted: Callable[[], SearchResult]
 ) -> SearchResult:
-    """`run_native`; if the heuristic fails, the same search interpreted, which raises the exception itself.
+    """Run a compiled search; if the heuristic fails, repeat it interpreted, which raises the exception itself.
 
     Raises:
-        HeuristicFailed: the exception came after so many nodes that the interpreter would take too long.
-        Exception: whatever the heuristic raised, or NotANumber.
+        HeuristicFailed: the heuristic failed after so many nodes that the interpreter would take too long.
+        Exception: the heuristic's exception, or NotANumber.
     """
     try:
         return run_native(player, board, seed)
@@ -95,7 +95,7 @@ def run_with_fallback(
 
 
 def settings(limit: Limit, options: SearchOptions) -> Settings:
-    """The numbers that stand for a limit and the options that are decided at run time."""
+    """Convert a limit, and the options that apply at run time, to numbers."""
     flags = on_desk.STOP_ON_AGREEMENT * options.stop_on_agreement | on_desk.RANDOM_TIES * options.random_ties
     clock, milliseconds = -1, 0.0
     if limit.ms is not None:
@@ -113,7 +113,7 @@ def compiled_search(
     size: tuple[int, int],
     late_ms: float | None = None,
 ) -> CompiledPlayer:
-    """The compiled search of a heuristic by a method under a limit, for boards of a size."""
+    """Return the compiled search of a heuristic by a method under a limit, for boards of a size."""
     ordered = options.order_moves and method == "alphabeta"
     quiescent = options.quiescence and method not in TREES
     function = native_function(method, heuristic.score if heuristic else None, *size, ordered, quiescent)
@@ -121,7 +121,7 @@ def compiled_search(
 
 
 def compiled_player(template: Template, heuristic: CompiledHeuristic | None, size: tuple[int, int]) -> CompiledPlayer:
-    """The compiled random or greedy player for boards of a size."""
+    """Return the compiled random or greedy player for boards of a size."""
     function = native_function(template, heuristic.score if heuristic else None, *size)
     return CompiledPlayer(function, Settings(), _parameters(heuristic))
 
@@ -131,7 +131,7 @@ def _parameters(heuristic: CompiledHeuristic | None) -> NDArray[np.float64]:
 
 
 def run_native(player: CompiledPlayer, board: Board, seed: int) -> SearchResult:
-    """Let a compiled player choose a move at a position with both players placed.
+    """Ask a compiled player for a move at a position with both players placed.
 
     Raises:
         HeuristicFailed: the heuristic raised an exception or returned NaN.
@@ -147,7 +147,7 @@ def run_native(player: CompiledPlayer, board: Board, seed: int) -> SearchResult:
 
 
 def _read(desk: NDArray[np.int64], score: float) -> SearchResult:
-    """What a compiled player has left on its desk.
+    """Read a compiled player's result from its workspace.
 
     Raises:
         HeuristicFailed: the heuristic raised an exception or returned NaN.
@@ -168,5 +168,5 @@ def _read(desk: NDArray[np.int64], score: float) -> SearchResult:
 
 
 def signed(seed: int) -> int:
-    """An unsigned 64-bit number as the signed one of the same bits."""
+    """Return the signed 64-bit number with the bits of an unsigned one."""
     return seed - 2 * _SIGN if seed >= _SIGN else seed

@@ -1,7 +1,7 @@
 """Minimax, alpha-beta and iterative deepening in plain Python, on any `Board`.
 
-This is the reference that the compiled search agrees with, move for move and node for node, and the path for
-heuristics that do not compile, boards too large for compiled code, and moves made before both players are placed.
+This is the reference that the compiled search matches, move for move and node for node. It is used for heuristics that
+do not compile, boards too large for compiled code, and moves before both players are placed.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ Line = tuple[int, ...]
 LARGEST = 1.7976931348623157e308
 AGREEING = 3
 _LONGEST_VALUE = 60
-"""Characters of a value that is no number, in a message."""
+"""Most characters shown of a value that is not a number."""
 
 
 class OutOfBudget(Exception):
-    """Raised inside a search when its nodes or its time are used up."""
+    """Raised inside a search when its node or time limit is reached."""
 
 
 class NotANumber(ArithmeticError):
-    """A heuristic returned NaN, which is neither more nor less than anything, or no number at all."""
+    """A heuristic returned NaN, which cannot be compared, or a value that is not a number."""
 
 
 @dataclass
 class Budget:
-    """What a search may spend and has spent."""
+    """The limit of a search and the nodes and time used."""
 
     limit: Limit
     nodes: int = 0
@@ -48,7 +48,7 @@ class Budget:
     reached_horizon: bool = False
 
     def count_node(self) -> None:
-        """Count one more node, or raise OutOfBudget."""
+        """Count one more node; raise OutOfBudget if the limit is reached."""
         limit = self.limit
         if (
             (limit.nodes is not None and self.nodes >= limit.nodes)
@@ -61,7 +61,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class _Search:
-    """One search: fixed for its duration, but for the budget."""
+    """The constants of one search, and its budget."""
 
     heuristic: Heuristic
     player: Any
@@ -71,10 +71,10 @@ class _Search:
 
 
 def appraise(heuristic: Heuristic, board: Board, player: Any) -> float:
-    """The heuristic's value of an unfinished position, kept finite so that infinity means proven.
+    """Return the heuristic's value of an unfinished position, clipped to finite numbers so that infinity means proven.
 
     Raises:
-        NotANumber: it is NaN, or no number.
+        NotANumber: the value is NaN or not a number.
     """
     returned = heuristic(board, player)
     value = returned if type(returned) is float else _as_number(returned)
@@ -89,7 +89,7 @@ def appraise(heuristic: Heuristic, board: Board, player: Any) -> float:
 
 
 def _as_number(value: object) -> float:
-    """A value as a float; NaN for what is no number, such as None or text, which `float` would read."""
+    """Convert a value to float; return NaN if it is not a number, such as None or text, which `float` would parse."""
     if isinstance(value, str | bytes | bytearray):
         return math.nan
     try:
@@ -99,7 +99,7 @@ def _as_number(value: object) -> float:
 
 
 def _called(value: object) -> str:
-    """A value that is no number, in a few words."""
+    """Describe a value that is not a number in a few words."""
     text = "NaN" if isinstance(value, float) else safe_repr(value)
     return text if len(text) < _LONGEST_VALUE else f"a value of type {name_of(value)}"
 
@@ -134,7 +134,7 @@ def search_interpreted(
 
 
 def value_of_move(board: Board, heuristic: Heuristic, cell: int, depth: int) -> float:
-    """What minimax to a depth, the move itself included, says a move is worth to the player to move."""
+    """Return the minimax value of a move for the player to move, to a depth that includes the move."""
     search = _Search(heuristic, board.active_player, "minimax", SearchOptions(), Budget(Limit(depth=depth)))
     return -_descend(search, board.successor(cell), depth - 1, -math.inf, math.inf)[0]
 
@@ -162,7 +162,7 @@ def _search_root(search: _Search, board: Board, depth: int, draw: Callable[[], i
 
 
 def _descend(search: _Search, board: Board, depth: int, alpha: float, beta: float) -> tuple[float, Line]:
-    """The value of a position to the side to move, fail-hard within [alpha, beta], and the best line."""
+    """Return the value of a position for the side to move, fail-hard within [alpha, beta], and the best line."""
     cells = board.legal_cells()
     if not cells:
         return -math.inf, ()
@@ -184,7 +184,7 @@ def _descend(search: _Search, board: Board, depth: int, alpha: float, beta: floa
 
 
 def by_mobility(board: Board) -> tuple[int, ...]:
-    """The legal cells, those with the largest own minus opponent mobility afterwards first, then ascending."""
+    """Return the legal cells, sorted by the own minus opponent mobility they lead to, largest first, then ascending."""
     mover = board.active_index
 
     def disadvantage(cell: int) -> int:
@@ -208,7 +208,7 @@ def _horizon(search: _Search, board: Board) -> float:
 
 
 def greedy_interpreted(board: Board, heuristic: Heuristic, seed: int = 0) -> SearchResult:
-    """The move after which the heuristic is best for the mover, the highest cell among equals, as the classic player.
+    """Choose the best move one ply ahead, the highest cell among equals, as the classic greedy player does.
 
     A move that ends the game counts as +inf.
     """
@@ -225,7 +225,7 @@ def greedy_interpreted(board: Board, heuristic: Heuristic, seed: int = 0) -> Sea
 
 
 def random_interpreted(board: Board, seed: int) -> SearchResult:
-    """Any legal move, each as likely; its score is NaN, as nobody asks what it is worth."""
+    """Choose a random legal move; its score is NaN, since it is not evaluated."""
     cells = board.legal_cells()
     move = cells[random_bits(seed)() % len(cells)]
     return SearchResult(move, math.nan, 0, 1, 0.0, (move,), False)

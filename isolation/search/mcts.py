@@ -1,6 +1,6 @@
 """Monte-Carlo tree search in plain Python: the reference for the compiled search, and the fallback without it.
 
-It draws the same random numbers and does the same arithmetic in the same order as the compiled search.
+It uses the same random numbers and the same order of arithmetic as the compiled search.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Valuer = Callable[["Board"], float]
 
 @dataclass
 class _Node:
-    """A position of the tree, by the move that led to it; `wins` are those of the player who made that move."""
+    """A node of the tree: the move that led to it, and the `wins` of the player who made that move."""
 
     cell: int
     visits: int = 0
@@ -34,7 +34,7 @@ class _Node:
 
 
 def search_mcts(board: Board, heuristic: Heuristic | None, limit: Limit, seed: int = 0) -> SearchResult:
-    """Simulate until the limit and play the move simulated most often, the lowest cell among equals."""
+    """Simulate until the limit is reached, and play the most visited move, the lowest cell among equals."""
     budget = Budget(limit)
     root, deepest = _Node(-1), 0
     value_leaf = _value_by_playout(board, seed) if heuristic is None else _value_by_heuristic(board, heuristic)
@@ -61,7 +61,7 @@ def search_mcts(board: Board, heuristic: Heuristic | None, limit: Limit, seed: i
 
 
 def _simulate(root: _Node, board: Board, value_leaf: Valuer) -> int:
-    """Walk to a new leaf, value it, and tell every node on the way; returns the leaf's ply."""
+    """Descend to a new leaf, evaluate it, and update every node on the path; return the leaf's ply."""
     path = [root]
     while path[-1].visits > 0:
         node = path[-1]
@@ -80,7 +80,7 @@ def _simulate(root: _Node, board: Board, value_leaf: Valuer) -> int:
 
 
 def _select(node: _Node) -> _Node:
-    """The first child not yet visited, else the one with the largest upper confidence bound."""
+    """Return the first unvisited child, else the one with the largest upper confidence bound."""
     log_visits = natural_log(node.visits)
     chosen, best = node.children[0], -1.0
     for child in node.children:

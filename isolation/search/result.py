@@ -8,7 +8,7 @@ from typing import Literal
 Method = Literal["minimax", "alphabeta", "bestfirst", "mcts"]
 METHODS: tuple[Method, ...] = ("minimax", "alphabeta", "bestfirst", "mcts")
 TREES: dict[Method, str] = {"bestfirst": "best-first search", "mcts": "MCTS"}
-"""Methods that grow a tree where it is most promising instead of searching to a depth, by what people call them."""
+"""Methods that grow a tree instead of searching to a depth, with their names in messages."""
 
 
 @dataclass(frozen=True)
@@ -16,12 +16,12 @@ class SearchOptions:
     """Variations of minimax and alpha-beta, all off by default.
 
     Attributes:
-        order_moves: at two and more plies above the horizon, try the replies with the largest own minus opponent
-            mobility first (alpha-beta only); otherwise in ascending cell order.
+        order_moves: two or more plies above the horizon, try the replies with the largest own minus opponent mobility
+            first (alpha-beta only). By default moves are tried in ascending cell order.
         quiescence: at the horizon, follow forced replies (a side to move with a single move) to a position with a
             choice before evaluating it.
         stop_on_agreement: stop deepening when the last three iterations agree on the move.
-        random_ties: choose at random, each as likely, between root moves of the same value.
+        random_ties: choose uniformly among root moves of equal value.
     """
 
     order_moves: bool = False
@@ -32,16 +32,16 @@ class SearchOptions:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The answer of a search.
+    """Result of a search.
 
     Attributes:
         move: the chosen cell.
-        score: its value to the player to move; ±inf means proven, and a zero has no sign. For MCTS the share of
+        score: its value for the player to move; ±inf means proven, and zero is always positive. For MCTS, the share of
             simulations won.
-        depth: plies of the last finished iteration (of a tree, of its deepest line); 0 if not even one was finished.
-        nodes: positions visited, root and leaves included, unfinished iterations too; for MCTS simulations.
-        seconds: wall time spent.
-        pv: the principal variation, cells from the root on; its first is the move.
+        depth: plies of the last finished iteration, or of a tree's deepest line; 0 if no iteration was finished.
+        nodes: positions visited, including the root, leaves and unfinished iterations; for MCTS, simulations.
+        seconds: wall time used.
+        pv: the principal variation in cells; the first one is the move.
         exact: whether the score is the result under perfect play.
     """
 
@@ -55,7 +55,7 @@ class SearchResult:
 
 
 def is_well_formed(result: SearchResult) -> bool:
-    """Whether an answer that somebody else may have made is of the right types, and fits into a log."""
+    """Return whether a result from an untrusted source has the right types and fits into a log."""
     counts = zip((result.move, result.depth, result.nodes), _MOST, strict=True)
     return (
         all(isinstance(count, int) and 0 <= count < most for count, most in counts)
@@ -67,5 +67,5 @@ def is_well_formed(result: SearchResult) -> bool:
 
 
 _MOST = (1 << 15, 1 << 15, 1 << 62)
-"""Of a move, a depth and nodes: what the columns of a log hold."""
+"""Upper bounds of move, depth and nodes in the columns of a log."""
 _LONGEST = 1e9

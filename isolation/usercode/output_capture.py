@@ -17,23 +17,23 @@ from typing import Any, NoReturn
 from isolation.usercode.user_exceptions import format_exception
 
 MOST_SHOWN = 80
-"""Characters of a printed line that are told."""
+"""Most characters shown of a printed line."""
 _CHUNK = 1 << 16
 
 
 class WantsToEnd(Exception):
-    """A user's code has called for the end of the process; the message says how."""
+    """User code has tried to end the process; the message says how."""
 
 
 @dataclass
 class CapturedOutput:
-    """What code has printed: how many lines, and the first of them, cut."""
+    """Captured output: the number of lines, and the first line, truncated."""
 
     lines: int = 0
     first: str = ""
 
     def sentence(self, who: str) -> str:
-        """What was printed, in a sentence; empty if nothing was."""
+        """Return a sentence about the output, or "" if there was none."""
         if not self.lines:
             return ""
         lines = "a line" if self.lines == 1 else f"{self.lines:,} lines"
@@ -42,13 +42,13 @@ class CapturedOutput:
 
 @contextmanager
 def prevent_exit() -> Iterator[None]:
-    """Turn what would end the process, `sys.exit` or `os._exit` in this thread, into an exception; Ctrl-C stays.
+    """Raise an exception instead of ending the process when this thread calls `sys.exit` or `os._exit`.
 
-    So it is with what would end it before long: closing all descriptors by `os.closerange`, and emptying
-    `sys.modules`, which is filled again.
+    The same applies to closing all descriptors by `os.closerange`, and to emptying `sys.modules`, which is restored.
+    Ctrl-C still works.
 
     Raises:
-        WantsToEnd: the code called for the end.
+        WantsToEnd: the code tried to end the process.
     """
     end, close_range, mine = os._exit, os.closerange, (os.getpid(), threading.get_ident())
 
@@ -78,10 +78,10 @@ def prevent_exit() -> Iterator[None]:
 
 @contextmanager
 def _modules_kept() -> Iterator[None]:
-    """Put all modules back if code has emptied `sys.modules`, without which Python can do little.
+    """Restore all modules if code has emptied `sys.modules`, since Python hardly works without them.
 
     Raises:
-        _Exit: it has.
+        _Exit: the code has emptied it.
     """
     modules, before = sys.modules, sys.modules.copy()
     try:
@@ -97,10 +97,9 @@ def _modules_kept() -> Iterator[None]:
 
 @contextmanager
 def capture_output() -> Iterator[CapturedOutput]:
-    """Keep what code prints from both of our streams, and count it; inside another one, that one counts.
+    """Capture and count what is printed to stdout and stderr; nested in another capture, the outer one counts.
 
-    So it is with what Python prints, and what native code and programs write to the descriptors. What is warned of is
-    said afterwards.
+    This includes output that native code and other programs write to the descriptors. Warnings are shown afterwards.
     """
     if isinstance(getattr(sys.stdout, "buffer", None), _Counting):
         yield CapturedOutput()
@@ -113,7 +112,7 @@ def capture_output() -> Iterator[CapturedOutput]:
 
 
 def discard_output() -> None:
-    """Have all that is printed in this process from now on go nowhere, for good, whoever prints it."""
+    """Discard stdout and stderr of this process permanently, including output of native code."""
     _flush()
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for descriptor in (1, 2):
@@ -138,12 +137,12 @@ def _warned_of_later() -> Iterator[None]:
 
 @contextmanager
 def _descriptors_kept(counting: _Counting) -> Iterator[None]:
-    """Send what is written to the descriptors of our streams to a file meanwhile, and count it."""
+    """Redirect the descriptors of stdout and stderr to a temporary file, and count its lines at the end."""
     with ExitStack() as stack:
         kept = stack.enter_context(tempfile.TemporaryFile())
         _flush()
         for descriptor in (1, 2):
-            with suppress(OSError):  # it is closed: nothing can be written there
+            with suppress(OSError):  # the descriptor is closed, so nothing can be written to it
                 before = os.dup(descriptor)
                 stack.callback(os.close, before)
                 stack.callback(os.dup2, before, descriptor)
@@ -158,20 +157,20 @@ def _descriptors_kept(counting: _Counting) -> Iterator[None]:
 
 
 def _flush() -> None:
-    """Empty Python's buffers and those of the C library into the descriptors."""
+    """Flush the buffers of Python and of the C library."""
     for stream in (sys.__stdout__, sys.__stderr__):
         with suppress(OSError, ValueError, AttributeError):
             stream.flush()  # type: ignore[union-attr]
-    with suppress(Exception):  # where there is no such library
+    with suppress(Exception):  # the C library is not available
         ctypes.CDLL(None).fflush(None)
 
 
 class _Exit(BaseException):
-    """Passes by every `except Exception` of the code that called for the end."""
+    """Raised instead of ending the process; not caught by `except Exception` in user code."""
 
 
 class _Counting(io.BytesIO):
-    """Keeps no more than the first line of what is written, and the number of lines."""
+    """A stream that keeps the number of lines and the first line only."""
 
     def __init__(self, printed: CapturedOutput) -> None:
         super().__init__()

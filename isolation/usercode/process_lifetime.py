@@ -16,18 +16,17 @@ _PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
 
 
 def die_with_parent() -> None:
-    """Have Linux end this process with the thread that started it, also while compiled code keeps Python's lock."""
+    """End this process with the thread that started it (Linux only), even while compiled code holds Python's lock."""
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def continue_in_child(code: str) -> None:
-    """Go on in a child of this process, which waits for it, ends as it does, and says so if it ended without a word.
+    """Continue in a child process; this process waits for it, exits as it does, and reports if it ended abnormally.
 
-    For commands that run people's `code`, so named in messages, which may end its process past Python, by a signal or a
-    fault in native code. Where a fork might do harm, or what is printed goes to somebody in this process, nothing is
-    done.
+    For commands that run user code, which may end its process by a signal or a crash in native code. `code` is its name
+    in messages. Does nothing if a fork would be unsafe or if output is captured in this process.
     """
     if not hasattr(os, "fork") or sys.stdout is not sys.__stdout__ or threading.active_count() > 1:
         return
@@ -51,18 +50,18 @@ def continue_in_child(code: str) -> None:
 
 
 def write_real_stderr(line: str) -> None:
-    """Write a line to stderr past whatever keeps what user code prints; only in such a child, else nothing."""
+    """Write a line to stderr, bypassing captured output; does nothing outside of such a child process."""
     for descriptor in _stderr_of_a_child:
-        with suppress(OSError):  # user code has closed it, or nobody reads any more
+        with suppress(OSError):  # user code has closed it, or its reader has ended
             os.write(descriptor, f"{line}\n".encode())
 
 
 def _end_of(code: str, child: int, finished: int) -> int:
-    """Wait for a child; the exit code that says how it went, once people have been told what it could not tell."""
+    """Wait for a child and return its exit code, after reporting an error that the child could not report."""
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if status >= 0:
         os.set_blocking(finished, False)
-        with suppress(BlockingIOError):  # something that it has started holds the other end
+        with suppress(BlockingIOError):  # a process started by the child holds the other end
             if os.read(finished, 1):
                 return status
         how = f"has ended its process, with exit code {status}"

@@ -20,14 +20,14 @@ class UserCodeTimeout(Exception):
 
 @contextmanager
 def wall_timeout(seconds: float, meanwhile: tuple[float, Callable[[], None]] | None = None) -> Iterator[None]:
-    """Break off Python code that takes longer; outside the main thread, where no alarm can be heard, wait for it.
+    """Interrupt Python code after a wall time. Outside the main thread, which receives no signals, wait for its end.
 
     Args:
-        seconds: how long it may take.
-        meanwhile: what is called before, after how many seconds.
+        seconds: the timeout.
+        meanwhile: seconds after which a function is called before the timeout, and the function.
 
     Raises:
-        UserCodeTimeout: it did.
+        UserCodeTimeout: the code took longer.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -54,12 +54,12 @@ def wall_timeout(seconds: float, meanwhile: tuple[float, Callable[[], None]] | N
 
 @contextmanager
 def cpu_timeout(seconds: float) -> Iterator[None]:
-    """Break off Python code that takes longer by the processor's clock, or, as it waits, ten times that by any.
+    """Interrupt Python code after `seconds` of CPU time, or ten times as much wall time.
 
-    What else a machine does is not held against it. As with `wall_timeout`, only in the main thread.
+    So a busy machine does not shorten the timeout. As with `wall_timeout`, this works only in the main thread.
 
     Raises:
-        UserCodeTimeout: it did.
+        UserCodeTimeout: the code took longer.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -79,18 +79,18 @@ def cpu_timeout(seconds: float) -> Iterator[None]:
 
 
 def run_with_watchdog(work: Callable[[], T], sign: Callable[[], object], seconds: float) -> T:
-    """What `work()` returns; it is left to itself, in a thread of its own, once there is no sign of life.
+    """Return the result of `work()`, which runs in a thread that is abandoned if it makes no progress.
 
-    That goes for compiled code as well, which nothing can interrupt and which does not keep Python's lock.
+    This also works for compiled code, which cannot be interrupted and does not hold Python's lock.
 
     Args:
-        work: what may never end.
-        sign: a sign of life is that this returns something new, or None, as where nobody is waited for.
-        seconds: how long to wait for one; the time that this process was stopped for does not count.
+        work: the function to run; it may never return.
+        sign: returns a new value after progress, or None while no progress is expected.
+        seconds: timeout without progress; time during which this process was stopped does not count.
 
     Raises:
-        UserCodeTimeout: there was none.
-        BaseException: what `work()` raises.
+        UserCodeTimeout: no progress in time.
+        BaseException: any exception of `work()`.
     """
     returned: list[T] = []
     raised: list[BaseException] = []

@@ -1,4 +1,4 @@
-"""Format user exceptions in one line, and tell them from the user's Ctrl-C."""
+"""Format user exceptions in one line, and distinguish them from the user's Ctrl-C."""
 
 from __future__ import annotations
 
@@ -16,42 +16,42 @@ from traceback import walk_tb
 from types import FrameType
 
 LONGEST = 200
-"""How many characters of what user code says are kept: a table and a log have a line for it, not a page."""
+"""Most characters kept of a text by user code, so that it fits in a line of a table or a log."""
 LONGEST_LINE = 500
-"""How many of a line in which more than that is said."""
+"""Most characters of a line that contains more than such a text."""
 _LONGEST_READ = 20 * LONGEST_LINE
 _HOME = Path(__file__).parents[2]
 _PACKAGES = ("isolation", "heuristics", "experiments", "reports", "commands")
 _name_of = type.__dict__["__name__"].__get__
 
 IsCtrlC = Callable[[BaseException], bool]
-"""Says whether what was raised is the user's Ctrl-C, which ends what runs, or the code's own doing."""
+"""Returns whether an exception is the user's Ctrl-C, rather than raised by the code itself."""
 
 
 class CompilerFault(RuntimeError):
-    """The compiler fails by a fault of ours, as where a new release of numba has moved a part; says what to report."""
+    """The compiler failed by a fault of the toolkit, for example with a new numba release; asks for a report."""
 
 
 def format_exception(error: BaseException, longest: int = LONGEST) -> str:
-    """An exception in one line, such as ``ValueError: no such cell``; its name alone if it says nothing."""
+    """Format an exception in one line, such as ``ValueError: no such cell``; only its name if it has no message."""
     name, text = name_of(error), to_one_line(error, longest)
     return _cut(f"{name}: {text}", longest) if text else name
 
 
 def origin(error: BaseException) -> str:
-    """The file and line of user code that an exception came from, as in ``mine.py, line 3``; empty if there is none."""
+    """Return the file and line of user code that raised an exception, as in ``mine.py, line 3``; "" if none."""
     try:
         frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
-    except Exception:  # an exception may be of a class of the user's
+    except Exception:  # the exception's class may be user code
         return ""
     return next((_line_of(file, line) for file, line in reversed(frames) if is_user_file(file)), "")
 
 
 def return_lines(function: Callable[..., object]) -> str:
-    """The file of a user's function and the lines that return from it; empty for what is no function of a user's.
+    """Return the file of a user's function and its lines with return statements; "" for other functions.
 
-    A profiler would name the line that did return; but in a long-lived process Python 3.11 was seen to loop forever
-    in a call that one watched.
+    A profiler could find the line that did return, but in a long-lived process Python 3.11 was seen to loop forever in
+    a profiled call.
     """
     code = getattr(function, "__code__", None)
     if code is None or not is_user_file(code.co_filename):
@@ -63,7 +63,7 @@ def return_lines(function: Callable[..., object]) -> str:
 
 
 def is_user_file(path: str) -> bool:
-    """Whether code of this file is neither Python's nor that of an installed package nor ours."""
+    """Return whether a file belongs to neither Python, an installed package nor this toolkit."""
     return not path.startswith(("<frozen ", "<string>", *_not_the_users()))
 
 
@@ -78,27 +78,26 @@ def _line_of(file: str, line: int | None) -> str:
 
 
 def name_of(value: object) -> str:
-    """The name of a value's class, clean."""
+    """Return the name of a value's class, in printable characters."""
     return to_one_line(_name_of(type(value)))
 
 
 def to_one_line(said: object, longest: int = LONGEST) -> str:
-    """What a value says of itself, as one line that any file, terminal and page takes, of at most so many characters;
-    an ellipsis is the last of them where more was said.
+    """Convert a value to one printable line of at most `longest` characters, ending with an ellipsis if truncated.
 
-    What cannot be printed is escaped, lone surrogates included. What does not tell says so.
+    Unprintable characters are escaped, including lone surrogates. If the conversion fails, the result says so.
     """
     return _one_line(said, str, longest)
 
 
 def safe_repr(value: object) -> str:
-    """A value as code would write it; see `to_one_line`."""
+    """Return a value's `repr` as one line; see `to_one_line`."""
     return _one_line(value, repr, LONGEST)
 
 
 def _one_line(value: object, tell: Callable[[object], str], longest: int) -> str:
     try:
-        # Of a class of their own, text could do anything; what a slice of `str` itself returns is plain.
+        # The text may be of a user's subclass of str, whose methods could do anything; a slice by `str` is a plain str.
         text = str.__getitem__(tell(value), slice(_LONGEST_READ))
     except BaseException as error:
         return f"(unprintable {to_one_line(_name_of(type(error)))})"[:longest]
@@ -111,9 +110,9 @@ def _cut(text: str, longest: int) -> str:
 
 @contextmanager
 def detect_ctrl_c() -> Iterator[IsCtrlC]:
-    """Tell the user's Ctrl-C, or a request to end, from a KeyboardInterrupt that user code raises by itself.
+    """Yield a function that tells Ctrl-C and requests to end from a KeyboardInterrupt raised by user code.
 
-    Where signals are not heard, outside the main thread and in workers, which are deaf to them, nothing is the user's.
+    Outside the main thread, and in workers, no signals are received, so every KeyboardInterrupt is the code's own.
     """
     pressed: list[int] = []
     before = {}
@@ -142,12 +141,12 @@ MOST_LINES = 60
 
 
 def user_traceback(error: BaseException, folder: str) -> str:
-    """The traceback from where the folder's code begins, its paths relative to the folder; empty if it has no part."""
+    """Return the traceback from the folder's first frame on, with paths relative to the folder; "" if none."""
     frames = _own_frames(error, folder)
     if not frames:
         return ""
     lines = ["Traceback (most recent call last):"]
-    with suppress(Exception):  # whatever a source is that lies there
+    with suppress(Exception):  # the source file may contain anything
         for text in traceback.format_list(frames[:MOST_FRAMES]):
             lines += [_plain(line, folder) for line in text.splitlines()]
     if len(frames) > MOST_FRAMES:
@@ -156,7 +155,7 @@ def user_traceback(error: BaseException, folder: str) -> str:
 
 
 def _own_frames(error: BaseException, folder: str) -> list[traceback.FrameSummary]:
-    """The calls from the first in a folder's file on, our own between them left out."""
+    """Return the frames in files of the folder, without those of the toolkit between them."""
     try:
         frames = traceback.extract_tb(error.__traceback__)
     except Exception:
