@@ -21,13 +21,13 @@ from isolation.files.atomic_write import write_text
 from isolation.usercode.user_exceptions import to_one_line
 
 LARGEST_ARCHIVE = 20_000_000
-"""Bytes of an archive."""
+"""Maximum size of an archive in bytes."""
 LARGEST_CONTENT = 100_000_000
-"""Bytes of all its files; opening books of the third edition have some tens of millions."""
+"""Maximum total size of its files in bytes; opening books of the third edition have tens of millions."""
 MOST_MEMBERS = 2_000
-"""Files and folders in an archive."""
+"""Maximum number of files and folders in an archive."""
 DEEPEST_MEMBER = 10
-"""Folders within folders of an archive."""
+"""Maximum folder depth in an archive."""
 
 _SUFFIX = re.compile(r"\.(zip|tar|tar\.gz|tgz)$", re.IGNORECASE)
 _FOREIGN = re.compile(r"\.(7z|rar|gz|bz2|xz|tbz2?|txz|zst|lz|cab|arj)$", re.IGNORECASE)
@@ -36,15 +36,15 @@ _TRY_BY_HAND = f"unpack it by hand, or {_ASK}"
 _MARK = "archive.sha256"
 
 _Member = tuple[str, int, Callable[[], bytes]]
-"""The path of a file in an archive, its size, and what reads it."""
+"""A file in an archive: its path, its size, and the function that reads it."""
 
 
 class ArchiveError(ValueError):
-    """An archive is not unpacked; the message says of it why, and what to do."""
+    """An archive cannot be unpacked; the message contains the reason and the remedy."""
 
 
 def stem_of(name: str) -> str:
-    """What an archive's name says without its suffix; empty where it is no archive that is opened here.
+    """Return an archive's name without its suffix; empty if it is no supported archive.
 
     >>> stem_of("ada.tar.gz"), stem_of("ben.ZIP"), stem_of("cleo.rar"), stem_of("dan")
     ('ada', 'ben', '', '')
@@ -53,18 +53,18 @@ def stem_of(name: str) -> str:
 
 
 def is_foreign(name: str) -> bool:
-    """Whether a file is called like an archive of a kind that is not opened here."""
+    """Return whether a file has the name of an unsupported kind of archive."""
     return bool(_FOREIGN.search(name)) and not stem_of(name)
 
 
 def unpack(archive: Path) -> Path:
-    """The folder in the cache that holds an archive's files; it stays the same for the same path of an archive.
+    """Unpack an archive into a folder in the cache and return that folder, the same for the same archive path.
 
-    Nothing is written outside that folder: an archive is refused if it holds a path that is absolute or leads upwards,
-    a link or a device, which is stricter than the filter "data" of `tarfile`, or more than the limits allow.
+    Nothing is written outside that folder. An archive is refused if it exceeds the limits or contains a link, a device,
+    or a path that is absolute or leads upwards, which is stricter than the filter "data" of `tarfile`.
 
     Raises:
-        ArchiveError: it is refused, or damaged.
+        ArchiveError: the archive is refused or damaged.
     """
     data = _content(archive)
     home = code_cache.folder() / "submissions" / sha256(str(archive.absolute()).encode()).hexdigest()[:16]
@@ -83,7 +83,7 @@ def unpack(archive: Path) -> Path:
         write_text(mark, digest)
     except ArchiveError:
         raise
-    except Exception as error:  # what damaged or forged archives make their readers raise
+    except Exception as error:  # readers raise various exceptions on damaged or forged archives
         why = to_one_line(error.strerror if isinstance(error, OSError) and error.strerror else error)
         raise ArchiveError(f"cannot be unpacked ({why or type(error).__name__}): {_TRY_BY_HAND}") from None
     finally:
@@ -92,7 +92,7 @@ def unpack(archive: Path) -> Path:
 
 
 def _content(archive: Path) -> bytes:
-    """The bytes of an archive; of a compressed tar, those of the tar, so that reading that takes bounded memory."""
+    """Return the contents of an archive; a compressed tar is decompressed, so that reading it takes bounded memory."""
     try:
         if archive.stat().st_size > LARGEST_ARCHIVE:
             raise ArchiveError(f"is larger than {LARGEST_ARCHIVE:,} bytes: {_ASK}")
@@ -126,10 +126,10 @@ def _extract(members: Iterator[_Member], folder: Path) -> None:
 
 
 def _parts(name: str) -> tuple[str, ...]:
-    """The parts of a member's path.
+    """Return the parts of a member's path.
 
     Raises:
-        ArchiveError: it leads out of the archive, or is too deep.
+        ArchiveError: the path leads out of the archive, or is too deep.
     """
     plain = name.replace("\\", "/")
     parts = tuple(part for part in plain.split("/") if part not in ("", "."))
@@ -151,7 +151,7 @@ def _zip_members(data: bytes) -> Iterator[_Member]:
 
 
 def _read_zipped(archive: ZipFile, info: ZipInfo) -> bytes:
-    """A file of an archive, no more of it than the archive's table says, whatever its data would come to."""
+    """Read a file of an archive, up to the size in its table of contents, whatever its data expands to."""
     with archive.open(info) as file:
         return file.read(info.file_size)
 

@@ -24,9 +24,9 @@ FILE = "league.json"
 
 @dataclass(frozen=True)
 class Entry:
-    """A submission, the hash of its code, and what was seen of it before any game.
+    """A submission, the hash of its code, and the findings of its check before any game.
 
-    `code` is the hash of its code without comments, docstrings and layout; empty in runs from before that was written.
+    `code` is the hash of its code without comments, docstrings and layout; empty in runs of older versions.
     """
 
     player: Submission
@@ -37,9 +37,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class LeagueEntries:
-    """A class: those who can play, and all others that lie among the submissions, each with the reason.
+    """Submissions of a class: those that can play, and all other files among them, each with the reason.
 
-    `goes_on_in` is the run with those who came late, as it is reached from the folder of this one; empty without any.
+    `goes_on_in` is the run that adds late submissions, as a path relative to this one's folder; empty if there is none.
     """
 
     entries: tuple[Entry, ...]
@@ -47,7 +47,7 @@ class LeagueEntries:
     goes_on_in: str = ""
 
     def entry(self, name: str) -> Entry | None:
-        """That of a player; None of one that was not submitted, such as Random."""
+        """Return a player's entry; None for a player that was not submitted, such as Random."""
         return next((entry for entry in self.entries if entry.player.name == name), None)
 
     @property
@@ -57,14 +57,14 @@ class LeagueEntries:
 
     @property
     def identical(self) -> tuple[tuple[str, ...], ...]:
-        """Groups of players whose code is the same but for comments, docstrings and layout."""
+        """Groups of players whose code is identical apart from comments, docstrings and layout."""
         groups: dict[str, list[str]] = {}
         for entry in self.entries:
             groups.setdefault(entry.code or entry.player.name, []).append(entry.player.name)
         return tuple(tuple(names) for names in groups.values() if len(names) > 1)
 
     def without(self, unfit: Sequence[Skipped]) -> LeagueEntries:
-        """The class, some of its players being among those who do not play."""
+        """Return the class with these players moved to those that do not play."""
         names = {skipped.name for skipped in unfit}
         entries = tuple(entry for entry in self.entries if entry.player.name not in names)
         skipped = sorted((*self.skipped, *unfit), key=lambda submission: submission.name)
@@ -81,10 +81,12 @@ def collect_entries(
     names: Mapping[str, Path | None] | None = None,
     show: Callable[[int, int], None] = lambda done, total: None,
 ) -> LeagueEntries:
-    """Find the submissions of a folder and check those that are not `known` as they are; see `names_in` for `names`.
+    """Find the submissions of a folder and check those that are new or changed since `known`.
+
+    For `names` see `names_in`.
 
     Raises:
-        ValueError: there is no such folder, or it has no sub-folder.
+        ValueError: there is no such folder, or it has no subfolder.
     """
     submissions = find_submissions(folder, names)
     before = {_code(entry.player, entry.content): entry.check for entry in (known.entries if known else ())}
@@ -109,10 +111,10 @@ def _code(player: Submission, content: str) -> tuple[Path, str, str]:
 
 
 def names_in(run: Path) -> dict[str, Path | None]:
-    """The names of all who play in the run of a league, each with its file; None of one that was not submitted.
+    """Return the names of all players in a league's run, each with its file (None if not submitted).
 
     Raises:
-        ValueError: there is no run there, or a file of it is gone.
+        ValueError: there is no run there, or a file of it is missing.
     """
     info = load_run(run)
     names: dict[str, Path | None] = dict.fromkeys(info.agents)
@@ -126,7 +128,7 @@ def names_in(run: Path) -> dict[str, Path | None]:
 
 
 def newest_of(run: Path) -> Path:
-    """The run that a league has last been gone on with; itself, if nobody came late.
+    """Return the latest run of a league, including late submissions; `run` itself if nobody came late.
 
     Raises:
         ValueError: see `read_book`.
@@ -142,19 +144,19 @@ def newest_of(run: Path) -> Path:
 
 
 def write_book(run: Path, book: LeagueEntries) -> None:
-    """Keep what is known of a class with its run.
+    """Save a class's entries in its run.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     write_json(run / FILE, _BOOK.dump_python(book, mode="json"))
 
 
 def read_book(run: Path) -> LeagueEntries | None:
-    """What is known of the class of a run; None of one that was ended before that was written down.
+    """Read the entries of a run's class; None for runs of versions that did not save them.
 
     Raises:
-        ValueError: there is no run there, it is no league's, or the file is damaged.
+        ValueError: there is no run there, it is not a league's, or the file is damaged.
     """
     if not any(read_facts(entry["settings"]).is_restricted for entry in load_run(run).agents.values()):
         raise ValueError(f"{run} is not a league: none of its players is a submission")

@@ -1,4 +1,4 @@
-"""Tournament of a league, and what late submissions add to it."""
+"""Tournament of a league, and its extension by late submissions."""
 
 from __future__ import annotations
 
@@ -19,26 +19,25 @@ from isolation.rules.geometry import parse_size
 
 LeagueSchedule = Literal["round-robin", "classic"]
 USUAL: dict[str, Any] = {"pairs": 10, "limit": "cpu_ms=150", "hard_cap": 2.0}
-"""What a league is played by unless it is told otherwise. The time of a move is the player's own processor time, which
-other programs on the machine do not take away."""
+"""Default configuration of a league. The limit is CPU time, which other programs on the machine do not reduce."""
 USUAL_BOARD = "7x7"
-"""Unless most wrote for the third edition, whose players know their board by heart; all others play on any."""
+"""Board of a league, unless most submissions are for the third edition, whose players only know its board."""
 
 
 class TooFewPlayersError(Exception):
-    """Fewer than two of a class can play."""
+    """Fewer than two players of a class can play."""
 
 
 @dataclass(frozen=True)
 class ChosenBoard:
-    """The board of a league, and a sentence that says which it is and why."""
+    """The board of a league, and a sentence that names it and the reason for it."""
 
     size: str
     sentence: str
 
 
 def choose_board(book: LeagueEntries, asked_for: str | None = None) -> ChosenBoard:
-    """The size that was asked for, or that most submissions were written for: 9x11 of the third edition, else 7x7."""
+    """Return the requested size, or the one most submissions were written for: 9x11 for the third edition, else 7x7."""
     total = len(book.entries)
     third = sum(entry.player.edition == THIRD.name for entry in book.entries)
     players = f"{third} of {total} players {'is' if third == 1 else 'are'} of the third edition"
@@ -59,17 +58,17 @@ def choose_board(book: LeagueEntries, asked_for: str | None = None) -> ChosenBoa
 
 
 def fit_for(book: LeagueEntries, size: str) -> LeagueEntries:
-    """The class without those who cannot play on a board of this size; they are among those who do not play."""
+    """Return the class with all who cannot play on a board of this size moved to those that do not play."""
     why = unsupported_size_reason(*parse_size(size))
     third = [entry.player.name for entry in book.entries if entry.player.edition == THIRD.name]
     return book.without([Skipped(name, why) for name in third]) if why else book
 
 
 def league_keys(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of a league's configuration beside its players, as given or as usual, before anybody is looked at.
+    """Return the configuration of a league without its players, from the given and the default values.
 
     Raises:
-        ValueError: a value makes no sense, or there is something else in the place where the run is to go.
+        ValueError: a value is invalid, or the run's path already contains something else.
     """
     keys = {**USUAL, **{key: value for key, value in given.items() if value is not None}}
     if parse_limit(keys["limit"]).is_reproducible:
@@ -81,9 +80,9 @@ def league_keys(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def league_config(book: LeagueEntries, schedule: LeagueSchedule, keys: Mapping[str, Any]) -> Config:
-    """The tournament of a class: everybody meets everybody; as `classic`, also the seven opponents of old.
+    """Configure the tournament of a class as a round-robin; with `classic`, including the seven classic opponents.
 
-    Without a board in `keys` it is that of `choose_board`.
+    If `keys` has no board, `choose_board` chooses it.
 
     Raises:
         TooFewPlayersError: fewer than two would play.
@@ -98,19 +97,19 @@ def league_config(book: LeagueEntries, schedule: LeagueSchedule, keys: Mapping[s
 
 
 def _classic_beside(names: set[str]) -> list[str]:
-    """The classic seven as specs, with names that none of the players has."""
+    """Return the seven classic opponents as specs, with names that none of the players has."""
     usual = [(spec, complete(parse_spec(spec)).name) for spec in CLASSIC_OPPONENTS]
     return [f"Classic_{name}={spec}" if name in names else spec for spec, name in usual]
 
 
 def newcomers(run: Path, book: LeagueEntries) -> list[Entry]:
-    """The entries of a class that a run does not have yet."""
+    """Return the entries of a class that a run does not have yet."""
     known = run_directory.load_run(run).agents
     return [entry for entry in book.entries if entry.player.name not in known]
 
 
 def extension_of(run: Path, book: LeagueEntries, keys: Mapping[str, Any]) -> Config:
-    """The tournament of a finished run with those who came late; `keys` are `jobs` and `out`.
+    """Configure the extension of a finished run by late submissions; `keys` are `jobs` and `out`.
 
     Raises:
         ValueError: see `extended_config`.
@@ -120,7 +119,7 @@ def extension_of(run: Path, book: LeagueEntries, keys: Mapping[str, Any]) -> Con
 
 
 def folder_beside(run: Path) -> Path:
-    """A folder beside a run, by its name and a number."""
+    """Return a folder beside a run, named after it with a number."""
     number = 2
     while (path := run.with_name(f"{run.name}-{number}")).exists():
         number += 1

@@ -21,11 +21,11 @@ from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason
 
 MOST_LABELLED = 1000
-"""Games whose moves are compared with perfect play, drawn at random from those that were decided on the board."""
+"""Number of games whose moves are compared with perfect play, sampled from those that were decided on the board."""
 LABELS_LIMIT = Limit(nodes=2_000_000)
-"""For each position: some hundredths of a second, and all but the first plies of 7x7."""
+"""Limit per position: some hundredths of a second; solves all but the first plies of 7x7."""
 SMALL, FIRST_OF_LARGE = 64, 48
-"""Cells of a board that is looked at from the beginning, and the ply from which on larger ones are, as 9x11."""
+"""Largest board, in cells, that is analysed from ply 0, and the first ply analysed on larger ones (9x11)."""
 MOST_MISTAKES = 5
 _COLUMNS = (
     "game_id",
@@ -44,7 +44,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Game:
-    """A game of the class; `loser` is 1 or 2, `detail` more about an unusual end."""
+    """A game of the class; `loser` is 1 or 2, `detail` describes an unusual end."""
 
     id: int
     size: str
@@ -57,17 +57,17 @@ class Game:
 
     @property
     def is_forfeit(self) -> bool:
-        """Whether it was not decided on the board."""
+        """Return whether it was not decided on the board."""
         return self.reason != Reason.NO_MOVES.word
 
     def has_moved(self, agent: str) -> bool:
-        """Whether an agent has made a legal move of its own, behind the opening."""
+        """Return whether an agent has made a legal move of its own, after the opening."""
         return any(self.agents[ply % 2] == agent for ply in range(self.opening, len(self.moves)))
 
 
 @dataclass(frozen=True)
 class PlayerForfeits:
-    """Games that an agent lost alike: why, in which games, and where in its code that came from, if it is known."""
+    """Games that an agent lost for the same reason: the reason, the games, and the line of its code if known."""
 
     agent: str
     reason: str
@@ -78,7 +78,7 @@ class PlayerForfeits:
 
 @dataclass(frozen=True)
 class Blunder:
-    """A move that gave a won game away: the ply (the first placement is 1) and how many of the legal moves had won."""
+    """A move that threw a won game away: the ply (the first placement is 1) and the number of winning moves."""
 
     game: Game
     ply: int
@@ -87,17 +87,17 @@ class Blunder:
 
     @property
     def player(self) -> str:
-        """Who played it."""
+        """Name of the agent that made the move."""
         return self.game.agents[(self.ply - 1) % 2]
 
 
 @dataclass(frozen=True)
 class Results:
-    """A class, judged.
+    """Results of a class.
 
-    `never_moved` are those who forfeited and never made a legal move, in none of their games; `findings` and `ratings`
-    are of the others' games among themselves. `labelled` are the ids of the games that were compared with perfect play;
-    `why_unlabelled` says why none were.
+    `never_moved` are players that forfeited and made no legal move in any of their games; `findings` and `ratings` are
+    of the others' games among themselves. `labelled` are the ids of the games that were compared with perfect play;
+    `why_unlabelled` is the reason if there are none.
     """
 
     findings: RunResults
@@ -111,13 +111,13 @@ class Results:
 
     @cached_property
     def ranks(self) -> dict[str, int | None]:
-        """The ranks of all players, best first; last those who have none, by name."""
+        """Ranks of all players, best first; players without a rank come last, by name."""
         ranked = {rating.agent: rank for rank, rating in zip(self.ratings.ranks, self.ratings.ratings, strict=True)}
         unranked = sorted({agent for game in self.games for agent in game.agents} - ranked.keys())
         return {**ranked, **dict.fromkeys(unranked)}
 
     def won(self, agent: str) -> tuple[int, int]:
-        """The games that an agent has won and played: of one with a rank, among all who have one."""
+        """Return the games an agent has won and played; for ranked agents only games among themselves."""
         rated = next((rating for rating in self.ratings.ratings if rating.agent == agent), None)
         if rated:
             return rated.wins, rated.games
@@ -125,12 +125,12 @@ class Results:
         return sum(game.agents[2 - game.loser] == agent for game in games), len(games)
 
     def of(self, agent: str) -> tuple[Game, ...]:
-        """The games of an agent."""
+        """Return the games of an agent."""
         return tuple(game for game in self.games if agent in game.agents)
 
 
 def label_games(run: Path, jobs: int, show: Callable[[int, int], None] = lambda labelled, games: None) -> str:
-    """Compare moves of a run with perfect play, as far as that can be computed quickly; why not, where it cannot be."""
+    """Compare moves of a run with perfect play if feasible; otherwise return the reason why not."""
     board = run_directory.load_run(run).requested["board"]
     rows, columns = parse_size(board)
     first_ply = 0 if rows * columns <= SMALL else FIRST_OF_LARGE
@@ -146,7 +146,7 @@ def label_games(run: Path, jobs: int, show: Callable[[int, int], None] = lambda 
 
 
 def read_results(run: Path, why_unlabelled: str = "") -> Results:
-    """Judge the games that a run of a class has so far.
+    """Evaluate the games that a run of a class has so far.
 
     Raises:
         ValueError: there is no run there, or its log is damaged.
@@ -175,7 +175,7 @@ def _games(run: Path) -> Iterator[Game]:
 
 
 def _forfeits(run: Path, games: tuple[Game, ...]) -> Iterator[PlayerForfeits]:
-    """Forfeits by agent, reason and detail, the commonest first."""
+    """Yield forfeits by agent, reason and detail, the most frequent first."""
     alike: dict[tuple[str, str, str], list[int]] = {}
     for game in games:
         if game.is_forfeit:
@@ -186,7 +186,7 @@ def _forfeits(run: Path, games: tuple[Game, ...]) -> Iterator[PlayerForfeits]:
 
 
 def _tracebacks(run: Path, agent: str) -> dict[str, str]:
-    """The tracebacks of a player, by the details of the games it lost by them; the first of each."""
+    """Return the first traceback of a player for each detail of its forfeited games."""
     tracebacks: dict[str, str] = {}
     try:
         lines = (run / run_directory.ENGINES / f"{file_name(agent)}.jsonl").read_text(encoding="utf-8").splitlines()
@@ -196,13 +196,13 @@ def _tracebacks(run: Path, agent: str) -> dict[str, str]:
         try:
             said = json.loads(line)
             tracebacks.setdefault(str(said["detail"]), str(said["traceback"]))
-        except (ValueError, KeyError, TypeError):  # cut off, where a process was killed
+        except (ValueError, KeyError, TypeError):  # truncated because a process was killed
             continue
     return tracebacks
 
 
 def _blunders(run: Path, games: tuple[Game, ...]) -> tuple[tuple[Blunder, ...], frozenset[int]]:
-    """Moves that gave wins away, those first that had most winning moves to choose from; and the games looked at."""
+    """Return the moves that threw wins away, by number of winning alternatives, and the ids of the examined games."""
     table, labels = labelled_games(run, log.read_table(run, ("game_id", "plies")))
     by_id = {game.id: game for game in games}
     blunders: list[Blunder] = []
@@ -216,7 +216,7 @@ def _blunders(run: Path, games: tuple[Game, ...]) -> tuple[tuple[Blunder, ...], 
 
 
 def worst_of(results: Results, agent: str) -> tuple[Blunder, ...]:
-    """The worst mistakes of an agent, at most one a game."""
+    """Return the worst mistakes of an agent, at most one per game."""
     chosen: dict[int, Blunder] = {}
     for blunder in results.blunders:
         if blunder.player == agent and blunder.game.id not in chosen:
@@ -225,7 +225,7 @@ def worst_of(results: Results, agent: str) -> tuple[Blunder, ...]:
 
 
 def forfeited(results: Results, agent: str) -> dict[str, int]:
-    """How many games an agent forfeited, by reason."""
+    """Count the games an agent forfeited, by reason."""
     counts: dict[str, int] = {}
     for forfeit in results.forfeits:
         if forfeit.agent == agent:

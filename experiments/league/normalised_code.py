@@ -1,4 +1,4 @@
-"""Hash of a submission's code without comments, docstrings and layout, to find identical ones."""
+"""Hash of a submission's code without comments, docstrings and layout, to find duplicates."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from isolation.usercode.parsing import parse
 
 
 def code_hash_without_layout(file: Path) -> str:
-    """A hash that submissions share whose code differs only in comments, docstrings and layout.
+    """Return a hash that is equal for submissions whose code differs only in comments, docstrings and layout.
 
-    Files beside it that it imports count, except those of the course's templates.
+    Local modules that it imports are included, except those of the course's templates.
 
     Raises:
-        LoadError: no such file.
+        LoadError: there is no such file.
     """
     parts = [
         f"{'' if name == file.name else name}\n{_normalised(name, content)}"

@@ -18,40 +18,40 @@ from isolation.processes.transport import TransportClosed, TransportTimeout
 from isolation.usercode.user_exceptions import LONGEST_LINE, to_one_line
 
 CHECK_SECONDS = 40.0
-"""What all checks of a submission may take together, once it has been imported."""
+"""Time limit of all checks of a submission together, once it has been imported."""
 _FINDINGS = TypeAdapter(list[CheckResult])
 
 
 @dataclass(frozen=True)
 class Check:
-    """What was seen of a submission: why it cannot play, empty if it can, and what was found."""
+    """Check of a submission: the reason why it cannot play (empty if it can), and the findings."""
 
     why_not: str
     findings: tuple[CheckResult, ...] = ()
 
     @property
     def failures(self) -> tuple[CheckResult, ...]:
-        """What is not well."""
+        """Findings that are failures."""
         return tuple(finding for finding in self.findings if not finding.ok and not finding.is_note)
 
 
 def check_all(
     players: Sequence[Submission], jobs: int, show: Callable[[int, int], None] = lambda done, total: None
 ) -> dict[str, Check]:
-    """The checks of some submissions by name, `jobs` at a time."""
+    """Return the checks of submissions by name; `jobs` run at a time."""
     checks: dict[str, Check] = {}
     threads = ThreadPoolExecutor(jobs)
     try:
         for player, check in zip(players, threads.map(check_one, players), strict=True):
             checks[player.name] = check
             show(len(checks), len(players))
-    finally:  # Ctrl-C does not wait for checks that are under way: they end with this process
+    finally:  # after Ctrl-C, running checks are not awaited: they end with this process
         threads.shutdown(wait=False, cancel_futures=True)
     return checks
 
 
 def check_one(player: Submission) -> Check:
-    """Whether a submission can be imported in time, and what the checks of a player say of it."""
+    """Return whether a submission can be imported in time, and the findings of the player checks."""
     process = ChildProcess()
     make = recipe(checks_of_file, str(player.file), player.player)
     try:
@@ -70,7 +70,7 @@ def check_one(player: Submission) -> Check:
 
 
 def _findings(process: ChildProcess) -> Iterator[CheckResult]:
-    """What the checks have found, however they ended."""
+    """Return the findings of the checks, however these ended."""
     try:
         yield from map(_cleaned, _FINDINGS.validate_python(exchange(process, (), CHECK_SECONDS)))
     except TransportTimeout:

@@ -1,4 +1,4 @@
-"""Find submissions by static inspection; nothing of them is run."""
+"""Find submissions by static inspection; none of their code is run."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from experiments.roster.static_inspection import LARGEST_SOURCE, player_in
 from isolation.usercode.user_exceptions import to_one_line
 
 USUAL_FILES = ("game_agent.py", "my_custom_player.py")
-"""What the editions call the file that students write."""
+"""Names of the students' file in each edition."""
 TEMPLATE_FILES = (
     *("agent_test.py", "competition_agent.py", "initdatapickle.py", "isolation.py", "run_match.py"),
     *("sample_players.py", "setup.py", "conftest.py"),
 )
-"""Files of the courses' templates and of tests, whose players are nobody's submission; see also `is_template`."""
+"""Files of the courses' templates and of tests, whose players are not submissions; see also `is_template`."""
 DEEPEST = 3
-"""Folders within folders that are looked through."""
+"""Maximum folder depth that is searched."""
 MOST_FILES = 200
-"""Files of a submission that are looked into."""
+"""Maximum number of files of a submission that are searched."""
 
 _NOT_UTF8 = "its name is not UTF-8: rename it"
 _LEADS_NOWHERE = "is a broken link"
@@ -35,11 +35,11 @@ class Submission:
     """A player that was found.
 
     Attributes:
-        name: of its folder, as agents are named.
+        name: agent name, made from its folder's name.
         file: the absolute path of its file.
         player: the class in it.
-        edition: first, second or third; empty where its source does not tell.
-        folder: what its folder is called, of which the name is made.
+        edition: first, second or third; empty if its source does not show it.
+        folder: original name of its folder.
     """
 
     name: str
@@ -50,18 +50,18 @@ class Submission:
 
     @property
     def is_renamed(self) -> bool:
-        """Whether it is called otherwise than its folder."""
+        """Return whether its name differs from its folder's."""
         return self.folder not in ("", self.name)
 
     @property
     def spec(self) -> str:
-        """It as an agent: in a confined process, and under the limit of the tournament."""
+        """Spec of the agent: in a sandboxed process, and under the limit of the tournament."""
         return f"{self.name}=apart:{self.file}:{self.player}"
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """What lies among the submissions and does not play, and why; `is_submission`: somebody meant it to."""
+    """An entry among the submissions that does not play, and the reason; `is_submission`: it was meant to be one."""
 
     name: str
     why: str
@@ -70,20 +70,20 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Found:
-    """What a folder of submissions holds, by name."""
+    """Contents of a folder of submissions, by name."""
 
     players: tuple[Submission, ...]
     skipped: tuple[Skipped, ...]
 
 
 def find_submissions(folder: str | Path, known: Mapping[str, Path | None] | None = None) -> Found:
-    """The players in the folders and archives of a folder, one each, and what there is beside them.
+    """Find the players in the subfolders and archives of a folder, one each, and everything else in it.
 
-    Archives are unpacked into the cache. Those whose folder is `known`, as it holds the file of a name, have that name;
-    nobody else has a known one.
+    Archives are unpacked into the cache. If a folder contains a file from `known`, it gets that file's name; no other
+    folder gets a known name.
 
     Raises:
-        ValueError: there is no such folder, its name is not UTF-8, or nothing in it can be a submission.
+        ValueError: there is no such folder, its name is not UTF-8, or it contains no possible submission.
     """
     home = Path(folder)
     if not _is_utf8(home):
@@ -108,9 +108,9 @@ def find_submissions(folder: str | Path, known: Mapping[str, Path | None] | None
 
 
 def _read(entry: Path, names: Collection[str]) -> tuple[Path, Submission] | Skipped:
-    """What lies among the submissions: the folder with its files and its player, or why it does not play.
+    """Read one entry of the folder: return its folder and its player, or the reason why it does not play.
 
-    `names` are those of all that lies there.
+    `names` are the names of all entries.
     """
     name = to_one_line(entry.name)
     if _is_hidden(entry.name):
@@ -127,7 +127,7 @@ def _read(entry: Path, names: Collection[str]) -> tuple[Path, Submission] | Skip
 
 
 def _read_file(entry: Path, names: Collection[str]) -> tuple[Path, Submission] | Skipped:
-    """What lies among the submissions and is no folder: an archive is unpacked."""
+    """Read an entry that is not a folder: unpack it if it is an archive."""
     name, stem = to_one_line(entry.name), stem_of(entry.name)
     if not entry.is_file():
         return Skipped(name, "is neither a folder nor a file", is_submission=False)
@@ -149,7 +149,7 @@ def _read_file(entry: Path, names: Collection[str]) -> tuple[Path, Submission] |
 
 
 def _why_passed_over(entry: Path) -> str:
-    """Why nothing is looked for in what lies among the submissions; empty if something is."""
+    """Return why an entry is not searched; empty if it is."""
     if not _is_utf8(entry):
         return _NOT_UTF8
     if not entry.is_symlink():
@@ -158,9 +158,9 @@ def _why_passed_over(entry: Path) -> str:
 
 
 def _submission(folder: Path, called: str, shown: str = "") -> tuple[Path, Submission] | Skipped:
-    """The player of a folder that is `called` so, with the folder that its files are in; or why there is none.
+    """Return the player of a folder named `called`, with the folder of its files, or the reason why there is none.
 
-    A folder that holds nothing but an archive is that archive. `shown` is what a refusal calls it.
+    If a folder contains only an archive, the archive is used. `shown` is the name in messages.
     """
     try:
         archives = [file for file in sorted(folder.iterdir()) if stem_of(file.name) or is_foreign(file.name)]
@@ -180,7 +180,7 @@ def _submission(folder: Path, called: str, shown: str = "") -> tuple[Path, Submi
 
 
 def _unpacked(archives: list[Path], folder: Path) -> Path:
-    """The files of the only archive in a folder.
+    """Unpack the only archive in a folder.
 
     Raises:
         ArchiveError: there are several, or it is refused.
@@ -198,10 +198,10 @@ def _unpacked(archives: list[Path], folder: Path) -> Path:
 
 
 def _chosen(folder: Path) -> tuple[Path, str, str] | str:
-    """The file of a folder that plays, its player's class and that one's edition; or why none plays.
+    """Return the file of a folder that plays, its player class and edition, or the reason why there is none.
 
-    A file with one of the usual names is the submission, whatever it holds. Without one, it is the only file with a
-    player, unless another file cannot be read, which might be the submission. Files of templates never are.
+    A file with one of the usual names is the submission, whatever it contains. Otherwise it is the only file with a
+    player, unless another file, which might be the submission, cannot be read. Template files are never chosen.
     """
     everything, files = _sources(folder), _own_sources(folder)
     usual = _without_copies([file for file in files if file.name in USUAL_FILES], folder)
@@ -227,7 +227,7 @@ def _chosen(folder: Path) -> tuple[Path, str, str] | str:
 
 
 def _listed(files: Collection[Path], names: Mapping[Path, str]) -> str:
-    """Some files by name, the first of many."""
+    """List files by name, abbreviated if they are many."""
     few = [names[file] for file in files][:_FEW]
     return ", ".join(few) + (f" and {len(files) - _FEW} more" if len(files) > _FEW else "")
 
@@ -236,7 +236,7 @@ _FEW = 4
 
 
 def _without_copies(files: list[Path], folder: Path) -> list[Path]:
-    """The files without those that have the same content as an earlier one."""
+    """Return the files without duplicates (files of the same content as an earlier one)."""
     firsts: dict[object, Path] = {}
     for file in files:
         is_readable = not _why_unread(file, folder) and file.stat().st_size <= LARGEST_SOURCE
@@ -245,7 +245,7 @@ def _without_copies(files: list[Path], folder: Path) -> list[Path]:
 
 
 def _why_unread(file: Path, folder: Path) -> str:
-    """Why a file of a submission is none that plays, whatever it holds; empty if it may."""
+    """Return why a file of a submission cannot be the one that plays, whatever it contains; empty if it can."""
     if not _is_utf8(file):
         return f"cannot play: {_NOT_UTF8}"
     if not Path(os.path.realpath(file)).is_relative_to(os.path.realpath(folder)):
@@ -266,13 +266,13 @@ def _is_utf8(path: Path) -> bool:
 
 
 def _known_as(folder: Path, known: Mapping[str, Path | None]) -> str | None:
-    """The name of which the file lies in a folder."""
+    """Return the name whose known file is in a folder."""
     home = folder.resolve()
     return next((name for name, file in known.items() if file and file.resolve().is_relative_to(home)), None)
 
 
 def _renamed(submission: Submission, known_as: str | None, others: Collection[str]) -> Submission:
-    """The submission under the name it is known as, or else one that is nobody else's."""
+    """Return the submission under its known name, or else under a unique one."""
     if known_as:
         return replace(submission, name=known_as)
     names = (submission.name if number == 1 else f"{submission.name}-{number}" for number in range(1, len(others) + 2))
@@ -281,7 +281,7 @@ def _renamed(submission: Submission, known_as: str | None, others: Collection[st
 
 
 def _sources(folder: Path) -> list[Path]:
-    """Python files of a submission: those the editions name first, then the least deep."""
+    """Return the Python files of a submission: usual names first, then by increasing depth."""
     files = []
     for depth in range(1, DEEPEST + 2):
         files += [
@@ -294,7 +294,7 @@ def _sources(folder: Path) -> list[Path]:
 
 
 def _own_sources(folder: Path) -> list[Path]:
-    """The Python files of a submission without those of templates."""
+    """Return the Python files of a submission without those of templates."""
     return [file for file in _sources(folder) if not is_template(file.name)]
 
 
@@ -307,7 +307,7 @@ def _is_hidden(name: str) -> bool:
 
 
 def is_template(name: str) -> bool:
-    """Whether a file of that name comes from a template of the course, or tests or plays what a student wrote.
+    """Return whether a file of this name is from a course template, or tests or plays a student's player.
 
     >>> is_template("sample_players.py"), is_template("test_game_agent.py"), is_template("game_agent.py")
     (True, True, False)

@@ -19,13 +19,13 @@ _REPRODUCIBLE = ("depth", "nodes")
 
 @dataclass(frozen=True)
 class AgentFacts:
-    """Who an agent is.
+    """Facts about an agent.
 
     Attributes:
-        settings: all that influences its play.
+        settings: everything that influences its play.
         is_deterministic: whether it plays an opening the same way every time.
-        name, roles, spec: what it is called, is there for, and was asked for as, in a run; empty if only its settings
-            are known.
+        name, roles, spec: its name, its roles and its spec as requested, in a run; empty if only its settings are
+            known.
     """
 
     settings: Mapping[str, Any]
@@ -36,24 +36,24 @@ class AgentFacts:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether nothing is known of how it plays: an engine, or a player of games that were played elsewhere."""
+        """Return whether its way of playing is unknown: an engine, or a player of games that were played elsewhere."""
         kind = _kind_of(self.settings)
         return kind.is_program if kind else "kind" in self.settings
 
     @property
     def is_restricted(self) -> bool:
-        """Whether it plays from a file in a restricted process, as submissions to a league do."""
+        """Return whether it plays from a file in a sandboxed process, as league submissions do."""
         kind = _kind_of(self.settings)
         return bool(kind and kind.is_restricted)
 
     @property
     def method(self) -> str:
-        """How it searches: minimax, alphabeta, bestfirst or mcts; empty if it does not."""
+        """Search method: minimax, alphabeta, bestfirst or mcts; empty if it does not search."""
         return str(self.settings.get("method", ""))
 
     @property
     def heuristic(self) -> str:
-        """The name of the heuristic it goes by; empty if it has none."""
+        """Name of its heuristic; empty if it has none."""
         return str(self.settings.get("heuristic", ""))
 
     @property
@@ -63,24 +63,24 @@ class AgentFacts:
 
     @property
     def limit_text(self) -> str:
-        """The limit as specs have it, `nodes=1000`; empty for players without one."""
+        """Limit in the syntax of specs, `nodes=1000`; empty for players without one."""
         return "" if self.limit is None else f"{self.limit[0]}={self.limit[1]:g}"
 
     @property
     def apart_from_limit(self) -> str:
-        """What it has in common with agents that differ from it in their limit only."""
+        """Settings without the limit: equal for agents that differ only in their limit."""
         return json.dumps({key: value for key, value in self.settings.items() if key != "limit"}, sort_keys=True)
 
 
 def read_facts(settings: str, deterministic: bool | None = None) -> AgentFacts:
-    """The facts in an agent's settings, as the log has them.
+    """Read the facts in an agent's settings, as stored in the log.
 
     Args:
-        settings: JSON; empty says nothing.
-        deterministic: what `run.json` says of it; None if it does not, and in the log alone.
+        settings: JSON; may be empty.
+        deterministic: the value in `run.json`; None if it has none, or if only the log is known.
 
     Raises:
-        ValueError: they are something else.
+        ValueError: the settings have another format.
     """
     known = json.loads(settings or "{}")
     if not isinstance(known, dict):
@@ -89,13 +89,13 @@ def read_facts(settings: str, deterministic: bool | None = None) -> AgentFacts:
 
 
 def run_facts(name: str, entry: Mapping[str, Any]) -> AgentFacts:
-    """The facts of an agent's entry in `run.json`: `spec`, `roles`, `settings` and, in later runs, `deterministic`."""
+    """Read an agent's entry in `run.json`: `spec`, `roles`, `settings` and, in later runs, `deterministic`."""
     known = read_facts(entry["settings"], entry.get("deterministic"))
     return AgentFacts(known.settings, known.is_deterministic, name, tuple(entry["roles"]), entry["spec"])
 
 
 def differing_settings(settings: str, others: str) -> tuple[str, str]:
-    """What each of two agents says of itself that the other does not say, in words: `limit nodes=5000`."""
+    """Return the settings in which two agents differ, for each of them in words: `limit nodes=5000`."""
     mine, theirs = read_facts(settings).settings, read_facts(others).settings
     return _only_in(mine, theirs), _only_in(theirs, mine)
 
@@ -105,7 +105,7 @@ def _only_in(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
 
 
 def format_setting(value: Any) -> str:
-    """A value as people write it in a configuration."""
+    """Format a value as in configuration files."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -116,12 +116,12 @@ def format_setting(value: Any) -> str:
 
 
 def _kind_of(settings: Mapping[str, Any]) -> Kind | None:
-    """The row of an agent's kind; None of those that no spec names, such as people and players of imported games."""
+    """Return the row of an agent's kind; None for kinds without a spec, such as people and imported players."""
     return KINDS.get(str(settings.get("kind")))
 
 
 def _is_deterministic(settings: Mapping[str, Any]) -> bool:
-    """What agents of runs from before they said so themselves would have said."""
+    """Return whether an agent is deterministic, for runs that did not record it."""
     kind = _kind_of(settings)
     if not (kind and kind.can_repeat) or "random_ties" in settings.get("options", ()):
         return False

@@ -21,12 +21,12 @@ from isolation.usercode.timeouts import UserCodeTimeout, run_with_watchdog, wall
 
 Heuristic = Callable[[Any, Any], float]
 LONGEST_CALL = 10.0
-"""Seconds after which a heuristic's value of a position is given up."""
+"""Time limit in seconds for a heuristic's value of one position."""
 
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """A heuristic's name, its meaning in one line, its parameters, and whether it compiles or why not."""
+    """A heuristic's name, its description in one line, its parameters, and whether it compiles or why not."""
 
     name: str
     meaning: str
@@ -35,16 +35,16 @@ class CatalogueEntry:
 
 
 def registry_catalogue(show: Callable[[int, int], None] = lambda done, total: None) -> list[CatalogueEntry]:
-    """All functions of the registry; `show` is told how many of them are listed, from none on."""
+    """List all functions of the registry; `show` is called with the number listed so far, starting at 0."""
     return _listings([(name, heuristics.meaning(name), heuristics.get(name)) for name in heuristics.names()], show)
 
 
 def file_catalogue(
     path: str | Path, show: Callable[[int, int], None] = lambda done, total: None
 ) -> list[CatalogueEntry]:
-    """All that `FILE:NAME` can name as a heuristic in a user's file, but for helpers that are about something else.
+    """List everything that `FILE:NAME` can name as a heuristic in a user's file, without unrelated helpers.
 
-    `show` is told how many of them are listed, from none on: each is compiled, which may take seconds.
+    `show` is called with the number listed so far, starting at 0: each function is compiled, which may take seconds.
 
     Raises:
         LoadError: the file cannot be loaded.
@@ -54,7 +54,7 @@ def file_catalogue(
 
 
 def likely_heuristics(path: str | Path) -> dict[str, Heuristic]:
-    """The functions of a file that are heuristics by the names of their parameters, or as they return numbers.
+    """Return the functions of a file that are heuristics according to their parameter names or return values.
 
     Raises:
         LoadError: the file cannot be loaded.
@@ -78,7 +78,7 @@ def _listings(
 
 
 def _returns_numbers(function: Heuristic) -> bool:
-    """Whether a function gives a number for some position, early or late, whatever its parameters are called."""
+    """Return whether a function returns a number for some position, regardless of its parameters' names."""
     for moves in ([24, 14], [24, 14, 9, 29, 22, 16]):
         board = Board.from_moves(moves)
         try:
@@ -100,15 +100,15 @@ def _listing(name: str, meaning: str, function: Heuristic) -> CatalogueEntry:
 
 
 def registered() -> dict[str, Heuristic]:
-    """The functions of the registry by name."""
+    """Return the functions of the registry by name."""
     return {name: heuristics.get(name) for name in heuristics.names()}
 
 
 def user_heuristics(references: Sequence[str]) -> dict[str, Heuristic]:
-    """The heuristics of ``FILE:FUNCTION`` or of bare files, called by the file's own name and the function's.
+    """Return the heuristics of ``FILE:FUNCTION`` or of files, by names made of the file's and the function's name.
 
     Raises:
-        LoadError: one of them cannot be loaded, or a bare file does not have just one.
+        LoadError: one of them cannot be loaded, or a file without a function name does not have exactly one.
     """
     heuristics = {}
     for reference in references:
@@ -118,12 +118,12 @@ def user_heuristics(references: Sequence[str]) -> dict[str, Heuristic]:
 
 
 def evaluate(functions: Mapping[str, Heuristic], board: Board) -> list[dict[str, Any]]:
-    """A row a heuristic: its values of a position for both players; what it raises stands in a value's place."""
+    """Return one row per heuristic: its values of a position for both players, or the exception in a value's place."""
     return [_evaluation(name, function, board) for name, function in functions.items()]
 
 
 def failures(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A clause for each row of `evaluate` with something else than a number: the name, and the first such value."""
+    """Return a clause for each row of `evaluate` with a failure: the name, and the first value that is no number."""
     sentences = []
     for row in rows:
         name, *values = row.values()
@@ -132,17 +132,17 @@ def failures(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def heuristic_named(reference: str) -> tuple[str, str]:
-    """The file and the name in it of ``FILE:FUNCTION``; of a bare file, `only_heuristic`'s."""
+    """Split ``FILE:FUNCTION`` into file and name; for a file alone, `only_heuristic` supplies the name."""
     return _split(reference, only_heuristic)
 
 
 def player_named(reference: str) -> tuple[str, str]:
-    """The file and the name in it of ``FILE:CLASS``; of a bare file, `only_player`'s."""
+    """Split ``FILE:CLASS`` into file and name; for a file alone, `only_player` supplies the name."""
     return _split(reference, only_player)
 
 
 def compiles(function: Heuristic) -> str:
-    """Whether a heuristic compiles, or why not, or where compiled code differs from Python."""
+    """Return whether a heuristic compiles, and if not why, or where compiled code differs from Python."""
     try:
         compile_heuristic(function)
     except CompileError as error:
@@ -152,7 +152,7 @@ def compiles(function: Heuristic) -> str:
 
 
 def first_line(function: object) -> str:
-    """The first line of a docstring; that of a partial function is the function's."""
+    """Return the first line of a docstring; for a partial function, that of its function."""
     while isinstance(function, partial):
         function = function.func
     return (inspect.getdoc(function) or "").partition("\n")[0]
@@ -181,4 +181,4 @@ def _evaluation(name: str, function: Heuristic, board: Board) -> dict[str, Any]:
 
 def _value(function: Heuristic, board: Board, player: Any) -> float:
     with prevent_exit():
-        return float(function(board.copy(), player)) + 0.0  # a zero has no sign
+        return float(function(board.copy(), player)) + 0.0  # turns −0.0 into 0.0

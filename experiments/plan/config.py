@@ -1,7 +1,7 @@
 """Tournament configuration: a validated model, read from and written as TOML.
 
-`Config()` is the classic evaluation. Every value is checked on the way in; what an agent spec means is the business of
-`experiments.roster`, and what the whole comes to on a given board that of `experiments.plan.schedule`.
+`Config()` is the classic evaluation. Every value is validated on construction. Agent specs are interpreted by
+`experiments.roster`, and the effect of the whole configuration on a board by `experiments.plan.schedule`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Format = Literal["gauntlet", "round-robin", "head-to-head", "best-of"]
 
 CLASSIC_OPPONENTS = ("random", "MM:null", "MM:open", "MM:improved", "AB:null", "AB:open", "AB:improved")
 JOBS_A_CORE = 8
-"""More processes a core than that only fill the memory."""
+"""Processes per core, at most: more only use memory."""
 
 _DEFAULTS: dict[str, dict[str, Any]] = {
     "gauntlet": {"baseline": "ID:improved", "opponents": CLASSIC_OPPONENTS, "control": True, "pairs": 180},
@@ -39,7 +39,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class OpeningSpec:
-    """Which openings to draw from: `random` plies, every pair of `placements`, or a `file`; of which colours."""
+    """Which openings to draw from: `random` plies, every pair of `placements`, or a `file`; and their colours."""
 
     kind: Literal["random", "placements", "file"]
     plies: int = 2
@@ -48,7 +48,7 @@ class OpeningSpec:
 
 
 class Engine(BaseModel):
-    """An engine of the file, by the name that specs call it."""
+    """An engine of the file, with the name that specs use for it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -61,7 +61,7 @@ class Engine(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _listed(cls, data: Any) -> Any:
-        """The command as a list, as TOML and JSON have it."""
+        """Return the command as a list, as in TOML and JSON."""
         return _with_tuples(data) if isinstance(data, dict) else data
 
     @field_validator("name")
@@ -90,13 +90,13 @@ class Engine(BaseModel):
 
     @property
     def program(self) -> Program:
-        """What the engine is."""
+        """The engine's program."""
         options = tuple((name, _option_text(value)) for name, value in self.options.items())
         return Program(self.command, self.protocol, options, str(expand_path(self.directory)) if self.directory else "")
 
 
 LARGEST_DIFFERENCE = 1_000
-"""Elo or percentage points that a sequential test may be asked about."""
+"""Range of Elo or percentage points that a sequential test accepts."""
 
 
 class Config(BaseModel):
@@ -126,7 +126,7 @@ class Config(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _fill(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """Add the defaults that depend on other keys, so that a loaded configuration hides nothing."""
+        """Add the defaults that depend on other keys, so that a loaded configuration is explicit."""
         format_ = data.get("format", "gauntlet")
         is_known = isinstance(format_, str) and format_ in _DEFAULTS
         allowed = _DEFAULTS[format_] if is_known else {}
@@ -220,7 +220,7 @@ class Config(BaseModel):
 
     @property
     def programs(self) -> dict[str, Program]:
-        """The engines of the file by name."""
+        """Engines of the file by name."""
         return {engine.name: engine.program for engine in self.engines or ()}
 
     @property
@@ -230,7 +230,7 @@ class Config(BaseModel):
 
 
 def parse_openings(text: str) -> OpeningSpec:
-    """Read `random:PLIES`, `placements` or `file:PATH`, with `,same` or `,other` behind it for those colours only.
+    """Parse `random:PLIES`, `placements` or `file:PATH`, with `,same` or `,other` appended for those colours only.
 
     >>> parse_openings("random:4")
     OpeningSpec(kind='random', plies=4, path='', colours='any')
@@ -256,12 +256,12 @@ def parse_openings(text: str) -> OpeningSpec:
 
 
 def check_jobs(jobs: int) -> int:
-    """The number of processes, if this machine can be asked for so many.
+    """Return the number of processes if it is reasonable for this machine.
 
     Raises:
-        ValueError: they are more than a small multiple of its cores, which only wastes memory.
+        ValueError: it exceeds a small multiple of the cores, which only wastes memory.
     """
-    from joblib import cpu_count  # it takes as long to import as all of this package, and few need it
+    from joblib import cpu_count  # its import takes as long as that of this whole package, and it is rarely needed
 
     most = JOBS_A_CORE * cpu_count()
     if jobs > most:
@@ -273,11 +273,11 @@ def check_jobs(jobs: int) -> int:
 
 
 def load_config(path: str | Path | None = None, overrides: Mapping[str, Any] | None = None) -> Config:
-    """The configuration of a TOML file (or the classic evaluation), with some keys replaced.
+    """Load the configuration of a TOML file (default: the classic evaluation), with some keys replaced.
 
     Raises:
-        ValueError: the file cannot be read or a key or value is wrong: one line with the file, the key, the value and
-            what would be right.
+            ValueError: the file cannot be read, or a key or value is wrong: one line with the file, the key, the value
+                and the expected form.
     """
     data = _read_toml(Path(path)) if path else {}
     given = {key: value for key, value in (overrides or {}).items() if value is not None}
@@ -289,7 +289,7 @@ def load_config(path: str | Path | None = None, overrides: Mapping[str, Any] | N
 
 
 def to_toml(config: Config) -> str:
-    """The configuration as TOML, every key written out; `load_config` reads it back as an equal one."""
+    """Return the configuration as TOML, with every key; `load_config` reads it back as an equal one."""
     values = config.model_dump(exclude_none=True)
     engines = values.pop("engines", ())
     lines = [f"{key} = {_toml_value(value)}\n" for key, value in values.items()]
@@ -301,7 +301,7 @@ def to_toml(config: Config) -> str:
 
 
 def example_toml() -> str:
-    """A commented TOML file that says what the defaults say."""
+    """Return a commented TOML file that contains the defaults."""
     return _EXAMPLE
 
 
@@ -317,8 +317,10 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 
 def _explain(error: ValidationError) -> str:
-    """All that is wrong, in one line; a key that is missing is not said beside one that there is not, which it may be
-    meant by."""
+    """Return all errors in one line.
+
+    Missing keys are omitted if there is an unknown key, which may be a misspelling of one.
+    """
     first_of_key: dict[str, dict[str, Any]] = {}
     for details in cast("list[dict[str, Any]]", error.errors(include_url=False, include_context=True)):
         first_of_key.setdefault(_key_of(details), details)
@@ -329,7 +331,7 @@ def _explain(error: ValidationError) -> str:
 
 
 def _key_of(details: Mapping[str, Any]) -> str:
-    """The key that an error is about, such as engines[0].name; of a value with several types, the key alone."""
+    """Return the key that an error is about, such as engines[0].name; for a value with several types, the key alone."""
     parts = details["loc"]
     if parts[:1] != ("engines",):
         parts = tuple(part for number, part in enumerate(parts[:2]) if number == 0 or isinstance(part, int))
@@ -355,7 +357,7 @@ def _with_tuples(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _option_text(value: str | float | bool) -> str:
-    """The value of an engine's option as its protocol has it."""
+    """Format the value of an engine's option as its protocol requires."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -364,7 +366,7 @@ def _formats_with(key: str) -> str:
 
 
 def _toml_value(value: object) -> str:
-    """JSON's strings, numbers, booleans and lists are TOML's, but for the delete character."""
+    """Format a value as TOML: as JSON, except for the delete character."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -1,8 +1,8 @@
 """Opening sets: random plies, all placement pairs, or a file; distinct positions, none finished.
 
 An *opening* is the sequence of cells a game starts with; players 1 and 2 alternate, so its first two cells are their
-placements. An opening after which the side to move has no move is a finished game, not an opening: it is ignored
-everywhere and counted nowhere. Two openings that reach the same position are one opening.
+placements. If the side to move has no move after it, it is a finished game, not an opening: it is ignored everywhere
+and never counted. Two openings that reach the same position are one opening.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Ids = NDArray[np.uint64]
 Colours = Literal["any", "same", "other"]
 
 ENUMERATED = 200_000
-"""Up to this many sequences of plies, all openings are listed and drawn from evenly; beyond it they are walked to."""
+"""Number of ply sequences up to which openings are enumerated and drawn uniformly, instead of by random walks."""
 
 _NOWHERE = -1
 _WALKERS = 4096
@@ -34,10 +34,10 @@ _DRY_WALKS = 8
 
 @dataclass(frozen=True)
 class OpeningSet:
-    """Distinct openings of one board, in the order in which they are played.
+    """Distinct openings of one board, in playing order.
 
-    `cells` holds one opening a row, padded at the end with -1 where openings differ in length. `population` is the
-    number of openings there are of this kind on this board, or 0 where that is unknown.
+    `cells` holds one opening per row, padded at the end with -1 if openings differ in length. `population` is the
+    number of existing openings of this kind on this board, or 0 if unknown.
     """
 
     size: str
@@ -53,12 +53,12 @@ class OpeningSet:
 
 
 def random_openings(size: str, plies: int, count: int, seed: int, colours: Colours = "any") -> OpeningSet:
-    """At most `count` openings of `plies` random plies, drawn without replacement and distinct as positions.
+    """Draw at most `count` openings of `plies` random plies, without replacement and distinct as positions.
 
-    Where the board has few enough (`ENUMERATED`; two plies of 7x7 have 2,352) every position is as likely as any
-    other, and `population` says how many there are. Otherwise each is the end of a walk of uniformly random legal
-    plies, and finished or repeated ones are drawn again. Fewer than `count` come back when the board has no more. The
-    first openings of a larger draw are the smaller draw.
+    If the board has few enough (`ENUMERATED`; two plies of 7x7 have 2,352), all positions are equally likely, and
+    `population` is their number. Otherwise each is the end of a walk of uniformly random legal plies, and finished or
+    duplicate ones are drawn again. Fewer than `count` are returned if the board has no more. A larger draw starts with
+    the openings of a smaller one.
 
     Raises:
         ValueError: `plies` is negative, `count` is below 1, or the board has no such opening.
@@ -83,10 +83,10 @@ def random_openings(size: str, plies: int, count: int, seed: int, colours: Colou
 
 
 def placement_openings(size: str, colours: Colours = "any") -> OpeningSet:
-    """Every pair of placements after which player 1 has a move, in row-major order: 2,352 of them on 7x7.
+    """Return every pair of placements after which player 1 has a move, in row-major order: 2,352 of them on 7x7.
 
     Raises:
-        ValueError: there is none, or there are too many to list.
+        ValueError: there are none, or there are too many to enumerate.
     """
     every = _enumerate(size, 2)
     if every is None:
@@ -100,13 +100,14 @@ def placement_openings(size: str, colours: Colours = "any") -> OpeningSet:
 
 
 def file_openings(path: Path, size: str, colours: Colours = "any") -> OpeningSet:
-    """The openings of a text file: one a line, its cells as row-major ints parted by commas or blanks.
+    """Read the openings of a text file: one per line, its cells as row-major integers separated by commas or spaces.
 
-    Empty lines and what follows a `#` are ignored. Of a file of games, `.pgn`, the opening of each game counts: what it
-    says that was, all of a game without a result, otherwise the placements. A position that appears twice counts once.
+    Empty lines and text after `#` are ignored. For a file of games, `.pgn`, the opening of each game counts: the one
+    that its tags state, the whole of a game without a result, or else the placements. Duplicate positions count once.
 
     Raises:
-        ValueError: the file cannot be read, or a line is not a legal opening of this board; it names file and line.
+            ValueError: the file cannot be read, or a line is not a legal opening of this board; the message has file
+                and line.
     """
     openings = _of_games(path, size) if path.suffix == ".pgn" else _of_lines(path, size)
     if not openings:
@@ -149,7 +150,7 @@ def _of_games(path: Path, size: str) -> list[tuple[int, ...]]:
 
 
 def check_opening(cells: Sequence[int], size: str) -> tuple[int, ...]:
-    """The opening as a tuple of cells.
+    """Validate an opening and return it as a tuple of cells.
 
     Raises:
         ValueError: it is not a sequence of legal plies on this board, or it ends the game; the message names the ply.
@@ -173,14 +174,14 @@ def check_opening(cells: Sequence[int], size: str) -> tuple[int, ...]:
 
 
 def opening_ids(cells: Cells, size: str) -> Ids:
-    """A 63-bit name for the position after each opening, the same in every run and on every machine."""
+    """Return a 63-bit id of the position after each opening, the same in every run and on every machine."""
     return _hashes(cells, _position_keys(size))
 
 
 def orbit_ids(cells: Cells, size: str) -> Ids:
-    """A 63-bit name for the position after each opening up to the symmetries of the board.
+    """Return a 63-bit id of the position after each opening, up to the symmetries of the board.
 
-    Openings that a rotation or reflection takes into one another share it, and are best treated as one cluster.
+    Symmetric openings (by rotation or reflection) share it, and are best treated as one cluster.
     """
     keys = _position_keys(size)
     images = (np.append(np.array(image, np.int16), np.int16(_NOWHERE)) for image in symmetries(*parse_size(size)))
@@ -191,9 +192,9 @@ def orbit_ids(cells: Cells, size: str) -> Ids:
 
 
 def orbit_ids_by_ply(cells: Cells, size: str) -> Ids:
-    """The `orbit_ids` of the positions on the way through games, a row a game: from the start, after every ply.
+    """Return the `orbit_ids` of all positions of games, one row per game: at the start and after every ply.
 
-    Column p is the position after p plies; it is 0 where the game, padded with -1, was over before.
+    Column p is the position after p plies; it is 0 if the game, padded with -1, was over before.
     """
     plies = cells.shape[1]
     smallest = np.full((len(cells), plies + 1), np.iinfo(np.uint64).max, np.uint64)
@@ -224,7 +225,7 @@ def colour_roles(cells: Cells, size: str) -> NDArray[np.int8]:
 
 
 def mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """For each number, the first that a splitmix64 generator in that state draws."""
+    """Return, for each number, the first output of a splitmix64 generator in that state."""
     return splitmix64(numbers + np.uint64(STEP))
 
 
@@ -259,20 +260,20 @@ def _of_colours(cells: Cells, size: str, colours: Colours) -> Cells:
 
 
 def _distinct(cells: Cells, size: str) -> Cells:
-    """The first opening of each position, in the given order."""
+    """Return the first opening of each position, in the given order."""
     first = np.unique(opening_ids(cells, size), return_index=True)[1]
     return cells[np.sort(first)]
 
 
 def _population_like(cells: Cells, size: str, colours: Colours) -> int:
-    """How many openings there are of the length and colours of these, if they share one length; otherwise 0."""
+    """Return the number of openings of the length and colours of these, if they share one length; otherwise 0."""
     lengths = np.unique((cells != _NOWHERE).sum(axis=1))
     every = _enumerate(size, int(lengths[0])) if len(lengths) == 1 else None
     return 0 if every is None else len(_of_colours(every, size, colours))
 
 
 def _enumerate(size: str, plies: int) -> Cells | None:
-    """Every unfinished position after so many plies, one opening each; None if there are too many sequences."""
+    """Return every unfinished position after `plies` plies, one opening each; None if there are too many sequences."""
     count = _cell_count(size)
     if plies >= 2 and count * (count - 1) > ENUMERATED:
         return None
@@ -288,7 +289,7 @@ def _enumerate(size: str, plies: int) -> Cells | None:
 
 
 def _walk(size: str, plies: int, count: int, generator: np.random.Generator, colours: Colours) -> Cells:
-    """Distinct ends of random walks, until there are `count` or thousands of walks in a row find nothing new."""
+    """Collect distinct ends of random walks, until `count` or thousands of walks in a row without a new one."""
     most = max(1, _WALKED_CELLS // _cell_count(size))
     openings = np.empty((0, plies), np.int16)
     dry = 0
@@ -301,7 +302,7 @@ def _walk(size: str, plies: int, count: int, generator: np.random.Generator, col
 
 
 def _random_walks(size: str, plies: int, walkers: int, generator: np.random.Generator) -> Cells:
-    """Walks of uniformly random legal plies from the empty board; those that end the game are left out."""
+    """Return walks of uniformly random legal plies from the empty board, without those that end the game."""
     targets, cells, blank = _targets(size), np.empty((walkers, 0), np.int16), _all_blank(walkers, _cell_count(size))
     for _ in range(plies):
         choices, legal = _choices(cells, blank, targets)
@@ -314,7 +315,7 @@ def _random_walks(size: str, plies: int, walkers: int, generator: np.random.Gene
 
 
 def _choices(cells: Cells, blank: NDArray[np.bool_], targets: Cells) -> tuple[Cells, NDArray[np.bool_]]:
-    """For each row, the cells the side to move might go to, and which of them it may."""
+    """Return, for each row, the candidate cells of the side to move, and a mask of the legal ones."""
     if cells.shape[1] < 2:
         everywhere = np.broadcast_to(np.arange(len(targets), dtype=np.int16), (len(cells), len(targets)))
         return everywhere, blank[:, :-1]
@@ -328,14 +329,14 @@ def _without(blank: NDArray[np.bool_], taken: NDArray[np.int16]) -> NDArray[np.b
 
 
 def _all_blank(rows: int, count: int) -> NDArray[np.bool_]:
-    """Boards of blank cells, with one more column, never blank, for the -1 that `_targets` is padded with."""
+    """Return boards of blank cells, with one more column, never blank, for the padding -1 of `_targets`."""
     blank = np.ones((rows, count + 1), bool)
     blank[:, -1] = False
     return blank
 
 
 def _targets(size: str) -> Cells:
-    """The cells a knight's move away from each cell, padded with -1 to eight."""
+    """Return the cells a knight's move away from each cell, padded with -1 to eight."""
     return _padded([[*cells_of(mask)] + [_NOWHERE] * 8 for mask in knight_masks(*parse_size(size))])[:, :8]
 
 
@@ -345,7 +346,7 @@ def _cell_count(size: str) -> int:
 
 
 def _position_keys(size: str) -> Callable[[int], NDArray[np.uint64]]:
-    """Tables of random numbers (Zobrist, 1970): 0 for visited cells, 1 and 2 for the players' places; [-1] is 0."""
+    """Return tables of random keys (Zobrist, 1970): 0 for visited cells, 1 and 2 for players' cells; [-1] is 0."""
     rows, columns = parse_size(size)
     cells = np.arange(rows * columns, dtype=np.uint64)
 
@@ -357,7 +358,7 @@ def _position_keys(size: str) -> Callable[[int], NDArray[np.uint64]]:
 
 
 def _hashes(cells: Cells, table: Callable[[int], NDArray[np.uint64]]) -> Ids:
-    """The exclusive or of the keys of what a position is made of: visited cells, both places, and whose turn it is."""
+    """Return the exclusive or of the keys of a position: visited cells, both players' cells, and the side to move."""
     plies = (cells != _NOWHERE).sum(axis=1)
     hashes = mixed(table(3)[:1])[0] ^ np.bitwise_xor.reduce(table(0)[cells], axis=1)
     hashes ^= mixed((plies % 2).astype(np.uint64))
@@ -371,5 +372,5 @@ def _hashes(cells: Cells, table: Callable[[int], NDArray[np.uint64]]) -> Ids:
 
 
 def _guarded(cells: Cells) -> Cells:
-    """The cells with a column of -1 behind them, so that an opening without plies can be indexed too."""
+    """Append a column of -1 to the cells, so that an opening without plies can be indexed too."""
     return np.column_stack([cells, np.full(len(cells), _NOWHERE, np.int16)])

@@ -1,15 +1,15 @@
 """Schedule: all games with ids and seeds, as columns, before anything is played.
 
-A *match* is two agents; it plays its openings one after the other, each twice with the sides swapped: a *pair*. The
-schedule goes round by round: the first pair of every match, then the second pair of every match, and so on, so that at
-any moment all contenders have met the same openings. A game's id is its place in that order,
+A *match* is two agents; it plays its openings in order, each twice with the sides swapped: a *pair*. The schedule
+proceeds in rounds: the first pair of every match, then the second pair of every match, and so on, so that all
+contenders have met the same openings at any time. A game's id is its position in that order,
 
     game_id = (round * matches + match) * 2 + side        pair_id = game_id // 2
 
-where on side 0 the match's first agent moves first. Matches may have fewer pairs than others: ids may have gaps.
+where on side 0 the match's first agent moves first. Matches may have different numbers of pairs: ids may have gaps.
 
-A game's seed is made of the run's, the opening, the side and the match's second agent, the opponent: whatever is left
-to chance falls the same way for all who meet this opponent, so that two who play alike get equal results.
+A game's seed is derived from the run's, the opening, the side and the match's second agent, the opponent: all agents
+that meet this opponent get the same random numbers, so that agents that play identically get equal results.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ from experiments.plan.openings import Cells, colour_roles, mixed, opening_ids, o
 
 Ids = NDArray[np.int64]
 SeedsBy = Literal["opponent", "agents"]
-"""What, beside the opening, a game's seed is made of: see `game_seeds`."""
+"""Inputs of a game's seed besides the opening: see `game_seeds`."""
 
 
 @dataclass(frozen=True)
 class Match:
-    """Two agents, by their place among the schedule's agents, and the rows of the openings they play."""
+    """Two agents, by their index in the schedule's agents, and the rows of the openings they play."""
 
     first: int
     second: int
     start: int
     pairs: int
     population: int
-    """How many openings there are to draw from: 0 if unknown, or if the opening does not determine the game."""
+    """Number of openings to draw from: 0 if unknown, or if the opening does not determine the game."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Everything that is going to be played.
+    """All games to be played.
 
-    `agents` are names; `cells` holds an opening a row, padded with -1; `seeds_by` is the rule of `game_seeds`.
+    `agents` are names; `cells` holds one opening per row, padded with -1; `seeds_by` is the rule of `game_seeds`.
     """
 
     size: str
@@ -58,32 +58,32 @@ class Schedule:
 
     @cached_property
     def pairs(self) -> Ids:
-        """The number of pairs of each match."""
+        """Number of pairs of each match."""
         return np.array([match.pairs for match in self.matches], np.int64)
 
     @property
     def rounds(self) -> int:
-        """The pairs of the longest match."""
+        """Number of pairs of the longest match."""
         return int(self.pairs.max())
 
     @property
     def bound(self) -> int:
-        """Every id is below this."""
+        """Upper bound: every id is below it."""
         return self.rounds * len(self.matches) * 2
 
     def __len__(self) -> int:
-        """The number of games."""
+        """Return the number of games."""
         return 2 * int(self.pairs.sum())
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of everything that is scheduled; the rule of its seeds stands beside it."""
+        """Hash of everything that is scheduled; the rule of its seeds is stored beside it."""
         facts = repr((self.size, self.seed, self.agents, self.matches, self.cells.shape))
         return hashlib.sha256(facts.encode() + self.cells.astype("<i2").tobytes()).hexdigest()
 
     @cached_property
     def _sides(self) -> NDArray[np.int16]:
-        """sides[match, side] = (who moves first, who moves second)."""
+        """sides[match, side] = (agent that moves first, agent that moves second)."""
         ab = [(match.first, match.second) for match in self.matches]
         return np.array([[pair, pair[::-1]] for pair in ab], np.int16)
 
@@ -107,37 +107,37 @@ class Schedule:
         return colour_roles(self.cells, self.size)
 
     def exists(self, ids: Ids) -> NDArray[np.bool_]:
-        """Which of the ids are games."""
+        """Return which of the ids are games."""
         match_indices, inside = self.match_of(ids), (ids >= 0) & (ids < self.bound)
         there: NDArray[np.bool_] = inside & (self.round_of(ids) < self.pairs[match_indices])
         return there
 
     def match_of(self, ids: Ids) -> Ids:
-        """The match of each game, by its place among `matches`."""
+        """Return the match of each game, as an index in `matches`."""
         return ids // 2 % len(self.matches)
 
     def round_of(self, ids: Ids) -> Ids:
-        """Which of its match's pairs each game belongs to, from 0."""
+        """Return the round of each game: the number of its pair within its match, from 0."""
         return ids // 2 // len(self.matches)
 
     def players(self, ids: Ids) -> NDArray[np.int16]:
-        """For each game, the two agents, by their place among `agents`: who moves first, who second."""
+        """Return the two agents of each game, as indices in `agents`: first mover, second mover."""
         return self._sides[self.match_of(ids), ids % 2]
 
     def opening_rows(self, ids: Ids) -> Ids:
-        """For each game, the row of its opening in `cells`."""
+        """Return the row of each game's opening in `cells`."""
         return self._starts[self.match_of(ids)] + self.round_of(ids)
 
     def populations(self, ids: Ids) -> Ids:
-        """For each game, the `population` of its match."""
+        """Return the `population` of each game's match."""
         return np.array([match.population for match in self.matches], np.int64)[self.match_of(ids)]
 
     def openings(self, ids: Ids) -> list[list[int]]:
-        """For each game, the cells of its opening."""
+        """Return the cells of each game's opening."""
         return [[cell for cell in row if cell >= 0] for row in self.cells[self.opening_rows(ids)].tolist()]
 
     def seeds(self, ids: Ids) -> NDArray[np.uint64]:
-        """For each game, its seed; see `game_seeds`."""
+        """Return the seed of each game; see `game_seeds`."""
         openings = self.opening_ids[self.opening_rows(ids)]
         return game_seeds(self.seeds_by, self.seed, self.agents, ids, self.players(ids), openings)
 
@@ -150,13 +150,13 @@ def game_seeds(
     players: NDArray[np.integer],
     opening_ids: NDArray[np.uint64],
 ) -> NDArray[np.uint64]:
-    """Seeds of games, made of the run's seed, the openings, and who plays on which side.
+    """Derive seeds of games from the run's seed, the openings, and the players by side.
 
     Args:
-        by: what is taken of the players: the match's second agent, or, as in runs from before that, both.
+        by: which players enter the seed: the match's second agent, or both, as in runs of older versions.
         agents: names.
-        ids: of the games; an even one says that the match's first agent moves first.
-        players: places among `agents`, a row a game, who moves first first.
+        ids: ids of the games; if even, the match's first agent moves first.
+        players: indices in `agents`, one row per game, first mover first.
         opening_ids: see `openings.opening_ids`.
     """
     digests = b"".join(hashlib.blake2b(name.encode(), digest_size=8).digest() for name in agents)
@@ -169,12 +169,12 @@ def game_seeds(
 
 
 def points_table(schedule: Schedule) -> NDArray[np.int8]:
-    """An empty table of results, points[round, match, side]: -1 for a game not played yet."""
+    """Return an empty table of results, points[round, match, side]: -1 for a game not played yet."""
     return np.full((schedule.rounds, len(schedule.matches), 2), -1, np.int8)
 
 
 def pair_points(points: NDArray[np.int8]) -> NDArray[np.int8]:
-    """For each pair, how many of its two games the match's first agent won; -1 while one is missing."""
+    """Return, for each pair, the number of its two games that the match's first agent won; -1 while one is missing."""
     total: NDArray[np.int8] = points.sum(axis=2, dtype=np.int8)
     return np.where((points < 0).any(axis=2), np.int8(-1), total)
 

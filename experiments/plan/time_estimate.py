@@ -9,26 +9,26 @@ from experiments.plan.tournament_plan import Entrant, Plan
 from isolation.rules.geometry import parse_size
 
 WITHIN = 2.5
-"""How far off the forecast may be, either way: heuristics and machines differ."""
+"""Factor by which the forecast may be wrong in either direction: heuristics and machines differ."""
 _NODE = 20e-9
-"""Seconds a node takes: `improved` needs 14e-9 on one core, the shipped heuristics on average more."""
+"""Seconds per node: `improved` needs 14e-9 on one core, the shipped heuristics more on average."""
 _SHARE_OF_NODES = 0.65
-"""Of a limit of nodes, what moves take of it on average: late in the game trees are smaller."""
+"""Mean share of a node limit that moves use: late in the game trees are smaller."""
 _TREE_NODES = {"mcts": 2e-6, "bestfirst": 0.2e-6}
-"""What a simulation takes, and a position of best-first search: both walk down a tree for each."""
+"""Seconds per simulation, and per position of best-first search: both descend a tree for each."""
 _BRANCHING = {"minimax": 3.7, "alphabeta": 2.7}
-"""Nodes of a search of so many plies are about this to the power of them."""
+"""Branching factor: the nodes of a search of depth d are about this to the power of d."""
 _GAME = 150e-6
-"""Seconds a game takes beside its moves: its part of the log, and its way there."""
+"""Seconds per game besides its moves: logging it and transferring it."""
 _SHARE_OF_CELLS = 0.62
-"""Of the board's cells, how many are visited when a game ends."""
+"""Share of the board's cells that are visited when a game ends."""
 
 
 def seconds_to_play(plan: Plan, games: int | None = None) -> float:
-    """Processor seconds that a plan, or so many of its games, takes about: right within a factor of `WITHIN`.
+    """Estimate the CPU seconds that a plan, or `games` of its games, takes, within a factor of `WITHIN`.
 
-    Code that cannot be compiled is some hundred times slower, which nobody knows before it has been tried. Moves of
-    `of_unknown_speed` are not in it.
+    Code that cannot be compiled is about a hundred times slower, which is unknown before it has been tried. Moves of
+    the agents in `of_unknown_speed` are not included.
     """
     rows, columns = parse_size(plan.schedule.size)
     moves = max(_SHARE_OF_CELLS * rows * columns - plan.schedule.cells.shape[1], 1) / 2
@@ -41,12 +41,12 @@ def seconds_to_play(plan: Plan, games: int | None = None) -> float:
 
 
 def of_unknown_speed(plan: Plan) -> list[str]:
-    """The engines that nothing but their own speed tells when to answer: they have no limit of time."""
+    """Return the engines whose speed is unknown: those without a time limit."""
     return [entrant.agent.name for entrant in plan.entrants if _has_unknown_speed(read_facts(entrant.settings))]
 
 
 def whole_limits(plan: Plan) -> list[str]:
-    """Clauses on classic players, which may answer long before the limit of time that the forecast counts in full."""
+    """Return notes about classic players, which may use less than the time limit that the forecast assumes."""
     return [
         f"{entrant.agent.name} uses its full {_seconds_a_move(entrant) * 1000:g} ms per move"
         for entrant in plan.entrants

@@ -31,12 +31,12 @@ Role = Literal["baseline", "contender", "control", "opponent"]
 CONTROL_SUFFIX = "_control"
 _MOST_PAIRS = 2**31
 _MOST_DRAWN = 50_000
-"""Random openings for a sequential test that plays until it decides; 20 Elo are found in a few thousand."""
+"""Random openings for a sequential test that plays until it decides; 20 Elo are detected in a few thousand."""
 
 
 @dataclass(frozen=True)
 class Entrant:
-    """One agent of a tournament: its completed spec, the player, its settings as text, and what it is there for."""
+    """One agent of a tournament: its completed spec, the player, its settings as text, and its roles."""
 
     spec: Spec
     agent: Agent
@@ -48,9 +48,9 @@ class Entrant:
 class Plan:
     """A tournament, ready to run. `config` names every agent in full, so that it makes the same plan again.
 
-    `population` is the number of openings to draw from, 0 if unknown; `notes` are for people. `pools_control`: what the
-    control plays counts as the baseline's too, and is as much as pays (`_control_share`); else as many openings as a
-    contender's, as in runs from before that.
+    `population` is the number of openings to draw from, 0 if unknown; `notes` are messages for the user.
+    `pools_control`: the control's games count as the baseline's too, and their number is optimal (`_control_share`);
+    otherwise the control plays as many openings as a contender, as in runs of older versions.
     """
 
     config: Config
@@ -63,13 +63,13 @@ class Plan:
 
 
 def make_plan(config: Config, seeds_by: SeedsBy = "opponent", pools_control: bool = True) -> Plan:
-    """Everything a configuration comes to, checked before any game is played.
+    """Make the plan of a configuration and check it before any game is played.
 
     `seeds_by` is the rule of `schedule.game_seeds`; for `pools_control` see `Plan`.
 
     Raises:
-        ValueError: an agent cannot be made, or cannot play on the board, two agents share a name or are the same player
-            twice, an opening is not legal on the board, or nothing is left to play.
+        ValueError: an agent cannot be made, or cannot play on the board; two agents share a name, or one player occurs
+            twice; an opening is not legal on the board; or nothing is left to play.
     """
     from isolation.players.agents import check_board_size
 
@@ -102,11 +102,12 @@ def make_plan(config: Config, seeds_by: SeedsBy = "opponent", pools_control: boo
 
 
 def make_entrants(config: Config) -> tuple[tuple[Entrant, ...], list[str]]:
-    """The agents of a configuration: baseline, contenders, control, opponents, each once; and notes for people on the
-    files that a pattern found and that cannot play.
+    """Return the agents of a configuration (baseline, contenders, control, opponents), each once, and messages.
+
+    The messages list the files that matched a pattern but cannot play.
 
     Raises:
-        ValueError: a spec is wrong (the message says which key), or two agents share a name or play alike.
+        ValueError: a spec is wrong (the message names the key), or two agents share a name or play identically.
     """
     baseline = [_single_agent(config.baseline, "baseline", config)] if config.baseline else []
     contenders, notes = _group(config, "contender", baseline)
@@ -118,7 +119,7 @@ def make_entrants(config: Config) -> tuple[tuple[Entrant, ...], list[str]]:
 def _group(
     config: Config, role: Literal["contender", "opponent"], others: list[Entrant]
 ) -> tuple[list[Entrant], list[str]]:
-    """The contenders or the opponents, none of whom is one of the others, and notes on files left out."""
+    """Return the contenders or the opponents, without duplicates of `others`, and messages about excluded files."""
     group: list[Entrant] = []
     notes = []
     texts = config.contenders if role == "contender" else config.opponents
@@ -138,7 +139,7 @@ def _group(
 
 
 def _looked_at(entrant: Entrant, board: str) -> Entrant:
-    """The entrant, after a second look at what its code does not tell."""
+    """Return the entrant with its determinism checked, if it is user code."""
     if not entrant.agent.is_user_code:
         return entrant
     from isolation.checks.answer_checks import check_determinism
@@ -149,10 +150,10 @@ def _looked_at(entrant: Entrant, board: str) -> Entrant:
 def draw_openings(
     config: Config, control_share: float = 1.0
 ) -> tuple[OpeningSet, np.ndarray[Any, np.dtype[np.int16]], list[str]]:
-    """The openings all matches share, those of the control, and notes for people.
+    """Return the openings that all matches share, those of the control, and messages.
 
-    The control gets `control_share` times as many as a contender, as far as there are any left. Placements come in
-    random order, a file's openings in the file's.
+    The control gets `control_share` times as many as a contender, as far as enough are left. Placements are in random
+    order, a file's openings in the file's order.
     """
     spec = config.opening_spec
     wanted = _MOST_PAIRS if config.pairs == "all" else config.pairs
@@ -177,11 +178,11 @@ def draw_openings(
 
 
 def _control_share(config: Config, contenders: int) -> float:
-    """How many openings of its own the control plays, over those of a contender, so that its games pay best.
+    """Return the optimal ratio of the control's number of openings to a contender's.
 
-    Each contender is compared with baseline and control together. For the same number of games all comparisons are
-    surest if these two play √contenders times as much as a contender does (Neyman); at least twice, so that they can be
-    compared with each other. Where contenders stop early there is nothing to gain.
+    Each contender is compared with baseline and control together. For a given number of games all comparisons have
+    least variance if these two play √contenders times as much as a contender does (Neyman); at least twice as much, so
+    that they can be compared with each other. If contenders stop early, nothing is gained.
     """
     return 1.0 if config.sprt else max(math.sqrt(contenders) - 1, 1.0)
 
@@ -194,7 +195,7 @@ def _single_agent(text: str, key: str, config: Config) -> Entrant:
 
 
 def _entrants(text: str, role: Role, key: str, config: Config) -> tuple[list[Entrant], list[str]]:
-    """The agents a spec stands for, and what is to be said of files left out."""
+    """Return the agents a spec stands for, and messages about excluded files."""
     try:
         made, left_out = make_agents(text, parse_limit(config.limit), config.programs)
     except ValueError as error:
@@ -208,7 +209,7 @@ def _control_of(baseline: Entrant) -> Entrant:
 
 
 def _check_distinct(key: str, entrants: Iterable[Entrant]) -> None:
-    """Refuse two agents of one name, and a deterministic agent under two names, which would replay its own games."""
+    """Raise an error for duplicates: two agents of one name, or one deterministic agent under two names."""
     seen: list[Entrant] = []
     for entrant in entrants:
         for other in seen:
@@ -224,12 +225,12 @@ def _check_distinct(key: str, entrants: Iterable[Entrant]) -> None:
 
 
 def _same_play(entrant: Entrant, other: Entrant) -> bool:
-    """Whether the two play the same game from the same opening, always."""
+    """Return whether the two always play the same game from the same opening."""
     return entrant.agent.is_deterministic and entrant.settings == other.settings
 
 
 def _merged(entrants: Iterable[Entrant]) -> tuple[Entrant, ...]:
-    """The entrants with one for each name: an opponent may be a contender too, if it is the same agent."""
+    """Return the entrants with one for each name: an opponent may be a contender too, if it is the same agent."""
     merged: dict[str, Entrant] = {}
     for entrant in entrants:
         name = entrant.agent.name
@@ -261,7 +262,7 @@ def _make_matches(
 
 
 def _check_contest(entrants: tuple[Entrant, ...], matches: tuple[Match, ...]) -> None:
-    """Refuse a best-of whose contenders do not all meet the same opponents."""
+    """Raise an error for a best-of whose contenders do not all meet the same opponents."""
     contenders = [index for index, entrant in enumerate(entrants) if "contender" in entrant.roles]
     if len(contenders) < 2:
         raise ValueError("contenders: a best-of needs at least two to choose from")
@@ -275,7 +276,7 @@ def _check_contest(entrants: tuple[Entrant, ...], matches: tuple[Match, ...]) ->
 
 
 def _meetings(config: Config, entrants: tuple[Entrant, ...]) -> list[tuple[int, int]]:
-    """Who meets whom, as places among the entrants."""
+    """Return who meets whom, as indices of the entrants."""
 
     def having(*roles: Role) -> list[int]:
         return [index for index, entrant in enumerate(entrants) if set(roles) & set(entrant.roles)]
@@ -319,7 +320,7 @@ def _warnings(entrants: tuple[Entrant, ...], is_census: bool, config: Config) ->
 
 
 def on_the_clock(entrants: Iterable[Entrant]) -> list[Entrant]:
-    """The agents that are limited by time."""
+    """Return the agents that are limited by time."""
     return [entrant for entrant in entrants if entrant.spec.limit and not entrant.spec.limit.is_reproducible]
 
 
@@ -343,14 +344,14 @@ def _resolved(config: Config, entrants: tuple[Entrant, ...], pairs: int) -> Conf
         "opponents": with_role("opponent"),
         "pairs": pairs,
         "engines": _in_their_places(config),
-        "cluster": None,  # where a run is played is not what is played
+        "cluster": None,  # where a run is played does not matter for its result
         **(path if spec.kind == "file" else {}),
     }
     return config.model_copy(update=changes)
 
 
 def _in_their_places(config: Config) -> tuple[Engine, ...] | None:
-    """The engines of a configuration, which are found from any directory."""
+    """Return the engines of a configuration with absolute paths."""
     if not config.engines:
         return None
     return tuple(

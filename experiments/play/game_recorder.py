@@ -39,15 +39,15 @@ class UnwritableLogError(OSError):
 
 
 class MovedRunError(UnwritableLogError):
-    """The run has been moved or deleted while it was played."""
+    """The run has been moved or deleted while it was being played."""
 
 
 class GameRecorder:
-    """The results of a run so far, those found in its log to begin with.
+    """Results of a run so far, including those already in its log.
 
-    `points` has every result (see `schedule.points_table`); `logged` and `reasons` count the games that are in the log
-    for good, and `forfeits`, by loser and reason, the details of those that were not decided on the board. `duplicates`
-    is how many copies of games were found and removed. `path` is the directory of the run.
+    `points` has every result (see `schedule.points_table`). `logged` and `reasons` count the games that are safely in
+    the log. `forfeits` has the details of games that were not decided on the board, by loser and reason. `duplicates`
+    is the number of duplicate games that were found and removed. `path` is the directory of the run.
     """
 
     def __init__(self, run: Path, plan: Plan) -> None:
@@ -63,17 +63,17 @@ class GameRecorder:
         self._waiting: list[FinishedGames] = []
         self._parts: list[LogPart] = []
         self._has_parts = False
-        self._number = 0  # of the next part, where that is known
+        self._number = 0  # of the next part, if known
         self._started = self._written = time.monotonic()
         with self._writing():
             log.sweep(self._folder)
         self._recover()
 
     def add(self, played: FinishedGames | LogPart) -> None:
-        """Take finished games; `write` puts them into the log.
+        """Add finished games; `write` logs them.
 
         Raises:
-            ChildProcessError: one of them was played before, and nothing is taken.
+            ChildProcessError: one of them was played before; none is added.
         """
         if (self.points.reshape(-1)[played.ids] >= 0).any():
             raise ChildProcessError(
@@ -87,9 +87,11 @@ class GameRecorder:
             self._waiting.append(played)
 
     def write_if_due(self) -> None:
-        """Write every half second to two seconds; in long runs less often, lest they end in 100,000 files.
+        """Write the waiting games every half second to two seconds, in long runs less often.
 
-        Parts made elsewhere are written at once: nothing can be saved by waiting, and they may be large.
+        So even long runs do not end up with 100,000 files.
+
+        Parts from other machines are written immediately: they are complete files already, and may be large.
         """
         now = time.monotonic()
         elapsed = now - self._started
@@ -98,10 +100,10 @@ class GameRecorder:
             self.write()
 
     def write(self) -> None:
-        """Put the games that wait into the log.
+        """Write the waiting games to the log.
 
         Raises:
-            UnwritableLogError: these games are lost, those before are not.
+                UnwritableLogError: these games are lost; earlier ones are kept.
         """
         self._check_place()
         self._written = time.monotonic()
@@ -116,24 +118,24 @@ class GameRecorder:
 
     @property
     def ended_by_clock(self) -> int:
-        """How many games a time limit or the hard cap ended."""
+        """Number of games that a time limit or the hard cap ended."""
         return sum(self.reasons[reason] for reason in BY_CLOCK)
 
     def forfeit_notes(self) -> list[str]:
-        """For people: who lost games otherwise than on the board, how many of how many, and how; most games first."""
+        """Return notes about forfeits: who lost how many games of how many, and why; most games first."""
         forfeits = sorted(self.forfeits.items(), key=lambda item: -item[1].total())
         return [self._forfeit_note(*key, details) for key, details in forfeits]
 
     def losers_by(self, detail: str) -> set[int]:
-        """The agents, by their places in the plan, that lost games that are in the log with this detail."""
+        """Return the agents, by their indices in the plan, that lost logged games with this detail."""
         return {agent for (agent, _), details in self.forfeits.items() if detail in details}
 
     def is_user_code(self, agent: int) -> bool:
-        """Whether an agent, by its place in the plan, runs code that does not ship with the toolkit."""
+        """Return whether an agent, by its index in the plan, runs code that does not ship with the toolkit."""
         return self.plan.entrants[agent].agent.is_user_code
 
     def close(self) -> None:
-        """Merge the log's parts, and write down that the run is finished."""
+        """Merge the log's parts, and mark the run as finished."""
         unrepeatable = any(entrant.agent.why_unrepeatable for entrant in self.plan.entrants)
         reproducible = not (self.ended_by_clock or unrepeatable)
         with self._writing():
@@ -141,13 +143,13 @@ class GameRecorder:
             run_directory.finish(self.path, self.logged, self.ended_by_clock, reproducible=reproducible)
 
     def _check_place(self) -> None:
-        """Raise if the run has been moved or deleted: another one may lie at its path."""
+        """Raise an error if the run has been moved or deleted: its path may belong to another run now."""
         if lock_file(self.path) != self._lock or not self.path.is_dir():
             raise MovedRunError(errno.ENOENT, os.strerror(errno.ENOENT))
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Tell what goes wrong with the log from what goes wrong elsewhere, such as in a worker."""
+        """Convert errors while writing the log, to distinguish them from errors elsewhere, such as in a worker."""
         self._check_place()
         try:
             yield
@@ -208,7 +210,7 @@ class GameRecorder:
 
 
 def _shortened(detail: str) -> str:
-    """A detail by its first words and, where it has the end of a dialogue with an engine, by the last of that."""
+    """Shorten a detail to its first words; if it ends with a dialogue with an engine, keep the end of that."""
     what, separator, dialogue = detail.partition(AT_LAST)
     if len(detail) <= _LONGEST_DETAIL or not separator:
         return shorten(detail, _LONGEST_DETAIL)

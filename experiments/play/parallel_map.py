@@ -16,19 +16,19 @@ T = TypeVar("T")
 
 
 Spread = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], Iterator[Any]]
-"""The results of a function for every call, in no order."""
+"""Yields the results of a function for all calls, in any order."""
 
 
 @contextmanager
 def parallel_mapper(jobs: int, cluster: str | None) -> Iterator[Spread]:
-    """What spreads calls, again and again; a cluster is connected to once, when there is something for it.
+    """Return a map function that can be used repeatedly; a cluster is connected to once, on first use.
 
     Args:
-        jobs: processes on this machine; 0 is one a core, or the cluster that the environment names.
+        jobs: processes on this machine; 0: one per core, or the cluster that the environment names.
         cluster: the cluster to use instead.
 
-    What is called raises what `parallel.as_they_come` or `cluster.calls.as_they_come_from` raise, and ValueError where
-    the cluster cannot be reached.
+    The map function raises the exceptions of `process_map.map_unordered` or `cluster_map.as_they_come_from`, and
+    ValueError if the cluster cannot be reached.
     """
     if address := chosen(cluster, jobs):
         with ExitStack() as stack:
@@ -40,7 +40,7 @@ def parallel_mapper(jobs: int, cluster: str | None) -> Iterator[Spread]:
 def parallel_map(
     function: Callable[..., T], calls: Iterable[tuple[Any, ...]], jobs: int, cluster: str | None
 ) -> Iterator[T]:
-    """The results of `function(*call)` for every call, in no order, where one batch of calls is all there is.
+    """Yield the results of `function(*call)` for all calls, in any order, for a single batch of calls.
 
     Args:
         jobs, cluster: see `parallel_mapper`.

@@ -1,8 +1,8 @@
 """Add contenders to a finished run: a new run that starts with the old games.
 
 Agents meet from the same openings, by the same seeds, as they did in the old run; a game is the same game if it has the
-same two agents on the same sides, the same opening and the same seed. The old run is read and stays as it is: the ids
-of games are their places in a schedule, and another contender moves them all.
+same two agents on the same sides, the same opening and the same seed. The old run is not changed. Game ids are
+positions in a schedule, so further contenders change all of them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from isolation.rules.geometry import parse_size
 from isolation.shell import command
 
 GO_WITH_IT = ("contenders", "jobs", "cluster", "out")
-"""Keys of the configuration that may be given with a run to extend; all others are the run's."""
+"""Keys of the configuration that may be given with a run to extend; all others are taken from the run."""
 
 _VERSION = "knights-isolation"
 _REPLAYED = 8
@@ -34,9 +34,9 @@ _SAME_GAME = ["agent_1", "agent_2", "opening_id", "seed"]
 
 @dataclass(frozen=True)
 class Extension:
-    """A plan that extends a run, and for each game of the run's log, in the order it is read, its id in the plan.
+    """A plan that extends a run, and for each game of the run's log, in reading order, its id in the plan.
 
-    -1 stands for games that the plan does not have.
+    -1 marks games that the plan does not have.
     """
 
     run: Path
@@ -45,15 +45,15 @@ class Extension:
 
     @property
     def games(self) -> int:
-        """How many games need not be played again."""
+        """Number of games that need not be played again."""
         return int(np.count_nonzero(self.ids >= 0))
 
 
 def extended_config(run: str | Path, keys: Mapping[str, Any]) -> Config:
-    """The configuration of a finished run with further contenders; `keys` are those of `GO_WITH_IT`.
+    """Return the configuration of a finished run with further contenders; `keys` are those of `GO_WITH_IT`.
 
     Raises:
-        ValueError: there is no finished run there, or something else than further contenders is asked for.
+        ValueError: there is no finished run there, or other changes than further contenders are requested.
     """
     info = run_directory.load_run(run)
     run_directory.check_played_here(info)
@@ -79,11 +79,11 @@ def extended_config(run: str | Path, keys: Mapping[str, Any]) -> Config:
 
 
 def extend(run: Path, config: Config) -> Extension:
-    """Plan what a configuration made by `extended_config` comes to, and find which of its games the run has.
+    """Plan a configuration made by `extended_config`, and find which of its games the run has.
 
     Raises:
-        ValueError: the configuration cannot be played, or the run's games must not mix with new ones: the code of an
-            agent or the engine has changed since, or the log holds rows that are not the run's.
+        ValueError: the configuration cannot be played, or the run's games must not be mixed with new ones: the code of
+            an agent or the engine has changed since, or the log contains rows of another run.
     """
     info = run_directory.load_run(run)
     plan = run_directory.planned_like(info, config)
@@ -102,9 +102,9 @@ def extend(run: Path, config: Config) -> Extension:
 
 
 def carry_over(extension: Extension, path: Path) -> None:
-    """Put the games that the extended run has into the log of the run at `path`, which has none yet.
+    """Copy the games of the extended run into the log of the run at `path`, which has none yet.
 
-    Killed at any moment, it leaves a log to be gone on with: what has not been carried over is played again.
+    If it is killed at any moment, the log can be resumed: games that have not been copied are played again.
 
     Raises:
         OSError: the log cannot be written.
@@ -123,7 +123,7 @@ def carry_over(extension: Extension, path: Path) -> None:
 
 
 def _ids_in(plan: Plan, games: pa.Table) -> Ids:
-    """For each game of a log its id in a plan, -1 without one."""
+    """Return, for each game of a log, its id in a plan; -1 if there is none."""
     schedule = plan.schedule
     ids = np.arange(schedule.bound)
     ids = ids[schedule.exists(ids)]
@@ -137,7 +137,7 @@ def _ids_in(plan: Plan, games: pa.Table) -> Ids:
 
 
 def _replay(run: Path, plan: Plan, logged: Ids, ids: Ids) -> None:
-    """Play some of a run's games again, and refuse the run if one replays differently: then the engine has changed.
+    """Replay some of a run's games; raise an error if one replays differently, since the engine has changed then.
 
     `logged` are the games' ids in the run's log, `ids` those in the plan.
     """

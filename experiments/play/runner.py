@@ -46,11 +46,11 @@ Phase = Literal["preparing", "measuring", "measured", "playing", "merging"]
 
 @dataclass(frozen=True)
 class RunProgress:
-    """Where a run stands. `points` are the results so far (see `schedule.points_table`).
+    """Progress of a run. `points` are the results so far (see `schedule.points_table`).
 
-    `logged` of `total` games are in the log for good; `rate` is games a second, `seconds_left` infinite while unknown.
-    `detail` says what is being prepared or measured; `notes` are what people should know about the run; `costs` is what
-    `equal_cost` measured, by name. `machines` are those of a cluster, if it is played on one.
+    `logged` of `total` games are safely in the log; `rate` is games per second; `seconds_left` is infinite while
+    unknown. `detail` describes what is being prepared or measured; `notes` are messages for the user; `costs` are the
+    costs that `equal_cost` measured, by name. `machines` are those of a cluster, if it is played on one.
     """
 
     plan: Plan
@@ -68,7 +68,10 @@ class RunProgress:
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """How a run ended, or was interrupted. `reasons` counts how games were decided; `notes` are for people."""
+    """Result of a run, finished or interrupted.
+
+    `reasons` counts how games were decided; `notes` are messages for the user.
+    """
 
     path: Path
     plan: Plan
@@ -82,7 +85,7 @@ class RunOutcome:
 
 
 LONGEST_SILENCE = 10.0
-"""Seconds without a game after which people are told what can be done about a player that hangs."""
+"""Seconds without a game after which the user is told how to handle a player that hangs."""
 _STUCK = (
     f"no game finished for ten seconds: a hanging player is stopped after {HANGS_AFTER:g} s, or after --hard-cap "
     f"SECONDS; Ctrl-C keeps all games"
@@ -93,7 +96,7 @@ Show = Callable[[RunProgress], None]
 
 
 class Report(Protocol):
-    """Tells the display where the run stands."""
+    """Reports progress to the display."""
 
     def __call__(self, phase: Phase, detail: str = "", machines: tuple[Machine, ...] | None = None) -> None:
         """See `RunProgress`."""
@@ -110,18 +113,18 @@ def play_tournament(
     measure: Measure | None = None,
     pools: MakePool | None = None,
 ) -> RunOutcome:
-    """Play a tournament to its end, or until Ctrl-C; with `resume`, play what is missing of the run at `config.out`.
+    """Play a tournament to its end, or until Ctrl-C; with `resume`, play the missing games of the run at `config.out`.
 
-    `extends` names a finished run whose games are taken over; see `extension`. `retry_forfeits` first takes back the
-    games that agents lost by killing their processes, or forfeited because of it. `stop` makes the rule that ends
-    matches early, if there is one. `measure` gives the costs of agents, unless the run has them already; without it
-    they are measured in a worker. `pools` makes what plays; without it that is this machine, or the cluster that the
+    `extends` names a finished run whose games are reused; see `run_extension`. `retry_forfeits` first removes the games
+    that agents lost by killing their processes, or forfeited because of it. `stop` makes the rule that ends matches
+    early, if there is one. `measure` supplies the costs of agents, unless the run has them already; by default they are
+    measured in a worker. `pools` makes the pools; by default they use this machine, or the cluster that the
     configuration or the environment names.
 
     Raises:
-        ValueError: something is wrong with what was asked for, and nothing was written; or the run cannot be resumed
-            or written. Every game reported as logged stays in the log.
-        KeyboardInterrupt: Ctrl-C came before there was a run; nothing was written.
+        ValueError: the request is invalid, and nothing was written; or the run cannot be resumed or written. Every game
+            reported as logged stays in the log.
+        KeyboardInterrupt: Ctrl-C was pressed before there was a run; nothing was written.
     """
     with single_interrupt(), _players(config, pools) as players:
         if resume:
@@ -131,7 +134,7 @@ def play_tournament(
 
 @contextmanager
 def _players(config: Config, pools: MakePool | None) -> Iterator[MakePool]:
-    """What makes the pools that a configuration asks for; a cluster is reached before anything is written."""
+    """Return a factory of a configuration's pools; a cluster is connected before anything is written."""
     address = chosen(config.cluster, config.jobs)
     if pools or not address:
         yield pools or LokyPool
@@ -185,7 +188,7 @@ def _resume(
 
 
 def _take_back(path: Path) -> None:
-    """Have games that were lost because of a death played again."""
+    """Remove the games that were lost because of a death, so that they are played again."""
     try:
         run_directory.reopen(path)
         log.remove_games(log.games_folder(path), KILLED)
@@ -202,7 +205,7 @@ def _directory(config: Config) -> Path:
 def _at_equal_cost(
     plan: Plan, jobs: int, measure: Measure | None, show: Show, pools: MakePool
 ) -> tuple[Plan, dict[str, Cost]]:
-    """`cost.at_equal_cost`, shown; workers compile all agents first, and one of them measures."""
+    """Call `at_equal_cost` with a progress display; workers compile all agents first, and one of them measures."""
     check_scalable(plan)
 
     def tell(plan: Plan, phase: Phase, detail: str = "", costs: Mapping[str, Cost] | None = None) -> None:
@@ -256,7 +259,7 @@ def _run(
                     _play_in(pools, jobs, feed, ledger, interrupted, measure, notes, report)
                 finally:
                     ledger.write()
-        # Ctrl-C ends this at once: whatever of the log has not been merged stays as it is.
+        # Ctrl-C ends the merge at once: log parts that are not merged yet stay as they are.
         with until_interrupted():
             if not (feed.missing or interrupted() or run_directory.is_finished(path)):
                 report("merging", "")
@@ -296,9 +299,9 @@ def _play_in(
     notes: list[str],
     report: Report,
 ) -> None:
-    """Play what is missing in a pool, once it is known what the agents cost; adds notes about what came of it.
+    """Play the missing games in a pool, after measuring the agents' costs if necessary; add notes about the run.
 
-    A run whose machines cannot be reached any more ends as one that was interrupted.
+    If the machines of a run cannot be reached any more, it ends like an interrupted one.
     """
     plan, known = ledger.plan, len(notes)
     with pools(jobs) as pool:
@@ -323,7 +326,7 @@ def _play_in(
 
 
 def _fleet_notes(plan: Plan, fleet: Fleet) -> list[str]:
-    """What should be known of the machines, and of what they make of the plan."""
+    """Return notes about the machines, and about how they play the plan's agents."""
     notes = [*fleet.notes, *_interpreted_notes(plan, fleet.interpreted)]
     clocked, processors = on_the_clock(plan.entrants), {machine.processor for machine in fleet.machines}
     if clocked and len(processors) > 1:
@@ -336,7 +339,7 @@ def _fleet_notes(plan: Plan, fleet: Fleet) -> list[str]:
 
 
 def _reporter(ledger: GameRecorder, feed: BatchFeed, notes: list[str], show: Show) -> Report:
-    """What tells the display where the run stands."""
+    """Return the function that reports progress to the display."""
     before = ledger.logged
     started = last_game = time.monotonic()
     missing = feed.missing
@@ -354,7 +357,7 @@ def _reporter(ledger: GameRecorder, feed: BatchFeed, notes: list[str], show: Sho
         elapsed = now - started
         rate = (ledger.logged - before) / elapsed if elapsed > 0 else 0.0
         left = (feed.total - ledger.logged) / rate if rate > 0 else float("inf")
-        # Machines send what they have played every ten seconds or so.
+        # Machines return what they have played every ten seconds or so.
         stuck = [hint] if may_hang and machines is None and now - last_game > LONGEST_SILENCE else []
         all_notes = (*notes, *ledger.forfeit_notes(), *stuck)
         counts = (ledger.logged, feed.total, rate, left)
@@ -371,8 +374,7 @@ def _prepare(
     notes: list[str],
     report: Report,
 ) -> None:
-    """Compile every agent before there are games to play; adds a note about each that runs interpreted, or answers to
-    nothing."""
+    """Compile every agent before the games; add a note about each that runs interpreted or does not answer."""
     known = len(notes)
 
     def tell(names: str, interpreted: Mapping[int, str]) -> None:

@@ -1,4 +1,4 @@
-"""Stop rules: contenders whose question is decided play no further."""
+"""Stop rules: contenders play no further once their test is decided."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 def stop_rule(plan: Plan) -> Stop | None:
-    """The rule by which a plan's contenders stop early, if there is one."""
+    """Return the rule by which a plan's contenders stop early, if there is one."""
     return best_of_rule(plan) if plan.config.format == "best-of" else sprt_rule(plan)
 
 
 def best_of_rule(plan: Plan) -> Stop:
-    """Which contenders have dropped out; all matches are decided once a single one is left.
+    """Return a rule that stops contenders that have dropped out, and all matches once a single contender is left.
 
-    The rule reads openings: the share of points that a contender won from one, against all opponents.
+    The rule uses openings: the share of points that a contender won from one, against all opponents.
     """
     schedule, contenders = plan.schedule, _having(plan, "contender")
     first = np.array([match.first for match in schedule.matches])
@@ -46,13 +46,13 @@ def best_of_rule(plan: Plan) -> Stop:
 
 
 def sprt_rule(plan: Plan) -> Stop | None:
-    """The sequential test of the plan's `sprt`, for each contender by itself; None if it has none.
+    """Return the sequential test of the plan's `sprt`, for each contender separately; None if it has none.
 
-    Head to head the two values are Elo differences to the baseline, and the test reads pairs. In a gauntlet they are
-    differences of win rate to the baseline in percentage points, and the test reads openings: all games a contender
-    played from one, against the opponents it shares with the baseline, minus the baseline's, the control's included
-    where it counts as the baseline. A contender that is decided stops in all its matches; those in which it is
-    somebody's opponent go on.
+    Head to head the two values are Elo differences to the baseline, and the test uses pairs. In a gauntlet they are
+    differences of win rate to the baseline in percentage points, and the test uses openings: all games a contender
+    played from one, against the opponents it shares with the baseline, minus the baseline's, including the control's if
+    it counts as the baseline. A decided contender stops in all its matches; those in which it is an opponent of another
+    contender continue.
     """
     if plan.config.sprt is None:
         return None
@@ -65,7 +65,7 @@ def sprt_rule(plan: Plan) -> Stop | None:
 
 
 def sprt_paths(plan: Plan, pairs: NDArray[np.int8]) -> dict[int, SprtPath]:
-    """The sequential test of each contender of a plan with `sprt`, by its place among the entrants.
+    """Return the sequential test of each contender of a plan with `sprt`, by its index among the entrants.
 
     `pairs` are the pair points so far, [round, match] (see `schedule.pair_points`).
     """
@@ -85,9 +85,9 @@ def sprt_paths(plan: Plan, pairs: NDArray[np.int8]) -> dict[int, SprtPath]:
 
 
 def record_so_far(schedule: Schedule, pairs: NDArray[np.int8], agent: int) -> AgentPairs:
-    """The complete pairs of an agent, by its place in the schedule, in the schedule's order.
+    """Return the complete pairs of an agent, by its index in the schedule, in the schedule's order.
 
-    `pairs` are the pair points of the first rounds, [round, match] (see `schedule.pair_points`). Opponents are places
+    `pairs` are the pair points of the first rounds, [round, match] (see `schedule.pair_points`). Opponents are indices
     in the schedule, openings are rows of its cells.
     """
     from experiments.inference.game_pairs import AgentPairs

@@ -1,5 +1,5 @@
 """Play on several machines through dask's scheduler; each machine uses its own worker processes.
 
-Nothing that can die, and no code of a user's, runs in the process that dask talks to (`machine`): a death there means a
-machine, the end of its time, or the network, and the answer is to send what it was at elsewhere (`hub`).
+Neither user code nor anything else that can die runs in the process that dask talks to (`remote_worker`). If that
+process dies, the cause is the machine, its time limit, or the network, and its work is sent elsewhere (`dispatcher`).
 """

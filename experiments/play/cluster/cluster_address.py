@@ -13,31 +13,31 @@ from urllib.parse import urlsplit
 from isolation.loading.load_user_code import expand_path
 
 ENVIRONMENT_VARIABLE = "DASK_SCHEDULER_ADDRESS"
-"""Dask's own; it counts where nothing else says where to play."""
+"""Dask's own variable; used if nothing else names a cluster."""
 PORT = 8786
 """Dask's usual port."""
 
 
 def chosen(cluster: str | None, jobs: int) -> str | None:
-    """The cluster to play on, if any: the one that was named, or else the environment's, unless jobs were asked for."""
+    """Return the cluster to play on, if any: the named one, or else the environment's unless `jobs` is given."""
     return cluster or (None if jobs else os.environ.get(ENVIRONMENT_VARIABLE) or None)
 
 
 def check_installed() -> None:
-    """Raise if dask is not there.
+    """Check that dask is installed.
 
     Raises:
-        ValueError: saying what to install.
+        ValueError: dask is not installed; the message contains the command to install it.
     """
     if find_spec("distributed") is None:
         raise ValueError("a cluster needs dask's distributed: pip install 'knights-isolation[cluster]'")
 
 
 def scheduler_address(cluster: str) -> str:
-    """The address that `tcp://HOST:PORT`, `tls://HOST:PORT`, `HOST:PORT` or a scheduler file stands for.
+    """Return the address for `tcp://HOST:PORT`, `tls://HOST:PORT`, `HOST:PORT` or a scheduler file.
 
     Raises:
-        ValueError: it is none of these.
+        ValueError: it has none of these forms.
     """
     if re.fullmatch(r"(tcp|tls)://\S+:\d+", cluster):
         return cluster
@@ -58,15 +58,15 @@ def scheduler_address(cluster: str) -> str:
 
 
 def is_file(cluster: str) -> bool:
-    """Whether this names a scheduler file, and not an address."""
+    """Return whether this is the name of a scheduler file, not an address."""
     return "://" not in cluster and not re.fullmatch(r"[^\s/]+:\d+", cluster)
 
 
 def check_certificates(address: str) -> None:
-    """Raise if an address asks for TLS and the configuration of dask names no certificates for a client.
+    """Check that dask's configuration names client certificates if an address asks for TLS.
 
     Raises:
-        ValueError: saying what to set.
+        ValueError: it names none; the message contains the settings.
     """
     import dask
 
@@ -81,7 +81,7 @@ def check_certificates(address: str) -> None:
 
 
 def exposure(address: str) -> str:
-    """A warning about an address that others can reach without having to say who they are; empty if there is none."""
+    """Return a warning for an address that others can reach without authentication; empty if it is not one."""
     if not address.startswith("tcp://") or is_loopback(urlsplit(address).hostname or ""):
         return ""
     return (
@@ -90,7 +90,7 @@ def exposure(address: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a host's address."""
+    """Return whether a host's address can only be reached from this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -98,7 +98,7 @@ def is_loopback(host: str) -> bool:
 
 
 def read_when_there(file: Path) -> str | None:
-    """The address in a scheduler file; None while it is not there or not written to its end."""
+    """Read the address in a scheduler file; None while the file is missing or incomplete."""
     try:
         return str(json.loads(file.read_text(encoding="utf-8"))["address"])
     except (OSError, ValueError, KeyError, TypeError):

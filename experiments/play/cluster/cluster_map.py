@@ -19,18 +19,18 @@ from experiments.play.pools.process_map import Result, values_of
 T = TypeVar("T")
 
 SECONDS = 5.0
-"""How long a machine is to be at what it is sent at a time."""
+"""Target duration of the work that a machine is sent at a time."""
 
 
 @dataclass
 class Connection:
-    """A cluster that calls are sent to, and what has been learned of it: whoever calls again goes on with that.
+    """A cluster that calls are sent to, and what is known about it; later maps reuse this knowledge.
 
     Attributes:
-        hub: its machines.
-        numbers: of errands, never used twice.
-        told: notes that have been warned of.
-        seconds: a core needs for a call; 0 stands for unknown.
+        hub: dispatcher to its machines.
+        numbers: numbers of remote tasks, each used once.
+        reported: notes that have been shown as warnings.
+        seconds: mean time of a call on one core; 0 if unknown.
     """
 
     hub: Dispatcher
@@ -41,7 +41,7 @@ class Connection:
 
 @contextmanager
 def connection(cluster: str) -> Iterator[Connection]:
-    """A connection for as long as it is needed.
+    """Connect to a cluster for the duration of the context.
 
     Raises:
         ValueError: the cluster cannot be reached.
@@ -51,13 +51,14 @@ def connection(cluster: str) -> Iterator[Connection]:
 
 
 def as_they_come_from(cluster: Connection, function: Callable[..., T], calls: Iterable[tuple[Any, ...]]) -> Iterator[T]:
-    """The results of `function(*call)` for every call, in no order, from the machines of a cluster.
+    """Yield the results of `function(*call)` for all calls, in any order, computed by the machines of a cluster.
 
-    What the calls print is not shown; a warning says how much it was, and others say what should be known of machines.
+    Output of the calls is not shown; a warning reports its amount, and other warnings report problems of machines.
 
     Raises:
-        ChildProcessError: machine after machine has gone while it was at it.
-        UnreachableError: the cluster cannot be reached any more, or no machine of it may do anything.
+        ChildProcessError: several machines in a row were lost while running the same calls.
+        UnreachableError: the cluster cannot be reached any more, or none of its machines can be used.
+        Exception: any exception of a call.
         Exception: whatever a call raises.
     """
     yield from values_of(_results(cluster, function, iter(calls)))
@@ -89,7 +90,7 @@ def _results(cluster: Connection, function: Callable[..., T], left: Iterator[tup
 
 
 def _how_many(machines: Sequence[Known], seconds: float) -> int:
-    """How many calls a machine is sent at a time, if one takes so many seconds of a core; 0 stands for unknown."""
+    """Return the number of calls to send a machine at a time, given the time of one on a core (0: unknown)."""
     cores = fmean(known.hello.cores for known in machines) if machines else 1.0
     return max(1, round(cores * (SECONDS / seconds if seconds else 1)))
 

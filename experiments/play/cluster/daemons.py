@@ -30,18 +30,18 @@ if TYPE_CHECKING:
     from distributed import Security
 
 PATIENCE = 300.0
-"""Seconds for which a machine waits for a scheduler that is not there yet, or no more."""
+"""Seconds for which a machine waits for a scheduler that has not started yet or has gone."""
 _LOOK_EVERY = 0.5
 _CONNECT = 10.0
 _LONGEST_SILENCE = "60s"
-"""A machine that says nothing for so long is given up by the scheduler."""
+"""Timeout after which the scheduler gives up a silent machine."""
 
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Certificates:
-    """The files that TLS needs, in PEM format: of who signs for all, one's own, and its key."""
+    """Files for TLS, in PEM format: certificate of the authority, own certificate, and own key."""
 
     authority: Path
     own: Path
@@ -51,22 +51,24 @@ class Certificates:
 def serve_scheduler(
     host: str, port: int, scheduler_file: Path | None, certificates: Certificates | None, say: Say
 ) -> None:
-    """Be the scheduler until Ctrl-C or SIGTERM.
+    """Run the scheduler until Ctrl-C or SIGTERM.
 
     Raises:
-        ValueError: dask is not installed, or the port or the file cannot be had.
+        ValueError: dask is not installed, or the port or the file is not available.
     """
     check_installed()
     asyncio.run(_be_scheduler(host, port, scheduler_file, certificates, say))
 
 
 def serve_worker(cluster: str, jobs: int, certificates: Certificates | None, say: Say) -> bool:
-    """Play for the scheduler at an address, or in a scheduler file, until Ctrl-C or SIGTERM; says whether that came.
+    """Play for a scheduler until Ctrl-C or SIGTERM; return whether it was stopped by one of these.
 
-    A scheduler that is not there yet, or no more, is waited for.
+    `cluster` is the scheduler's address or file.
+
+    Waits for a scheduler that has not started yet or has gone.
 
     Raises:
-        ValueError: dask is not installed, there are too many jobs, or the address is none.
+        ValueError: dask is not installed, there are too many jobs, or the address is invalid.
     """
     check_installed()
     try:
@@ -128,7 +130,7 @@ async def _be_worker(cluster: str, certificates: Certificates | None, say: Say) 
 async def _play_for(
     address: str, folder: Path, certificates: Certificates | None, stopped: asyncio.Event, say: Say
 ) -> bool:
-    """Play until the scheduler goes or this is stopped; says whether the scheduler was there at all."""
+    """Play until the scheduler goes or this process is stopped; return whether the scheduler was reached at all."""
     from distributed import Worker
 
     try:
@@ -156,12 +158,12 @@ async def _play_for(
 
 
 def _address_now(cluster: str) -> str | None:
-    """The scheduler's address; None while its file is not there."""
+    """Return the scheduler's address; None while its file is missing."""
     return read_when_there(expand_path(cluster)) if is_file(cluster) else scheduler_address(cluster)
 
 
 async def _first(*waiting: Coroutine[Any, Any, Any]) -> None:
-    """Wait for one of several things."""
+    """Wait until one of several coroutines is done."""
     tasks = [asyncio.ensure_future(awaitable) for awaitable in waiting]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in tasks:
@@ -169,7 +171,7 @@ async def _first(*waiting: Coroutine[Any, Any, Any]) -> None:
 
 
 def _stop_signal() -> asyncio.Event:
-    """What is set at Ctrl-C or SIGTERM."""
+    """Return an event that is set at Ctrl-C or SIGTERM."""
     loop, stopped = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: loop.call_soon_threadsafe(stopped.set))
@@ -177,7 +179,7 @@ def _stop_signal() -> asyncio.Event:
 
 
 def _configure_dask() -> None:
-    """Leave the terminal to us, and take no machine for dead or guilty too soon."""
+    """Silence dask's logging, and make its scheduler wait longer before it gives up a machine."""
     import dask
     import distributed  # noqa: F401
 
@@ -187,7 +189,7 @@ def _configure_dask() -> None:
 
 
 def _security(certificates: Certificates | None, role: str) -> Security:
-    """Dask's own configuration, or these files in its stead."""
+    """Return the TLS configuration: dask's own, or these files."""
     from distributed import Security
 
     if certificates is None:

@@ -1,6 +1,6 @@
 """Cluster pool: large batches, each played on one machine by all its processes.
 
-A machine sees to its own dead workers, and blames whom it must; so no death is told here, and nobody is suspect.
+Each machine handles deaths of its own workers and attributes them; so this pool reports no deaths and no suspects.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ from experiments.play.pools.pool import (
 from experiments.play.pools.worker import Batch, Task
 
 FIRST, SHORTEST, LONGEST = 0.5, 0.5, 7.0
-"""How many seconds a machine is to play a batch: its first, the last ones, and any other."""
+"""Target seconds of a batch on a machine: of its first batch, of the last ones, and of any other."""
 LONGEST_LATE = 60.0
-"""In long runs they take up to so many, since each becomes a file of the log."""
+"""Upper limit of the batch duration in long runs, where longer batches keep the number of log files small."""
 _SHARE = 0.01
 
 
 @contextmanager
 def reached(cluster: str) -> Iterator[MakePool]:
-    """What makes pools of a cluster's machines, for as long as there is a connection to it.
+    """Return a factory of pools on a cluster's machines, for the duration of the connection.
 
     Raises:
         ValueError: dask is not installed, or the cluster cannot be reached; in one line.
@@ -63,7 +63,7 @@ def reached(cluster: str) -> Iterator[MakePool]:
 
 
 class DaskPool(Pool):
-    """Whatever machines there are at a moment. Errands wait in the hub while there is none."""
+    """Pool of all machines of a cluster, which may come and go. Without any, tasks wait in the dispatcher."""
 
     def __init__(self, hub: Dispatcher, numbers: Iterator[int]) -> None:
         self._hub = hub
@@ -117,11 +117,11 @@ class DaskPool(Pool):
         return sorted(events, key=lambda event: (isinstance(event, Failed), isinstance(event, Died)))
 
     def alone(self) -> Pool:
-        """Nobody asks: no death is told, and so nobody is suspect."""
+        """Never called: this pool reports no deaths, and so no suspects."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """See `Pool.close`. The hub serves the next pool."""
+        """See `Pool.close`. The dispatcher is kept for the next pool."""
         self._drop()
 
     def _machine(self, known: Known) -> Machine:
@@ -142,7 +142,7 @@ class DaskPool(Pool):
         return number
 
     def _event(self, returned: Returned) -> Event | None:
-        """What there is to report of an errand; None if its games were discarded."""
+        """Return the event for a finished remote task; None if its games were discarded."""
         number, answer = returned.number, returned.answer
         ids = self._batches.pop(number, None)
         self._calls.discard(number)
@@ -167,7 +167,7 @@ class DaskPool(Pool):
                 raise AssertionError(f"unexpected answer: {answer}")
 
     def _discard(self, address: str, ids: Ids | None) -> None:
-        """Take nothing from a machine that sent other games than it was asked for, and have others play these."""
+        """Stop using a machine that returned games it was not asked for, and submit the requested games again."""
         self._hub.refuse(address, "it sent games that were not requested, which were discarded")
         if ids is not None:
             self.submit(ids)

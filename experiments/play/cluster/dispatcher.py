@@ -1,8 +1,8 @@
 """Dispatch tasks to the machines of a cluster (client side), two at a time each.
 
-A thread of its own talks to dask. Machines that come are greeted, and refused if their log would not be the same; what
-a machine was at when it went is done by another. Where the connection is lost, it is recreated, and all that was out is
-sent again: whoever sent it hears of each errand once.
+A separate thread talks to dask. A new machine is asked for its versions, and refused if its log would differ. Tasks of
+a lost machine are done by another. A lost connection is recreated, and all unfinished tasks are sent again; each task's
+result is returned once.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from distributed import Client
 
 ERRANDS_A_MACHINE = 2
-"""So many are out at a time, so that no machine waits for the next."""
+"""Number of tasks sent to a machine at a time, so that it never waits for the next one."""
 LOSSES_ALLOWED = 8
-"""An errand that so many machines have gone with is sent no more."""
+"""Number of machines that may be lost while doing a task; then it is not sent again."""
 PATIENCE = 60.0
-"""Seconds for which a scheduler that does not answer is waited for."""
+"""Seconds to wait for a scheduler that does not answer."""
 _CONNECT = 10.0
 _LOOK_EVERY = 0.5
 _ANSWER = 30.0
@@ -41,7 +41,7 @@ _ALONE = 5.0
 
 @contextmanager
 def connected(cluster: str) -> Iterator[Dispatcher]:
-    """A hub for as long as it is needed.
+    """Connect a dispatcher for the duration of the context.
 
     Raises:
         ValueError: dask is not installed, or the cluster cannot be reached; in one line.
@@ -58,12 +58,12 @@ def connected(cluster: str) -> Iterator[Dispatcher]:
 
 
 class LostError(RuntimeError):
-    """An errand has been lost with one machine after another."""
+    """A task has been lost with several machines in a row."""
 
 
 @dataclass(order=True)
 class RemoteTask:
-    """Something to do: a function of `machine` and its arguments, and the parcel it needs. The oldest go first."""
+    """A function of `remote_worker` to call, and the task bundle it needs. Lower numbers are sent first."""
 
     number: int
     function: Callable[..., Answer] = field(compare=False)
@@ -74,7 +74,7 @@ class RemoteTask:
 
 @dataclass
 class Known:
-    """A machine that takes errands: what it has said of itself, since when, its parcel, how many errands it is at."""
+    """A machine in use: its description, time of arrival, current task bundle, and number of unfinished tasks."""
 
     address: str
     hello: MachineInfo
@@ -86,7 +86,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Returned:
-    """What became of an errand, and which machine did it."""
+    """Result of a remote task, and the machine that did it."""
 
     number: int
     answer: Answer | LostError
@@ -94,10 +94,10 @@ class Returned:
 
 
 class Dispatcher:
-    """See the module. One thread uses it; `close` ends the connection."""
+    """See the module. Used by one thread; `close` ends the connection."""
 
     def __init__(self, address: str) -> None:
-        """Reach the scheduler.
+        """Connect to the scheduler.
 
         Raises:
             ValueError: it cannot be reached.
@@ -120,25 +120,25 @@ class Dispatcher:
 
     @property
     def machines(self) -> list[Known]:
-        """The machines that take errands now."""
+        """Machines that are in use now."""
         return [known for known in list(self._known.values()) if known.address not in self._refused]
 
     @property
     def refused(self) -> dict[str, str]:
-        """Why machines take no errands, by address."""
+        """Reasons why machines are not used, by address."""
         return dict(self._refused)
 
     def notes(self) -> tuple[str, ...]:
-        """What people should know: who plays and who does not, and who else can."""
+        """Return notes for the user: which machines play, which do not, and who else can use the cluster."""
         left_out = [f"{self._named(address)} does not play: {why}" for address, why in sorted(self.refused.items())]
         waiting = f"no machine connected: start one with isolation worker {self.address}" if self._is_alone() else ""
         return tuple(filter(None, (exposure(self.address), *left_out, waiting)))
 
     def check(self) -> None:
-        """Raise if nothing will come back any more.
+        """Check that results can still arrive.
 
         Raises:
-            UnreachableError: the scheduler is gone, or no machine that is there may play.
+            UnreachableError: the scheduler is gone, or no machine may play.
         """
         if self._is_gone:
             raise UnreachableError(f"lost the connection to the scheduler at {self.address}")
@@ -148,24 +148,24 @@ class Dispatcher:
             raise UnreachableError(f"no machine of {self.address} can play; {self._named(address)}: {refused[address]}")
 
     def refuse(self, address: str, why: str) -> None:
-        """Send a machine nothing more, until it rejoins; notes say why."""
+        """Stop using a machine until it reconnects; notes contain the reason."""
         self._refused[address] = why
 
     def _named(self, address: str) -> str:
         return f"{self._names[address]} ({address})" if address in self._names else address
 
     def _is_alone(self) -> bool:
-        """Whether there has been no machine for a while."""
+        """Return whether there has been no machine for a while."""
         now = time.monotonic()
         self._alone_since = now if self.machines else self._alone_since
         return now - self._alone_since > _ALONE
 
     def send(self, errand: RemoteTask) -> None:
-        """Have a machine do this, as soon as one has time."""
+        """Queue a task for the next machine that has time."""
         self._loop.call_soon_threadsafe(self._waiting.put_nowait, errand)
 
     def received(self, timeout: float) -> list[Returned]:
-        """What has come back since the last time, waiting for something up to `timeout` seconds."""
+        """Return the results since the last call, waiting up to `timeout` seconds for the first one."""
         messages: list[Returned | None] = []
         with suppress(queue.Empty):
             messages.append(self._inbox.get(timeout=timeout) if timeout > 0 else self._inbox.get_nowait())
@@ -174,7 +174,7 @@ class Dispatcher:
         return [returned for returned in messages if returned and returned.number >= self._dropped_below]
 
     def drop(self, below: int, key: str) -> None:
-        """Forget all errands of smaller numbers; machines that are at some with this parcel are to leave off."""
+        """Forget all tasks of smaller numbers; machines stop working on those with this bundle."""
         self._dropped_below = below
         with suppress(TimeoutError):
             asyncio.run_coroutine_threadsafe(self._forget(key), self._loop).result(_GOODBYE)
@@ -184,7 +184,7 @@ class Dispatcher:
         self._loop.call_soon_threadsafe(self._life.cancel)
         self._thread.join(_GOODBYE)
 
-    # In the thread that talks to dask
+    # Methods that run in the dask thread
 
     async def _live(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -214,7 +214,7 @@ class Dispatcher:
         await asyncio.Event().wait()  # for `close`
 
     async def _look_after(self, client: Client) -> float:
-        """Attend to machines that come, and leave those that go, until the connection is lost; says when it was not."""
+        """Serve all machines until the connection is lost; return the last time at which it worked."""
         attended: dict[str, asyncio.Task[None]] = {}
         seen = time.monotonic()
         try:
@@ -238,7 +238,7 @@ class Dispatcher:
         return seen
 
     async def _attend(self, client: Client, address: str) -> None:
-        """Greet a machine and send it errands, for as long as it is there."""
+        """Greet a machine and send it tasks until it leaves."""
         hello = await self._greeted(client, address)
         if isinstance(hello, MachineInfo):
             self._names[address] = hello.name
@@ -266,7 +266,7 @@ class Dispatcher:
             await asyncio.sleep(_LOOK_EVERY)
 
     async def _send_on(self, client: Client, known: Known) -> None:
-        """Send a machine one errand after another."""
+        """Send a machine one task after another."""
         while known.address not in self._refused:
             errand = await self._waiting.get()
             if known.address in self._refused:
@@ -275,12 +275,12 @@ class Dispatcher:
                 await self._try(client, known, errand)
 
     async def _try(self, client: Client, known: Known, errand: RemoteTask) -> None:
-        """Have a machine do an errand, and tell what came of it; otherwise another is to do it."""
+        """Let a machine do a task and queue the result; on failure the task is queued again."""
         known.out += 1
         try:
             await self._equip(client, known, errand)
             answer = await _done(client, known.address, errand)
-        except Exception as error:  # the machine's, or dask's
+        except Exception as error:  # raised by the machine or by dask
             self._put_back(errand, is_lost=type(error).__name__ == "KilledWorker")
             await asyncio.sleep(_LOOK_EVERY)
             return
@@ -298,7 +298,7 @@ class Dispatcher:
             self._inbox.put(Returned(errand.number, answer, known.address))
 
     async def _equip(self, client: Client, known: Known, errand: RemoteTask) -> None:
-        """See to it that a machine has the parcel of an errand."""
+        """Send a machine the bundle of a task if it does not have it."""
         async with known.equipping:
             if errand.parcel and known.parcel != errand.parcel[0]:
                 await asyncio.wait_for(
@@ -323,7 +323,7 @@ class Dispatcher:
 
 
 def _silence_dask() -> None:
-    """Leave the terminal to us: what dask logs of lost connections is told in a line of ours."""
+    """Silence dask's logging: lost connections are reported by our own messages."""
     import distributed  # noqa: F401
 
     for name in ("distributed", "distributed.client", "tornado", "tornado.application"):
@@ -347,7 +347,7 @@ async def _done(client: Client, address: str, errand: RemoteTask) -> Answer:
 
 
 def _refusal(hello: MachineInfo | Exception) -> str:
-    """Why a machine may not play; empty if it may."""
+    """Return why a machine may not play; empty if it may."""
     if isinstance(hello, Exception):
         return f"it has another version of knights-isolation, or none ({_in_one_line(hello)}): install the same"
     theirs, ours = hello.versions, remote_worker.versions()

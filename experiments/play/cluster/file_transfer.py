@@ -1,7 +1,7 @@
 """Send user files to other machines, named by their hash.
 
-What travels is a file and the siblings that its import statements reach: what `content_hash` covers. Where the very
-same file lies at the same place, as on a shared disk, that one is used, with whatever else lies beside it.
+A transfer contains a file and the siblings that its import statements reach, which is what `content_hash` covers. If an
+identical file exists at the same path, as on a shared disk, that file is used, including everything else beside it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FOLDER = "files"
 
 @dataclass(frozen=True)
 class UserFile:
-    """A user's file: where it lies, its content hash, and the sources it is made of, by their place beside it."""
+    """A user's file: its path, its content hash, and its sources by their path relative to it."""
 
     path: str
     content: str
@@ -30,14 +30,14 @@ class UserFile:
 
 @dataclass(frozen=True)
 class TaskBundle:
-    """What a machine must know to play a task, with all the files that the task needs."""
+    """A task and all files it needs, ready to be sent to a machine."""
 
     task: Task
     files: tuple[UserFile, ...]
 
 
 def packed_file(path: str | Path) -> UserFile:
-    """A user's file, ready to travel.
+    """Read a user's file for transfer.
 
     Raises:
         LoadError: there is no such file.
@@ -46,7 +46,7 @@ def packed_file(path: str | Path) -> UserFile:
 
 
 def install_file(file: UserFile) -> Path:
-    """Where the file lies on this machine; it is put into the folder of compiled code if it is not there already.
+    """Return the file's path on this machine; it is written to the folder of compiled code if it is missing.
 
     Raises:
         OSError: it cannot be written.
@@ -67,7 +67,7 @@ def install_file(file: UserFile) -> Path:
 
 
 def parcel_of(task: Task) -> TaskBundle:
-    """A task with the files that its agents come from.
+    """Bundle a task with the files of its agents.
 
     Raises:
         LoadError: one of them is gone.
@@ -76,7 +76,7 @@ def parcel_of(task: Task) -> TaskBundle:
 
 
 def unpack_task(parcel: TaskBundle) -> Task:
-    """The task, its specs naming the files where they lie on this machine.
+    """Unpack a task, with specs that name the files' paths on this machine.
 
     Raises:
         OSError: they cannot be written.
@@ -85,7 +85,7 @@ def unpack_task(parcel: TaskBundle) -> Task:
 
 
 def files_of(specs: Iterable[str]) -> tuple[UserFile, ...]:
-    """The users' files that agents come from, ready to travel.
+    """Read the user files of agents for transfer.
 
     Raises:
         LoadError: one of them is gone.
@@ -95,7 +95,7 @@ def files_of(specs: Iterable[str]) -> tuple[UserFile, ...]:
 
 
 def placed_specs(specs: Iterable[str], files: Iterable[UserFile]) -> tuple[str, ...]:
-    """The specs, with these files where they lie on this machine.
+    """Return the specs with these files at their paths on this machine.
 
     Raises:
         OSError: they cannot be written.
@@ -105,7 +105,7 @@ def placed_specs(specs: Iterable[str], files: Iterable[UserFile]) -> tuple[str, 
 
 
 def users_in(specs: Iterable[str]) -> frozenset[int]:
-    """The agents, by their places, that come from users' files."""
+    """Return the indices of the agents from user files."""
     return frozenset(index for index, spec in enumerate(specs) if _file_of(spec))
 
 

@@ -1,7 +1,7 @@
 """Functions that run on a cluster machine, in its own worker processes.
 
-The process keeps them, and the code they have loaded, from one errand to the next. Errands are done one at a time; the
-other functions here answer at once, whatever is being played.
+The process keeps its workers, and the code they have loaded, from one remote task to the next. Remote tasks are done
+one at a time; all other functions here return immediately, even during a task.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ from isolation.usercode.user_exceptions import format_exception
 
 _PARCELS_KEPT = 16
 _IDLE = 60
-"""Seconds after which processes that have nothing to compute end."""
+"""Seconds of idleness after which worker processes end."""
 
 
 @dataclass(frozen=True)
 class MachineInfo:
-    """What a machine says of itself.
+    """Description of a machine.
 
     Attributes:
-        name: the host's.
-        cores: how many games it plays at a time.
-        processor: its model.
-        versions: of everything that must be the same on all machines.
+        name: host name.
+        cores: number of games it plays at a time.
+        processor: model of its processor.
+        versions: versions of everything that must be equal on all machines.
         why_not: why it cannot play at all; empty if it can.
     """
 
@@ -69,9 +69,9 @@ class MachineInfo:
 
 @dataclass(frozen=True)
 class PlayedPart:
-    """A batch that has been played: the part of the log it makes, and what `BatchFeed` learns from it.
+    """A finished batch: its part of the log, and durations for `BatchFeed`.
 
-    `interpreted` says why agents run interpreted on this machine, by their places in the plan.
+    `interpreted` has the reasons why agents run interpreted on this machine, by their indices in the plan.
     """
 
     part: LogPart
@@ -82,21 +82,21 @@ class PlayedPart:
 
 @dataclass(frozen=True)
 class Value:
-    """What a call has returned."""
+    """Return value of a call."""
 
     value: Any
 
 
 @dataclass(frozen=True)
 class Raised:
-    """What a call has raised."""
+    """Exception of a call."""
 
     error: BaseException
 
 
 @dataclass(frozen=True)
 class Computed:
-    """What calls have returned and printed, and how many seconds of a core one took."""
+    """Return values and output of calls, and the mean seconds of one on a core."""
 
     results: list[Result[Any]]
     seconds: float
@@ -109,24 +109,24 @@ class Killed:
 
 @dataclass(frozen=True)
 class MachineUnsuitable:
-    """This machine cannot do what it was asked, and why: others may."""
+    """This machine cannot do a task, and why; other machines may."""
 
     why: str
 
 
 @dataclass(frozen=True)
 class Cancelled:
-    """The errand was cut short, as the machine leaves or nobody wants to know any more."""
+    """The task was cancelled because the machine leaves or its result is not needed any more."""
 
 
 Answer = PlayedPart | Computed | Value | Raised | Killed | MachineUnsuitable | Cancelled
 
 
-# Asked at any time
+# Functions that may be called at any time
 
 
 def greet(dask_worker: Any) -> MachineInfo:
-    """Who this is."""
+    """Describe this machine."""
     daemon = multiprocessing.current_process().daemon
     why_not = (
         "its dask worker runs under a nanny and cannot start processes: start it with --no-nanny, or set "
@@ -136,25 +136,25 @@ def greet(dask_worker: Any) -> MachineInfo:
 
 
 def receive(key: str, parcel: bytes) -> None:
-    """Keep the parcel of a task until it is needed."""
+    """Store a task bundle until it is needed."""
     _parcels[key] = parcel
     while len(_parcels) > _PARCELS_KEPT:
         _parcels.popitem(last=False)
 
 
 def forget(key: str) -> None:
-    """Cut short what is being done for a task, and do no more for it."""
+    """Cancel the work for a task bundle, and ignore later tasks for it."""
     _forgotten.add(key)
 
 
 def leave() -> None:
-    """Cut short whatever is being done: this process is about to end."""
+    """Cancel all work: this process is about to end."""
     _leaving.set()
 
 
 @cache
 def versions() -> dict[str, str]:
-    """What must be the same on all machines: the libraries that matter, and the toolkit, file by file."""
+    """Return the versions that must be equal on all machines: relevant libraries, and a hash of the toolkit's files."""
     import distributed
 
     packages = {name: version for name, version in log.versions().items() if name != "machine"}
@@ -167,13 +167,13 @@ def versions() -> dict[str, str]:
     return {**packages, "distributed": distributed.__version__, "sources": digest.hexdigest()[:12]}
 
 
-# Errands
+# Remote tasks
 
 
 def play(key: str, ids: Ids) -> Answer:
-    """Play games of the task that was received under this key, and make a part of the log of them.
+    """Play games of the task received under this key, and encode them as a part of the log.
 
-    The part is made while the processes are at the next errand already, where dask has a second thread for it.
+    If dask has a second thread, the part is encoded while the worker processes do the next remote task.
     """
     answer = _do(key, lambda session: _play_batch(session, ids))
     try:
@@ -193,7 +193,7 @@ def compute(function: Callable[..., object], calls: Sequence[tuple[Any, ...]]) -
     with _one_at_a_time:
         executor = get_reusable_executor(_cores(worker), timeout=_IDLE)
         began, results = time.monotonic(), []
-        # The first by itself: it may compile what the others use.
+        # The first call runs alone: it may compile code that the others use.
         first = [] if function in _called_before else calls[:1]
         _called_before.add(function)
         try:
@@ -214,7 +214,7 @@ def compute(function: Callable[..., object], calls: Sequence[tuple[Any, ...]]) -
 
 
 def end() -> None:
-    """End the processes of this machine."""
+    """End the worker processes of this machine."""
     leave()
     with _one_at_a_time:
         _close()
@@ -222,12 +222,12 @@ def end() -> None:
 
 @dataclass
 class _Session:
-    """The processes, and the task they work on.
+    """The worker processes and their current task.
 
     Attributes:
-        kit: what there is to compile of it.
-        seconds: how long a game takes, by match; NaN where that is unknown.
-        given_up: the agents that kill their process over and over.
+        kit: compiled code that the task needs.
+        seconds: duration of a game, by match; NaN if unknown.
+        given_up: agents that kill their process repeatedly.
     """
 
     pool: LokyPool
@@ -242,7 +242,7 @@ class _Session:
 
 @dataclass(frozen=True)
 class _Batch:
-    """A batch that has been played, before it is a part of the log; see `PlayedPart`."""
+    """A finished batch before it is encoded as a part of the log; see `PlayedPart`."""
 
     task: Task
     played: FinishedGames
@@ -264,13 +264,13 @@ _session: _Session | None = None
 
 
 def use(jobs: int, say: Callable[[str], None]) -> None:
-    """Play so many games at a time; 0 is as many as there are cores. `say` prints what people here should know."""
+    """Set the number of games to play at a time (0: one per core), and the function that prints messages."""
     global _jobs, _say
     _jobs, _say = jobs, say
 
 
 def jobs() -> int:
-    """What `use` was told."""
+    """Return the number of jobs that `use` has set."""
     return _jobs
 
 
@@ -285,19 +285,19 @@ def _do(key: str, errand: Callable[[_Session], _Errand]) -> _Errand | MachineUns
         if interrupted():
             answer = Cancelled()
         if isinstance(answer, MachineUnsuitable | Cancelled):
-            _close()  # with whatever its processes are still at: the next errand must not receive that
+            _close()  # including its processes' unfinished work, which the next task must not receive
         return answer
 
 
 def _unfit(error: Exception) -> MachineUnsuitable:
-    """That an errand cannot be done here because of this, which is reported here as well."""
+    """Report an error here and return that this machine is unsuitable because of it."""
     why = str(error) if isinstance(error, ValueError) else format_exception(error)
     _say(f"This machine stops playing in this run: {why}")
     return MachineUnsuitable(why)
 
 
 def _interruption(key: str) -> tuple[Any, Interrupted]:
-    """Dask's worker that this thread works for, and what says whether to leave off."""
+    """Return dask's worker of this thread, and a function that returns whether the current task was cancelled."""
     from distributed import get_worker
     from distributed.core import Status
 
@@ -310,12 +310,12 @@ def _interruption(key: str) -> tuple[Any, Interrupted]:
 
 
 def _cores(worker: Any) -> int:
-    """How many games are played at a time: as was said, or as many as dask has threads, or one on every core."""
+    """Return the number of games to play at a time: as set, or the number of dask's threads, or one per core."""
     return _jobs or (worker.state.nthreads if worker.state.nthreads > 1 else int(joblib.cpu_count()))
 
 
 def _session_for(key: str, jobs: int, interrupted: Interrupted) -> _Session:
-    """The processes, at work on the task of this key, its agents compiled."""
+    """Return the session for the task of this key, with compiled agents."""
     global _session
     if _session is None or _session.key != key:
         task = unpack_task(pickle.loads(_parcels[key]))
@@ -340,7 +340,7 @@ def _close() -> None:
 
 
 class _Tray:
-    """Where the games of a batch are gathered; what `play_missing` knows as a record."""
+    """Collects the games of a batch; the recorder for `play_missing`."""
 
     def __init__(self, session: _Session, points: NDArray[np.int8]) -> None:
         self.played: list[FinishedGames] = []
@@ -349,26 +349,26 @@ class _Tray:
         self._users = users_in(session.task.specs)
 
     def add(self, played: FinishedGames | LogPart) -> None:
-        """Take finished games."""
+        """Collect finished games."""
         assert isinstance(played, FinishedGames)
         record_points(self._points, played.ids, played.games.winner)
         self.played.append(played)
 
     def write_if_due(self) -> None:
-        """Nothing is written before all games are there."""
+        """Do nothing: the batch is returned as a whole."""
 
     def losers_by(self, detail: str) -> set[int]:
-        """Those who have given up."""
+        """Return the agents that have been given up."""
         return set(self._session.given_up) if detail == FORFEITED else set()
 
     def is_user_code(self, agent: int) -> bool:
-        """Whether an agent runs code that does not ship with the toolkit."""
+        """Return whether an agent runs code that does not ship with the toolkit."""
         return agent in self._users
 
 
 def _play_batch(session: _Session, ids: Ids) -> _Batch | Cancelled:
     schedule = session.task.schedule
-    # As if all other games had been played.
+    # All other games count as played.
     points = np.zeros((schedule.rounds, len(schedule.matches), 2), np.int8)
     points.reshape(-1)[ids] = -1
     feed = BatchFeed(schedule, points, session.jobs)
@@ -403,7 +403,7 @@ def _answer_of(session: _Session, number: int) -> Answer:
             match event:
                 case Answered(_, value):
                     return Value(value)
-                case Failed(OSError() as error):  # such as a full disk
+                case Failed(OSError() as error):  # for example a full disk
                     raise error
                 case Failed(error):
                     return Raised(error if _is_portable(error) else RuntimeError(format_exception(error)))
@@ -420,7 +420,7 @@ def _is_portable(error: BaseException) -> bool:
 
 
 def _processor() -> str:
-    """The model of the processor, as far as it can be known."""
+    """Return the model of the processor, as far as it can be determined."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from experiments.plan.schedule import Ids, Schedule, pair_points
 
 Stop = Callable[[NDArray[np.int8]], Collection[int]]
-"""A stop rule: given the pair points of the rounds completed so far, [round, match] (see `schedule.pair_points`), the
-matches that are decided. It must depend on nothing else."""
+"""Stop rule: maps the pair points of the completed rounds, [round, match], to the decided matches.
+
+It must depend on nothing else; see `schedule.pair_points`.
+"""
 
 LONGEST_BATCH = 0.7
 SHORTEST_BATCH = 0.05
@@ -22,11 +24,11 @@ _WINDOW = 1 << 13
 
 @dataclass(frozen=True)
 class Pace:
-    """How much is handed out at a time: `workers` share what is left, and a batch takes so many seconds of one core.
+    """Batch sizes: `workers` share the remaining games, and a batch takes this many seconds on one core.
 
     Attributes:
-        first: of a batch before it is known how long a game takes.
-        shortest, longest: of any other; towards the end they become shorter.
+        first: seconds of a batch while the duration of a game is unknown.
+        shortest, longest: seconds of any other batch; towards the end batches become shorter.
     """
 
     workers: int
@@ -36,15 +38,15 @@ class Pace:
 
 
 class BatchFeed:
-    """The games still to be played. A game is handed out once; `give_back` returns one that was not played after all.
+    """Games still to be played. Each game is handed out once; `give_back` returns one that was not played.
 
-    A stop rule is asked at fixed checkpoints of the schedule, about every eighth of what has been played, once all
-    rounds before the checkpoint are complete. What it decides at one checkpoint takes effect at the next, and no game
-    beyond that next one is handed out before. So which games are played depends on results alone, never on timing, and
+    A stop rule is evaluated at fixed checkpoints of the schedule, about every eighth of what has been played, once all
+    rounds before the checkpoint are complete. A decision at one checkpoint takes effect at the next, and no game beyond
+    that next one is handed out before. So the games that are played depend on results alone, never on timing, and
     workers need not wait for one another.
 
-    `pace` says how much is handed out at a time, and may be changed at any time; `seconds` has for each match how long
-    a game takes, as far as is known.
+    `pace` sets the batch sizes and may be changed at any time; `seconds` has the duration of a game by match, as far as
+    it is known.
     """
 
     def __init__(self, schedule: Schedule, points: NDArray[np.int8], jobs: int, stop: Stop | None = None) -> None:
@@ -63,25 +65,25 @@ class BatchFeed:
 
     @property
     def total(self) -> int:
-        """How many games the run has, as far as is known: the stop rule may end matches early."""
+        """Number of games of the run, as far as known: the stop rule may end matches early."""
         return 2 * int(self.ends.sum())
 
     @property
     def missing(self) -> int:
-        """How many games have no result yet."""
+        """Number of games without a result."""
         return self.total - int(np.count_nonzero(self.points >= 0))
 
     def learn(self, matches: Ids, seconds: NDArray[np.float64]) -> None:
-        """Take note of how long games of these matches took, each."""
+        """Update the durations of games of these matches."""
         known = np.where(np.isnan(self.seconds[matches]), seconds, self.seconds[matches])
         self.seconds[matches] = (known + seconds) / 2
 
     def give_back(self, ids: Iterable[int]) -> None:
-        """Put games back to be handed out again, before all others."""
+        """Return games to the feed; they are handed out before all others."""
         self._returned = sorted({*self._returned, *(int(id_) for id_ in ids)})
 
     def take(self) -> Ids:
-        """The next games for one worker; none if there is nothing to do before more results are in."""
+        """Return the next games for one worker; empty if there is nothing to do until more results arrive."""
         self._advance()
         ids = np.array(self._returned, np.int64) if self._returned else self._ahead()
         if not len(ids):
@@ -97,7 +99,7 @@ class BatchFeed:
         return batch
 
     def _ahead(self) -> Ids:
-        """Missing games beyond the cursor, as far as may be played already."""
+        """Return the missing games beyond the cursor that may be played already."""
         last = self._frontier * len(self.schedule.matches) * 2
         while self._cursor < last:
             ids = np.arange(self._cursor, min(self._cursor + _WINDOW, last))
@@ -114,7 +116,7 @@ class BatchFeed:
         return np.where(np.isnan(self.seconds), guess, self.seconds)[matches]
 
     def _advance(self) -> None:
-        """Ask the stop rule at every checkpoint that has been reached."""
+        """Evaluate the stop rule at every checkpoint that has been reached."""
         while self.stop and self._decided < self._next and self._is_complete(self._decided, self._next):
             decided = self.stop(pair_points(self.points[: self._next]))
             for match in decided:
@@ -128,7 +130,7 @@ class BatchFeed:
 
 
 def checkpoints(rounds: int) -> Iterator[int]:
-    """Rounds at which a stop rule is asked: every 8 at first, then after another eighth of those before."""
+    """Yield the rounds at which a stop rule is evaluated: every 8 at first, then after another eighth."""
     checkpoint = 8
     while checkpoint < rounds:
         yield checkpoint

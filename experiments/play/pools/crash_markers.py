@@ -1,7 +1,7 @@
-"""Shared-memory markers that name the suspects of a crash; detection of stalled batches.
+"""Shared-memory markers that identify suspects of a crash; detection of stalled batches.
 
-A dead worker takes a whole pool of processes with it, and the batches of the others as well. The markers lie in a file
-that parent and workers map, so that they outlive any of them.
+The death of a worker ends a whole pool of processes, and loses the batches of the others as well. The markers are in a
+file that parent and workers map, so that they outlive any of them.
 """
 
 from __future__ import annotations
@@ -16,38 +16,42 @@ import psutil
 from numpy.typing import NDArray
 
 Markers = NDArray[np.int64]
-"""int64[slots, 5], a row for each batch that may be out at a time, its marker."""
+"""int64[slots, 5]: one row, its marker, for each batch that may be out at a time."""
 
 PID, GAME, MOVER, PLY, COMPILED = range(5)
-"""What a marker says: the worker (0: none; negative: it is handing the batch in), the game's id, whose move (0, 1),
-which ply, and whether compiled code plays, which nothing in the worker can end."""
+"""Fields of a marker: worker, game id, side to move (0, 1), ply, and whether compiled code plays.
+
+The worker is 0 if there is none, and negative while it returns the batch. Nothing in a worker can interrupt compiled
+code.
+"""
 WIDTH = 5
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """A game that was being played when its worker died, and the player (1 or 2) who was to move."""
+    """A game that was being played when its worker died, and the player (1 or 2) that was to move."""
 
     game_id: int
     mover: int
 
 
 def create_markers(path: Path, slots: int) -> Markers:
-    """A file of blank markers."""
+    """Create a file of empty markers."""
     return np.memmap(path, np.int64, "w+", shape=(slots, WIDTH))
 
 
 def open_markers(path: Path, slots: int) -> Markers:
-    """The markers another process made."""
+    """Open the markers that another process created."""
     return np.memmap(path, np.int64, "r+", shape=(slots, WIDTH))
 
 
 def find_suspects(markers: Markers, slots: Collection[int], dead: set[int]) -> list[Suspect]:
-    """The games that workers were at; those of the dead workers only, if it is known which died first.
+    """Return the games that workers were playing; those of the dead workers only, if it is known which died first.
 
-    A worker that died while handing in a batch, as one whose descriptors were closed does, was at its last game.
+    A worker that died while returning a batch, for example because its descriptors were closed, counts as playing its
+    last game.
 
-    `slots` are those whose batches are out.
+    `slots` are the slots of unfinished batches.
     """
     playing = [slot for slot in slots if markers[slot, PID] > 0]
     handing_in = [slot for slot in slots if markers[slot, PID] < 0]
@@ -57,19 +61,18 @@ def find_suspects(markers: Markers, slots: Collection[int], dead: set[int]) -> l
 
 
 def dead_among(markers: Markers) -> set[int]:
-    """The workers with markers that exist no more."""
+    """Return the workers with markers that no longer exist."""
     return {pid for pid in map(abs, markers[:, PID].tolist()) if pid and not psutil.pid_exists(pid)}
 
 
 LONGEST_STEP = 1.0
-"""Seconds that count at most between two looks: in the others the watch itself may have been stopped, or the machine
-asleep."""
+"""Maximum seconds counted between two looks: if more pass, this process may have been suspended."""
 
 
 class StallDetector:
-    """Sees from the markers how long compiled code has been at the same move. It costs the workers nothing.
+    """Measures from the markers how long compiled code has been at the same move, at no cost to the workers.
 
-    User code that runs interpreted is not its business: it plays in a child process, which the worker ends by itself.
+    Interpreted user code is not watched: it plays in a child process, which the worker itself ends.
     """
 
     def __init__(self, markers: Markers, clock: Callable[[], float] = time.monotonic) -> None:
@@ -80,12 +83,12 @@ class StallDetector:
         self._seen: dict[int, list[int]] = {}
 
     def forget(self, slot: int) -> None:
-        """Another batch has the slot now."""
+        """Reset a slot that gets another batch."""
         self._silent.pop(slot, None)
         self._seen.pop(slot, None)
 
     def look(self, slots: Collection[int]) -> dict[int, float]:
-        """Seconds for which the same move has been on, for each of these slots in which compiled code plays."""
+        """Return the seconds that the current move has taken so far, for each slot in which compiled code plays."""
         now = self._clock()
         step, self._looked = min(now - self._looked, LONGEST_STEP), now
         for slot in slots:

@@ -1,4 +1,4 @@
-"""Node limits at which every contender costs as much time as the baseline."""
+"""Node limits at which every contender takes as much time as the baseline."""
 
 from __future__ import annotations
 
@@ -11,31 +11,33 @@ from isolation.checks.search_cost import Cost
 from isolation.rules.limits import Limit
 
 Costs = Mapping[str, Cost | str]
-"""The costs of agents by name; of those that have none, why."""
+"""Costs of agents by name, or the reasons why they have none."""
 Measure = Callable[[Sequence[str]], Costs]
-"""Measures the costs of agents by name, over that of the first."""
+"""Measures the costs of agents by name, relative to the first."""
 
 
 FEWEST_NODES = 50
-"""With fewer a move, a search sees little more than the next ply."""
+"""Minimum node limit per move; with fewer nodes, a search hardly sees more than the next ply."""
 
 
 def to_measure(plan: Plan) -> list[str]:
-    """The names of a plan's agents, the baseline first if there is one: costs are over its own."""
+    """Return the names of a plan's agents, the baseline first if there is one, since costs are relative to it."""
     return [
         entrant.agent.name for entrant in sorted(plan.entrants, key=lambda entrant: "baseline" not in entrant.roles)
     ]
 
 
 def measured(costs: Costs) -> dict[str, Cost]:
-    """Those that could be measured."""
+    """Return the costs that could be measured."""
     return {name: cost for name, cost in costs.items() if isinstance(cost, Cost)}
 
 
 def at_equal_cost(plan: Plan, measure: Measure) -> tuple[Plan, dict[str, Cost]]:
-    """The plan with each contender's node limit divided by what a node costs over the baseline's, and all costs.
+    """Scale contenders' node limits to equal cost; return the plan and all costs.
 
-    The limits are fixed numbers from here on, so that the run means the same when it is resumed or repeated.
+    Each limit is divided by the contender's cost per node relative to the baseline's.
+
+    The limits are fixed numbers from then on, so that the run means the same when it is resumed or repeated.
 
     Raises:
         ValueError: there is no baseline, an agent to be scaled is not limited by nodes, or its code fails.
@@ -53,7 +55,7 @@ def at_equal_cost(plan: Plan, measure: Measure) -> tuple[Plan, dict[str, Cost]]:
 
 
 def check_scalable(plan: Plan) -> tuple[Entrant, list[Entrant]]:
-    """The baseline and the contenders of a plan whose limits can be scaled.
+    """Return the baseline and the contenders of a plan whose limits can be scaled.
 
     Raises:
         ValueError: there is no baseline, or an agent to be scaled is not limited by nodes.

@@ -1,8 +1,8 @@
 """Deferred Ctrl-C.
 
-A KeyboardInterrupt may come while a file is being written, and Python drops whatever is raised while it deletes an
-object, as happens thousands of times while code is compiled. So while there is something to lose, Ctrl-C is noted, and
-the loops ask. A request to end the process (SIGTERM) counts as Ctrl-C.
+A KeyboardInterrupt may be raised while a file is being written, and Python drops exceptions that are raised while it
+deletes an object, as happens thousands of times during compilation. So during critical work Ctrl-C is only recorded,
+and the loops check for it. A request to end the process (SIGTERM) counts as Ctrl-C.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 Interrupted = Callable[[], bool]
-"""Says whether Ctrl-C was pressed."""
+"""Returns whether Ctrl-C was pressed."""
 
 PATIENCE = 5.0
-"""Seconds after which another Ctrl-C is more than impatience: the first one has had no effect."""
+"""Seconds after which another Ctrl-C shows that the first one has had no effect."""
 _REMIND_EVERY = 0.5
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass
 class _Ear:
-    """When Ctrl-C was pressed, whether somebody asks, so that it need not be raised, and whether it has had an effect.
+    """State of Ctrl-C: when it was pressed, whether it is polled instead of raised, whether it took effect.
 
-    What is raised may be swallowed, as by a library that tries an import and goes on without it. So it is raised again
-    and again, until it has arrived: until somebody has caught it who ends what runs.
+    The exception may be swallowed, for example by a library that tries an import and continues without it. It is
+    therefore raised repeatedly until the code that ends the program has caught it.
     """
 
     pressed: list[float] = field(default_factory=list)
@@ -57,7 +57,7 @@ class _Ear:
 
 
 def _is_under_way() -> bool:
-    """Whether what is handled now is a KeyboardInterrupt, or came up while one was."""
+    """Return whether the exception being handled is a KeyboardInterrupt, or was raised while one was handled."""
     error = sys.exc_info()[1]
     while error and not isinstance(error, KeyboardInterrupt):
         error = error.__context__
@@ -73,14 +73,14 @@ def listen() -> None:
 
 
 def arrived() -> None:
-    """Have no KeyboardInterrupt raised again: whoever caught it ends what runs."""
+    """Stop raising KeyboardInterrupt: the code that caught it ends the program."""
     if _ear:
         _ear.has_arrived = True
 
 
 @contextmanager
 def until_interrupted() -> Iterator[None]:
-    """Do something that Ctrl-C ends."""
+    """Suppress KeyboardInterrupt at the end of a block that Ctrl-C may end."""
     try:
         yield
     except KeyboardInterrupt:
@@ -96,9 +96,11 @@ def _hear_with(ear: _Ear) -> None:
 
 @contextmanager
 def single_interrupt() -> Iterator[None]:
-    """Raise KeyboardInterrupt for the first Ctrl-C, and not for others right behind it, which would cut short the end.
+    """Raise KeyboardInterrupt for the first Ctrl-C only.
 
-    Outside the main thread, where no signal is heard, nothing is changed.
+    Further ones in quick succession would interrupt the cleanup.
+
+    Outside the main thread, which receives no signals, nothing is changed.
     """
     global _ear
     if _ear or threading.current_thread() is not threading.main_thread():
@@ -116,7 +118,7 @@ def single_interrupt() -> Iterator[None]:
 
 @contextmanager
 def deferred_interrupts() -> Iterator[Interrupted]:
-    """Raise nothing: gives a function that says whether Ctrl-C was pressed."""
+    """Record Ctrl-C instead of raising KeyboardInterrupt; yield a function that returns whether it was pressed."""
     with single_interrupt():
         ear = _ear if threading.current_thread() is threading.main_thread() else None
         if ear is None:

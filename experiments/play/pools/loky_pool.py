@@ -1,7 +1,7 @@
 """Local pool of loky worker processes.
 
-Loky gives up all workers when one has died. The markers say which games were on, and a look at which processes still
-exist, before loky ends the others, says whose fault it was.
+Loky ends all workers when one has died. The markers show which games were being played. To identify the worker that
+died first, the pool checks which processes still exist before loky ends the others.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from isolation.compiling import code_cache
 from isolation.files.temp_folders import temporary_folder
 
 LOOKS_ALLOWED = 10
-"""How often in a row a worker may be seen stopped, about ten times a second, before it is ended."""
+"""Number of consecutive looks, about ten per second, at which a worker may be found stopped before it is killed."""
 _SAFE_PATH = "PYTHONSAFEPATH"
 
 
 @dataclass(frozen=True)
 class _SentBatch:
-    """A batch that is out, and the slot of its marker."""
+    """An unfinished batch, and the slot of its marker."""
 
     ids: Ids
     slot: int
@@ -55,15 +55,15 @@ class _SentBatch:
 
 @dataclass(frozen=True)
 class _SentCall:
-    """A call that is out."""
+    """An unfinished call."""
 
     number: int
 
 
 class LokyPool(Pool):
-    """Processes that are started when there is something to do, and anew after one has died.
+    """Worker processes that are started on demand, and restarted after one has died.
 
-    Two batches a worker may be out, so that none waits for the parent.
+    Two batches per worker may be unfinished, so that no worker waits for the parent.
     """
 
     def __init__(self, jobs: int) -> None:
@@ -82,7 +82,7 @@ class LokyPool(Pool):
         self._stopped: dict[int, int] = {}
 
     def assign(self, task: Task) -> None:
-        """See `Pool.assign`. The task goes to the workers by a file, and only once to each."""
+        """See `Pool.assign`. The task is passed to the workers in a file, which each reads once."""
         if self._out:
             self._end_workers()
         if self._task:
@@ -121,7 +121,7 @@ class LokyPool(Pool):
         self._end_silent()
         if not any(map(_is_lost, done)):
             return self._events(done)
-        # Loky has given up all that is out; what came back before that counts.
+        # Loky has given up all unfinished work; results that arrived before still count.
         done = wait(self._out).done
         events = self._events({future for future in done if not _is_lost(future)})
         return [*events, self._bury()]
@@ -156,7 +156,7 @@ class LokyPool(Pool):
 
     def _running(self) -> ProcessPoolExecutor:
         if self._executor is None:
-            # One thread a worker: the games are the parallelism. All share one cache of compiled code.
+            # One thread per worker: the games run in parallel. All share one cache of compiled code.
             environment = {
                 "OMP_NUM_THREADS": "1",
                 "NUMBA_NUM_THREADS": "1",
@@ -171,14 +171,14 @@ class LokyPool(Pool):
         return self._executor
 
     def _events(self, done: set[Future[Any]]) -> list[Event]:
-        """What has come back of what was out, failures last."""
+        """Return the events of finished futures, failures last."""
         events = [_event(self._out.pop(future), future) for future in done]
         return sorted(events, key=lambda event: isinstance(event, Failed))
 
     def _end_stopped(self) -> None:
-        """Kill the workers that somebody has stopped, as by SIGSTOP: they are lost as those that die are.
+        """Kill workers that were stopped, for example by SIGSTOP: they count as dead.
 
-        Not at first sight: who stops the whole run, as Ctrl-Z does, lets its processes go on one after another.
+        Not at the first look: after the whole run was stopped, as by Ctrl-Z, its processes continue one after another.
         """
         workers = list((self._executor and self._executor._processes) or ())
         self._stopped = {pid: self._stopped.get(pid, 0) + 1 for pid in workers if _is_stopped(pid)}
@@ -188,7 +188,7 @@ class LokyPool(Pool):
                     os.kill(pid, signal.SIGKILL)
 
     def _end_silent(self) -> None:
-        """Kill the workers in which compiled code is at a move for longer than the task has patience with the mover."""
+        """Kill workers in which compiled code has been at a move for longer than the mover's timeout."""
         assert self._task
         for slot, seconds in self._watch.look([batch.slot for batch in self._batches()]).items():
             if seconds <= min(self._task.patience):
@@ -200,14 +200,14 @@ class LokyPool(Pool):
                     os.kill(int(marker[PID]), signal.SIGKILL)
 
     def _note_death(self, future: Future[Any]) -> None:
-        """Called by loky when a worker has died, and before it kills the others: only now can they be told apart."""
+        """Callback for a worker's death, before loky kills the others: only then can the dead worker be identified."""
         if _is_lost(future) and not self._dead:
             self._dead = dead_among(self._markers)
 
     def _bury(self) -> Died:
-        """All that is out is lost."""
+        """End the pool's workers and return all unfinished work as lost."""
         assert self._task
-        self._join()  # lest loky's thread has yet to say who died
+        self._join()  # loky's thread may not have reported the death yet
         sent = self._batches()
         slots = [batch.slot for batch in sent]
         suspects = find_suspects(self._markers, slots, self._dead)
@@ -227,7 +227,7 @@ class LokyPool(Pool):
 
     def _join(self) -> None:
         if self._executor is not None:
-            # Loky's own thread stumbles over calls that it has not passed on yet when the workers are killed.
+            # Loky's own thread fails on calls that it has not passed on yet when the workers are killed.
             while any(not (future.running() or future.done()) for future in self._out):
                 time.sleep(0.001)
             self._executor.shutdown(wait=True, kill_workers=True)
@@ -235,7 +235,7 @@ class LokyPool(Pool):
 
 
 def _is_stopped(pid: int) -> bool:
-    """Whether a process was stopped by a signal."""
+    """Return whether a process was stopped by a signal."""
     try:
         return bool(psutil.Process(pid).status() == psutil.STATUS_STOPPED)
     except psutil.Error:
@@ -243,7 +243,7 @@ def _is_stopped(pid: int) -> bool:
 
 
 def _is_lost(future: Future[Any]) -> bool:
-    """Whether the worker that was to do it has died, or another one, and loky all of them."""
+    """Return whether a call was lost because its worker died, or another one and loky ended them all."""
     return future.done() and isinstance(future.exception(), BrokenProcessPool)
 
 
@@ -256,15 +256,16 @@ def _event(sent: _SentBatch | _SentCall, future: Future[Any]) -> Event:
 
 @contextmanager
 def _sheltered() -> Iterator[None]:
-    """Let processes that are started meanwhile inherit deafness to Ctrl-C, and import nothing of the working directory.
+    """Start processes that inherit a blocked SIGINT and do not import from the working directory.
 
-    Ctrl-C is delivered to this one afterwards. A user's `random.py` is not Python's, for which workers would take it.
+    Ctrl-C is delivered to this process afterwards. The workers must not import a user's `random.py` instead of
+    Python's.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     path_before = os.environ.get(_SAFE_PATH)
     os.environ[_SAFE_PATH] = "1"
     try:
-        # Started on demand, Python's resource tracker would end the deafness of all that are started after it.
+        # Started on demand, Python's resource tracker would unblock SIGINT for all processes that are started after it.
         resource_tracker.ensure_running()
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         yield
@@ -276,12 +277,12 @@ def _sheltered() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-# In the worker's process
+# Functions that run in the worker process
 
 
 @dataclass
 class _Process:
-    """What a process of the pool keeps: its markers, and the worker for the task it was last sent."""
+    """State of a process of the pool: its markers, and the worker for its latest task."""
 
     markers: Markers
     task_file: Path | None = None
@@ -292,17 +293,17 @@ _process: _Process
 
 
 def _start(markers: Path, slots: int, parent: int) -> None:
-    """Make this process one of the pool: silent, deaf to Ctrl-C, gone when its parent is."""
+    """Initialise a process of the pool: it prints nothing, ignores Ctrl-C and ends with its parent."""
     global _process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ.pop(_SAFE_PATH, None)  # it is not for programs that agents start
+    os.environ.pop(_SAFE_PATH, None)  # must not affect programs that agents start
     _silence()
     threading.Thread(target=end_with, args=(parent,), daemon=True).start()
     _process = _Process(open_markers(markers, slots))
 
 
 def _silence() -> None:
-    """Send what agents print nowhere: the terminal belongs to the parent's display."""
+    """Discard output of agents: the terminal belongs to the parent's display."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)

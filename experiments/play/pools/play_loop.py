@@ -34,29 +34,29 @@ _LOGGER = logging.getLogger(__name__)
 
 
 class Recorder(Protocol):
-    """Where finished games go, and what must be known of those before and of the agents."""
+    """Destination of finished games, with facts about earlier games and the agents."""
 
     def add(self, played: FinishedGames | LogPart) -> None:
-        """Take finished games."""
+        """Add finished games."""
 
     def write_if_due(self) -> None:
-        """Put them where they are safe, if it is time to."""
+        """Save them if it is time to."""
 
     def losers_by(self, detail: str) -> set[int]:
-        """The agents, by their places in the plan, that lost games with this detail before."""
+        """Return the agents, by their indices in the plan, that lost earlier games with this detail."""
 
     def is_user_code(self, agent: int) -> bool:
-        """Whether an agent runs code that does not ship with the toolkit."""
+        """Return whether an agent runs code that does not ship with the toolkit."""
 
 
 def play_missing(
     pool: Pool, feed: BatchFeed, ledger: Recorder, interrupted: Interrupted, report: Callable[[], None]
 ) -> None:
-    """Play until nothing is missing, or until interrupted; every game that came back is in the ledger afterwards.
+    """Play until nothing is missing, or until interrupted; afterwards the ledger has every game that was returned.
 
     Raises:
-        UnreachableError: the workers are gone, for all that is known.
-        ValueError: workers die, or cannot be started, or what a batch says is wrong with the task.
+        UnreachableError: the workers cannot be reached any more.
+        ValueError: workers die, or cannot be started, or a batch reports an error in the task.
         OSError: the log cannot be written.
     """
     run = _Run(pool, feed, ledger, interrupted, Recovery(), CrashCounts(ledger.losers_by(FORFEITED)))
@@ -77,7 +77,7 @@ def play_missing(
 
 @dataclass(frozen=True)
 class _Run:
-    """All that playing a run goes by."""
+    """State of a run being played."""
 
     pool: Pool
     feed: BatchFeed
@@ -87,13 +87,13 @@ class _Run:
     killers: CrashCounts
 
     def agents_of(self, game_id: int) -> list[int]:
-        """The places in the plan of a game's player 1 and 2."""
+        """Return the indices in the plan of a game's player 1 and 2."""
         agents: list[int] = self.feed.schedule.players(np.array([game_id]))[0].tolist()
         return agents
 
 
 def _without_forfeits(run: _Run, ids: Ids) -> Ids:
-    """The games that are to be played; those of players who have given up are recorded as lost."""
+    """Record the games of given-up agents as lost, and return the others."""
     if not run.killers.given_up:
         return ids
     losers = [run.killers.forfeiting(run.agents_of(int(id_))) for id_ in ids]
@@ -122,7 +122,7 @@ def _take(event: Event, run: _Run) -> list[Instruction]:
 
 
 def _learn_of_killers(played: FinishedGames | LogPart, run: _Run) -> None:
-    """Take note of who came to the end of a game, and of who was found to kill where the games were played."""
+    """Update the crash counts: agents that finished a game, and agents that were found to kill their workers."""
     players, games = run.feed.schedule.players(played.ids), played.games
     lost = np.flatnonzero(np.isin(games.reason, (Reason.ERROR, Reason.HANG))).tolist()
     killed = [game for game in lost if games.detail[game].startswith(KILLED)]
@@ -153,7 +153,7 @@ def _obey(instruction: Instruction, run: _Run) -> None:
 
 
 def _play_alone(attempt: PlayAlone, run: _Run) -> FinishedGames | LogPart | None:
-    """Play a game in a worker of its own until it is finished or lost; None if interrupted meanwhile."""
+    """Play a game in a worker of its own until it is finished or lost; None if interrupted."""
     with run.pool.alone() as alone:
         while not run.interrupted():
             if not alone.is_busy:
@@ -174,7 +174,7 @@ def _play_alone(attempt: PlayAlone, run: _Run) -> FinishedGames | LogPart | None
 
 
 def _lost(lost: RecordLoss, alone: Pool, run: _Run) -> FinishedGames | None:
-    """The game, lost by whose code killed; None if interrupted before that is known."""
+    """Return the game as lost by the player whose code killed the worker; None if interrupted before that is known."""
     game_id = lost.suspect.game_id
     agents = run.agents_of(game_id)
     users = [side for side, agent in enumerate(agents, 1) if run.ledger.is_user_code(agent)]
@@ -187,7 +187,7 @@ def _lost(lost: RecordLoss, alone: Pool, run: _Run) -> FinishedGames | None:
 
 
 def _kills(alone: Pool, game_id: int, player: int, interrupted: Interrupted) -> bool:
-    """Whether a game's player (1 or 2) kills its worker also when it meets a player of ours."""
+    """Return whether a game's player (1 or 2) also kills its worker when it meets a player of ours."""
     alone.call(Worker.play_one_of_ours, game_id, player)
     while not interrupted():
         for event in alone.finished(TICK):

@@ -1,4 +1,4 @@
-"""Interface of pools: verbs in, events out.
+"""Interface of pools: methods in, events out.
 
 `loky_pool` is the implementation for the processors of one machine, `cluster.dask_pool` that for several machines.
 """
@@ -17,7 +17,7 @@ from experiments.play.pools.crash_markers import Suspect
 from experiments.play.pools.worker import Batch, Task
 
 TICK = 0.1
-"""How many seconds callers wait for workers before they see to the rest."""
+"""Seconds that callers wait for workers before they do other work."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Answered:
-    """A call has returned `value`; `call` is the number that `Pool.call` gave."""
+    """A call has returned `value`; `call` is its number from `Pool.call`."""
 
     call: int
     value: Any
@@ -37,7 +37,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class Failed:
-    """A batch, or the call of that number, has raised an exception where it ran."""
+    """A batch, or the call of that number, has raised an exception."""
 
     error: BaseException
     call: int | None
@@ -45,13 +45,13 @@ class Failed:
 
 @dataclass(frozen=True)
 class Died:
-    """One worker or several have died.
+    """One or more workers have died.
 
     Attributes:
-        lost: the ids of all games that were out and never come back by themselves.
-        suspects: the games of those workers that died by themselves: each may have killed its own. None if they were
-            not playing, or nobody knows.
-        calls: the numbers of the calls that never return.
+        lost: ids of all unfinished games that will not be returned.
+        suspects: games of the workers that died by themselves, each of which may be the cause. None if they were not
+            playing, or if it is unknown.
+        calls: numbers of the calls that will not return.
     """
 
     lost: tuple[int, ...]
@@ -64,7 +64,7 @@ Event = Finished | Answered | Failed | Died
 
 @dataclass(frozen=True)
 class Machine:
-    """One of the machines that play: its name, its cores, the model of its processor, games a second, batches out."""
+    """A machine that plays: name, cores, processor model, games per second, unfinished batches."""
 
     name: str
     cores: int
@@ -75,13 +75,13 @@ class Machine:
 
 @dataclass(frozen=True)
 class Fleet:
-    """What is known of the machines of a pool that spans several.
+    """Machines of a pool that spans several.
 
     Attributes:
         machines: those that play now.
-        pace: how much they are to be sent at a time.
-        notes: for people: who was left out and why, and what else should be known.
-        interpreted: for each agent that runs interpreted on any of them, by its place in the plan, why.
+        pace: batch sizes for them.
+        notes: messages for the user: which machines were excluded and why, and other remarks.
+        interpreted: reasons why agents run interpreted on any machine, by their indices in the plan.
     """
 
     machines: tuple[Machine, ...]
@@ -91,64 +91,64 @@ class Fleet:
 
 
 class UnreachableError(ConnectionError):
-    """The workers of a pool cannot be reached any more; what they were at is to be played again."""
+    """The workers of a pool cannot be reached any more; their unfinished games must be played again."""
 
 
 class Pool(ABC):
-    """Workers that play batches of a task, and nothing else: retrying, blaming and giving up are the runner's.
+    """Workers that play batches of a task. The runner decides on retries, blame and giving up.
 
     For implementers:
 
     **Threads and ownership.** One thread makes a pool, calls it and closes it, and no method is called while another
-    runs. What an implementation does in threads of its own stays inside. The ids handed to `submit` are the pool's from
-    then on; what `finished` returns is the caller's. `submit`, `call` and `finished` with no time to wait return at
-    once, without waiting for a worker.
+    runs. Threads of an implementation stay internal. The ids passed to `submit` belong to the pool from then on; what
+    `finished` returns belongs to the caller. `submit`, `call`, and `finished` with a timeout of zero return at once,
+    without waiting for a worker.
 
-    **Workers.** Each has a `worker.Worker` made of the task it works on, one batch or call at a time. What an agent
-    prints is seen nowhere, Ctrl-C reaches the caller only, and no worker outlives the process that made the pool, even
-    if that is killed. What `Worker.compile_agents` has compiled is ready, wherever batches of the same task are played;
-    a pool that spans machines sees to that on each of them, before its first batch.
+    **Workers.** Each has a `worker.Worker` made of its current task, and does one batch or call at a time. Output of
+    agents is discarded, Ctrl-C reaches the caller only, and no worker outlives the process that made the pool, even if
+    that is killed. What `Worker.compile_agents` has compiled is available wherever batches of the same task are played;
+    a pool that spans machines ensures that on each of them, before its first batch.
 
-    **Order.** Batches come back in any order. Everything that was submitted or called appears in exactly one event: it
-    is finished, answered or failed, or it is among what a death lost. In what `finished` returns at a time, results
-    stand before failures, and failures before deaths.
+    **Order.** Batches return in any order. Everything that was submitted or called appears in exactly one event: it is
+    finished, answered or failed, or it is lost by a death. In each list that `finished` returns, results precede
+    failures, and failures precede deaths.
 
-    **Death.** Whenever a worker's death is noticed, while submitting, calling or waiting, it is told by `finished`, and
-    only there: `submit` and `call` never raise because of it; what they were to send is then among what is lost.
-    Suspects are the games of the workers that died by themselves, and not of those the pool ended because of it, as far
-    as that can be known; where it cannot, all games that were being played. After a death the pool is ready for more,
-    and what is out and not lost stays out. Losses that say nothing about the games, as of a machine or a network, need
-    not be told: the pool may send such a batch elsewhere. It must not do so with a game that may have killed a worker.
+    **Death.** A worker's death, whether noticed while submitting, calling or waiting, is reported by `finished` only.
+    `submit` and `call` never raise because of it; what they were to send is then among what is lost. Suspects are the
+    games of the workers that died by themselves, not of those the pool ended because of it, as far as that can be
+    known; otherwise all games that were being played. After a death the pool can be used further, and unfinished work
+    that is not lost stays unfinished. Losses that say nothing about the games, as of a machine or a network, need not
+    be reported: the pool may send such a batch elsewhere. It must not do so with a game that may have killed a worker.
 
-    **What survives.** Nothing but what has been returned. A pool may outlive a run: `assign` gives it another task, and
-    processes and the code they have loaded stay.
+    **Persistence.** Only returned results persist. A pool may outlive a run: `assign` gives it another task, and
+    processes and the code they have loaded are kept.
     """
 
     @abstractmethod
     def assign(self, task: Task) -> None:
-        """Work on this task from now on; what is still out of an earlier one is dropped, and appears in no event."""
+        """Work on this task from now on; unfinished work of an earlier one is dropped and appears in no event."""
 
     @property
     @abstractmethod
     def has_room(self) -> bool:
-        """Whether another batch may be submitted, so that no worker waits for the caller. It may change any time."""
+        """Return whether to submit another batch, so that no worker waits for the caller. It may change any time."""
 
     @property
     @abstractmethod
     def is_busy(self) -> bool:
-        """Whether anything is out: batches or calls that no event has told of."""
+        """Return whether any batch or call is unfinished, that is, has not appeared in an event."""
 
     @property
     def fleet(self) -> Fleet | None:
-        """What there is to say of a pool that spans machines; it compiles the agents of its task by itself.
+        """Machines of a pool that spans several; such a pool compiles the agents of its task by itself.
 
-        None of a pool of this machine alone.
+        None for a pool of this machine alone.
         """
         return None
 
     @abstractmethod
     def submit(self, ids: Ids, interpreted: bool = False) -> None:
-        """Have a worker play these games of the task; see `Worker.play_batch`.
+        """Send these games of the task to a worker; see `Worker.play_batch`.
 
         Raises:
             ValueError: no worker can be started.
@@ -156,9 +156,10 @@ class Pool(ABC):
 
     @abstractmethod
     def call(self, function: Callable[..., object], *arguments: object) -> int:
-        """Have a worker call `function(worker, *arguments)`, and return a number that the event about it will bear.
+        """Call `function(worker, *arguments)` in a worker, and return a number that identifies the call in its event.
 
         Args:
+            function: defined at the top level of a module or a class, such as `Worker.measure_costs`.
             function: at the top level of a module or a class, such as `Worker.measure_costs`.
 
         Raises:
@@ -167,7 +168,7 @@ class Pool(ABC):
 
     @abstractmethod
     def finished(self, timeout: float) -> list[Event]:
-        """What has happened since the last time, waiting for something up to `timeout` seconds if anything is out.
+        """Return the events since the last call, waiting up to `timeout` seconds for one if anything is unfinished.
 
         Raises:
             UnreachableError: the workers are on other machines, and cannot be reached any more.
@@ -175,14 +176,14 @@ class Pool(ABC):
 
     @abstractmethod
     def alone(self) -> Pool:
-        """Another pool, of one worker and with the same task, for a game that may kill it; the caller closes it.
+        """Return another pool, with one worker and the same task, for a game that may kill it; the caller closes it.
 
-        A pool that names no suspects is never asked for one.
+        Not called on a pool that never names suspects.
         """
 
     @abstractmethod
     def close(self) -> None:
-        """End all workers at once, whatever they are at; what is out is dropped. The pool serves no more."""
+        """End all workers immediately; unfinished work is dropped. The pool cannot be used afterwards."""
 
     def __enter__(self) -> Pool:
         return self
@@ -192,4 +193,4 @@ class Pool(ABC):
 
 
 MakePool = Callable[[int], AbstractContextManager[Pool]]
-"""Makes a pool of so many workers. A pool that is to outlive a run comes in a `nullcontext`."""
+"""Makes a pool with a number of workers. A pool that is to outlive a run comes in a `nullcontext`."""

@@ -17,35 +17,35 @@ if TYPE_CHECKING:
     from isolation.players.agents import Agent
 
 Sharers = tuple[int, ...]
-"""Agents, by their places in the plan, that share compiled code: two processes must not both compile it."""
+"""Agents, by their indices in the plan, that share compiled code: two processes must not both compile it."""
 
 _DIED = "its process died during compilation and checks"
 
 
 @dataclass(frozen=True)
 class Kit:
-    """What there is to compile of a plan: who shares code, and the names of the agents."""
+    """What must be compiled for a plan: groups of agents that share code, and the agents' names."""
 
     sharers: tuple[Sharers, ...]
     names: tuple[str, ...]
 
 
 def kit_of(agents: Sequence[Agent], settings: Sequence[str]) -> Kit:
-    """What there is to compile of some agents with their settings."""
+    """Return what must be compiled for some agents with their settings."""
     return Kit(tuple(sharing_code(agents, settings)), tuple(agent.name for agent in agents))
 
 
 def kit_in(worker: Worker) -> Kit:
-    """What there is to compile of a worker's task."""
+    """Return what must be compiled for a worker's task."""
     return kit_of(worker.agents, worker.task.settings)
 
 
 def prepare(
     pool: Pool, kit: Kit, jobs: int, interrupted: Interrupted, report: Callable[[str, dict[int, str]], None]
 ) -> dict[int, str]:
-    """Compile or load every agent, `jobs` at a time; says of those that run interpreted why, by place.
+    """Compile or load every agent, `jobs` at a time; return the reasons of those that run interpreted, by index.
 
-    `report` is told the names of what is being prepared, and what has been found so far.
+    `report` is called with the names of the agents in progress, and the reasons so far.
 
     Raises:
         ValueError: compiled code cannot be kept, or a user's file has changed since the plan was made.
@@ -59,7 +59,10 @@ def prepare(
 
 
 def sharing_code(agents: Sequence[Agent], settings: Sequence[str]) -> list[Sharers]:
-    """The places of agents that share code; no agents stand for what plays games of compiled agents."""
+    """Group the indices of agents that share code.
+
+    The empty group stands for the loop that plays games of compiled agents.
+    """
     agents_by_code: dict[str, list[int]] = {}
     for index, (agent, text) in enumerate(zip(agents, settings, strict=True)):
         agents_by_code.setdefault(code_hash(agent.heuristic) if agent.heuristic else text, []).append(index)
@@ -68,7 +71,7 @@ def sharing_code(agents: Sequence[Agent], settings: Sequence[str]) -> list[Share
 
 
 def measure_in(pool: Pool, names: Sequence[str], interrupted: Interrupted) -> Costs:
-    """The costs of agents of the pool's plan over that of the first, measured in one of its workers.
+    """Measure the costs of the agents of the pool's plan, relative to the first, in one of its workers.
 
     None once `interrupted`.
     """
@@ -94,7 +97,7 @@ def _compile(
     report: Callable[[str, dict[int, str]], None],
     reasons: dict[int, str],
 ) -> list[Sharers]:
-    """Have agents compiled, adding to `reasons`; returns those that were under way when a worker died."""
+    """Compile agents, adding to `reasons`; return those that were being compiled when a worker died."""
     left, lost = list(waiting), []
     out: dict[int, Sharers] = {}
     while (left or out) and not interrupted():
@@ -119,7 +122,7 @@ def _names(kit: Kit, under_way: Iterable[Sharers]) -> str:
 
 
 def _refuse(pool: Pool, sharers: Sharers, interrupted: Interrupted) -> dict[int, str]:
-    """Let agents whose compiling kills its process run interpreted everywhere, from now on."""
+    """Let agents whose compilation kills its process run interpreted everywhere from now on."""
     pool.call(Worker.refuse_to_compile, sharers, _DIED)
     while pool.is_busy and not interrupted():
         for event in pool.finished(TICK):

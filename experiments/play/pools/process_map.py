@@ -24,16 +24,16 @@ from isolation.usercode.process_lifetime import die_with_parent
 
 T = TypeVar("T")
 Result = tuple[T, CapturedOutput]
-"""What a call has returned, and what it has printed."""
+"""Return value and output of a call."""
 
 
 def map_unordered(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[T]:
-    """The results of `function(*call)` for every call, in no order; with one job in this process.
+    """Yield the results of `function(*call)` for all calls, in any order; with one job they run in this process.
 
-    What the calls print is not shown; a warning says how much it was.
+    Output of the calls is not shown; a warning reports its amount.
 
     Raises:
-        ValueError: there are more jobs than this machine can be asked for.
+            ValueError: there are more jobs than is reasonable for this machine.
         ChildProcessError: a worker has died.
     """
     try:
@@ -43,7 +43,7 @@ def map_unordered(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], 
     _end_workers_in_the_end()
     tasks = (joblib.delayed(run)(os.getpid(), function, call) for call in calls)
     try:
-        # Interrupted while it starts its threads, joblib fails to join them instead of ending.
+        # If joblib is interrupted while it starts its threads, it fails to join them.
         with starting_silently(), deferred_interrupts() as interrupted:
             results = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)
         with _closed_silently(results):
@@ -60,7 +60,7 @@ def map_unordered(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], 
 
 @contextmanager
 def _closed_silently(results: Generator[Any, None, None]) -> Iterator[None]:
-    """Close joblib's results in the end, without its advice to whoever leaves calls unfinished: we interrupted it."""
+    """Close joblib's results at the end, without its warning about unfinished calls, which we interrupted."""
     try:
         yield
     finally:
@@ -71,16 +71,16 @@ def _closed_silently(results: Generator[Any, None, None]) -> Iterator[None]:
 
 @contextmanager
 def starting_silently() -> Iterator[None]:
-    """Discard for good what processes that are started meanwhile print themselves, to the end of their lives.
+    """Discard permanently the output of processes that are started meanwhile.
 
     Loky's workers print a traceback if their parent ends while they start, and its resource tracker prints what it
-    removes after processes that were killed: the terminal is no place for either.
+    removes after processes were killed: neither belongs on the terminal.
     """
     with ExitStack() as stack:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         stack.callback(os.close, nowhere)
         for descriptor in (1, 2):
-            with suppress(OSError):  # it is closed: nothing can be printed there
+            with suppress(OSError):  # stdout or stderr is closed: nothing can be printed there
                 before = os.dup(descriptor)
                 stack.callback(os.close, before)
                 stack.callback(os.dup2, before, descriptor)
@@ -90,10 +90,10 @@ def starting_silently() -> Iterator[None]:
 
 @cache
 def _end_workers_in_the_end() -> None:
-    """Have the workers, which wait minutes for more to do, ended when this process is about to end.
+    """End the idle workers, which wait minutes for more work, when this process is about to end.
 
-    Loky would do so itself once Python joins threads; the command line waits for none, and multiprocessing would wait
-    for the workers to give up.
+    Loky would do so when Python joins threads, but the command line waits for no threads, and multiprocessing would
+    wait until the workers time out.
     """
     atexit.register(_end_workers)
 
@@ -104,7 +104,7 @@ def _end_workers() -> None:
 
 
 def values_of(results: Iterable[Result[T]]) -> Iterator[T]:
-    """What calls have returned; in the end a warning says how much they printed."""
+    """Yield the return values of calls; at the end a warning reports the amount of their output."""
     all_printed = CapturedOutput()
     for result, printed in results:
         all_printed = CapturedOutput(all_printed.lines + printed.lines, all_printed.first or printed.first)
@@ -114,7 +114,7 @@ def values_of(results: Iterable[Result[T]]) -> Iterator[T]:
 
 
 def end_with(parent: int) -> None:
-    """End this process when its parent has ended, even by kill -9: an orphan would wait for work for ever."""
+    """End this process when its parent has ended, even by kill -9: an orphan would wait for work forever."""
     die_with_parent()
     while os.getppid() == parent:
         time.sleep(0.5)
@@ -122,7 +122,7 @@ def end_with(parent: int) -> None:
 
 
 def run(parent: int, function: Callable[..., T], call: tuple[Any, ...]) -> Result[T]:
-    """Call a function in a process that ends with its parent; what it prints comes back beside the result."""
+    """Call a function in a process that ends with its parent; return its output with the result."""
     if os.getpid() != parent:
         _watch(parent)
     with capture_output() as printed:

@@ -1,10 +1,10 @@
 """Decide what to do when workers die: events in, instructions out.
 
-A game that was on when its worker died is played again alone, and interpreted, as compiled code may be what died, or
-did not answer. If that goes well, or its worker was merely ended from outside, nothing has happened; who does not
-answer in a child process either loses there. A game that goes on killing is lost by the player whose code it is (see
-`guilty`). Games that were only in the way are played again with all others. A player that goes on killing, game after
-game, forfeits the rest (see `CrashCounts`).
+If a worker dies during a game, the game is played again alone and interpreted, since compiled code may have died or
+hung. If that succeeds, or if the worker was ended from outside, nothing is recorded; a player that does not answer in a
+child process either loses there. A game that kills its worker repeatedly is lost by the player whose code is
+responsible (see `guilty`). Other games that were lost with the worker are played again with all others. A player that
+kills its worker in several games in a row forfeits the rest (see `CrashCounts`).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from experiments.play.pools.pool import Died
 from isolation.rules.outcome import PROCESS_DIED
 
 DEATHS_ALLOWED = 3
-"""A game that kills its worker so many times is lost by `error`; so many deaths in a row without a game end the run."""
+"""Deaths after which a game is lost by `error`. As many in a row without a finished game end the run."""
 
 
 GAMES_ALLOWED = 3
-"""A player that loses so many games in a row by killing its worker plays no more."""
+"""Number of games in a row, lost by killing the worker, after which a player forfeits the rest."""
 KILLED = PROCESS_DIED
-"""How the details of games begin that were lost by killing, or forfeited because of it."""
+"""Prefix of the details of games that were lost by killing, or forfeited because of it."""
 FORFEITED = f"{KILLED} in {GAMES_ALLOWED} games in a row, so that this one was not played"
 
 
@@ -37,7 +37,7 @@ class Requeue:
 
 @dataclass(frozen=True)
 class PlayAlone:
-    """Play a game again by itself, interpreted; its worker has died so many times."""
+    """Play a game again by itself, interpreted; `deaths` is the number of its workers that have died."""
 
     suspect: Suspect
     deaths: int
@@ -53,7 +53,7 @@ class RecordLoss:
 
 @dataclass(frozen=True)
 class EndRun:
-    """Go on no further; `why` is for people."""
+    """End the run; `why` is for the user."""
 
     why: str
 
@@ -62,17 +62,17 @@ Instruction = Requeue | PlayAlone | EndRun
 
 
 class Recovery:
-    """Counts deaths that are nobody's fault: they may not go on for ever without a game being finished between them."""
+    """Counts deaths without a suspect: they may not go on indefinitely without a finished game between them."""
 
     def __init__(self) -> None:
         self._in_vain = 0
 
     def finished(self) -> None:
-        """Games have been finished while all play: workers do live."""
+        """Reset the count: games have been finished in the pool."""
         self._in_vain = 0
 
     def died(self, death: Died) -> list[Instruction]:
-        """What to do about a death while all play."""
+        """Decide what to do about a death in the pool."""
         self._in_vain = 0 if death.suspects else self._in_vain + 1
         if self._in_vain == DEATHS_ALLOWED:
             return [EndRun("worker processes die before playing a game")]
@@ -82,9 +82,11 @@ class Recovery:
 
 
 def died_alone(attempt: PlayAlone, death: Died) -> PlayAlone | RecordLoss:
-    """What to do about a death in a game that is played alone: it is that game's, even if nobody is suspect.
+    """Decide what to do about a death in a game that is played alone.
 
-    The last who is known to have been on the move is to blame.
+    The game counts as its cause, even without suspects.
+
+    The last player known to have been on the move is blamed.
     """
     suspect = next(iter(death.suspects), attempt.suspect)
     deaths = attempt.deaths + 1
@@ -92,13 +94,13 @@ def died_alone(attempt: PlayAlone, death: Died) -> PlayAlone | RecordLoss:
 
 
 def guilty(lost: RecordLoss, users: Collection[int], killing: Collection[int]) -> tuple[int, str]:
-    """Who (1 or 2) pays for a game that killed its worker, and what is said of it.
+    """Return the player (1 or 2) who loses a game that killed its worker, and the detail for the log.
 
-    A process may die in the turn of the one whose code did nothing to it, as when the other has closed its files.
+    A process may die in one player's turn because of the other's code, for example because that has closed its files.
 
     Args:
-        users: those of the two whose code is a user's; ours does not kill.
-        killing: where both are, those who killed a worker also when they met a player of ours.
+        users: players whose code is a user's; ours does not kill.
+        killing: if both are users, those that also killed a worker when they met a player of ours.
     """
     mover = lost.suspect.mover
     detail = f"{KILLED} {lost.deaths} times in this game"
@@ -115,23 +117,23 @@ def guilty(lost: RecordLoss, users: Collection[int], killing: Collection[int]) -
 
 
 class CrashCounts:
-    """Counts games in a row, agent by agent (by their places in the plan), that an agent has lost by killing."""
+    """Counts games in a row that an agent (by its index in the plan) has lost by killing its worker."""
 
     def __init__(self, given_up: Iterable[int] = ()) -> None:
         self.given_up = set(given_up)
         self._in_a_row: Counter[int] = Counter()
 
     def killed(self, agent: int) -> None:
-        """The agent has lost a game by killing its worker."""
+        """Record that the agent has lost a game by killing its worker."""
         self._in_a_row[agent] += 1
         if self._in_a_row[agent] == GAMES_ALLOWED:
             self.given_up.add(agent)
 
     def finished(self, agents: Iterable[int]) -> None:
-        """These agents have come to the end of a game."""
+        """Record that these agents have finished a game."""
         for agent in agents:
             self._in_a_row[agent] = 0
 
     def forfeiting(self, players: Iterable[int]) -> int | None:
-        """The player (1 or 2) who forfeits a game between these two agents; None if it is to be played."""
+        """Return the player (1 or 2) who forfeits a game between these two agents; None if it is to be played."""
         return next((side for side, agent in enumerate(players, 1) if agent in self.given_up), None)

@@ -1,4 +1,4 @@
-"""Worker: plays batches of a schedule."""
+"""Worker: play batches of a schedule."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from isolation.players.agents import Agent
 
 _PLY_US = 2
-"""Microseconds for what goes with a ply beside thinking."""
+"""Microseconds per ply besides thinking."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a worker must know before it can play: the games, and the agents by spec and expected settings.
+    """Everything a worker needs to play: the games, and the agents by spec and expected settings.
 
-    `patience` has for each agent the seconds after which its worker is ended that shows no sign of life. `programs` are
-    the engines by name, and `errors` is the folder for what they write to standard error, if there is one.
+    `patience` has, for each agent, the seconds without a sign of life after which its worker is killed. `programs` are
+    the engines by name, and `errors` is the folder for their standard error, if there is one.
     """
 
     schedule: Schedule
@@ -52,7 +52,7 @@ class Task:
 
 
 def task_of(plan: Plan, errors: str = "") -> Task:
-    """What workers must know of a plan."""
+    """Make the task of a plan."""
     cap = plan.config.hard_cap
     return Task(
         schedule=plan.schedule,
@@ -67,7 +67,7 @@ def task_of(plan: Plan, errors: str = "") -> Task:
 
 @dataclass(frozen=True)
 class Batch:
-    """A finished batch, and how many seconds a game of each match took in it."""
+    """A finished batch, and the mean duration of a game by match."""
 
     played: FinishedGames | LogPart
     matches: Ids
@@ -88,9 +88,9 @@ class Worker:
         self._memory: MoveCache | None = None
 
     def compile_agents(self, agent_indices: Sequence[int]) -> dict[int, str]:
-        """Compile or load these agents, or for no place what plays games of compiled agents.
+        """Compile or load these agents; an empty sequence means the loop that plays games of compiled agents.
 
-        Says of those that run interpreted why.
+        Return the reasons of those that run interpreted.
 
         Raises:
             ValueError: compiled code cannot be kept.
@@ -113,7 +113,7 @@ class Worker:
             ) from error
 
     def refuse_to_compile(self, agent_indices: Sequence[int], why: str) -> None:
-        """Let these agents run interpreted from now on, in every process of this machine: compiling them does harm."""
+        """Let these agents run interpreted from now on, in every process of this machine: compiling them is harmful."""
         from isolation.compiling.compile_heuristic import mark_uncompilable
 
         for index in agent_indices:
@@ -121,9 +121,9 @@ class Worker:
                 mark_uncompilable(heuristic, parse_size(self.task.schedule.size), why)
 
     def measure_costs(self, names: Sequence[str]) -> dict[str, Cost | str]:
-        """The costs of these agents, over that of the first; see `cost.measure_costs`.
+        """Measure the costs of these agents relative to the first; see `measure_costs`.
 
-        User code that does not compile is kept out of this process, and not measured.
+        User code that does not compile is not run in this process, and not measured.
         """
         from isolation.checks.search_cost import measure_costs
 
@@ -138,7 +138,7 @@ class Worker:
         """Play these games of the schedule, all in the interpreted loop if `interpreted`.
 
         Args:
-            marker: int64[5], kept at the game that is on; see `crash`.
+                marker: int64[5], updated to the current game; see `crash_markers`.
         """
         from isolation.games.match import play_many
         from isolation.native.move_cache import MoveCache
@@ -168,7 +168,7 @@ class Worker:
         return Batch(FinishedGames(ids, games, np.full(len(ids), now)), matches, means)
 
     def play_one_of_ours(self, game_id: int, player: int) -> None:
-        """Have the player (1 or 2) of a game meet the random player from its opening, to see whether that kills us."""
+        """Let the player (1 or 2) of a game play the random player from its opening, to test whether that is fatal."""
         from isolation.games.match import play_games
         from isolation.players.agents import RandomAgent
 
@@ -183,10 +183,10 @@ class Worker:
 
 @contextmanager
 def _checked(agents: Sequence[Agent]) -> Iterator[None]:
-    """See that heuristics from files, which this process has loaded, change nothing that belongs to others.
+    """Check that heuristics from files, which this process has loaded, change nothing outside their own modules.
 
     Raises:
-        ValueError: one of them does, all of which the message names.
+        ValueError: some of them do; the message names all of them.
     """
     names = [agent.name for agent in agents if agent.is_user_code and agent.heuristic]
     try:
@@ -198,9 +198,9 @@ def _checked(agents: Sequence[Agent]) -> Iterator[None]:
 
 
 def _shares(games: GameBatch, seconds: float) -> NDArray[np.float64]:
-    """What of the seconds that a batch took each of its games took: by its plies' own times, and a bit for each ply.
+    """Distribute a batch's duration over its games: by their plies' own times, plus a constant for each ply.
 
-    A game that is lost before its first ply counts as one of one ply.
+    A game that was lost before its first ply counts as one ply.
     """
     sums = np.append(0, np.cumsum(games.time_us + _PLY_US))
     weights = np.maximum(np.diff(sums[games.offsets]), _PLY_US)
