@@ -1,6 +1,6 @@
 """Parse the output of the classic tournament scripts.
 
-Two forms exist. The first edition prints a block per agent:
+Two formats exist. The first edition prints a block per agent:
 
     *************************
      Evaluating: ID_Improved
@@ -18,7 +18,7 @@ The second edition prints one table, a column per agent:
     --------------------------------------------------
                Win Rate:      60.0%        68.6%
 
-Anything around them (headings, prose, comment signs, warnings) is passed over.
+Surrounding text (headings, prose, comment signs, warnings) is skipped.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _DEPTH_IN_NAME = re.compile(r"^(MM|AB)/\d+_")
 
 @dataclass
 class _Block:
-    """One agent's results as they accumulate; `printed` is its name in the match lines."""
+    """Accumulated results of one agent; `printed` is its name in the match lines."""
 
     agent: str
     heading: str
@@ -54,12 +54,12 @@ class _Block:
 
 
 def parse_classic_text(text: str, source: str = "notes") -> PublishedTables:
-    """Read every result in `text`, in either form and any number of runs.
+    """Parse all results in `text`, in either format and for any number of runs.
 
-    A table ("run 1", "run 2: <heading above it>", …) holds each agent once: a further run starts when an agent comes
-    up again. Opponents written with their depth ("MM/3_Null") are named without it. Percentages that do not fit the
-    counts and matches without a result are reported in `problems`. Raises ValueError, naming the line, if there is no
-    result at all or if a row of the second form has not as many columns as its header.
+    A table ("run 1", "run 2: <heading above it>", …) has each agent once: when an agent recurs, a new run starts.
+    Opponents with a depth in their names ("MM/3_Null") are named without it. Percentages that do not match the counts,
+    and matches without a result, are reported in `problems`. Raises ValueError, naming the line, if there is no result
+    at all, or if a row of the second format has a different number of columns than its header.
     """
     blocks: list[_Block] = []
     problems: list[str] = []
@@ -90,7 +90,7 @@ def parse_classic_text(text: str, source: str = "notes") -> PublishedTables:
             problems += _check_named(blocks, match[1], match[2], number)
         elif match := _HEADING.match(line):
             heading = match[1]
-        # the result usually ends the line of its match; a warning printed in between breaks it off
+        # the result usually ends the line of its match, but a warning printed in between splits it
         if pending and (result := _RESULT.search(line)):
             _enter(blocks, heading, *pending, int(result[1]), int(result[2]))
             pending = None
@@ -116,7 +116,7 @@ def _enter(blocks: list[_Block], heading: str, agent: str, opponent: str, wins: 
 
 
 def _start_columns(names: str, heading: str, cells: int, line: int) -> list[_Block]:
-    # names may hold single spaces, and long names are set apart by no more than one: the first row decides
+    # names may contain single spaces, and long names are separated by only one: the first row decides
     for separator in (r"\s{2,}|\t", r"\s+"):
         agents = re.split(separator, names)
         if len(agents) == cells:
@@ -141,7 +141,7 @@ def _check_all(blocks: list[_Block], rates: list[str], line: int) -> list[str]:
 
 
 def _check_named(blocks: list[_Block], agent: str, rate: str, line: int) -> list[str]:
-    """Check the first share printed after an agent's block; later ones are summaries of something else."""
+    """Check the first share printed after an agent's block; later ones are summaries of other results."""
     for block in reversed(blocks):
         if agent in (block.agent, block.printed):
             return [] if block.is_checked else _check(block, rate, line)

@@ -1,7 +1,7 @@
 """Re-analyse published win and loss tables against the baseline of the same source.
 
-Such tables give no openings, so nothing is known about pairing: every game is taken as independent. Where openings
-decide games and were swapped, the true uncertainty is smaller, and these tests err on the side of caution.
+Such tables contain no openings, so nothing is known about pairing: all games are treated as independent. If openings
+decide games and sides were swapped, the true uncertainty is smaller, so these tests are conservative.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PLACEHOLDER = re.compile(r"student|(ab|id)?_?custom(_?(player|score))?(_\d+)?",
 
 @dataclass(frozen=True)
 class AgentResult:
-    """One agent in one table: its share of games won over all opponents, and against each, with Wilson intervals."""
+    """Results of one agent in one table: share of games won, overall and by opponent, with Wilson intervals."""
 
     source: str
     table: str
@@ -42,11 +42,12 @@ class AgentResult:
 
 @dataclass(frozen=True)
 class Claim:
-    """What was published about an agent beside the baseline, and whether it stands.
+    """A published claim about an agent compared with the baseline, and whether it holds.
 
-    `tables` are those it rests on, several if runs of the same agent are taken together; `opponents` those both met.
-    `published` is what the bare shares say: "better", "worse" or "equal". `adjusted_p` is Holm-adjusted over the
-    claims of the source. Where the table has no baseline of its own, all those of the source are taken together.
+    `tables` are the tables it is based on, several if runs of the same agent are combined; `opponents` are the common
+    opponents. `published` is the verdict by the plain shares: "better", "worse" or "equal". `adjusted_p` is
+    Holm-adjusted over the claims of the source. If the table has no baseline of its own, all baselines of the source
+    are combined.
     """
 
     source: str
@@ -65,21 +66,21 @@ class Claim:
 
     @property
     def stands(self) -> bool:
-        """Whether the difference is more than luck explains."""
+        """Return whether the difference is significant."""
         return self.published != "equal" and self.adjusted_p <= self.alpha
 
     @property
     def is_anonymous(self) -> bool:
-        """Whether the agent has a name that templates give: it may be another function in every run."""
+        """Return whether the agent has a name from a template, which may be another function in every run."""
         return _PLACEHOLDER.fullmatch(self.agent) is not None
 
 
 @dataclass(frozen=True)
 class Repetition:
-    """The same baseline measured several times in one source: an A/A experiment, where all difference is luck.
+    """The same baseline measured several times in one source: an A/A experiment, in which all differences are luck.
 
-    `largest_difference` is the range of the shares won; `expected_difference` is what two such runs differ by at most
-    in 95 of 100 cases, if nothing but luck is at work.
+    `largest_difference` is the range of the shares won; `expected_difference` is the 95 % quantile of the difference of
+    two such runs if it is due to luck alone.
     """
 
     source: str
@@ -91,17 +92,16 @@ class Repetition:
 
     @property
     def is_luck(self) -> bool:
-        """Whether luck alone explains how much the runs differ, at the 5 % level."""
+        """Return whether the differences between the runs are consistent with luck at the 5 % level."""
         return self.test.p_value > 0.05
 
 
 @dataclass(frozen=True)
 class PublishedAnalysis:
-    """Everything that can be said about published tables.
+    """Results of analysing published tables.
 
-    `claims` are per table. `pooled` are per agent, all its tables taken together, for sources in which an agent has
-    several. `repetitions` are the baselines measured more than once. `notes` say what was assumed and what is wrong
-    with the text.
+    `claims` are per table. `pooled` are per agent, with all its tables combined, for sources in which an agent has
+    several. `repetitions` are the baselines measured more than once. `notes` are assumptions, and problems of the text.
     """
 
     results: tuple[AgentResult, ...]
@@ -112,7 +112,10 @@ class PublishedAnalysis:
 
 
 def parse_published(text: str, source: str = "notes") -> PublishedTables:
-    """Read CSV or the classic scripts' output, whichever `text` is; `source` names it where it does not itself."""
+    """Parse CSV or the output of the classic scripts.
+
+    `source` is the source's name if `text` does not contain one.
+    """
     first = next((line for line in text.splitlines() if line.strip()), "")
     columns = {name.strip().strip('"') for name in first.lstrip("\ufeff").split(",")}
     if {"wins", "losses"} <= columns:
@@ -123,10 +126,10 @@ def parse_published(text: str, source: str = "notes") -> PublishedTables:
 def analyse_published(
     tables: PublishedTables, baseline: str | None = None, confidence: float = 0.95, alpha: float = 0.05
 ) -> PublishedAnalysis:
-    """Intervals, tests against the baseline of the same source, and which claims stand.
+    """Compute intervals and tests against the baseline of the same source, and decide which claims hold.
 
-    `baseline` names the baseline in every source; without it the agent called ID_Improved or AB_Improved (with or
-    without "_score", in any case) is taken. Raises ValueError if `baseline` is given and occurs nowhere.
+    `baseline` names the baseline in every source; the default is the agent called ID_Improved or AB_Improved (with or
+    without "_score", in any case). Raises ValueError if `baseline` is given and does not occur.
     """
     check_between("confidence", confidence)
     check_between("alpha", alpha)
@@ -185,9 +188,9 @@ def _by_agent(results: Iterable[AgentResult]) -> dict[str, list[AgentResult]]:
 
 
 def _claim(runs: Sequence[AgentResult], bases: Sequence[AgentResult], confidence: float, alpha: float) -> Claim:
-    """The claim resting on `runs` of one agent, each against the baseline of its own table.
+    """Test the claim based on `runs` of one agent, each against the baseline of its own table.
 
-    If one has none, all are taken together against all the baseline's games, so that no game counts twice.
+    If one has none, all are combined and compared with all of the baseline's games, so that no game counts twice.
     """
     of_table = {base.table: [baseline for baseline in bases if baseline.table == base.table] for base in bases}
     elsewhere = any(run.table not in of_table for run in runs)
@@ -221,7 +224,7 @@ def _claim(runs: Sequence[AgentResult], bases: Sequence[AgentResult], confidence
 
 
 def _total(results: Iterable[AgentResult]) -> dict[str, tuple[int, int]]:
-    """Wins and games by opponent over several results."""
+    """Return wins and games by opponent, summed over several results."""
     total: dict[str, tuple[int, int]] = {}
     for result in results:
         for opponent, share in result.opponents:
@@ -243,7 +246,7 @@ def _repetition(runs: Sequence[AgentResult], confidence: float) -> Repetition:
     ]
     test = homogeneity(counts)
     total = _total(runs)
-    # two runs of the shortest length, each opponent won at the rate of all runs together
+    # two runs of the shortest length, with each opponent's rate over all runs together
     share = min(sum(won + lost for won, lost in run) for run in counts) / max(sum(total[n][1] for n in shared), 1)
     variance = sum(
         total[n][1] * share * (total[n][0] / total[n][1]) * (1 - total[n][0] / total[n][1])
@@ -263,10 +266,10 @@ def _repetition(runs: Sequence[AgentResult], confidence: float) -> Repetition:
 
 
 def analyse_file(path: Path | None, baseline: str | None = None) -> PublishedAnalysis:
-    """The analysis of a file, or of the tables that ship with the project.
+    """Analyse a file, or by default the tables that ship with the project.
 
     Raises:
-        ValueError: the file cannot be read, or holds no results, or nobody in it is called `baseline`.
+        ValueError: the file cannot be read or contains no results, or no agent in it is called `baseline`.
     """
     if path is None:
         return analyse_published(parse_csv(bundled_csv()), baseline)

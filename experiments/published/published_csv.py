@@ -28,22 +28,22 @@ class PublishedRow:
 
 @dataclass(frozen=True)
 class PublishedTables:
-    """Rows in the order of the text, and what is wrong with it: see `parse_classic_text`."""
+    """Rows in the order of the text, and its problems: see `parse_classic_text`."""
 
     rows: tuple[PublishedRow, ...]
     problems: tuple[str, ...] = ()
 
 
 def bundled_csv() -> str:
-    """The text of the published evaluations that ship with the project."""
+    """Return the text of the published evaluations that ship with the project."""
     return read_shipped(FILE).decode().replace("\r\n", "\n")
 
 
 def parse_csv(text: str, source: str = "") -> PublishedTables:
-    """Read CSV with the columns agent, opponent, wins, losses and, optionally, source, table and protocol.
+    """Parse CSV with the columns agent, opponent, wins, losses and, optionally, source, table and protocol.
 
-    `source` stands in where there is no such column. Raises ValueError, naming the line, for a missing column or value,
-    counts that are none, and an opponent listed twice for the same agent of the same table.
+    `source` is used if there is no such column. Raises ValueError, naming the line, for a missing column or value,
+    invalid counts, and an opponent listed twice for the same agent of the same table.
     """
     reader = csv.DictReader(io.StringIO(text))
     missing = [name for name in REQUIRED if name not in (reader.fieldnames or ())]

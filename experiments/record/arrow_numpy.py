@@ -11,7 +11,7 @@ import pyarrow as pa
 
 
 def to_numpy(values: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
-    """The values of an array or a column; of one array of numbers, where none is missing, without a copy of them."""
+    """Convert an array or a column to NumPy; a single numeric array without missing values is not copied."""
     if isinstance(values, pa.ChunkedArray):
         parts = [to_numpy(chunk) for chunk in values.chunks if len(chunk)]
         if len(parts) == 1:
@@ -26,7 +26,7 @@ def to_numpy(values: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
 
 
 def to_arrow(values: npt.NDArray[Any]) -> pa.Array:
-    """An array of the numbers, or truth values, in one of NumPy's."""
+    """Convert a NumPy array of numbers or truth values to an Arrow array."""
     if values.dtype == np.bool_:
         return to_arrow(values.view(np.uint8)).cast(pa.bool_())
     data = np.ascontiguousarray(values)
@@ -34,7 +34,7 @@ def to_arrow(values: npt.NDArray[Any]) -> pa.Array:
 
 
 def to_names(codes: npt.NDArray[np.int16], names: Sequence[str]) -> pa.DictionaryArray:
-    """A column of names, by their places among these."""
+    """Return a dictionary column of names, given their indices in `names`."""
     builder = pa.lib.StringBuilder()
     builder.append_values(names)
     return pa.DictionaryArray.from_arrays(to_arrow(codes), builder.finish())

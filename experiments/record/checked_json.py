@@ -1,7 +1,7 @@
 """Checksummed JSON files, written atomically.
 
-An object's first key says that it is sealed, its last holds the CRC-32 of all others. Files with neither, from before
-there was a seal or written by others, are read as they are.
+An object's first key marks it as sealed, and its last contains the CRC-32 of all others. Files with neither key, from
+older versions or other programs, are read without verification.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SEALED, CHECKSUM = "sealed", "checksum"
 
 
 def write_json(path: Path, facts: Mapping[str, Any]) -> None:
-    """Write an object, sealed; when this returns it is on the disk for good, and until then nothing changes.
+    """Write an object with a checksum, atomically and durably: on return it is synced to the disk.
 
     Raises:
         OSError: the disk is full, or the folder cannot be written.
@@ -28,11 +28,11 @@ def write_json(path: Path, facts: Mapping[str, Any]) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The object in a file, without its seal.
+    """Read the object in a file, without its checksum keys.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it is damaged, or holds no object.
+        ValueError: it is damaged, or contains no object.
     """
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
@@ -41,7 +41,7 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(facts, dict):
         raise ValueError("it does not contain an object")
     is_sealed, checksum = facts.pop(SEALED, None), facts.pop(CHECKSUM, None)
-    # The two places that say so keep each other: a bit flipped in one does not unseal a file.
+    # Both keys mark a sealed file: a bit flipped in one of them cannot make it look unsealed.
     if (is_sealed, checksum) != (None, None) and (is_sealed, checksum) != (True, _checksum(facts)):
         raise ValueError("checksum mismatch: the file was damaged or edited by hand")
     return facts

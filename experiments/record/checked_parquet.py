@@ -1,10 +1,10 @@
 """Checksummed Parquet files, written atomically.
 
-The format has checksums of pages, which we write for other readers, and none for what says where and what the pages
-are. So a seal of ours stands between the pages and the footer, where other readers do not look: `SEAL`, the CRC-32 of
-all that comes before it, and the CRC-32 of all that comes behind; the file's metadata say that it is there. Whoever
-reads columns verifies both, which takes a second for some gigabytes, and whoever counts rows the second one. Files
-without a seal, from before there was one or written by others, are read as they are.
+The format has page checksums, which are written for other readers, but none for the metadata that locate and describe
+the pages. Therefore a seal is placed between the pages and the footer, where other readers ignore it: `SEAL`, the
+CRC-32 of everything before it, and the CRC-32 of everything after it. The file's metadata state that it exists. Reading
+columns verifies both checksums, which takes a second for some gigabytes; counting rows verifies the second one. Files
+without a seal, from older versions or other programs, are read without verification.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from isolation.files.atomic_write import make_folder, write_atomic
 SEAL = b"ISOLATION"
 _SEALED = b"sealed by"
 _TAIL = 8
-"""Bytes behind the footer: its length, and `_MAGIC`."""
+"""Number of bytes after the footer: its length, and `_MAGIC`."""
 _MAGIC = b"PAR1"
 _CHECKSUM = 4
-"""Bytes of each checksum."""
+"""Bytes per checksum."""
 _SEAL_BYTES = len(SEAL) + 2 * _CHECKSUM
 
 
 class DamagedFileError(ValueError):
-    """A file is not what was written."""
+    """A file's contents differ from what was written."""
 
 
 def save_table(path: Path, table: pa.Table, level: int | None = None) -> None:
-    """Write a table, compressed by zstd; when this returns it is on the disk for good, and until then nothing changes.
+    """Write a table, compressed by zstd, atomically and durably: on return it is synced to the disk.
 
     Raises:
         OSError: the disk is full, or the folder cannot be written.
@@ -45,7 +45,7 @@ def save_table(path: Path, table: pa.Table, level: int | None = None) -> None:
 
 
 def save_sealed(path: Path, data: bytes) -> None:
-    """Write what `encode_checked` made, here or on another machine; see `save_table`.
+    """Write the output of `encode_checked`, from this or another machine; see `save_table`.
 
     Raises:
         OSError: the disk is full, or the folder cannot be written.
@@ -54,7 +54,7 @@ def save_sealed(path: Path, data: bytes) -> None:
 
 
 def encode_checked(table: pa.Table, level: int | None = None) -> bytes:
-    """A table as the file that `save_table` writes."""
+    """Encode a table as the file that `save_table` writes."""
     sink = pa.BufferOutputStream()
     described = table.replace_schema_metadata({**(table.schema.metadata or {}), _SEALED: SEAL})
     pq.write_table(described, sink, compression="zstd", compression_level=level, write_page_checksum=True)
@@ -65,10 +65,10 @@ def encode_checked(table: pa.Table, level: int | None = None) -> bytes:
 
 
 def write_parquet(path: Path, table: pa.Table, level: int | None = None) -> None:
-    """`save_table`, with the folder the file lies in.
+    """Call `save_table` after creating the parent folder.
 
     Raises:
-        ValueError: it cannot be written there.
+        ValueError: the file cannot be written there.
     """
     try:
         make_folder(path.parent)
@@ -78,11 +78,11 @@ def write_parquet(path: Path, table: pa.Table, level: int | None = None) -> None
 
 
 def read_parquet(path: Path, schema: pa.Schema, columns: Sequence[str] | None = None) -> pa.Table:
-    """A table with the columns of `schema`, or with some of them; its metadata are the file's.
+    """Read a table with the columns of `schema`, or with some of them; its metadata are the file's.
 
     Raises:
         FileNotFoundError: there is no such file.
-        DamagedFileError: it is damaged, or holds something else.
+            DamagedFileError: it is damaged, or contains something else.
     """
     wanted = schema.names if columns is None else list(columns)
     with _opened(path, schema) as parquet:
@@ -90,11 +90,11 @@ def read_parquet(path: Path, schema: pa.Schema, columns: Sequence[str] | None = 
 
 
 def read_batches(path: Path, schema: pa.Schema, columns: Sequence[str], rows: int) -> Iterator[pa.Table]:
-    """The same, of some columns and so many rows at a time: memory for a few serves for all, and is quicker to come by.
+    """Yield some columns in batches of `rows` rows; the memory of one batch is reused, which is faster than allocating.
 
     Raises:
         FileNotFoundError: there is no such file.
-        DamagedFileError: it is damaged, or holds something else.
+            DamagedFileError: it is damaged, or contains something else.
     """
     with _opened(path, schema) as parquet:
         for batch in parquet.iter_batches(rows, columns=list(columns), use_threads=False):
@@ -103,7 +103,7 @@ def read_batches(path: Path, schema: pa.Schema, columns: Sequence[str], rows: in
 
 @contextmanager
 def _opened(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetFile]:
-    """The file, found to be whole and to have the columns of `schema`."""
+    """Open a file after verifying its checksums and the columns of `schema`."""
     data = _bytes_of(path)
     with _told_of(path):
         _check_pages(data, _checked_end(pa.BufferReader(data)))
@@ -115,10 +115,10 @@ def _opened(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetFile]:
 
 
 def _bytes_of(path: Path) -> pa.Buffer:
-    """The bytes of a file, in memory of Arrow's.
+    """Read the bytes of a file into memory owned by Arrow.
 
-    Python's would be given back by whichever thread of Arrow's is done with them last, perhaps while the program ends;
-    a thread that asks for Python's lock then ends it with "terminate called without an active exception"
+    Memory owned by Python would be released by the last Arrow thread that uses it, perhaps while the program ends. A
+    thread that requests Python's lock then aborts it with "terminate called without an active exception"
     (https://github.com/apache/arrow/issues/34314).
     """
     with path.open("rb") as file:
@@ -132,7 +132,7 @@ def _as_in(schema: pa.Schema, table: pa.Table) -> pa.Table:
 
 
 def count_rows(path: Path) -> int:
-    """How many rows a file has, by its footer.
+    """Count the rows of a file, from its footer.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -153,7 +153,7 @@ def _told_of(path: Path) -> Iterator[None]:
 
 
 def _checked_end(file: IO[bytes]) -> bytes:
-    """The seal, if there is one, and the footer, which ends the file; empty if the file is not sealed."""
+    """Return the seal, if there is one, and the footer, which ends the file; empty if the file is not sealed."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(size - _TAIL, 0))
     tail = file.read()
@@ -163,7 +163,7 @@ def _checked_end(file: IO[bytes]) -> bytes:
     file.seek(before)
     end = file.read()
     footer = end[_SEAL_BYTES:]
-    # The two places that say so keep each other: a bit flipped in one does not unseal a file.
+    # Both places mark a sealed file: a bit flipped in one of them cannot make it look unsealed.
     is_whole = end.startswith(SEAL) and _checksum(footer) == end[_SEAL_BYTES - _CHECKSUM : _SEAL_BYTES]
     if not is_whole and (end.startswith(SEAL) or _SEALED in footer):
         raise pa.ArrowInvalid("checksum mismatch in its footer")

@@ -1,4 +1,4 @@
-"""Finished games on their way from a worker to the log."""
+"""Finished games, on their way from a worker to the log."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class FinishedGames:
     """n finished games.
 
     Attributes:
-        ids: int64[n], of the schedule.
-        games: what happened in each of them, in this order.
-        started_us: int64[n], when a game's batch began, in microseconds since 1970 (UTC).
+        ids: int64[n], ids in the schedule.
+        games: course of each game, in this order.
+        started_us: int64[n], start of a game's batch, in microseconds since 1970 (UTC).
     """
 
     ids: Ids
@@ -32,7 +32,7 @@ class FinishedGames:
 
 @dataclass(frozen=True)
 class GameEndings:
-    """How n games ended: the columns of `GameBatch` that playing on goes by."""
+    """How n games ended: the columns of `GameBatch` that are needed to continue a run."""
 
     winner: NDArray[np.int8]
     reason: NDArray[np.int8]
@@ -41,12 +41,12 @@ class GameEndings:
 
 @dataclass(frozen=True)
 class LogPart:
-    """n finished games that have become a part of the log already where they were played, on another machine.
+    """n finished games that another machine has already encoded as a part of the log.
 
     Attributes:
-        ids: int64[n], of the schedule.
+        ids: int64[n], ids in the schedule.
         games: how each of them ended, in this order.
-        data: the part, as `log.packed` makes it.
+        data: the part, encoded by `log.encode_part`.
     """
 
     ids: Ids
@@ -55,7 +55,7 @@ class LogPart:
 
 
 def joined(parts: Sequence[FinishedGames]) -> FinishedGames:
-    """Several sets of games, at least one, as one."""
+    """Concatenate one or more sets of games."""
     return FinishedGames(
         ids=np.concatenate([part.ids for part in parts]),
         games=joined_games([part.games for part in parts]),
@@ -66,7 +66,7 @@ def joined(parts: Sequence[FinishedGames]) -> FinishedGames:
 def forfeited_game(
     schedule: Schedule, game_id: int, loser: int, detail: str, reason: Reason = Reason.ERROR
 ) -> FinishedGames:
-    """The record of a game that could not be played: lost by this player (1 or 2)."""
+    """Return the record of a game that could not be played: lost by this player (1 or 2)."""
     ids = np.array([game_id])
     (opening,) = schedule.openings(ids)
     plies = len(opening)

@@ -1,9 +1,9 @@
 """Game log: Parquet parts, one row per game; `docs/reference/log.md` lists the columns.
 
-A run's games lie in `RUN/games/` as `games-FIRST-LAST.parquet`, named by the numbers of the parts they hold. A file
-whose numbers lie within another's has been merged into that other file and no longer counts. That rule is what makes
-merging safe: whatever moment it is killed at, each game is read exactly once. Only small parts are merged, because
-writing a game takes about as long as a tenth of playing it.
+A run's games are in `RUN/games/` as `games-FIRST-LAST.parquet`, named by the numbers of the parts they contain. A file
+whose numbers lie within another's has been merged into that file and is ignored. This rule makes merging safe: if it is
+killed at any moment, each game is still read exactly once. Only small parts are merged, because writing a game takes
+about a tenth of the time of playing it.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ if TYPE_CHECKING:
 COLOURS = ("same", "other", "none")
 GAMES = "games"
 SMALL_PART = 10_000
-"""Parts of fewer games are merged when a run ends,"""
+"""Parts of fewer games are merged when a run ends."""
 LARGE_PART = 60_000
-"""into files of at most so many."""
+"""Maximum number of games in a merged file."""
 SMALL_PART_FROM_ELSEWHERE = 1_000
-"""The same of parts that other machines have made: they are many, and whoever merges them has to decode each game."""
+"""`SMALL_PART` for parts from other machines: these are many, and merging them must decode each game."""
 PER_PLY = ("moves", "score", "depth", "nodes", "time_us", "exact")
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 _BATCH = 8192
-"""Games that are read at a time where all of them would fill the memory."""
+"""Number of games read at a time if all of them would fill the memory."""
 
 _NAMES = pa.dictionary(pa.int16(), pa.string())
 _CODES = pa.dictionary(pa.int8(), pa.string())
@@ -96,9 +96,9 @@ SCHEDULED = (
 
 
 def read_games(run: str | Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """The games of a run, finished or not, in the order of their ids; of chosen columns, or of all.
+    """Return the games of a run, finished or not, by ascending id; optionally only some columns.
 
-    Names are categorical; per-ply columns hold an array a game.
+    Names are categorical; per-ply columns hold one array per game.
 
     Raises:
         ValueError: there is no run there, a file of it is damaged, or no such column.
@@ -110,16 +110,16 @@ def read_games(run: str | Path, columns: Sequence[str] | None = None) -> pd.Data
     table = read_table(run, [*wanted, "game_id"])
     ids = table["game_id"].to_numpy()
     table = table.select(wanted)
-    # Each column of the table is let go when that of the frame is there: both would fill the memory.
+    # Each column of the table is released once it is in the frame: both together would fill the memory.
     frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
     if (ids[1:] >= ids[:-1]).all():
         return frame
-    # Sorted here and not in Arrow, which would move every ply instead of a pointer a game.
+    # Sorted here and not in Arrow, which would move every ply instead of one pointer per game.
     return frame.take(np.argsort(ids, kind="stable")).reset_index(drop=True)
 
 
 def read_table(run: str | Path, columns: Sequence[str]) -> pa.Table:
-    """Columns of the games of a run as an Arrow table, in the order in which they were written.
+    """Read columns of the games of a run as an Arrow table, in the order in which they were written.
 
     Raises:
         ValueError: there is no run there, or a file of it is damaged.
@@ -129,7 +129,7 @@ def read_table(run: str | Path, columns: Sequence[str]) -> pa.Table:
 
 
 def map_parts(run: str | Path, columns: Sequence[str], look: Callable[[Path, pa.Table], T]) -> list[T]:
-    """What `look` makes of columns of each file of a run, one at a time: the plies of a large run fill the memory.
+    """Apply `look` to columns of each file of a run, one at a time to limit memory; return the results.
 
     Raises:
         ValueError: there is no run there, or a file of it is damaged.
@@ -141,9 +141,9 @@ def map_parts(run: str | Path, columns: Sequence[str], look: Callable[[Path, pa.
 def fold_batches(
     run: str | Path, columns: Sequence[str], look: Callable[[pa.Table], T], fold: Callable[[Iterator[T]], R]
 ) -> R:
-    """What `fold` makes of what `look` makes of columns of some thousand games at a time, in the order of their parts.
+    """Apply `look` to columns of some thousand games at a time, in the order of their parts, and `fold` to the results.
 
-    Where a running tournament merges files meanwhile, `fold` is called again.
+    If a running tournament merges files meanwhile, `fold` is called again.
 
     Raises:
         ValueError: there is no run there, or a file of it is damaged.
@@ -155,7 +155,7 @@ def fold_batches(
 
 
 def codes_in(words: Sequence[str], column: pa.ChunkedArray) -> NDArray[np.int64]:
-    """Where in `words` the values of a column of names are; −1 where one is none of them, or unknown."""
+    """Return the indices in `words` of the values of a column of names; −1 for others and for missing values."""
     codes = {word: code for code, word in enumerate(words)}
     parts = []
     for chunk in column.chunks:
@@ -166,7 +166,7 @@ def codes_in(words: Sequence[str], column: pa.ChunkedArray) -> NDArray[np.int64]
 
 
 def find_row(run: str | Path, game_id: int) -> dict[str, Any] | None:
-    """The row of one game, per-ply columns as lists; None if the run has no such game.
+    """Return the row of one game, per-ply columns as lists; None if the run has no such game.
 
     Raises:
         ValueError: there is no run there, or a file of it is damaged.
@@ -176,18 +176,18 @@ def find_row(run: str | Path, game_id: int) -> dict[str, Any] | None:
 
 
 def read_part(part: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Columns, or all, of the games in one file.
+    """Read columns (default: all) of the games in one file.
 
     Raises:
         FileNotFoundError: it has been merged into another.
-        DamagedFileError: it is not what was written.
+        DamagedFileError: its contents differ from what was written.
     """
     with _knowing_a_way_out():
         return read_parquet(part, SCHEMA, None if columns is None else list(dict.fromkeys(columns)))
 
 
 def count_games(run: str | Path) -> int:
-    """How many games a run has, from the files' footers alone.
+    """Count the games of a run, from the files' footers alone.
 
     Raises:
         DamagedFileError: one of them is damaged.
@@ -197,12 +197,12 @@ def count_games(run: str | Path) -> int:
 
 
 def games_folder(run: str | Path) -> Path:
-    """Where a run's Parquet files lie."""
+    """Return the folder of a run's Parquet files."""
     return Path(run) / GAMES
 
 
 def live_files(folder: Path) -> list[Path]:
-    """The files that count, in the order of their parts: those not merged into another."""
+    """Return the files that have not been merged into another, in the order of their parts."""
     live: list[Path] = []
     for path in sorted(folder.glob("games-*.parquet"), key=_widest_first):
         if not live or _span_of(path)[1] > _span_of(live[-1])[1]:
@@ -211,7 +211,7 @@ def live_files(folder: Path) -> list[Path]:
 
 
 def games_table(schedule: Schedule, settings: Sequence[str], played: FinishedGames) -> pa.Table:
-    """Played games as rows of the log. `settings` says for each of the schedule's agents what goes beside its name."""
+    """Return played games as rows of the log. `settings` has the settings of each of the schedule's agents."""
     games = played.games
     results = {
         "winner": games.winner,
@@ -228,7 +228,7 @@ def games_table(schedule: Schedule, settings: Sequence[str], played: FinishedGam
 
 
 def scheduled_columns(schedule: Schedule, settings: Sequence[str], ids: Ids) -> dict[str, pa.Array]:
-    """The `SCHEDULED` columns of games: what is known of them before they are played."""
+    """Return the `SCHEDULED` columns of games, which are known before they are played."""
     rows, columns = parse_size(schedule.size)
     opening_rows = schedule.opening_rows(ids)
     players = schedule.players(ids)
@@ -254,37 +254,37 @@ def scheduled_columns(schedule: Schedule, settings: Sequence[str], ids: Ids) -> 
 
 
 def append(folder: Path, part: pa.Table | bytes, number: int | None = None) -> None:
-    """Write a part; when this returns it is on the disk for good, and before that there is no trace of it.
+    """Write a part atomically and durably: on return it is synced to the disk.
 
     Args:
-        part: rows of the log, or what `encode_part` has made of them.
-        number: of the part, if somebody counts: in a folder of many parts it takes time to find out.
+        part: rows of the log, or the output of `encode_part`.
+        number: number of the part, if the caller knows it: in a folder of many parts it takes time to find.
 
     Raises:
-        OSError: the disk is full, or the folder cannot be written; there is no trace of the part.
+        OSError: the disk is full, or the folder cannot be written; nothing of the part is left.
     """
     number = number or next_number(folder)
     save_sealed(folder / _file_name(number, number), part if isinstance(part, bytes) else encode_part(part))
 
 
 def next_number(folder: Path) -> int:
-    """The number of the part that is written next."""
+    """Return the number of the next part."""
     return max((_span_of(path)[1] for path in folder.glob("games-*.parquet")), default=0) + 1
 
 
 def encode_part(table: pa.Table) -> bytes:
-    """Rows of the log as a part, ready to be written, here or elsewhere."""
+    """Encode rows of the log as a part that can be written, here or elsewhere."""
     described = table.unify_dictionaries().replace_schema_metadata({"isolation": json.dumps(versions())})
     return encode_checked(described, level=3)
 
 
 def merge(folder: Path, smallest: int | None = None) -> None:
-    """Make larger files of neighbouring parts of fewer games than `SMALL_PART`, or than `smallest`.
+    """Merge neighbouring parts of fewer games than `SMALL_PART`, or than `smallest`, into larger files.
 
-    Killed at any moment, it loses nothing.
+    If it is killed at any moment, no game is lost.
 
     Raises:
-        OSError: the disk is full; what is not merged yet stays as it is.
+            OSError: the disk is full; the remaining parts stay as they are.
     """
     sweep(folder)
     for parts in _small_neighbours(live_files(folder), smallest or SMALL_PART):
@@ -295,9 +295,9 @@ def merge(folder: Path, smallest: int | None = None) -> None:
 
 
 def remove_games(folder: Path, detail: str) -> int:
-    """Remove the games whose detail begins like this, so that they are played again; returns how many there were.
+    """Remove the games whose detail starts with `detail`, so that they are played again; return their number.
 
-    Killed at any moment, it has removed some of them and lost no other.
+    If it is killed at any moment, some of them have been removed and no other game is lost.
 
     Raises:
         OSError: the folder cannot be written.
@@ -313,12 +313,12 @@ def remove_games(folder: Path, detail: str) -> int:
 
 
 def remove_duplicates(folder: Path) -> int:
-    """Keep each game once, as it was written first; returns how many copies were removed.
+    """Keep each game once, as it was written first; return the number of duplicates removed.
 
-    Killed at any moment, it has removed some of them and lost no game.
+    If it is killed at any moment, some duplicates have been removed and no game is lost.
 
     Raises:
-        ValueError: copies of a game differ in more than times; nothing was removed.
+            ValueError: duplicates of a game differ in more than times; nothing was removed.
         OSError: the folder cannot be written.
     """
     files = live_files(folder)
@@ -334,13 +334,13 @@ def remove_duplicates(folder: Path) -> int:
 
 
 def _check_copies(files: Sequence[Path], duplicates: NDArray[np.int64]) -> None:
-    """Raise if copies of one of these games differ in anything but the times that its moves took."""
+    """Raise an error if duplicates of one of these games differ in anything but the times of its moves."""
     columns = [name for name in SCHEMA.names if name not in ("time_us", "started_at")]
     known: dict[int, tuple[str, Path]] = {}
     for path in files:
         table = read_part(path, columns)
         for row in table.filter(pc.is_in(table["game_id"], pa.array(duplicates))).to_pylist():
-            text, earlier = known.setdefault(row["game_id"], (repr(row), path))  # as text NaN equals itself
+            text, earlier = known.setdefault(row["game_id"], (repr(row), path))  # as text: NaN differs from itself
             if text != repr(row):
                 raise ValueError(
                     f"{path}: game {row['game_id']} differs from the same game in {earlier}; delete one of the two "
@@ -349,7 +349,7 @@ def _check_copies(files: Sequence[Path], duplicates: NDArray[np.int64]) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what a killed process left behind: half-written files, and parts that have been merged."""
+    """Remove leftovers of a killed process: incomplete files, and parts that have been merged."""
     live = live_files(folder)
     for path in [*folder.glob("games-*.parquet"), *folder.glob(".games-*")]:
         if path not in live:
@@ -358,7 +358,7 @@ def sweep(folder: Path) -> None:
 
 @cache
 def versions() -> dict[str, str]:
-    """What produced a log: versions of this package, of Python and of the libraries that matter, and the machine."""
+    """Return the versions of this package, of Python and of the relevant libraries, and the machine."""
     packages = ("knights-isolation", "numba", "llvmlite", "numpy", "pyarrow", "joblib")
     package_versions = {package: version(package) for package in packages}
     return {
@@ -369,7 +369,7 @@ def versions() -> dict[str, str]:
 
 
 def _small_neighbours(files: Sequence[Path], smallest: int) -> Iterator[list[Path]]:
-    """Runs of two and more neighbouring small files that make a large one together."""
+    """Yield groups of at least two neighbouring small files that together make a large one."""
     group: list[Path] = []
     total = 0
     for path in [*files, None]:
@@ -419,7 +419,7 @@ def _existing(run: str | Path) -> Path:
 
 
 def _despite_merging(read: Callable[[], T]) -> T:
-    """The result of reading files that a running tournament may merge under our hands: then they are read again."""
+    """Read files that a running tournament may merge at the same time; if that happens, read again."""
     for _ in range(20):
         with suppress(FileNotFoundError):
             return read()
@@ -431,7 +431,7 @@ def _file_name(first: int, last: int) -> str:
 
 
 def _span_of(path: Path) -> tuple[int, int]:
-    """The numbers of the first and last part a file holds."""
+    """Return the numbers of the first and last part in a file."""
     _, first, last = path.stem.split("-")
     return int(first), int(last)
 

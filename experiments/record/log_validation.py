@@ -1,8 +1,8 @@
 """Validate that the rows of a log belong to its run.
 
-A part of another run, put into the folder of this one, looks like any other; so does a row in which somebody has
-changed a number. Going on with a run compares each row with the schedule; reading a run, where there is none at hand,
-with what `run.json` says of it.
+A part of another run in this run's folder looks like any other part; so does a row in which a number was edited. When a
+run is resumed, each row is compared with the schedule; when it is read without a schedule, with the facts in
+`run.json`.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ FACTS = (
     *("game_id", "rows", "columns", "agent_1", "agent_2", "settings_1", "settings_2", "opening_id", "seed"),
     *("winner", "reason"),
 )
-"""Columns by which `read_valid_games` tells."""
+"""Columns that `read_valid_games` checks."""
 
 
 def check_scheduled(run: Path, schedule: Schedule, settings: Sequence[str]) -> None:
-    """Refuse a log with rows that are not of this schedule.
+    """Raise an error if the log has rows that do not match this schedule.
 
     Args:
-        settings: for each of the schedule's agents, what goes beside its name.
+        settings: settings of each of the schedule's agents.
 
     Raises:
-        ValueError: naming the file, the game, and what is wrong.
+        ValueError: a row does not match; the message names the file, the game, and the difference.
     """
 
     def check(part: Path, table: pa.Table) -> None:
@@ -55,19 +55,19 @@ def check_scheduled(run: Path, schedule: Schedule, settings: Sequence[str]) -> N
 
 
 def check_facts(info: RunInfo) -> None:
-    """Refuse a log with rows that cannot be of a run on its board, by its agents, from its seed.
+    """Raise an error if the log has rows that cannot belong to a run on its board, by its agents, from its seed.
 
     Raises:
-        ValueError: naming the file, the game, and what is wrong.
+        ValueError: there is such a row; the message names the file, the game, and the error.
     """
     read_valid_games(info, ("game_id",))
 
 
 def read_valid_games(info: RunInfo, names: Sequence[str]) -> pa.Table:
-    """Columns of the games of a run, game_id among them, in the order of their ids; refused are those of `check_facts`.
+    """Read columns of the games of a run, including game_id, by ascending id, and validate them like `check_facts`.
 
     Raises:
-        ValueError: as `check_facts` does.
+        ValueError: see `check_facts`.
     """
     size: str = info.requested["board"]
     rows, columns = parse_size(size)
@@ -100,7 +100,7 @@ def read_valid_games(info: RunInfo, names: Sequence[str]) -> pa.Table:
 def _players(
     part: Path, table: pa.Table, ids: NDArray[np.int64], side: int, agents: Mapping[str, str]
 ) -> NDArray[np.int64]:
-    """Who plays a side, by the place in `agents`, which says what goes beside each name."""
+    """Return the agent of a side in each game, as an index in `agents`, which maps names to settings."""
     codes = log.codes_in(tuple(agents), table[f"agent_{side}"])
     _refuse(part, ids, codes < 0, f"agent_{side} is not an agent of the run (from another run)")
     kinds = tuple(dict.fromkeys(agents.values()))
@@ -125,7 +125,7 @@ def _check_results(part: Path, table: pa.Table, ids: NDArray[np.int64]) -> None:
 
 
 def _differ(column: pa.ChunkedArray, expected: Any) -> Flags:
-    """Where a column is not what it should be; lists are compared one by one, where anything differs at all."""
+    """Return where a column differs from the expected values."""
     if pa.types.is_list(column.type):
         lists = pa.chunked_array([expected], column.type)
         if column.equals(lists):
@@ -140,7 +140,7 @@ def _differ(column: pa.ChunkedArray, expected: Any) -> Flags:
 
 
 def _refuse(part: Path, ids: NDArray[np.int64], wrong: Flags, why: str) -> None:
-    """Raise if something is wrong with any game."""
+    """Raise an error if any game is wrong."""
     if wrong.any():
         first, count = int(ids[wrong.argmax()]), int(wrong.sum())
         others = f" ({count:,} such games)" if count > 1 else ""

@@ -1,8 +1,8 @@
 """Run directories: create, list, lock and resume.
 
-`config.toml` is the configuration, every agent spelt out; `run.json` what the run was planned to be; `games/` the log;
-`finished.json` appears when the run has come to its end; `lock` keeps a second writer out; `engines/` has what engines
-have written to standard error and said of their searches, if any play.
+`config.toml` is the configuration, with every agent in full; `run.json` has facts about the planned run; `games/` is
+the log; `finished.json` is written when the run is complete; `lock` excludes a second writer; `engines/` has the
+standard error of engines and their search information, if any play.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class RunLockedError(ValueError):
 
 
 def lock_file(run: Path) -> tuple[int, int] | None:
-    """Which file the lock of a run is, whatever its path; None if there is none. Another run has another one."""
+    """Return device and inode of a run's lock file, to identify the run whatever its path; None if there is none."""
     try:
         status = (run / LOCK).stat()
     except OSError:
@@ -51,12 +51,12 @@ def lock_file(run: Path) -> tuple[int, int] | None:
 
 @contextmanager
 def locked(run: Path) -> Iterator[None]:
-    """Keep other processes from writing to a run meanwhile. The lock dies with the process.
+    """Keep other processes from writing to a run within the context. The lock ends with the process.
 
     Raises:
         RunLockedError: another process holds it.
     """
-    import fcntl  # here, so that what only reads runs works where there is none
+    import fcntl  # here, so that reading runs also works on systems without it
 
     with (run / LOCK).open("a+") as file:
         try:
@@ -76,12 +76,12 @@ FACTS = "run.json"
 END = "finished.json"
 ENGINES = "engines"
 IMPORTED = "imported"
-"""The kind of players whose games were played elsewhere."""
+"""Kind of players whose games were played elsewhere."""
 
 
 @dataclass(frozen=True)
 class _Agent:
-    """What `run.json` says of an agent; runs from before do not say whether it is deterministic."""
+    """An agent in `run.json`; older versions do not record whether it is deterministic."""
 
     spec: str
     roles: list[str]
@@ -93,20 +93,20 @@ _AGENT = TypeAdapter(_Agent)
 _SEED = TypeAdapter(int)
 _GAMES: TypeAdapter[int | None] = TypeAdapter(int | None)
 _FREE = ("jobs", "cluster", "out")
-"""Keys that may differ when a run is resumed: they do not change what is played."""
+"""Keys that may differ when a run is resumed, since they do not change which games are played."""
 
 
 @dataclass(frozen=True)
 class RunInfo:
-    """What `run.json` says of a run.
+    """Contents of `run.json`.
 
-    `requested` is the configuration as it was given, without what may change when resuming. `agents` maps each name to
-    its `spec`, `roles` (baseline, contender, control, opponent), `settings`, as JSON text like in the log, and whether
-    it is `deterministic`, unless the run is from before that was written; `facts.run_facts` reads these.
-    `processor_costs` is what their searches cost by name, over the baseline's if there is one; see
-    `isolation.checks.search_cost`. `games` is how many there are to play, `openings` and `population` how many
-    different openings are played and exist. `seeds_by` is the rule of `schedule.game_seeds`; runs from before there was
-    more than one do not name it. `pools_control` is that of the plan; runs from before do not.
+    `requested` is the configuration as given, without the keys that may change when resuming. `agents` maps each name
+    to its `spec`, `roles` (baseline, contender, control, opponent), `settings`, as JSON text as in the log, and, except
+    in runs of older versions, whether it is `deterministic`; `agent_facts.run_facts` reads these. `processor_costs` has
+    the search costs by name, relative to the baseline's if there is one; see `isolation.checks.search_cost`. `games` is
+    the number of games to play, `openings` and `population` are the numbers of different openings that are played and
+    that exist. `seeds_by` is the rule of `schedule.game_seeds`, and `pools_control` is that of the plan; older versions
+    do not record them.
     """
 
     path: Path
@@ -127,7 +127,7 @@ class RunInfo:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """One line about a run: how many of its games are in the log, and whether it ran to its end."""
+    """Summary of a run in one line: how many of its games are in the log, and whether it is complete."""
 
     info: RunInfo
     played: int
@@ -135,10 +135,10 @@ class RunSummary:
 
 
 def new_directory(config: Config) -> Path:
-    """The directory a run of this configuration goes to; it is not made yet.
+    """Return the directory for a run of this configuration, without creating it.
 
     Raises:
-        ValueError: there is something else at that place already.
+        ValueError: the path already contains something else.
     """
     if config.out is None:
         stamp = datetime.now().strftime("%Y-%m-%d-%H%M%S")
@@ -160,10 +160,10 @@ def new_directory(config: Config) -> Path:
 
 @contextmanager
 def lock_directory(path: Path) -> Iterator[None]:
-    """Make the directory and keep other processes from writing to it.
+    """Create the directory and keep other processes from writing to it.
 
     Raises:
-        ValueError: it cannot be made, or another process is writing to it or has made a run of it meanwhile.
+        ValueError: it cannot be created, or another process is writing to it or has created a run in it meanwhile.
     """
     try:
         make_folder(path)
@@ -178,13 +178,13 @@ def lock_directory(path: Path) -> Iterator[None]:
 
 
 def clear_up(path: Path) -> None:
-    """Remove what processes that were killed left behind in the directory; its lock must be held."""
+    """Remove leftovers of killed processes in the directory; its lock must be held."""
     for name in (CONFIG, FACTS, END):
         sweep(path / name)
 
 
 def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, Cost] | None = None) -> None:
-    """Make the directory of a run, ready for its first game.
+    """Create the directory of a run, ready for its first game.
 
     Raises:
         ValueError: it cannot be written.
@@ -222,7 +222,7 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, Cost] 
 
 
 def write_info(info: RunInfo) -> None:
-    """Write down what is known of a run, which makes its directory one.
+    """Write the facts about a run, which makes its directory a run.
 
     Raises:
         ValueError: it cannot be written.
@@ -236,7 +236,7 @@ def write_info(info: RunInfo) -> None:
 
 
 def note_costs(path: Path, costs: Mapping[str, Cost]) -> None:
-    """Write down what the searches of a run's agents cost.
+    """Save the search costs of a run's agents.
 
     Raises:
         ValueError: it cannot be written.
@@ -245,12 +245,12 @@ def note_costs(path: Path, costs: Mapping[str, Cost]) -> None:
 
 
 def is_run(path: Path) -> bool:
-    """Whether a run lies there."""
+    """Return whether a path is a run directory."""
     return (path / FACTS).exists()
 
 
 def load_run(path: str | Path) -> RunInfo:
-    """What is known of a run.
+    """Read the facts about a run.
 
     Raises:
         ValueError: there is no run there, or its `run.json` is damaged.
@@ -279,36 +279,36 @@ def load_run(path: str | Path) -> RunInfo:
 
 
 def is_imported(info: RunInfo) -> bool:
-    """Whether the games of a run were played elsewhere, by players of whom only the names are known."""
+    """Return whether the games of a run were played elsewhere, by players of whom only the names are known."""
     return any(read_facts(entry["settings"]).settings.get("kind") == IMPORTED for entry in info.agents.values())
 
 
 def check_played_here(info: RunInfo) -> None:
-    """Refuse to go on with a run whose games were played elsewhere.
+    """Check that the games of a run were played here, so that it can be resumed.
 
     Raises:
-        ValueError: saying so.
+        ValueError: they were played elsewhere.
     """
     if is_imported(info):
         raise ValueError(f"{info.path} was imported; cannot resume")
 
 
 def requested_config(info: RunInfo, jobs: int = 0, changes: Mapping[str, Any] | None = None) -> Config:
-    """The configuration a run was asked for with, pointing at its directory: what resuming it needs.
+    """Return the configuration a run was requested with, pointing at its directory, as needed to resume it.
 
-    `changes` replaces keys: if any of them makes it another run, `check_resumable` names that one and no other.
+    `changes` replaces keys: if any of them makes it another run, `check_resumable` names only that one.
     """
     given = {key: value for key, value in info.requested.items() if value is not None}
     return load_config(None, {**given, **(changes or {}), "jobs": jobs, "out": str(info.path)})
 
 
 def asked_for(file: Path | None, keys: Mapping[str, Any], resume: str | None) -> Config:
-    """The configuration that a TOML file, keys that replace its own, and the run to go on with come to.
+    """Return the configuration from a TOML file, keys that override it, and the run to resume.
 
-    The file that lies in a run says where that one went; a run by the same settings gets a directory of its own.
+    The file in a run names that run's directory; a new run with the same settings gets a directory of its own.
 
     Raises:
-        ValueError: one of them cannot be read, or there is no run to go on with.
+        ValueError: one of them cannot be read, or there is no run to resume.
     """
     if resume and is_run(Path(resume)):
         check_played_here(load_run(resume))
@@ -321,7 +321,7 @@ def asked_for(file: Path | None, keys: Mapping[str, Any], resume: str | None) ->
 
 
 def list_runs(home: Path = HOME) -> list[RunSummary]:
-    """The runs below a directory, oldest first, or the run that it is itself; a warning tells of damaged ones."""
+    """Return the runs below a directory, oldest first, or the run that it is itself; warn about damaged ones."""
     runs = []
     for path in [home] if is_run(home) else [facts.parent for facts in home.glob(f"*/{FACTS}")]:
         try:
@@ -332,7 +332,7 @@ def list_runs(home: Path = HOME) -> list[RunSummary]:
 
 
 def latest_run(home: Path = HOME) -> tuple[Path, tuple[Path, ...]]:
-    """The run below a directory that was started last of those with games, and later ones that have none yet.
+    """Return the most recently started run with games below a directory, and later runs without games.
 
     Raises:
         ValueError: there is none.
@@ -349,7 +349,7 @@ def latest_run(home: Path = HOME) -> tuple[Path, tuple[Path, ...]]:
 
 
 def has_games(path: Path) -> bool:
-    """Whether the log of a run holds any game; of a damaged log, that it does, so that its reader names the damage."""
+    """Return whether the log of a run has any game; true for a damaged log, so that reading it reports the damage."""
     try:
         return log.count_games(path) > 0
     except (ValueError, OSError):
@@ -357,18 +357,18 @@ def has_games(path: Path) -> bool:
 
 
 def run_called(name: str | Path) -> Path:
-    """The run of a path, or of a name below `HOME`: `t1` is `runs/t1` unless there is something else at `t1`."""
+    """Return the run with a path, or with a name below `HOME`: `t1` is `runs/t1` unless `t1` itself exists."""
     path = Path(name)
     return HOME / path if not path.exists() and is_run(HOME / path) else path
 
 
 def is_finished(path: Path) -> bool:
-    """Whether a run came to its end: all games played, or its stop rule decided, and the log's parts merged."""
+    """Return whether a run is complete: all games played, or its stop rule decided, and the log's parts merged."""
     return (path / END).exists()
 
 
 def games_in(path: Path) -> str:
-    """How many of its games a run has, such as 120 of 400 games; damaged logs are said to be so."""
+    """Return how many of its games a run has, such as 120 of 400 games; damaged logs are reported as such."""
     try:
         return f"{log.count_games(path):,} of {load_run(path).games:,} games"
     except (ValueError, OSError):
@@ -376,7 +376,7 @@ def games_in(path: Path) -> str:
 
 
 def games_at_end(path: Path) -> int | None:
-    """How many games were in the log of a run when it came to its end; None if it has not, or does not say.
+    """Return the number of games in the log of a run when it was completed; None if it is incomplete or unrecorded.
 
     Raises:
         ValueError: `finished.json` is damaged.
@@ -391,7 +391,7 @@ def games_at_end(path: Path) -> int | None:
 
 
 def missing_sentence(path: Path) -> str:
-    """That games are missing from the log of a finished run, as after the loss of a part; empty if none are.
+    """Return a warning if games are missing in the log of a complete run, for example a lost part; otherwise empty.
 
     Raises:
         ValueError: `finished.json` or a part of the log is damaged.
@@ -406,9 +406,10 @@ def missing_sentence(path: Path) -> str:
 
 
 def finish(path: Path, games: int, ended_by_clock: int, *, reproducible: bool) -> None:
-    """Write down that a run has come to its end, and whether it can be had again move by move.
+    """Mark a run as complete, and record whether it can be reproduced move by move.
 
-    `ended_by_clock` counts games that a time limit or the hard cap ended: with any, another machine may play others.
+    `ended_by_clock` counts games that a time limit or the hard cap ended: if there are any, another machine may play
+    different games.
     """
     facts = {
         "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -420,29 +421,29 @@ def finish(path: Path, games: int, ended_by_clock: int, *, reproducible: bool) -
 
 
 def reopen(path: Path) -> None:
-    """Take back that a run has come to its end."""
+    """Remove the mark that a run is complete."""
     (path / END).unlink(missing_ok=True)
 
 
 def planned_like(info: RunInfo, config: Config) -> Plan:
-    """The plan of a configuration, by the rules by which the run was planned.
+    """Make the plan of a configuration, by the rules with which the run was planned.
 
     Raises:
-        ValueError: see `design.make_plan`.
+        ValueError: see `tournament_plan.make_plan`.
     """
     return make_plan(config, info.seeds_by, info.pools_control)
 
 
 def identity(config: Config) -> dict[str, Any]:
-    """What makes two configurations the same run."""
+    """Return the values that are equal for two configurations of the same run."""
     return {key: value for key, value in config.model_dump(mode="json").items() if key not in _FREE}
 
 
 def check_resumable(info: RunInfo, requested: Config, plan: Plan) -> None:
-    """Refuse to go on with a run of another configuration, or of code that has changed since.
+    """Raise an error for a run with another configuration, or with code that has changed since.
 
     Raises:
-        ValueError: and what differs.
+        ValueError: the message contains the difference.
     """
     asked = identity(requested)
     for key in asked:
@@ -455,10 +456,10 @@ def check_resumable(info: RunInfo, requested: Config, plan: Plan) -> None:
 
 
 def check_unchanged(info: RunInfo, plan: Plan) -> None:
-    """Refuse a plan in which an agent of the run has other code than when the run began.
+    """Raise an error if an agent of the plan has other code than when the run began.
 
     Raises:
-        ValueError: naming the agent.
+        ValueError: the message names the agent.
     """
     for entrant in plan.entrants:
         settings = info.agents.get(entrant.agent.name, {}).get("settings")
@@ -470,6 +471,6 @@ def check_unchanged(info: RunInfo, plan: Plan) -> None:
 
 
 def _unused(path: Path) -> Path:
-    """The path, with a number behind it if it is taken."""
+    """Return the path, with a number appended if it exists."""
     candidates = (path.with_name(f"{path.name}-{number}") if number > 1 else path for number in count(1))
     return next(candidate for candidate in candidates if not candidate.exists())

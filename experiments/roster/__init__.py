@@ -8,9 +8,10 @@
     option    = "depth=" N | "nodes=" N | "ms=" X | "cpu_ms=" X | "order" | "quiescence" | "agree" | "ties"
               | "option." NAME "=" VALUE
 
-`docs/reference/agents.md` says what each means. `spec` holds what a spec says, `kinds` is the table of what can play,
-and `grammar` reads specs by it. Parsing and completing touch no file; `expand` looks for the files of a pattern,
-`make_agent` loads what a spec names, and `named` a file that stands alone, of which `naming` tells what is meant.
+`docs/reference/agents.md` explains each of them. `spec` defines parsed specs, `agent_kinds` is the table of agent
+kinds, and `spec_parser` parses specs with it. Parsing and completing access no file; `expand` finds the files of a
+pattern, `make_agent` loads the code that a spec names, and `named` loads a file without a name, in which
+`default_names` chooses the player or heuristic.
 """
 
 from experiments.roster.agent_kinds import CLASSIC_LIMIT, DEFAULT_LIMIT, board_refusal

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from isolation.search import Method
 
 ENGINE = "engine"
-"""The kind of players that are programs of somebody else's, and what their specs begin with."""
+"""The kind of players that are external programs, and the prefix of their specs."""
 APART = "apart"
-"""The kind of players from files that are loaded in restricted processes alone, and what their specs begin with."""
+"""The kind of players from files that are only loaded in sandboxed processes, and the prefix of their specs."""
 DEFAULT_LIMIT = Limit(nodes=10_000)
-"""About what the classic engines searched in their 150 ms a move."""
+"""About the number of nodes that the classic engines searched in their 150 ms per move."""
 CLASSIC_LIMIT = Limit(ms=150)
-"""What players with a clock of their own get where the default limit is not a time, and their file says nothing."""
+"""Limit of players with their own clock if the default limit is not a time and their file states none."""
 
 METHODS: dict[str, Method] = {
     "MM": "minimax", "AB": "alphabeta", "ID": "alphabeta", "BF": "bestfirst", "MCTS": "mcts",
@@ -34,15 +34,15 @@ SWITCHES = {
     "agree": "stop_on_agreement",
     "ties": "random_ties",
 }
-"""Options without a value, as specs and as `SearchOptions` call them."""
+"""Options without a value, by their names in specs and in `SearchOptions`."""
 _FIXED = {"MM": Limit(depth=3), "AB": Limit(depth=5)}
 _BEST = "territory"
-"""What the perfect player goes by where it cannot solve."""
+"""Fallback heuristic of the perfect player for positions it cannot solve."""
 _BOARD_CAPS = {"depth": 12, "nodes": 20_000_000, "ms": 10_000, "cpu_ms": 10_000}
-"""The largest limits whose search does not keep people waiting."""
+"""Largest limits at which a search takes an acceptable time."""
 _BOARD_MINIMAX_DEPTH = 7
 _BOARD_TREE_CAPS = {"nodes": 2_000_000, "ms": 5_000, "cpu_ms": 5_000}
-"""The largest limits whose tree takes some hundred megabytes: two million simulations took 5 s and 208 MB."""
+"""Largest limits whose tree takes some hundred megabytes: two million simulations took 5 s and 208 MB."""
 
 
 def _refuse_on_board(spec: Spec) -> str:
@@ -52,22 +52,22 @@ def _refuse_on_board(spec: Spec) -> str:
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of agents.
+    """A kind of agent.
 
     Attributes:
-        name: what a completed spec calls it.
-        forms: how its players are written, for people.
-        words: what those begin with.
-        read: the spec of a player in text[start:end], or None if that is none of this kind; raises SpecError.
-        refuse_limit: why a player of a spec cannot be limited by a unit; empty if it can.
-        usual_limit: the limit of a spec that gives none, under a default limit for all agents, if there is one.
-        make: the agent of a completed spec; raises ValueError.
-        refuse_on_board: why the analysis board may not start an agent of a completed spec that its page asks for; empty
-            if it may. It may only what a row allows.
-        name_target: the spec with what only its file tells, which this loads; raises ValueError.
-        is_program: whether its players are somebody else's programs, which have names and options of their own.
-        is_restricted: whether its players are files that are loaded in restricted processes alone.
-        can_repeat: whether its players play the same game again under a limit that does not depend on time.
+        name: its name in completed specs.
+        forms: syntax of its players, for messages.
+        words: prefixes of that syntax.
+        read: returns the spec of a player in text[start:end], or None if it is not of this kind; raises SpecError.
+        refuse_limit: returns why a spec's player cannot be limited by a unit; empty if it can.
+        usual_limit: returns the limit of a spec without one, given the default limit for all agents, if there is one.
+        make: makes the agent of a completed spec; raises ValueError.
+        refuse_on_board: returns why the analysis board may not start an agent that its page requests by a completed
+            spec; empty if it may. Only what a row allows explicitly is permitted.
+        name_target: loads a spec's file and returns the spec with what only the file determines; raises ValueError.
+        is_program: whether its players are external programs, which have names and options of their own.
+        is_restricted: whether its players are files that are only loaded in sandboxed processes.
+        can_repeat: whether its players replay the same game under a limit that does not depend on time.
     """
 
     name: str
@@ -85,11 +85,11 @@ class Kind:
 
 
 def board_refusal(spec: Spec) -> str:
-    """Why the analysis board may not start an agent of a completed spec; empty if it may."""
+    """Return why the analysis board may not start an agent of a completed spec; empty if it may."""
     return KINDS[spec.kind].refuse_on_board(spec)
 
 
-# Players that are one word
+# Players whose spec is a single word
 
 
 def _reader(word: str) -> Callable[[str, int, int], Spec | None]:
@@ -144,7 +144,7 @@ def _make_perfect(spec: Spec) -> Agent:
     return PerfectAgent(spec.name, heuristics.get(_BEST), _BEST, spec.limit)
 
 
-# A heuristic under a search method
+# Heuristics under a search method
 
 
 def _read_search(text: str, start: int, end: int) -> Spec | None:
@@ -173,7 +173,7 @@ def _read_heuristic(text: str, start: int, end: int) -> str:
 
 
 def _read_file(text: str, start: int, end: int, example: str) -> str:
-    """The file and the name in it; of a file alone the name is empty until `grammar.named` looks into it."""
+    """Return the file and the name in it; for a file alone the name is empty until `spec_parser.named` finds it."""
     word = text[start:end].strip()
     if word.endswith(".py"):
         return f"{word}:"
@@ -225,7 +225,7 @@ def _make_search(spec: Spec) -> Agent:
         heuristic, heuristic_name = load_heuristic(path, name).value, f"{Path(path).name}:{name}"
     else:
         heuristic, heuristic_name = heuristics.get(spec.target) if spec.target else None, spec.target
-    parameters_of(heuristic)  # refuses ranges that cannot be
+    parameters_of(heuristic)  # raises an error for invalid ranges
     heuristic = bind_parameters(heuristic, dict(spec.parameters)) if heuristic else None
     options = SearchOptions(**{SWITCHES[switch]: True for switch in spec.switches})
     return SearchAgent(
@@ -253,7 +253,7 @@ def _refuse_search_on_board(spec: Spec) -> str:
     return ""
 
 
-# A player object of a user's file
+# Player objects in user files
 
 
 def _read_classic(text: str, start: int, end: int) -> Spec | None:
@@ -271,7 +271,7 @@ def _usual_classic_limit(spec: Spec, default: Limit | None) -> Limit:
 
 
 def _name_player(spec: Spec) -> Spec:
-    """The spec with the name of its player and, if it gives no limit, that of the player's edition."""
+    """Return the spec with the name of its player and, if it gives no limit, that of the player's edition."""
     path, _, name = spec.target.rpartition(":")
     if name and spec.limit is not None:
         return spec
@@ -298,7 +298,7 @@ def _file_agent(spec: Spec, *, edition: str, is_restricted: bool) -> Agent:
     return FileAgent(spec.name, path, name, content_hash(path), spec.limit, edition, is_restricted)
 
 
-# The same, in a restricted process, where even to plan a run the file is not loaded
+# Player objects in a sandboxed process: the file is not loaded here, not even to plan a run
 
 
 def _read_apart(text: str, start: int, end: int) -> Spec | None:
@@ -322,7 +322,7 @@ def _make_apart(spec: Spec) -> Agent:
     return _file_agent(spec, edition=players[name], is_restricted=True)
 
 
-# An engine, somebody else's program
+# Engines: external programs
 
 
 def _read_engine(text: str, start: int, end: int) -> Spec | None:
@@ -421,4 +421,4 @@ _ROWS = (
     ),
 )
 KINDS = {kind.name: kind for kind in _ROWS}
-"""All kinds by name; a player is of the first kind that reads it."""
+"""All kinds by name; the first kind that can read a player is its kind."""

@@ -28,9 +28,9 @@ from isolation.processes.child_process import call_in_child
 
 
 def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
-    """What `load_heuristic` accepts of a file, by name; helpers of two arguments are among it.
+    """Return the functions of a file that `load_heuristic` accepts, by name, including helpers with two arguments.
 
-    Of a file of the third edition, these are functions of (state, player_id) and its players' ``CustomPlayer.score``.
+    For a file of the third edition, these are functions of (state, player_id) and its players' ``CustomPlayer.score``.
 
     Raises:
         LoadError: the file cannot be loaded.
@@ -46,9 +46,9 @@ def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
 
 
 def only_heuristic(path: str | Path) -> str:
-    """The name of a file's heuristic: `score`, `custom_score`, `CustomPlayer.score`, or its only one.
+    """Return the name of a file's heuristic: `score`, `custom_score`, `CustomPlayer.score`, or its only one.
 
-    Where there are helpers of two arguments as well, the names of the parameters tell which it is.
+    If there are helpers with two arguments as well, the parameter names decide.
 
     Raises:
         LoadError: there is none, or there are several.
@@ -66,7 +66,7 @@ def only_heuristic(path: str | Path) -> str:
 
 
 def _player_hint(path: str | Path) -> str:
-    """What a file without a heuristic has instead, if that is one player."""
+    """Return a hint for a file without a heuristic if it has exactly one player."""
     try:
         name = only_player(path)
     except LoadError:
@@ -77,8 +77,10 @@ def _player_hint(path: str | Path) -> str:
 
 
 def only_player(path: str | Path) -> str:
-    """The name of a file's class of players: its only one with a `get_move` or `get_action`, else the likeliest of
-    `USUAL_PLAYERS`, as of a file that is not run.
+    """Return the name of a file's player class.
+
+    It is the only one with a `get_move` or `get_action`; otherwise the first match in `USUAL_PLAYERS`, as for files
+    that are not run.
 
     Raises:
         LoadError: there is none, or there are several.
@@ -101,7 +103,7 @@ def only_player(path: str | Path) -> str:
 
 @dataclass(frozen=True)
 class PlayerFacts:
-    """What a player's file says of it: its name in the file, its edition, and the milliseconds a move of that."""
+    """Facts about a player in a file: its name there, its edition, and that edition's milliseconds per move."""
 
     name: str
     edition: str
@@ -109,9 +111,9 @@ class PlayerFacts:
 
 
 def player_facts(path: str | Path, name: str) -> PlayerFacts:
-    """What a file says of its player; without a name, of the only one. The file is not loaded here.
+    """Return the facts about a file's player, by default about its only one. The file is not loaded in this process.
 
-    Of what makes players, the edition is the second.
+    Functions that make players count as the second edition.
 
     Raises:
         LoadError: the file cannot be loaded, or has no such player.
@@ -132,7 +134,7 @@ def _player_facts(path: str, name: str, content: str) -> PlayerFacts:
 
 
 def _ask_file(path: str, name: str) -> tuple[str, str, float, tuple[str, ...]]:
-    """What `PlayerFacts` has, and what is to be said of what the file printed; for a process of its own."""
+    """Return the fields of `PlayerFacts` and messages about the file's output; for a process of its own."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         name = name or only_player(path)
@@ -141,9 +143,9 @@ def _ask_file(path: str, name: str) -> tuple[str, str, float, tuple[str, ...]]:
 
 
 def names_game_and_player(function: Callable[..., Any]) -> bool:
-    """Whether the names of a function's parameters say that it is about a game and one of its players."""
+    """Return whether the names of a function's parameters are those of a game and one of its players."""
     try:
         names = list(inspect.signature(function).parameters)
-    except ValueError:  # a built-in that does not tell
+    except ValueError:  # a built-in without a signature
         return False
     return len(names) >= 2 and names[0] in ("game", "board", "state", "g") and names[1] in ("player", "p", "me", "self")

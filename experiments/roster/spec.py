@@ -14,7 +14,7 @@ UNITS = ("depth", "nodes", "ms", "cpu_ms")
 
 
 class SpecError(ValueError):
-    """A spec that cannot be read: the message, then the spec with the wrong part underlined."""
+    """A spec that cannot be parsed: the message, then the spec with the wrong part underlined."""
 
     def __init__(self, message: str, text: str, start: int, end: int) -> None:
         self.message = message
@@ -23,16 +23,15 @@ class SpecError(ValueError):
 
 @dataclass(frozen=True)
 class Spec:
-    """A parsed spec. What it does not say is empty or None until `complete` fills it in.
+    """A parsed spec. Unspecified fields are empty or None until `complete` sets them.
 
-    `kind` is the name of a row of `agent_kinds.KINDS`; `prefix` the word that specs of its kind begin with, if there is
-    one; `method` how it searches, if it does. `target` is a registry name,
-    `*`, `FILE.py:FUNCTION`, for a classic player `FILE.py:CLASS`, or for an engine its name or path; the name is empty
-    where a file stands alone. `parameters` are those of the heuristic that differ from its defaults, by name and value.
-    `options` are those of an engine, and `program` what it is if its name is known.
-    `usual_limit` is what players of a file get that name none, once the file was looked into.
-    `pattern` is what the path of the file matched, if a pattern found it.
-    `start` and `end` are where it stands in `text`, for messages.
+    `kind` is the name of a row of `agent_kinds.KINDS`; `prefix` is the word that specs of its kind begin with, if any;
+    `method` is its search method, if any. `target` is a registry name, `*`, `FILE.py:FUNCTION`, for a classic player
+    `FILE.py:CLASS`, or for an engine its name or path; the name after `:` is empty for a file alone. `parameters` are
+    those of the heuristic that differ from its defaults, by name and value. `options` are those of an engine, and
+    `program` is its program if its name is known. `usual_limit` is the default limit of a file's player, once the file
+    has been inspected. `pattern` is the part of the file's path that matched a pattern, if a pattern found it. `start`
+    and `end` are its position in `text`, for messages.
     """
 
     text: str
@@ -53,11 +52,11 @@ class Spec:
 
     @property
     def is_file(self) -> bool:
-        """Whether the target is a user's file."""
+        """Return whether the target is a user's file."""
         return ".py:" in self.target
 
     def __str__(self) -> str:
-        """The spec in the grammar; `parse_spec` reads it back."""
+        """Format the spec; `parse_spec` reads it back."""
         player = ":".join(part for part in (self.prefix or self.method, self.target) if part) or self.kind
         limit = f"{self.limit.unit}={number_of(self.limit)}" if self.limit else ""
         given = (f"option.{name}={value}" for name, value in self.options)
@@ -67,7 +66,7 @@ class Spec:
 
 
 def parse_limit(text: str) -> Limit:
-    """Read `depth=N`, `nodes=N`, `ms=X` or `cpu_ms=X`.
+    """Parse `depth=N`, `nodes=N`, `ms=X` or `cpu_ms=X`.
 
     >>> parse_limit("nodes=5000")
     Limit(nodes=5000)
@@ -88,13 +87,13 @@ def parse_limit(text: str) -> Limit:
 
 
 def parse_number(text: str) -> float:
-    """A number as people write it; the underscores of Python's are none.
+    """Parse a plain number; Python's underscores are not allowed.
 
     >>> parse_number("0.5")
     0.5
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not a number.
     """
     if "_" in text:
         raise ValueError(f"{text!r} is not a number")
@@ -102,13 +101,13 @@ def parse_number(text: str) -> float:
 
 
 def number_of(limit: Limit) -> float:
-    """The number of a limit, as short as it goes and in full."""
+    """Return the number of a limit, exactly and as short as possible."""
     number: float = getattr(limit, limit.unit)  # not its value: a float holds no more than 53 bits
     return int(number) if float(number).is_integer() else number
 
 
 def number_text(value: float) -> str:
-    """A number in full, as short as it goes.
+    """Format a number exactly and as short as possible.
 
     >>> number_text(2.0), number_text(0.1)
     ('2', '0.1')
@@ -117,7 +116,7 @@ def number_text(value: float) -> str:
 
 
 def raise_spec_error(message: str, text: str, start: int, end: int) -> NoReturn:
-    """Raise a SpecError that underlines text[start:end] without the blanks around it."""
+    """Raise a SpecError that underlines text[start:end] without surrounding spaces."""
     part = text[start:end]
     start += len(part) - len(part.lstrip()) if part.strip() else 0
     raise SpecError(message, text, start, start + len(part.strip()))

@@ -40,7 +40,7 @@ _NAME = re.compile(r"\s*([^=@:,/\s*][^=@:,/*]*)=")
 
 
 def parse_agent(text: str, default_limit: Limit | None = None) -> Agent:
-    """The agent a spec names.
+    """Return the agent a spec names.
 
     >>> parse_agent("ID:improved@nodes=2000").name
     'ID_Improved_2000nodes'
@@ -52,10 +52,10 @@ def parse_agent(text: str, default_limit: Limit | None = None) -> Agent:
 
 
 def parse_spec(text: str) -> Spec:
-    """Read a spec; file names are not looked at.
+    """Parse a spec; file names are not checked.
 
     Raises:
-        SpecError: the text does not follow the grammar, or an option does not go with the player.
+        SpecError: the text does not follow the grammar, or an option does not fit the player.
     """
     if name := _NAME.match(text):
         given, start = name[1].strip(), name.end()
@@ -67,11 +67,13 @@ def parse_spec(text: str) -> Spec:
 
 
 def expand(spec: Spec) -> list[Spec]:
-    """The specs that a spec stands for: one for every heuristic of the registry where the heuristic is `*`, one for
-    every file that matches where the file is a pattern; otherwise the spec itself.
+    """Return the specs that a spec stands for.
+
+    These are one for every heuristic of the registry if the heuristic is `*`, one for every matching file if the file
+    is a pattern, and otherwise the spec itself.
 
     Raises:
-        SpecError: no file matches, or the many would share a name.
+        SpecError: no file matches, or several would share a name.
     """
     by_pattern = is_pattern(spec)
     if spec.target != "*" and not by_pattern:
@@ -84,11 +86,12 @@ def expand(spec: Spec) -> list[Spec]:
 def make_agents(
     text: str, default_limit: Limit | None = None, programs: Mapping[str, Program] | None = None
 ) -> tuple[list[tuple[Spec, Agent]], list[str]]:
-    """All agents that a spec stands for, each with its completed spec; and of files found by a pattern that cannot be
-    used, which and why, a line each.
+    """Return all agents that a spec stands for, each with its completed spec, and messages about unusable files.
+
+    There is one message for each file that a pattern found and that cannot be used.
 
     Raises:
-        SpecError: a spec is wrong, or nothing that a pattern finds can be used.
+        SpecError: a spec is wrong, or no file of a pattern can be used.
     """
     made, left_out = [], []
     for spec in expand(with_program(parse_spec(text), programs or {})):
@@ -107,13 +110,13 @@ def make_agents(
 
 
 def named(spec: Spec) -> Spec:
-    """The spec with what only its file tells; this loads the file, that of a player in a process of its own.
+    """Complete a spec from its file, which is loaded here; the file of a player is loaded in a separate process.
 
-    That is the name of what is meant where the file stands alone, and the limit of a player's edition where the spec
-    has none: see `naming`.
+    Adds the name of the function or class for a file alone, and the limit of a player's edition if the spec has none;
+    see `default_names`.
 
     Raises:
-        SpecError: the file cannot be loaded, or does not say which it is.
+        SpecError: the file cannot be loaded, or the choice is ambiguous.
     """
     try:
         return KINDS[spec.kind].name_target(spec)
@@ -122,16 +125,16 @@ def named(spec: Spec) -> Spec:
 
 
 def with_program(spec: Spec, programs: Mapping[str, Program]) -> Spec:
-    """The spec with what its engine is, if that is one of those named."""
+    """Return the spec with its engine's program if it is one of `programs`."""
     return replace(spec, program=programs.get(spec.target)) if KINDS[spec.kind].is_program else spec
 
 
 def complete(spec: Spec, default_limit: Limit | None = None) -> Spec:
-    """The spec with everything said: its name, its limit, the absolute path of its file.
+    """Return the spec with everything explicit: its name, its limit, the absolute path of its file.
 
-    MM and AB search 3 and 5 plies unless told otherwise, and perfect has nodes enough for most games of 7x7;
-    `default_limit` (10,000 nodes) is for all others. The default name shows method, heuristic and whatever differs from
-    the default.
+    MM and AB search 3 and 5 plies by default, and perfect has enough nodes for most games of 7x7; `default_limit`
+    (10,000 nodes) is for all others. The default name contains method, heuristic and everything that differs from the
+    default.
     """
     usual = KINDS[spec.kind].usual_limit(spec, default_limit)
     limit = spec.limit or usual
@@ -144,7 +147,7 @@ def complete(spec: Spec, default_limit: Limit | None = None) -> Spec:
 
 
 def make_agent(spec: Spec) -> Agent:
-    """The agent a completed spec stands for.
+    """Return the agent of a completed spec.
 
     Raises:
         SpecError: its file cannot be loaded or lacks the name, or the name is not a heuristic or a player.
@@ -156,7 +159,7 @@ def make_agent(spec: Spec) -> Agent:
 
 
 def settings_text(spec: Spec, agent: Agent) -> str:
-    """All that influences an agent's play, its name aside, as it stands in the log: JSON, with a hash of any file."""
+    """Return, as JSON, everything that influences an agent's play except its name, with a hash of any file."""
     from isolation.loading.load_user_code import content_hash
 
     file = {"content_hash": content_hash(spec.target.rpartition(":")[0])} if spec.is_file else {}
@@ -164,7 +167,7 @@ def settings_text(spec: Spec, agent: Agent) -> str:
 
 
 def _find_options(text: str, start: int) -> int:
-    """Where the `@` of the options stands; an `@` inside the path of a file is part of the path."""
+    """Return the position of the `@` before the options; an `@` inside the path of a file is part of the path."""
     files = [match.start() for match in _FILE_END.finditer(text, start)]
     at = text.find("@", max(start, *files[-1:]) if files else start)
     return at if at >= 0 else len(text)
@@ -179,7 +182,7 @@ def _parse_player(text: str, start: int, end: int) -> Spec:
 
 
 def _unknown_player(word: str) -> str:
-    """The message for a word that is no player; people often write the name of an agent or of a heuristic."""
+    """Return the message for an unknown player; it is often the name of an agent or of a heuristic."""
     if re.fullmatch(r"(MM|AB|ID|BF|MCTS)_\w+", word, re.IGNORECASE):
         method, _, heuristic = word.partition("_")
         return f"no player {word!r}; did you mean {method.upper()}:{heuristic.lower()}?"
@@ -276,7 +279,7 @@ def _default_name(spec: Spec, limit: Limit | None, usual: Limit | None) -> str:
 
 
 def _parameter_names(parameters: Sequence[tuple[str, float]]) -> list[str]:
-    """Each parameter and its value; of many, something that tells these values from others."""
+    """Format each parameter with its value; if they are many, a hash of the values."""
     texts = [f"{name}{number_text(value)}" for name, value in parameters]
     return texts if len(texts) <= _MOST_IN_A_NAME else [sha256(",".join(texts).encode()).hexdigest()[:8]]
 
@@ -286,9 +289,9 @@ def _limit_name(limit: Limit) -> str:
 
 
 def _file_name(spec: Spec) -> str:
-    """FILE.py:NAME with at most one directory, in dots: alice/game_agent.py:Player -> alice.game_agent.Player.
+    """Abbreviate FILE.py:NAME to dots and one directory: alice/game_agent.py:Player -> alice.game_agent.Player.
 
-    Of a file found by a pattern, with as many as the pattern leaves open, which tell it from the others.
+    For a file found by a pattern, the name includes all directories that the pattern leaves open, which identify it.
     """
     path, _, name = spec.target.rpartition(".py:")
     parts_shown = max(2, open_parts(spec.pattern, path)) if spec.pattern else 2
@@ -313,12 +316,12 @@ def _absolute(target: str) -> str:
 
 
 def is_pattern(spec: Spec) -> bool:
-    """Whether the path of a spec is a pattern; a file whose own name looks like one is that file."""
+    """Return whether the path of a spec is a pattern; if a file of that very name exists, it is not."""
     return spec.is_file and has_magic(_path(spec)) and not expand_path(_path(spec)).is_file()
 
 
 def matching(spec: Spec) -> list[Spec]:
-    """One spec for every file that matches the pattern of a spec, in the order of their paths.
+    """Return one spec for every file that matches the pattern of a spec, sorted by path.
 
     `**` stands for any number of folders; hidden files and folders do not match.
 
@@ -333,7 +336,7 @@ def matching(spec: Spec) -> list[Spec]:
 
 
 def open_parts(pattern: str, path: str) -> int:
-    """How many parts at the end of a path a pattern leaves open, those between included.
+    """Count the parts at the end of a path, from the first one that a pattern leaves open.
 
     >>> open_parts("class/*/src/player.py", "class/ann/src/player.py")
     3

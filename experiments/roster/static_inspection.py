@@ -10,14 +10,14 @@ from isolation.editions.edition import FIRST, SECOND, THIRD
 from isolation.usercode.parsing import parse
 
 USUAL_PLAYERS = ("CustomPlayer", "AlphaBetaPlayer")
-"""The classes that the editions' own tournaments play, the likeliest first."""
+"""Classes that the editions' own tournaments play, most likely first."""
 LARGEST_SOURCE = 1_000_000
-"""Bytes; nobody writes so much by hand."""
+"""Maximum size in bytes; hand-written files are smaller."""
 _BASES_OF_THIRD = ("BasePlayer", "DataPlayer")
 
 
 def player_in(file: Path) -> tuple[str, str] | str:
-    """The player of a source: its class and its edition; or why it cannot be determined, empty where there is none."""
+    """Return the class and edition of a source's player, or why it cannot be determined (empty if there is none)."""
     try:
         players = players_in(file)
     except ValueError as error:
@@ -30,12 +30,12 @@ def player_in(file: Path) -> tuple[str, str] | str:
 
 
 def players_in(file: Path) -> dict[str, str]:
-    """The classes of players in a source, and their aliases, each with its edition.
+    """Return the player classes in a source, and their aliases, each with its edition.
 
-    The edition is first, second or third, or empty where a class has its methods from another file.
+    The edition is first, second or third, or empty if a class has its methods from another file.
 
     Raises:
-        ValueError: the source cannot be read; the message says of the file what is wrong.
+        ValueError: the source cannot be read; the message contains the file's problem.
     """
     try:
         if file.stat().st_size > LARGEST_SOURCE:
@@ -54,7 +54,7 @@ def players_in(file: Path) -> dict[str, str]:
 
 
 def _edition(node: ast.ClassDef, classes: dict[str, ast.ClassDef], seen: tuple[str, ...] = ()) -> str | None:
-    """The edition of a player's class, empty if its bases from elsewhere decide; None if it is no player."""
+    """Return the edition of a player class; empty if imported base classes decide; None if it is not a player."""
     methods = {method.name: method for method in node.body if isinstance(method, ast.FunctionDef)}
     if "get_action" in methods:
         return THIRD.name
@@ -78,7 +78,7 @@ def _edition(node: ast.ClassDef, classes: dict[str, ast.ClassDef], seen: tuple[s
 
 
 def _aliases(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Names that a file gives its classes besides: `CustomPlayer = Deepening`."""
+    """Yield aliases that a file assigns to its classes: `CustomPlayer = Deepening`."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
             yield from ((target.id, node.value.id) for target in node.targets if isinstance(target, ast.Name))

@@ -7,7 +7,7 @@ from isolation.checks.search_cost import Cost
 
 
 def node_costs(findings: RunResults) -> dict[str, Cost]:
-    """The costs of all agents of which a run knows it, over whatever that run measured them against."""
+    """Return the costs of all agents whose runs know them, relative to the reference agent of each run."""
     costs: dict[str, Cost] = {}
     for source in findings.sources:
         for name, cost in source.info.processor_costs.items():
@@ -16,7 +16,7 @@ def node_costs(findings: RunResults) -> dict[str, Cost]:
 
 
 def relative_costs(findings: RunResults) -> dict[str, Cost]:
-    """The costs over the baseline's, of the agents of which a run knows both."""
+    """Return the costs relative to the baseline's, for agents whose run knows both."""
     costs: dict[str, Cost] = {}
     for source in findings.sources:
         known = {source.names[name]: cost for name, cost in source.info.processor_costs.items()}

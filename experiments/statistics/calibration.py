@@ -1,7 +1,8 @@
 """Calibration: how well scores predict the winner.
 
-AUC is the chance that a position from which the mover won has a higher score than one from which it lost, ply for ply:
-0.5 is a coin, 1 knows. Proven scores are left out: they are the search's knowledge, not the heuristic's.
+AUC is the chance that a position from which the mover won has a higher score than one of the same ply from which it
+lost: 0.5 is no better than guessing, 1 is perfect. Proven scores are excluded: they come from the search, not from the
+heuristic.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ _NOTHING = GroupedCounts((np.zeros(0, np.int16), np.zeros(0, np.int16), np.zeros
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """An agent's unproven scores: for each ply and score from the mover's view, how many movers won and how many lost.
+    """An agent's unproven scores: numbers of winning and losing movers by ply and score (mover's view).
 
-    They ascend by ply, then by score.
+    Sorted by ply, then by score.
     """
 
     ply: npt.NDArray[np.int16]
@@ -40,22 +41,22 @@ class Scores:
 
     @property
     def positions(self) -> int:
-        """How many positions were scored."""
+        """Number of scored positions."""
         return int(self.won.sum() + self.lost.sum())
 
     def between(self, first: int, last: int) -> Scores:
-        """Those at the plies from `first` to `last`."""
+        """Return the scores at plies `first` to `last`."""
         kept = slice(*np.searchsorted(self.ply, [first, last + 1]))
         return Scores(self.ply[kept], self.score[kept], self.won[kept], self.lost[kept])
 
     @property
     def auc(self) -> float:
-        """Mean AUC of the plies, weighted by how many pairs of a won and a lost position they have; NaN without any."""
+        """Mean AUC of the plies, weighted by their number of pairs of a won and a lost position; NaN without any."""
         starts = np.flatnonzero(np.diff(self.ply, prepend=-1))
         if not starts.size:
             return math.nan
         won, lost = (np.add.reduceat(column, starts) for column in (self.won, self.lost))
-        # of each ply's lost positions, those with lower scores than a row's, and half of those with the same
+        # number of each ply's lost positions with lower scores than a row's, plus half of those with equal scores
         below = (
             self.lost.cumsum() - self.lost / 2 - np.repeat(lost.cumsum() - lost, np.diff(starts, append=len(self.ply)))
         )
@@ -64,14 +65,14 @@ class Scores:
 
 
 def band_auc(scores: Scores, band: tuple[int, int]) -> float:
-    """The AUC of the plies of a band; NaN where too few positions were won, or lost, to tell."""
+    """Return the AUC of the plies of a band; NaN if there are too few won or lost positions."""
     part = scores.between(*band)
     rarer = min(int(part.won.sum()), int(part.lost.sum()))
     return part.auc if part.positions >= FEWEST_SCORES and rarer >= _FEWEST_OF_EACH else math.nan
 
 
 def scores_of(findings: RunResults, names: Sequence[str]) -> dict[str, Scores]:
-    """The scores of each agent, over all runs."""
+    """Return the scores of each agent, over all runs."""
     runs = over_moves(findings, "score", names, _counted, partial(merge_counts, nothing=_NOTHING))
     counts = merge_counts(runs, _NOTHING)
     agent, ply, score = counts.keys

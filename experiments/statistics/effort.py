@@ -19,7 +19,7 @@ from experiments.record.log import fold_batches
 from experiments.statistics.run_results import RunResults
 
 QUICKEST_MOVE = 5
-"""Microseconds a move on average below which times say nothing: the log has whole ones."""
+"""Mean microseconds per move below which times are meaningless: the log has whole microseconds."""
 
 _WHO = ("agent_1", "agent_2", "opening", "plies")
 _COLUMNS = ("nodes", "time_us", "depth")
@@ -27,7 +27,7 @@ _COLUMNS = ("nodes", "time_us", "depth")
 
 @dataclass(frozen=True)
 class SearchCost:
-    """Sums over an agent's own moves, the opening's left out. `nodes` are simulations for MCTS, 0 without a search."""
+    """Sums over an agent's own moves, without openings. `nodes` are simulations for MCTS, 0 without a search."""
 
     moves: int
     nodes: int
@@ -35,47 +35,47 @@ class SearchCost:
 
     @property
     def mean_nodes(self) -> float:
-        """Nodes a move; NaN without moves or without a search."""
+        """Nodes per move; NaN without moves or without a search."""
         return self.nodes / self.moves if self.moves and self.nodes else math.nan
 
     @property
     def milliseconds_a_move(self) -> float:
-        """Wall time a move; NaN without moves, or if they were too quick for the log's clock."""
+        """Wall time per move; NaN without moves, or if they were too fast for the log's clock."""
         is_measured = self.moves and self.microseconds >= QUICKEST_MOVE * self.moves
         return self.microseconds / self.moves / 1000 if is_measured else math.nan
 
 
 @dataclass(frozen=True)
 class Effort(SearchCost):
-    """The same, and how deep the searches went: `depth` is a sum too."""
+    """Search costs, and the depth of the searches: `depth` is a sum too."""
 
     depth: int
 
     @property
     def mean_depth(self) -> float:
-        """Plies searched a move; NaN without moves or without a search."""
+        """Plies searched per move; NaN without moves or without a search."""
         return self.depth / self.moves if self.moves and self.depth else math.nan
 
 
 def measure_effort(findings: RunResults) -> dict[str, Effort]:
-    """Every agent's effort, over all games of all runs."""
+    """Return every agent's effort, over all games of all runs."""
     return {name: Effort(*sums) for name, sums in _summed(findings, _COLUMNS).items()}
 
 
 def total(parts: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """The sum of arrays of one shape; 0 without any."""
+    """Return the sum of arrays of one shape; 0 without any."""
     return np.asarray(sum(parts))
 
 
 def list_chunks(table: pa.Table, column: str) -> Iterator[tuple[Ints, npt.NDArray[np.generic]]]:
-    """A list column chunk by chunk: where each game's plies begin and end, and all their values."""
+    """Yield a list column by chunks: the offsets of each game's plies, and all values."""
     for chunk in table[column].chunks:
         offsets = to_numpy(chunk.offsets).astype(np.int64)
         yield offsets - offsets[:1], to_numpy(chunk.flatten())
 
 
 def agent_codes(column: pa.ChunkedArray, names: list[str], called: dict[str, str]) -> Ints:
-    """Places in `names` of a dictionary column of agents, which are `called` something else there."""
+    """Return the indices in `names` of a dictionary column of agents, after renaming them by `called`."""
     code_of = {name: code for code, name in enumerate(names)}
     parts = []
     for chunk in column.chunks:
@@ -85,7 +85,7 @@ def agent_codes(column: pa.ChunkedArray, names: list[str], called: dict[str, str
 
 
 def _summed(findings: RunResults, columns: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """For each agent its own moves, and sums over them of these columns, over all games of all runs."""
+    """Return, for each agent, its number of moves and sums over them of these columns, over all games of all runs."""
     names = list(findings.agents)
     sums = np.zeros((1 + len(columns), len(names)))
     for source in findings.sources:
@@ -95,10 +95,10 @@ def _summed(findings: RunResults, columns: Sequence[str]) -> dict[str, tuple[int
 
 
 def _sums(names: list[str], called: dict[str, str], columns: Sequence[str], table: pa.Table) -> npt.NDArray[np.float64]:
-    """[moves and each of the columns, agent]: sums over these games."""
+    """Return sums over these games as an array [moves and each column, agent]."""
     players = [agent_codes(table[column], names, called) for column in ("agent_1", "agent_2")]
     opening, plies = to_numpy(pc.list_value_length(table["opening"])), to_numpy(table["plies"]).astype(np.int64)
-    # plies 0, 2, … are the first player's, so of the first n plies it has played (n + 1) // 2
+    # plies 0, 2, … are the first player's, so (n + 1) // 2 of the first n plies
     moves = [(plies + odd) // 2 - (opening + odd) // 2 for odd in (1, 0)]
     summed = [moves, *(_by_side(table, column) for column in columns)]
     return np.array(
@@ -107,10 +107,10 @@ def _sums(names: list[str], called: dict[str, str], columns: Sequence[str], tabl
 
 
 def _by_side(table: pa.Table, column: str) -> list[Ints]:
-    """For each game, the sum of a column over the plies of its first and of its second player."""
+    """Return, for each game, the sums of a column over the plies of its first and of its second player."""
     sides: tuple[list[Ints], list[Ints]] = ([], [])
     for offsets, values in list_chunks(table, column):
-        # sums of all values before each even place, and before each odd one, over the games of the chunk
+        # cumulative sums over the chunk of the values at even positions, and of those at odd ones
         before = np.zeros((values.size // 2 + 2, 2), np.int64)
         for odd in (0, 1):
             every_other = values[odd::2]

@@ -22,7 +22,7 @@ from experiments.statistics.run_results import RunResults
 from isolation.rules.geometry import canonical_opening
 
 FEWEST = 5
-"""Openings below which nothing is shown of a cell."""
+"""Minimum number of openings for a cell to be shown."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -32,7 +32,7 @@ _NOTHING = GroupedCounts((np.zeros(0, np.int64),) * 3, (np.zeros(0, np.int64),) 
 
 @dataclass(frozen=True)
 class Placement:
-    """A first placement of the player who places first or second: the share of games it won, over openings."""
+    """Result of a first placement by the player who places first or second: share of games won, over openings."""
 
     cell: int
     placed_first: bool
@@ -43,7 +43,7 @@ class Placement:
 
 
 def commonest_size(findings: RunResults) -> tuple[int, int] | None:
-    """Rows and columns of the board most games were played on; None without games."""
+    """Return rows and columns of the board most games were played on; None without games."""
     if not findings.played:
         return None
     rows, columns = divmod(int(findings.games["size"].mode().iloc[0]), 1000)
@@ -51,7 +51,7 @@ def commonest_size(findings: RunResults) -> tuple[int, int] | None:
 
 
 def placements(findings: RunResults) -> tuple[Placement, ...]:
-    """Every first cell up to symmetry, for both players; its games are clustered by the orbit of their opening."""
+    """Return results of every first cell up to symmetry, for both players; clustered by the orbit of the opening."""
     size = commonest_size(findings)
     if size is None:
         return ()
@@ -61,7 +61,7 @@ def placements(findings: RunResults) -> tuple[Placement, ...]:
     player, own, _ = counted.keys
     games, wins = counted.counts
     rows = []
-    # a row is an orbit of openings: rows of a cell are clusters
+    # each row is an orbit of openings: the rows of a cell are its clusters
     for first, end in pairwise(np.flatnonzero(np.diff(2 * own + player, prepend=-1, append=-1)).tolist()):
         rate = rate_interval(wins[first:end], games[first:end])
         cell = int(own[first])
@@ -71,7 +71,7 @@ def placements(findings: RunResults) -> tuple[Placement, ...]:
 
 
 def _counted(canonical: Ints, part: FirstPlacements) -> GroupedCounts:
-    """Games, and those that the player won, by player (0 or 1), first cell up to symmetry, and orbit of the opening."""
+    """Count games and the player's wins by player (0 or 1), first cell up to symmetry, and orbit of the opening."""
     by_player = []
     for player, cells in enumerate(part.cells):
         there = cells >= 0
@@ -83,7 +83,7 @@ def _counted(canonical: Ints, part: FirstPlacements) -> GroupedCounts:
 
 
 def visits(findings: RunResults) -> npt.NDArray[np.float64] | None:
-    """For each cell, the share of games in which somebody stood on it; None without games."""
+    """Return, for each cell, the share of games in which it was visited; None without games."""
     size = commonest_size(findings)
     if size is None:
         return None
@@ -103,7 +103,7 @@ def visits(findings: RunResults) -> npt.NDArray[np.float64] | None:
 class FirstPlacements:
     """A part of a run's log: by game its id in the run, both players' first cells (−1: none), orbit, and winner.
 
-    `run` is a place in `RunResults.sources`.
+    `run` is an index in `RunResults.sources`.
     """
 
     run: int
@@ -119,7 +119,7 @@ def over_first_placements(
     look: Callable[[FirstPlacements], T],
     fold: Callable[[Iterator[T]], R],
 ) -> list[R]:
-    """For each run what `fold` makes of what `look` makes of some thousand games at a time on a board of this size."""
+    """Fold, for each run, what `look` returns for some thousand games at a time on a board of this size."""
     columns = ["game_id", "rows", "columns", "moves", "winner", "orbit"]
 
     def seen(run: int, table: pa.Table) -> T:
@@ -140,5 +140,5 @@ def _first_placements(run: int, table: pa.Table, size: tuple[int, int]) -> First
 
 
 def _of_size(table: pa.Table, size: tuple[int, int]) -> pa.Table:
-    """The games on a board of so many rows and columns."""
+    """Return the games on a board of this size."""
     return table.filter(pc.and_(pc.equal(table["rows"], size[0]), pc.equal(table["columns"], size[1])))

@@ -14,7 +14,7 @@ from isolation.rules.outcome import Reason
 
 @dataclass(frozen=True)
 class ForfeitGroup:
-    """The games an agent lost for one reason: how many, and of the first its run, its id there, and its details."""
+    """Games an agent lost for one reason: their number, and run, id and details of the first one."""
 
     agent: str
     reason: str
@@ -25,7 +25,7 @@ class ForfeitGroup:
 
 
 def forfeits_of(findings: RunResults) -> tuple[ForfeitGroup, ...]:
-    """What was not decided on the board, by loser and reason, the most games first."""
+    """Group the games that were not decided on the board by loser and reason, largest group first."""
     is_forfeit = codes_in((Reason.NO_MOVES.word,), findings.table["reason"]) < 0
     if not is_forfeit.any():
         return ()

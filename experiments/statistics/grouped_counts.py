@@ -14,14 +14,14 @@ from experiments.inference.argument_checks import Ints
 
 @dataclass(frozen=True, eq=False)
 class GroupedCounts:
-    """Columns of one length: `keys`, by which rows differ and ascend, the first one first, and their `counts`."""
+    """Columns of equal length: `keys`, by which rows are distinct and sorted lexicographically, and their `counts`."""
 
     keys: tuple[npt.NDArray[Any], ...]
     counts: tuple[Ints, ...]
 
 
 def count_groups(keys: Sequence[npt.NDArray[Any]], counts: Sequence[Ints]) -> GroupedCounts:
-    """The rows of these columns, those of equal keys added up."""
+    """Sum the rows of equal keys."""
     order = np.lexsort(keys[::-1])
     ordered = [key[order] for key in keys]
     is_new = np.zeros(order.size, bool)
@@ -34,9 +34,9 @@ def count_groups(keys: Sequence[npt.NDArray[Any]], counts: Sequence[Ints]) -> Gr
 
 
 def merge_counts(parts: Iterable[GroupedCounts], nothing: GroupedCounts) -> GroupedCounts:
-    """The rows of all parts in one; `nothing` is a part without rows.
+    """Merge the rows of all parts; `nothing` is a part without rows.
 
-    Parts of about one size are joined, so that a row is sorted a few times however many parts there are.
+    Parts of similar size are merged first, so that a row is sorted only a few times however many parts there are.
     """
     waiting = [nothing]
     for part in parts:

@@ -25,8 +25,11 @@ _EDGES_AN_OCTAVE = 8
 
 @dataclass(frozen=True, eq=False)
 class Plies:
-    """Moves that players chose themselves, the opening's left out: who moved (a place among the names asked for), the
-    ply (0 is the first placement), the column asked for, and whether the mover won."""
+    """Moves that players chose themselves, without openings.
+
+    Fields: the mover (an index in the requested names), the ply (0 is the first placement), the requested column, and
+    whether the mover won.
+    """
 
     agent: npt.NDArray[np.int16]
     ply: npt.NDArray[np.int16]
@@ -41,7 +44,7 @@ def over_moves(
     look: Callable[[Plies], T],
     fold: Callable[[Iterator[T]], R],
 ) -> list[R]:
-    """For each run what `fold` makes of what `look` makes of the moves of `names` in some thousand games at a time.
+    """Apply `look` to the moves of `names` in some thousand games at a time, and `fold` to the results, for each run.
 
     Args:
         column: a per-ply column of the log.
@@ -60,7 +63,7 @@ def over_moves(
 
 
 def _chosen(table: pa.Table, column: str, players: Sequence[npt.NDArray[np.int16]]) -> Plies:
-    """The moves behind the openings of these games, by players other than −1."""
+    """Return the moves after the openings of these games, by players other than −1."""
     opening, winner = pc.list_value_length(table["opening"]).to_numpy(), table["winner"].to_numpy()
     (offsets, values), *_ = list_chunks(table, column)
     lengths = np.diff(offsets)
@@ -74,14 +77,14 @@ def _chosen(table: pa.Table, column: str, players: Sequence[npt.NDArray[np.int16
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """How often each value occurred, by agent: `counts[i, j]` times `values[j]` for `names[i]`."""
+    """Frequency of each value, by agent: `names[i]` has `values[j]` `counts[i, j]` times."""
 
     names: tuple[str, ...]
     values: npt.NDArray[np.float64]
     counts: Ints
 
     def quantiles(self, shares: Sequence[float]) -> npt.NDArray[np.float64]:
-        """For each name, the values below which these shares of all lie; NaN for names without values."""
+        """Return quantiles for each name, at these shares of all values; NaN for names without values."""
         total = self.counts.cumsum(axis=1)
         table = np.full((len(self.names), len(shares)), np.nan)
         for row, running in enumerate(total):
@@ -91,7 +94,7 @@ class Distribution:
 
 
 def game_lengths(findings: RunResults, names: Sequence[str]) -> Distribution:
-    """Plies of the games of each agent, the opening's included."""
+    """Return the number of plies in the games of each agent, including openings."""
     games = findings.games
     most = int(games["plies"].max()) if len(games) else 0
     counts = np.zeros((len(names), most + 1), np.int64)
@@ -106,7 +109,7 @@ def game_lengths(findings: RunResults, names: Sequence[str]) -> Distribution:
 
 
 def searched(findings: RunResults, column: str, names: Sequence[str]) -> Distribution:
-    """Depth, or nodes (to within a tenth), of the moves of each agent, those without a search left out."""
+    """Return depth, or nodes (to within a tenth), of the moves of each agent, without moves that were not searched."""
     is_fine = column == "depth"
     size = 2**10 if is_fine else 64 * _EDGES_AN_OCTAVE
 

@@ -1,7 +1,7 @@
 """Load runs for analysis: games as pairs, roles, and whether runs can be pooled.
 
-Several runs are pooled only if they ask the same question: same board, kind of openings and limit, and every name
-meaning the same player. A deterministic player repeats its games; a game that several runs share counts once.
+Runs are pooled only if they compare the same things: same board, kind of openings and limit, and every name refers to
+the same player. A deterministic player repeats its games; a game that several runs share counts once.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SAME_QUESTION = (*_SAME_OPENINGS, "limit", "equal_cost")
 
 @dataclass(frozen=True)
 class LoadedRun:
-    """A run among those read together; `names` says what each of its agents is called here."""
+    """One of the runs read together; `names` maps its agents' names to the names used here."""
 
     info: RunInfo
     names: Mapping[str, str]
@@ -49,10 +49,10 @@ class LoadedRun:
 class RunResults:
     """The games of one or several runs.
 
-    `table` holds a row a game: game_id and pair_id (unique over all runs), run (its place in `sources`) and own_id
+    `table` has one row per game: game_id and pair_id (unique over all runs), run (its index in `sources`) and own_id
     (its id there), agent_1, agent_2, winner, reason, plies, size, opening_id, orbit, same_colour, population.
-    `repeated` of the games read were repetitions and are left out; `left_out` were, by `among`. `baseline` is whom the
-    others are compared with, if there is one.
+    `repeated` is the number of duplicate games that were skipped; `left_out` is the number that `among` skipped.
+    `baseline` is the agent that the others are compared with, if there is one.
     """
 
     sources: tuple[LoadedRun, ...]
@@ -64,25 +64,25 @@ class RunResults:
 
     @property
     def played(self) -> int:
-        """How many games there are."""
+        """Number of games."""
         return int(self.table.num_rows)
 
     @cached_property
     def games(self) -> pd.DataFrame:
-        """The table as a frame, for what is no verdict: pandas takes a third of a second to import."""
+        """The table as a frame, where speed does not matter: importing pandas takes a third of a second."""
         frame: pd.DataFrame = self.table.to_pandas()
         return frame
 
     @cached_property
     def pairs(self) -> PairTable:
-        """The games in pairs; openings alike by symmetry are one cluster."""
+        """The games in pairs; symmetric openings are one cluster."""
         return pair_games(self.table, cluster="orbit")
 
     @cached_property
     def pooled_pairs(self) -> PairTable:
-        """The same, with the games of controls that count as the baseline's under its name.
+        """The pairs, with games of controls that count as the baseline's under the baseline's name.
 
-        What a control played against the baseline, where that is somebody's opponent too, compares it with nobody.
+        A control's games against the baseline, if that is also an opponent, are left out of comparisons.
         """
         if not self.pooled_controls:
             return self.pairs
@@ -93,63 +93,63 @@ class RunResults:
         return pair_games(_with(self.table, sides).filter(of_others), cluster="orbit")
 
     def having(self, *roles: str) -> tuple[str, ...]:
-        """The agents that have one of these roles and have played."""
+        """Return the agents that have one of these roles and have played."""
         return tuple(
             name for name, facts in self.agents.items() if set(roles) & set(facts.roles) and name in self.pairs.agents
         )
 
     @property
     def contenders(self) -> tuple[str, ...]:
-        """Who is compared with the baseline: contenders and controls; opponents only where there are no contenders."""
+        """Agents that are compared with the baseline: contenders and controls, or else the opponents."""
         chosen = self.having("contender", "control", "baseline") or self.having("opponent")
         return tuple(name for name in chosen if name != self.baseline)
 
     @property
     def measured(self) -> tuple[str, ...]:
-        """Whose results matter: baseline, contenders and controls, best known first; all if that is nobody."""
+        """Agents under test: baseline, contenders and controls; all agents if there are none of these."""
         return self.having("baseline", "contender", "control") or self.pairs.agents
 
     @cached_property
     def ranked(self) -> tuple[str, ...]:
-        """Whoever has played, by the share of games won in complete pairs, best first: the order of tables."""
+        """All agents that have played, by the share of games won in complete pairs, best first: the order of tables."""
         return tuple(standing.agent for standing in self.standings)
 
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
-        """Everybody's result, best first: exact where all openings were played and nothing was left to chance."""
+        """Results of all agents, best first: exact if all openings were played by deterministic agents."""
         return standings(self.pairs, pools=self._pools(self.pairs))
 
     @cached_property
     def pooled_standings(self) -> tuple[Standing, ...]:
-        """The same of `pooled_pairs`."""
+        """Results of all agents by `pooled_pairs`."""
         return standings(self.pooled_pairs, pools=self._pools(self.pooled_pairs))
 
     def pool_among(self, name: str, pairs: PairTable | None = None) -> int | None:
-        """The population, if neither an agent nor anybody whom it met leaves anything to chance; else None."""
+        """Return the population if an agent and all its opponents are deterministic; otherwise None."""
         return self.pool_of([name, *opponents_of(pairs or self.pairs, name)]) if self.population else None
 
     def _pools(self, pairs: PairTable) -> dict[str, int | None]:
         return {name: self.pool_among(name, pairs) for name in pairs.agents}
 
     def in_order(self, names: Iterable[str]) -> list[str]:
-        """These agents in the order of `ranked`; those that have not played last, as they come."""
+        """Return these agents in the order of `ranked`; those that have not played come last, in the given order."""
         rank = {name: rank for rank, name in enumerate(self.ranked)}
         return sorted(names, key=lambda name: rank.get(name, len(rank)))
 
     @property
     def pooled_controls(self) -> tuple[str, ...]:
-        """The controls that are the baseline under another name and, by their runs' design, count as it."""
+        """Controls that are the baseline under another name and count as the baseline by their runs' design."""
         return tuple(
             name for name in self.having("control") if all(self._is_pooled(source, name) for source in self.sources)
         )
 
     @property
     def planned(self) -> int:
-        """How many games the runs were planned to be, without those left out."""
+        """Planned number of games of the runs, without those left out."""
         return sum(source.info.games for source in self.sources) - self.left_out
 
     def among(self, names: Sequence[str]) -> RunResults:
-        """The games that some of the agents have played among themselves."""
+        """Return the games that these agents have played among themselves."""
         of_both = [
             pc.is_in(self.table[side].cast(pa.string()), pa.array(names, pa.string()))
             for side in ("agent_1", "agent_2")
@@ -163,13 +163,13 @@ class RunResults:
 
     @property
     def population(self) -> int | None:
-        """How many openings the games were drawn from; None if unknown, or not the same for all runs."""
+        """Number of openings from which the games were drawn; None if unknown, or not equal for all runs."""
         sizes = {(source.info.population, *map(source.info.requested.get, _SAME_OPENINGS)) for source in self.sources}
         return next(iter(sizes))[0] or None if len(sizes) == 1 else None
 
     @property
     def stopped_early(self) -> bool:
-        """Whether a stop rule ended a run before all planned games were played."""
+        """Return whether a stop rule ended a run before all planned games were played."""
         return any(
             (source.info.requested.get("sprt") or source.info.requested["format"] == "best-of")
             and (games_at_end(source.info.path) or source.info.games) < source.info.games
@@ -178,7 +178,7 @@ class RunResults:
 
     @property
     def is_interim(self) -> bool:
-        """Whether planned games are missing that no stop rule has spared: a look on the way."""
+        """Return whether planned games are missing that no stop rule has cancelled."""
         is_contest = any(source.info.requested["format"] == "best-of" for source in self.sources)
         return 0 < self.played + self.repeated < self.planned and not (is_contest or self.stopped_early)
 
@@ -190,20 +190,20 @@ class RunResults:
 
     @property
     def judged_by(self) -> str:
-        """The command that knows how a run's stop rule looked at its games."""
+        """The command that evaluates a run by its stop rule."""
         return "compare" if any(source.info.requested["format"] == "best-of" for source in self.sources) else "sprt"
 
     def pool_of(self, names: Sequence[str]) -> int | None:
-        """The population, if none of these agents leaves anything to chance; else None."""
+        """Return the population if all these agents are deterministic; otherwise None."""
         return self.population if self.repeats_itself(names) else None
 
     def repeats_itself(self, names: Sequence[str]) -> bool:
-        """Whether none of these agents leaves anything to chance, so that their games are the same every time."""
+        """Return whether all these agents are deterministic, so that their games are the same every time."""
         return all(name in self.agents and self.agents[name].is_deterministic for name in names)
 
     @property
     def is_census(self) -> bool:
-        """Whether every opening of its kind was played by all, and nobody left anything to chance."""
+        """Return whether every opening of its kind was played by all, and all agents are deterministic."""
         complete = self.played + self.repeated == self.planned and not self.pairs.unfinished
         return complete and all(source.info.is_census for source in self.sources)
 
@@ -211,12 +211,12 @@ class RunResults:
 def load_findings(runs: Sequence[str | Path], baseline: str | None = None, mixed: bool = False) -> RunResults:
     """Read runs, finished or not, as one.
 
-    `baseline` overrides the runs' own. With `mixed`, runs of different settings are taken together all the same, and a
-    name that means different players is distinguished by the player's limit or by the run.
+    `baseline` overrides the runs' own. With `mixed`, runs of different settings are combined nevertheless, and a name
+    that refers to different players is extended by the player's limit or by the run.
 
     Raises:
-        ValueError: there is no run there, or games lie there that are not its own; no agent is called `baseline`; the
-            runs ask different questions and `mixed` is off.
+        ValueError: there is no run there, or it contains games of another run; no agent is called `baseline`; the runs
+            have different settings and `mixed` is off. runs ask different questions and `mixed` is off.
     """
     if not runs:
         raise ValueError("at least one run is needed")
@@ -262,7 +262,7 @@ def _check_same_question(infos: Sequence[RunInfo]) -> None:
 
 
 def _holders(infos: Sequence[RunInfo]) -> dict[str, list[tuple[int, str]]]:
-    """By name, the runs that have an agent of it and its settings there."""
+    """Return, by name, the runs that have an agent of that name, with its settings there."""
     holders: dict[str, list[tuple[int, str]]] = {}
     for run, info in enumerate(infos):
         for name, facts in info.agents.items():
@@ -271,7 +271,7 @@ def _holders(infos: Sequence[RunInfo]) -> dict[str, list[tuple[int, str]]]:
 
 
 def _names(infos: Sequence[RunInfo]) -> list[dict[str, str]]:
-    """What to call each run's agents: by their names, with the limit or the run behind those that differ."""
+    """Return the names of each run's agents, extended by limit or run where agents of the same name differ."""
     names: list[dict[str, str]] = [{} for _ in infos]
     for name, holders in _holders(infos).items():
         kinds = list(dict.fromkeys(settings for _, settings in holders))
@@ -299,13 +299,13 @@ def _merge_agents(sources: Sequence[LoadedRun]) -> dict[str, AgentFacts]:
 
 
 def _baseline_of(agents: Mapping[str, AgentFacts]) -> str | None:
-    """The one agent that is the baseline; None where there is none, or where runs have different ones."""
+    """Return the only agent that is the baseline; None if there is none, or if runs have different ones."""
     baselines = [name for name, facts in agents.items() if "baseline" in facts.roles]
     return baselines[0] if len(baselines) == 1 else None
 
 
 def _read(source: LoadedRun, number: int, columns: Sequence[str], kinds: Sequence[str]) -> pa.Table:
-    """The games of a run, by agents of these `kinds`, in the order of their ids."""
+    """Read the games of a run, by agents of these `kinds`, by ascending id."""
     read = read_valid_games(source.info, columns)
     changed = {
         "agent_1": _renamed(read["agent_1"], source.names, kinds),
@@ -319,22 +319,23 @@ def _read(source: LoadedRun, number: int, columns: Sequence[str], kinds: Sequenc
 
 
 def _renamed(players: pa.ChunkedArray, called: Mapping[str, str], kinds: Sequence[str]) -> pa.Array:
-    """A column of names with what each is called in its place, which is one of these kinds."""
+    """Rename a column of names by `called`, as a dictionary column over `kinds`."""
     codes = np.array([kinds.index(name) for name in called.values()], np.int16)
     return to_names(codes[codes_in(tuple(called), players)], kinds)
 
 
 def _with(table: pa.Table, columns: Mapping[str, pa.Array | pa.ChunkedArray]) -> pa.Table:
-    """The table with these columns, new or in the place of others."""
+    """Return the table with these columns added or replaced."""
     return pa.table({**dict(zip(table.column_names, table.columns, strict=True)), **columns})
 
 
 def _pool(games: pa.Table, agents: Mapping[str, AgentFacts]) -> tuple[pa.Table, int]:
-    """The games of several runs, each once, however many of them played it, and how many were repeated.
+    """Merge the games of several runs, each once even if several runs played it, and count the duplicates.
 
-    Pairs are joined whose games lie in different runs. Two games are the same if agents, sides and opening are, and
-    chance had no part in them or the same seed. Games that were played elsewhere may agree in all of that within one
-    run and are several; the first of them is the first of another run's, the second the second.
+    Pairs whose games are in different runs are joined. Two games are the same if agents, sides and opening are equal,
+    and either both agents are deterministic or the seeds are equal. Games that were played elsewhere may agree in all
+    of that within one run and still be different; then the first one corresponds to the first one of another run, the
+    second to the second.
     """
     import pandas as pd
 
@@ -350,7 +351,7 @@ def _pool(games: pa.Table, agents: Mapping[str, AgentFacts]) -> tuple[pa.Table, 
         own = what.assign(run=to_numpy(games["run"])).groupby([*what.columns, "run"], sort=False).cumcount()
         repeated = what.assign(nth=np.where(determined, 0, own)).duplicated().to_numpy()
     meeting = what.assign(one=np.minimum(first_codes, two), two=np.maximum(first_codes, two)).drop(columns="seed")
-    # a pair of players that leave things to chance is known by its run and number there
+    # a pair with nondeterministic players is identified by its run and number there
     meeting["run"] = np.where(determined, -1, to_numpy(games["run"]))
     meeting["pair"] = np.where(determined, -1, to_numpy(games["pair_id"]))
     pairs = meeting.groupby(list(meeting.columns), sort=False).ngroup().to_numpy()

@@ -11,12 +11,12 @@ from experiments.inference.standings import standings
 from experiments.statistics.run_results import RunResults
 
 UNITS = {"nodes": "nodes a move", "depth": "depth in plies", "ms": "ms a move", "cpu_ms": "CPU ms a move"}
-"""What limits count, in words."""
+"""Units of limits in words."""
 
 
 @dataclass(frozen=True)
 class AtLimit:
-    """A measured agent under one limit, in units of it: its win rate; `kind` is what it is apart from the limit."""
+    """Win rate of an agent under one limit, in units of it; `kind` is the agent without its limit."""
 
     kind: str
     name: str
@@ -27,9 +27,10 @@ class AtLimit:
 
 
 def by_limit(runs: Sequence[RunResults]) -> list[tuple[AtLimit, ...]]:
-    """Of each kind of agent its win rates by rising limit, whoever is best at its highest first.
+    """Return the win rates of each kind of agent by ascending limit, best at its highest limit first.
 
-    Runs are taken one by one, each with its own opponents. Limits are of the commonest unit; controls are left out.
+    Runs are evaluated separately, each with its own opponents. Only limits of the commonest unit count; controls are
+    left out.
     """
     points = [point for run in runs for point in _points(run)]
     units = [point.unit for point in points]

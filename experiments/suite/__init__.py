@@ -1,8 +1,8 @@
 """Suites of solved positions: build, read, and screen agents with them.
 
-A *telling* position is won for the side to move, and some legal move loses. A *troubled* one is lost, whatever is
-played, and the moves differ in how often a reference field throws the win away after them. Keeping wins is one half of
-strength, making it hard for an opponent who could win the other.
+A *telling* position is won for the side to move, and some legal move loses. A *troubled* position is lost for any move,
+but the moves differ in how often a reference field throws the win away afterwards. Keeping wins is one half of
+strength; the other half is to make winning hard for an opponent.
 """
 
 from experiments.suite.suite_file import Suite, read_suite, shipped_suites

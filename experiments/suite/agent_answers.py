@@ -1,6 +1,6 @@
 """Agents' moves in the positions of a suite.
 
-Whoever leaves nothing to chance is asked once; others are asked several times, and what they do on average counts.
+Deterministic agents are asked once; others are asked several times, and their results are averaged.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from isolation.usercode.output_capture import WantsToEnd, capture_output, preven
 from isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
 
 REPEATS = 4
-"""How often whoever leaves something to chance is asked in each position."""
+"""Number of times that nondeterministic agents are asked in each position."""
 LONGEST_SEARCH = 10.0
-"""Seconds of processor time after which a search that failed is not done again to the end."""
+"""Seconds of CPU time for repeating a search that failed."""
 
 _COMPILED_CHUNK = 1000
 _INTERPRETED_CHUNK = 10
@@ -43,13 +43,13 @@ _INTERPRETED_CHUNK = 10
 
 @dataclass(frozen=True)
 class AgentAnswers:
-    """What an agent did: `repeats` answers in each position, all positions first once, then once more, and so on.
+    """Moves of an agent: `repeats` answers in each position, ordered by repetition, then by position.
 
     Attributes:
-        name: the agent's.
-        spec: complete, as it may be written again.
-        repeats: how often it was asked in each position.
-        answers: what it did.
+        name: name of the agent.
+        spec: its complete spec.
+        repeats: number of answers in each position.
+        answers: its moves.
     """
 
     name: str
@@ -69,14 +69,16 @@ def collect_answers(
     cluster: str | None = None,
     show: Callable[[int, int], None] = lambda asked, agents: None,
 ) -> list[AgentAnswers]:
-    """What each agent does in each position; a spec may stand for many, as `ID:*` does, and none counts twice.
+    """Ask each agent for its move in each position.
 
-    Compiled agents are asked in threads of this process, others in processes, or on a cluster.
+    A spec may stand for several agents, as `ID:*` does; duplicates count once.
+
+    Compiled agents are asked in threads of this process, others in worker processes or on a cluster.
 
     Args:
-        limit: of agents that name none.
-        jobs, cluster: see `spreading.spread`.
-        show: called with the number of agents done with, and of all.
+        limit: for agents without a limit.
+        jobs, cluster: see `parallel_map.parallel_mapper`.
+        show: called with the number of finished agents, and of all.
 
     Raises:
         SpecError: a spec names no agent.
@@ -112,9 +114,9 @@ def collect_answers(
 
 
 def costs_over_first(specs: Sequence[str], size: str) -> dict[str, Cost]:
-    """What a node of agents costs over the first's, by name, on this machine; see `cost.measure_costs`.
+    """Measure the agents' costs per node on this machine, relative to the first, by name; see `measure_costs`.
 
-    None of an agent whose cost cannot be measured, and of nobody if that is the first.
+    Agents whose cost cannot be measured are missing; if the first one is among them, all are.
     """
     agents = [make_agent(parse_spec(spec)) for spec in specs]
     first, *others = measure_costs(agents, size)
@@ -123,7 +125,7 @@ def costs_over_first(specs: Sequence[str], size: str) -> dict[str, Cost]:
 
 
 def _agents(specs: Sequence[str], limit: Limit | None) -> dict[str, Agent]:
-    """The agents that specs stand for by their completed specs; of files left out a warning tells."""
+    """Return the agents of specs by their completed specs; warn about files that are left out."""
     wanted: dict[str, Agent] = {}
     for text in specs:
         made, left_out = make_agents(text, limit)
@@ -134,16 +136,16 @@ def _agents(specs: Sequence[str], limit: Limit | None) -> dict[str, Agent]:
 
 
 def ask(agent: Agent, positions: Positions, repeats: int = REPEATS, seed: int = 1) -> AgentAnswers:
-    """What one agent does in each position, asked in this process."""
+    """Ask one agent for its moves in all positions, in this process."""
     rows = np.arange(_times(agent, repeats) * len(positions))
     answers = choose_moves(agent, positions.take(rows % len(positions)), _seeds(seed, rows))
     return AgentAnswers(agent.name, "", _times(agent, repeats), answers)
 
 
 def failing_position(agent: SearchAgent, root: Board) -> Board | None:
-    """The position at which a heuristic fails in a search from `root`, done again in Python.
+    """Repeat a search from `root` in Python, and return the position at which the heuristic fails.
 
-    None if it does not fail again, or not in some seconds.
+    None if it does not fail again, or not within some seconds.
     """
     asked = root
 
@@ -157,15 +159,15 @@ def failing_position(agent: SearchAgent, root: Board) -> Board | None:
             replace(agent, heuristic=watched).find_in_python(root.copy(), 0)
     except (UserCodeTimeout, WantsToEnd):
         return None
-    except Exception:  # whatever the heuristic raises
+    except Exception:  # any exception of the heuristic
         return asked.copy()
     return None
 
 
 def failing_positions(asked: Sequence[AgentAnswers], positions: Positions) -> dict[str, tuple[str, Board]]:
-    """By the agent's name, the FILE:FUNCTION of a heuristic that failed in these positions, and where it fails.
+    """Return, by agent name, the FILE:FUNCTION of each heuristic that failed in these positions, and where it fails.
 
-    Left out are those whose parameters have other values than their defaults, and what does not fail again.
+    Heuristics with other parameter values than their defaults, and failures that do not recur, are left out.
     """
     first_failures = {}
     for answers in asked:
@@ -186,7 +188,7 @@ def _times(agent: Agent, repeats: int) -> int:
 
 
 def _chunks(agent: Agent, positions: Positions, repeats: int, is_compiled: bool) -> list[NDArray[np.int64]]:
-    """The questions to an agent by number, some at a time."""
+    """Split the questions to an agent, given by number, into chunks."""
     questions = np.arange(_times(agent, repeats) * len(positions))
     chunk = _COMPILED_CHUNK if is_compiled else _INTERPRETED_CHUNK
     return [questions[first : first + chunk] for first in range(0, len(questions), chunk)]
@@ -222,6 +224,6 @@ def _in_threads(
 def _ask_again(
     spec: str, files: Sequence[UserFile], chunk: int, positions: Positions, seeds: NDArray[np.uint64]
 ) -> tuple[str, int, BatchMoves]:
-    """Ask an agent recreated, in another process, perhaps on another machine, to which users' files have travelled."""
+    """Recreate an agent in another process, perhaps on another machine with transferred user files, and ask it."""
     (here,) = placed_specs([spec], files)
     return spec, chunk, choose_moves(make_agent(parse_spec(here)), positions, seeds)

@@ -1,9 +1,9 @@
 """Build suites: positions from games of many sources, with exact results.
 
-Openings that are alike by symmetry, an orbit, are one unit of work: from each come as many positions, of every source
-and at every stage of the game, so that the suite is balanced by ply and by who stands to win the opening. What a unit
-finds depends on the seed and the orbit alone. The file is written every few seconds, so that whatever ends the work,
-the same call goes on from there.
+Symmetric openings, an orbit, are one unit of work. Each contributes equally many positions of every source and every
+stage of the game, so that the suite is balanced by ply and by the theoretical winner of the opening. The positions of a
+unit depend on the seed and the orbit alone. The file is written every few seconds, so that an interrupted build is
+resumed by calling it again.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ from isolation.rules.limits import Limit
 GAMES = 8
 """Games of each source from each orbit of openings."""
 BAND = 2
-"""Plies in a stage of the game, from which at most one position of each sort comes for each source and orbit."""
+"""Plies per stage of the game; each stage yields at most one position of each kind per source and orbit."""
 TRIES = 6
-"""Positions looked at for one that is wanted."""
+"""Number of candidate positions per position wanted."""
 _WRITE_EVERY = 10.0
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a suite is made: all that its positions depend on.
+    """Parameters of a suite, which determine its positions.
 
     Attributes:
-        size: of the board.
-        first_ply, last_ply: of the earliest and the latest positions: the plies played before them.
-        seed: of games and choices.
-        openings: at most so many orbits of openings, drawn at random; None for all.
+        size: board.
+        first_ply, last_ply: range of positions, by the number of plies played before them.
+        seed: seed of games and choices.
+        openings: maximum number of random orbits of openings; None for all.
         limit: nodes for each move's result; positions that it leaves undecided are left out.
-        sources: whose games.
+        sources: agents that play the games.
         field: specs of the reference field.
     """
 
@@ -66,7 +66,7 @@ class Recipe:
 
 
 def usual_plies(size: str) -> tuple[int, int]:
-    """The stages of a game that tell: on 7x7 after 10 to 31 plies; hardly any earlier position has a wrong move."""
+    """Return the informative plies: after 10 to 31 plies on 7x7; hardly any earlier position has a wrong move."""
     rows, columns = parse_size(size)
     return max(2, round(rows * columns * 10 / 49)), max(2, round(rows * columns * 31 / 49))
 
@@ -79,14 +79,14 @@ def build_suite(
     cluster: str | None = None,
     show: Callable[[int, int], None] = lambda done, orbits: None,
 ) -> pa.Table:
-    """Make the suite of a recipe, or what is missing of it in the file, and return it as a table.
+    """Build the suite of a recipe, or the missing part of it in the file, and return it as a table.
 
     Args:
-        jobs, cluster: see `spreading.spread`.
-        show: called with the number of orbits dealt with so far, and of all.
+        jobs, cluster: see `parallel_map.parallel_mapper`.
+        show: called with the number of finished orbits, and of all.
 
     Raises:
-        ValueError: the recipe makes no sense, or the file holds something else or was made in another way.
+            ValueError: the recipe is invalid, or the file contains something else or was made with another recipe.
     """
     check_recipe(recipe)
     orbits = _orbits(recipe)
@@ -113,10 +113,10 @@ def build_suite(
 
 
 def check_recipe(recipe: Recipe) -> None:
-    """Refuse what cannot be made.
+    """Check that a recipe can be built.
 
     Raises:
-        ValueError: plies out of range, a field that is too large, or a board that the solver does not serve.
+        ValueError: plies out of range, a field that is too large, or a board that the solver does not support.
     """
     check_position(Board.from_moves([], recipe.size))
     if not 2 <= recipe.first_ply <= recipe.last_ply:
@@ -130,7 +130,7 @@ def check_recipe(recipe: Recipe) -> None:
 
 
 def _orbits(recipe: Recipe) -> dict[int, list[tuple[int, ...]]]:
-    """The openings by orbit; the orbits in an order of their own, which does not depend on how many are wanted."""
+    """Return the openings by orbit; the order of the orbits does not depend on how many are wanted."""
     openings = placement_openings(recipe.size)
     ids = orbit_ids(openings.cells, recipe.size)
     orbits: dict[int, list[tuple[int, ...]]] = defaultdict(list)
@@ -141,7 +141,7 @@ def _orbits(recipe: Recipe) -> dict[int, list[tuple[int, ...]]]:
 
 
 def _resumed(recipe: Recipe, path: Path) -> tuple[pa.Table, set[int]]:
-    """What the file has, and which orbits are dealt with."""
+    """Return the positions in the file, and the orbits that are finished."""
     if not path.exists():
         return SCHEMA.empty_table(), set()
     table = read_table(path)
@@ -153,7 +153,7 @@ def _resumed(recipe: Recipe, path: Path) -> tuple[pa.Table, set[int]]:
 
 
 def _as_made(recipe: Recipe) -> dict[str, Any]:
-    """A recipe as the file has it."""
+    """Return a recipe as stored in the file."""
     made: dict[str, Any] = json.loads(json.dumps(asdict(recipe)))
     return made
 
@@ -165,7 +165,7 @@ def _write(recipe: Recipe, path: Path, table: pa.Table, finished: Iterable[int])
 
 
 def _distinct(table: pa.Table, size: str) -> pa.Table:
-    """One row for each position up to symmetry: the first, so that no two orbits share one."""
+    """Keep one row for each position up to symmetry: the first, so that no two orbits share one."""
     if not len(table):
         return table
     _, first = np.unique(_ids(table["moves"].to_pylist(), size), return_index=True)
@@ -173,7 +173,7 @@ def _distinct(table: pa.Table, size: str) -> pa.Table:
 
 
 def _ids(games: Sequence[Sequence[int]], size: str) -> Ids:
-    """A name for each position up to symmetry."""
+    """Return an id for each position up to symmetry."""
     cells = np.full((len(games), max(map(len, games))), -1, np.int16)
     for row, moves in zip(cells, games, strict=True):
         row[: len(moves)] = moves
@@ -181,7 +181,7 @@ def _ids(games: Sequence[Sequence[int]], size: str) -> Ids:
 
 
 def _positions_of(recipe: Recipe, orbit: int, openings: list[tuple[int, ...]]) -> tuple[int, pa.Table]:
-    """The positions that come from the openings of an orbit."""
+    """Return the positions found from the openings of an orbit."""
     generator = np.random.default_rng([recipe.seed, orbit])
     won: list[_Found] = []
     lost: list[_Found] = []
@@ -206,17 +206,17 @@ def _positions_of(recipe: Recipe, orbit: int, openings: list[tuple[int, ...]]) -
 
 @dataclass(frozen=True)
 class _Found:
-    """A position with the exact result of every move; if it is lost, of every answer to every move as well."""
+    """A position with the exact result of every move; if it is lost, also of every reply to every move."""
 
     moves: tuple[int, ...]
     legal: tuple[int, ...]
     keeps: tuple[bool, ...]
     answers: tuple[tuple[int, ...], ...]
-    """For each move of a lost position, the answers that keep the opponent's win."""
+    """For each move of a lost position, the replies that keep the opponent's win."""
     source: str
 
     def row(self, errs: Sequence[int], kept_by: int) -> dict[str, Any]:
-        """As the file has it, but for what belongs to its opening."""
+        """Return the position as a row of the file, without the columns of its opening."""
         return {
             "moves": self.moves, "legal": self.legal, "keeps": [int(keeps) for keeps in self.keeps], "errs": errs,
             "kept_by": kept_by, "source": self.source,
@@ -227,7 +227,7 @@ def _choose(
     recipe: Recipe, source: str, games: Sequence[Sequence[int]], generator: np.random.Generator, seen: set[int],
     won: list[_Found], lost: list[_Found],
 ) -> None:  # fmt: skip
-    """Add a telling position and a troubled one for every stage of these games, if there are any."""
+    """Add one telling and one troubled position for every stage of these games, if there are any."""
     for first in range(recipe.first_ply, recipe.last_ply + 1, BAND):
         plies = range(first, min(first + BAND, recipe.last_ply + 1))
         candidates = [tuple(game[:ply]) for game in games for ply in plies if len(game) > ply]
@@ -251,9 +251,9 @@ def _choose(
 
 
 def _solved(moves: tuple[int, ...], source: str, recipe: Recipe) -> _Found | None:
-    """A position with the results of its moves; None if all are alike, or the limit leaves one unknown.
+    """Solve the moves of a position; None if all results are equal, or if the limit leaves one unknown.
 
-    A lost position is left out, too, if no answer to any of its moves could be wrong.
+    A lost position is also left out if no reply to any of its moves is wrong.
     """
     board = Board.from_moves(moves, recipe.size)
     keeps = _move_results(board, recipe)
@@ -274,7 +274,7 @@ def _solved(moves: tuple[int, ...], source: str, recipe: Recipe) -> _Found | Non
 
 
 def _move_results(board: Board, recipe: Recipe) -> dict[int, bool] | None:
-    """For each legal cell, ascending, whether the mover wins after it; None if the limit leaves one unknown."""
+    """For each legal cell, ascending, return whether the mover wins after it; None if the limit leaves one unknown."""
     meter = SearchBudget(Limit(nodes=recipe.limit))
     results = {move.cell: move.keeps for move in move_results(board, meter)}
     if None in results.values():
@@ -283,7 +283,7 @@ def _move_results(board: Board, recipe: Recipe) -> dict[int, bool] | None:
 
 
 def _kept_by(recipe: Recipe, won: Sequence[_Found], seed: int) -> NDArray[np.int16]:
-    """Which members of the field keep the win in each position, a bit each."""
+    """Return which members of the field keep the win in each position, one bit each."""
     if not won:
         return np.zeros(0, np.int16)
     answers = field_answers(recipe.field, Positions.of([position.moves for position in won], recipe.size), seed)
@@ -296,7 +296,7 @@ def _winning(position: _Found) -> set[int]:
 
 
 def _errs(recipe: Recipe, lost: Sequence[_Found], seed: int) -> list[list[int]]:
-    """For each move of each position, which members of the field err in their answer to it, a bit each."""
+    """For each move of each position, return which members of the field err in their reply to it, one bit each."""
     if not lost:
         return []
     after = [(*position.moves, cell) for position in lost for cell in position.legal]
@@ -308,7 +308,7 @@ def _errs(recipe: Recipe, lost: Sequence[_Found], seed: int) -> list[list[int]]:
 
 
 def _bits(flags: NDArray[np.bool_]) -> NDArray[np.int16]:
-    """[members, n] as n sets of bits."""
+    """Pack an array [members, n] into n bit sets."""
     return (flags.T @ (1 << np.arange(len(flags)))).astype(np.int16)
 
 

@@ -1,7 +1,7 @@
 """Rank correlation of suites with gauntlets.
 
-`python -m experiments.suite.gauntlet_agreement RUN...` writes the table of what was found so far, which ships with the
-project, from gauntlets that have been played.
+`python -m experiments.suite.gauntlet_agreement RUN...` computes the table of correlations, which ships with the
+project, from finished gauntlets.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ FILE = Path(__file__).with_name("data") / "gauntlets.csv"
 
 @dataclass(frozen=True)
 class Agreement:
-    """Rank correlations (Spearman) between a gauntlet's win rates and what a suite says of the same agents.
+    """Rank correlations (Spearman) between a gauntlet's win rates and a suite's scores of the same agents.
 
     Attributes:
-        size: of the board.
-        limit: of the agents, as specs have it.
-        agents: how many.
-        pairs: openings that each of them played against each opponent, both sides.
-        kept, trouble, both: of wins kept alone, of trouble alone, of both.
+        size: board.
+        limit: limit of the agents, in the syntax of specs.
+        agents: number of agents.
+        pairs: number of openings that each of them played against each opponent, on both sides.
+        kept, trouble, both: correlations of wins kept, of trouble, and of both.
     """
 
     size: str
@@ -48,7 +48,7 @@ class Agreement:
 
 
 def known_agreements(name: str) -> list[Agreement]:
-    """What was found so far of a shipped suite, the smallest limit first; nothing of others."""
+    """Return the known correlations of a shipped suite, by ascending limit; empty for other suites."""
     rows = [
         Agreement(row["size"], row["limit"], int(row["agents"]), int(row["pairs"]),
                   *(float(row[half]) for half in ("kept", "trouble", "both")))
@@ -58,7 +58,7 @@ def known_agreements(name: str) -> list[Agreement]:
 
 
 def agreement_with(run: str | Path, suite: Suite, jobs: int = 1) -> Agreement:
-    """The agreement of a suite with a gauntlet, on its baseline and contenders.
+    """Correlate a suite with a gauntlet, over its baseline and contenders.
 
     Raises:
         ValueError: there is no such run, it was played on another board, or it has fewer than three such agents.
@@ -83,7 +83,7 @@ def agreement_with(run: str | Path, suite: Suite, jobs: int = 1) -> Agreement:
 
 
 def win_rates(run: str | Path, agents: Sequence[AgentFacts]) -> list[float]:
-    """The share of its games that each agent has won."""
+    """Return each agent's share of games won."""
     games = log.read_games(run, ("agent_1", "agent_2", "winner"))
     names = games[["agent_1", "agent_2"]].astype(str).to_numpy()
     winner = names[np.arange(len(names)), games["winner"].to_numpy() - 1]
@@ -91,7 +91,7 @@ def win_rates(run: str | Path, agents: Sequence[AgentFacts]) -> list[float]:
 
 
 def write_agreements(runs: Sequence[str]) -> None:
-    """Write what these gauntlets say of the shipped suites of their boards."""
+    """Write the correlations of these gauntlets with the shipped suites of their boards."""
     agreements = [agreement_with(run, read_suite(load_run(run).requested["board"], "screen"), jobs=2) for run in runs]
     names = [field.name for field in fields(Agreement)]
     lines = [",".join(names)]

@@ -1,7 +1,7 @@
 """Agents whose games supply a suite's positions, and the field that measures trouble.
 
-Agents that are judged by a suite should not have chosen its positions. So these come from agents of many kinds, of any
-strength, that also play at random now and then; and which source a position comes from is kept with it.
+Agents that are tested by a suite should not have chosen its positions. So these come from agents of many kinds and
+strengths that sometimes play random moves; the source of each position is stored with it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class PositionSource:
     """Agents that play each other.
 
     Attributes:
-        name: as the suite has it.
-        specs: of the agents; each player of a game is any of them.
-        errors: a player moves at random at each ply with any of these chances, drawn for each player of each game.
+        name: its name in the suite.
+        specs: agents; each player of a game is a random one of them.
+        errors: chances of a random move at each ply; one of them is drawn for each player of each game.
     """
 
     name: str
@@ -51,7 +51,7 @@ SOURCES = (
     PositionSource("mixture", ("ID:improved@nodes=300", "ID:territory@nodes=300", "random"), (0.1, 0.3, 0.6)),
     PositionSource("perfect", ("perfect@nodes=200000",), (0.05, 0.2)),
 )
-"""Where the positions of a suite come from."""
+"""Sources of a suite's positions."""
 
 FIELD = (
     "greedy",
@@ -70,21 +70,21 @@ FIELD = (
     "MCTS@nodes=100",
     "MCTS@nodes=1000",
 )
-"""The reference field: who is asked what to do after each move of a lost position."""
+"""The reference field: agents that are asked for a reply to each move of a lost position."""
 
 
 def sources_of(specs: Sequence[str]) -> tuple[PositionSource, ...]:
-    """The usual sources, or these agents, which also play at random now and then."""
+    """Return the default sources, or these agents, which also play some random moves."""
     return (PositionSource("own", tuple(specs), (0.0, 0.1, 0.3)),) if specs else SOURCES
 
 
 def field_of(specs: Sequence[str]) -> tuple[str, ...]:
-    """The usual reference field, or these agents."""
+    """Return the default reference field, or these agents."""
     return tuple(specs) or FIELD
 
 
 def play_source(source: PositionSource, openings: Sequence[tuple[int, ...]], size: str, seed: int) -> list[list[int]]:
-    """A game from each opening: all its cells; agents that fail end it."""
+    """Play a game from each opening and return its cells; a failing agent ends its game."""
     generator = np.random.default_rng(seed)
     agents = [parse_agent(spec) for spec in source.specs]
     who = generator.integers(len(agents), size=(len(openings), 2))
@@ -112,7 +112,7 @@ def play_source(source: PositionSource, openings: Sequence[tuple[int, ...]], siz
 
 
 def field_answers(specs: Sequence[str], positions: Positions, seed: int) -> NDArray[np.int16]:
-    """What each member of a field plays in each position: [members, positions]."""
+    """Return the move of each member of a field in each position: [members, positions]."""
     answers = np.full((len(specs), len(positions)), NO_ANSWER, np.int16)
     for row, spec in zip(answers, specs, strict=True):
         seeds = np.array([splitmix64(seed ^ splitmix64(index + 1)) for index in range(len(positions))], np.uint64)
@@ -123,7 +123,7 @@ def field_answers(specs: Sequence[str], positions: Positions, seed: int) -> NDAr
 def _chosen(
     agents: Sequence[Agent], who: NDArray[np.int64], positions: Positions, seeds: NDArray[np.uint64]
 ) -> NDArray[np.int16]:
-    """The move of the agent that is to choose it in each position, by its index; -1 where nobody is."""
+    """Return the move in each position by the agent with the index given for it; -1 if there is none."""
     cells = np.full(len(who), NO_ANSWER, np.int16)
     for index in np.unique(who[who >= 0]):
         rows = np.flatnonzero(who == index)
@@ -132,7 +132,7 @@ def _chosen(
 
 
 def _legal(moves: Sequence[int], size: str) -> list[int]:
-    """The cells the side to move may go to, after both placements."""
+    """Return the legal cells of the side to move, after both placements."""
     rows, columns = parse_size(size)
     blank = full_mask(rows, columns)
     for cell in moves:

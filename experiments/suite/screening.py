@@ -1,11 +1,11 @@
 """Score agents on a suite: wins kept, trouble, and the difference to a baseline.
 
-An agent's *kept* is the share of telling positions in which its move keeps the win. Its *trouble* is by how much more
-often the reference field errs after its moves in lost positions than after the average legal move there. *Both* is
-their mean over all positions: the share of a win that a decision of the agent's is worth beside another's.
+An agent's *kept* is the share of telling positions in which its move keeps the win. Its *trouble* is the error rate of
+the reference field after its moves in lost positions, minus the error rate after the average legal move there. *Both*
+is their mean over all positions: the average share of a win that a decision is worth compared with an alternative.
 
-The unit is the orbit of the opening: positions that come from one opening hang together. Intervals resample orbits, and
-the test exchanges contender and baseline in whole orbits.
+The unit is the orbit of the opening, since positions from one opening depend on each other. Intervals resample orbits,
+and the test exchanges contender and baseline in whole orbits.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ _SEED = 1
 
 @dataclass(frozen=True)
 class Score:
-    """What an agent did in a suite.
+    """Score of an agent on a suite.
 
     Attributes:
         agent: its name.
-        spec: how it may be written again; empty if it was given as a function.
-        repeats: how often it was asked in each position.
-        kept: the share of wins kept in telling positions.
-        trouble: the share of the field that errs after its moves in lost positions, beyond the average move.
-        both: the mean of both over all positions.
-        failures: how often it lost by something else than a move, by the words of reasons, the commonest first.
-        detail: what happened at the first failure, an error if there are any.
-        failed_at: the moves that lead to that position; empty if it always moved.
-        nodes: visited a move; 0 if it does not tell.
+        spec: its spec; empty if it was given as a function.
+        repeats: number of answers in each position.
+        kept: share of wins kept in telling positions.
+        trouble: share of the field that errs after its moves in lost positions, minus that for the average move.
+        both: mean of both over all positions.
+        failures: number of forfeits, by the words of reasons, most frequent first.
+        detail: detail of the first failure; of the first error if there are any.
+        failed_at: moves that lead to that position; empty if it never failed.
+        nodes: nodes per move; 0 if it does not report them.
     """
 
     agent: str
@@ -62,20 +62,20 @@ class Score:
 
     @property
     def failed(self) -> int:
-        """How often it lost by something else than a move."""
+        """Number of forfeits."""
         return sum(count for _, count in self.failures)
 
 
 @dataclass(frozen=True)
 class SuiteComparison:
-    """A contender beside the baseline, in the same positions.
+    """A contender compared with the baseline, in the same positions.
 
     Attributes:
-        kept, trouble: the differences by themselves; exactly 0 if they never differ.
-        both: the difference of all, with an interval that holds for all contenders together.
-        p_value: two-sided, of `both` by itself: contender and baseline could change places in every orbit.
-        adjusted: the same, of the step-down procedure over all contenders that `both`'s interval comes from.
-        differs: in how many positions they played another move at least once.
+        kept, trouble: individual differences; exactly 0 if they never differ.
+        both: difference of all, with an interval that holds for all contenders together.
+        p_value: two-sided p-value of `both` alone: contender and baseline are exchangeable in every orbit.
+        adjusted: the same, adjusted by the step-down procedure over all contenders that also gives `both`'s interval.
+        differs: number of positions in which their moves differ at least once.
     """
 
     kept: Interval
@@ -101,11 +101,11 @@ class Mistake:
     """A win thrown away.
 
     Attributes:
-        moves: that led to the position.
-        played: the cell that the agent went to.
-        winning: the cells that keep the win.
-        field: the share of the reference field that keeps it.
-        baseline_keeps: whether the baseline does.
+        moves: moves that led to the position.
+        played: the agent's move, as a cell.
+        winning: cells that keep the win.
+        field: share of the reference field that keeps it.
+        baseline_keeps: whether the baseline keeps it.
     """
 
     moves: tuple[int, ...]
@@ -117,12 +117,12 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Screening:
-    """What a suite says of contenders beside a baseline, in the order in which they were given.
+    """Results of contenders and a baseline on a suite, in the given order.
 
     Attributes:
-        suite: in whose positions they were asked.
-        baseline: what it did.
-        contenders: what they did, and how that compares.
+        suite: the suite.
+        baseline: score of the baseline.
+        contenders: scores of the contenders, and their comparisons with the baseline.
     """
 
     suite: Suite
@@ -133,7 +133,7 @@ class Screening:
 def screen(
     suite: Suite, baseline: AgentAnswers, contenders: Sequence[AgentAnswers], confidence: float = 0.95
 ) -> Screening:
-    """Compare what contenders did in a suite with what the baseline did there."""
+    """Compare the answers of contenders in a suite with the baseline's."""
     own = _Values.of(suite, baseline)
     values = [_Values.of(suite, asked) for asked in contenders]
     telling, lost, everything = _parts(suite)
@@ -156,18 +156,21 @@ def screen(
 
 
 def score(suite: Suite, asked: AgentAnswers, confidence: float = 0.95) -> Score:
-    """What one agent did in a suite."""
+    """Return the score of one agent on a suite."""
     return _score(suite, asked, _Values.of(suite, asked), confidence)
 
 
 def answer_values(suite: Suite, asked: AgentAnswers) -> Floats:
-    """What an agent's answers are worth in each position: the share of repeats that keep the win; in lost positions,
-    the share of the reference field that errs after its move, beyond the average move."""
+    """Return the value of an agent's answers in each position.
+
+    It is the share of repeats that keep the win; in lost positions, the share of the reference field that errs after
+    its move, minus that for the average move.
+    """
     return _Values.of(suite, asked).shares
 
 
 def where_it_errs(suite: Suite, contender: AgentAnswers, baseline: AgentAnswers) -> list[SuiteSlice]:
-    """Wins kept by ply, by player, and by what the opening gave the mover."""
+    """Return wins kept by ply, by player, and by the theoretical result of the opening for the mover."""
     plies, telling = suite.positions.plies, suite.is_telling
     theirs, own = (_Values.of(suite, asked).shares for asked in (contender, baseline))
     mover = 1 + plies % 2
@@ -188,8 +191,7 @@ def where_it_errs(suite: Suite, contender: AgentAnswers, baseline: AgentAnswers)
 
 
 def worst_mistakes(suite: Suite, contender: AgentAnswers, baseline: AgentAnswers, most: int = 5) -> list[Mistake]:
-    """The contender's wins thrown away by a move that most of the reference field keep; of equals, those the baseline
-    keeps."""
+    """Return the contender's mistakes that the field avoids most often; ties: those the baseline avoids first."""
     theirs, own = (_Values.of(suite, asked).shares for asked in (contender, baseline))
     field = members(suite.kept_by) / max(1, len(suite.field))
     wrong = np.flatnonzero(suite.is_telling & (theirs < 1))
@@ -200,10 +202,11 @@ def worst_mistakes(suite: Suite, contender: AgentAnswers, baseline: AgentAnswers
 
 @dataclass(frozen=True)
 class _Values:
-    """What an agent's answers are worth in each position.
+    """Values of an agent's answers in each position.
 
     `whole` counts members of the field: all of them for a win kept, those that err for a lost position, summed over
-    repeats; `shares` is the same as a share of the field and of the repeats, in lost positions less the average move's.
+    repeats. `shares` is the same as a share of the field and of the repeats, minus the average move's in lost
+    positions.
     """
 
     whole: NDArray[np.int64]
@@ -223,7 +226,7 @@ class _Values:
 
 
 def _parts(suite: Suite) -> Iterator[NDArray[np.bool_]]:
-    """The positions of telling wins, of lost ones, and all."""
+    """Yield the masks of telling wins, of lost positions, and of all positions."""
     yield suite.is_telling
     yield ~suite.is_telling
     yield np.ones(len(suite), bool)
@@ -251,15 +254,15 @@ def _score(suite: Suite, asked: AgentAnswers, values: _Values, confidence: float
 
 
 def _mean(suite: Suite, values: Floats, where: NDArray[np.bool_], confidence: float) -> ErrorContributions:
-    """The mean over some positions, as orbits add to it."""
+    """Return the mean over some positions, with the contributions of orbits."""
     clusters = _clusters(suite)[where]
     sums, counts = np.bincount(clusters, values[where]), np.bincount(clusters)
     had = np.flatnonzero(counts)
     mean = sums.sum() / max(counts.sum(), 1)
-    # one number an orbit, whose mean is the mean over positions and whose spread is that of the ratio
+    # one number per orbit: their mean is the mean over positions, and their spread is that of the ratio
     numbers = mean + (sums[had] - mean * counts[had]) * had.size / max(counts.sum(), 1)
     opponents = max(1.0, float(counts[had].mean())) if had.size else 1.0
-    # what changes places with the baseline are an orbit's positions, not its share of the mean
+    # an orbit's positions are exchanged with the baseline's, not its share of the mean
     return replace(mean_parts(numbers, opponents, confidence, had), score=sums[had] / max(counts.sum(), 1))
 
 
@@ -268,7 +271,7 @@ def _clusters(suite: Suite) -> NDArray[np.int64]:
 
 
 def _differs(suite: Suite, first_answers: AgentAnswers, other: AgentAnswers) -> int:
-    """In how many positions two agents played another move at least once."""
+    """Return the number of positions in which two agents' moves differ at least once."""
     first, second = (asked.answers.cells.reshape(asked.repeats, len(suite)) for asked in (first_answers, other))
     return int(((first != second[:1]).any(axis=0) | (second != first[:1]).any(axis=0)).sum())
 
@@ -281,7 +284,7 @@ def _mistake(suite: Suite, contender: AgentAnswers, row: int, field: float, base
 
 
 def _losing_moves(suite: Suite, contender: AgentAnswers, row: int) -> list[int]:
-    """The moves, of those a contender answered with in a position, that do not keep the win."""
+    """Return the moves with which a contender answered in a position and that do not keep the win."""
     moves = slice(suite.starts[row], suite.starts[row + 1])
     keeping = {NO_ANSWER, *suite.legal[moves][suite.keeps[moves]].tolist()}
     played = contender.answers.cells.reshape(contender.repeats, -1)[:, row].tolist()

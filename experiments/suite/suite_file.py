@@ -12,7 +12,7 @@
 | `split` | string | `fit` or `screen`; it depends on the orbit alone, so that no two suites of a board mix them |
 | `source` | string | whose games it comes from |
 
-The file's metadata hold the board's size and how it was made, the names and specs of the field included.
+The file's metadata contain the board's size and the recipe, including the names and specs of the field.
 """  # noqa: E501
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ SCHEMA = pa.schema(
     ]
 )
 MOST_MEMBERS = 15
-"""Members of a reference field: a bit each in an int16."""
+"""Maximum number of members of a reference field: one bit each in an int16."""
 
 _SIZE = b"isolation.size"
 _MADE = b"isolation.suite"
@@ -58,22 +58,22 @@ _LEVEL = 19
 
 @dataclass(frozen=True)
 class Suite:
-    """Positions of one board with the exact result of every move; n of them, with m legal moves in all.
+    """Positions of one board with the exact result of every move: n positions with m legal moves in total.
 
     Attributes:
-        name: of the shipped suite, or the file's.
-        positions: by the moves that lead to them.
+        name: board of the shipped suite, or the file's name.
+        positions: moves that lead to each position.
         legal: int16[m], the legal moves of all positions, one after another.
         starts: int64[n + 1]; position i has the legal moves starts[i] to starts[i + 1].
         keeps: bool[m], whether the mover wins after the move.
-        errs: int16[m], which members of the field err in their answer to the move, a bit each.
-        kept_by: int16[n], which members of the field keep the win, a bit each; 0 in lost positions.
-        orbit: uint64[n], of the opening up to symmetry.
+        errs: int16[m], which members of the field err in their reply to the move, one bit each.
+        kept_by: int16[n], which members of the field keep the win, one bit each; 0 in lost positions.
+        orbit: uint64[n], orbit of the opening.
         opening_winner: int8[n], 1 or 2; 0 if unknown.
         split: str[n], `fit` or `screen`.
-        source: str[n], whose games it comes from.
-        field: the specs of the reference field.
-        made: how the suite was made.
+        source: str[n], source of the position's game.
+        field: specs of the reference field.
+        made: recipe of the suite.
     """
 
     name: str
@@ -95,27 +95,27 @@ class Suite:
 
     @property
     def size(self) -> str:
-        """Of the board, ROWSxCOLUMNS."""
+        """Board, ROWSxCOLUMNS."""
         return self.positions.size
 
     @cached_property
     def is_telling(self) -> NDArray[np.bool_]:
-        """bool[n]: won, with a move that loses; the others are lost, with moves that make it easier than others."""
+        """bool[n]: won, with a losing move. The others are lost, with moves of different difficulty for the winner."""
         won: NDArray[np.bool_] = np.add.reduceat(self.keeps, self.starts[:-1]) > 0 if len(self) else np.zeros(0, bool)
         return won
 
     @cached_property
     def position_of(self) -> NDArray[np.int64]:
-        """int64[m]: the position each legal move belongs to."""
+        """int64[m]: the position of each legal move."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
     @cached_property
     def errors(self) -> NDArray[np.float64]:
-        """float64[m]: the share of the reference field that errs in its answer to the move."""
+        """float64[m]: the share of the reference field that errs in its reply to the move."""
         return members(self.errs) / max(1, len(self.field))
 
     def take(self, rows: NDArray[np.int64]) -> Suite:
-        """Some of the positions, in this order."""
+        """Return some of the positions, in this order."""
         moves = np.diff(self.starts)[rows]
         starts = np.concatenate(([0], np.cumsum(moves))).astype(np.int64)
         move_rows = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], moves)
@@ -124,7 +124,7 @@ class Suite:
         return replace(self, positions=self.positions.take(rows), starts=starts, **of_moves, **of_positions)
 
     def sample(self, count: int, seed: int) -> Suite:
-        """So many of the positions, drawn at random; a larger sample contains the smaller ones."""
+        """Return a random sample of positions; a larger sample contains the smaller ones."""
         drawn = np.random.default_rng(seed).permutation(len(self))[:count]
         return self.take(np.sort(drawn))
 
@@ -133,10 +133,10 @@ _OF_POSITIONS = ("kept_by", "orbit", "opening_winner", "split", "source")
 
 
 def read_suite(name: str | Path, split: Split | None = None) -> Suite:
-    """A suite by the board of a shipped one, as in `7x7`, or by its file.
+    """Read a suite, given the board of a shipped one, as in `7x7`, or a file.
 
     Args:
-        split: only these positions; both splits otherwise. What is fitted on `fit` may be judged on `screen`.
+        split: only these positions; default: both splits. Use `fit` for fitting and `screen` for evaluation.
 
     Raises:
         ValueError: no such suite ships, there is no such file, or it is damaged or holds something else.
@@ -153,17 +153,17 @@ def read_suite(name: str | Path, split: Split | None = None) -> Suite:
 
 
 def shipped_suites() -> dict[str, Path]:
-    """The suites that ship with the package: their files by board."""
+    """Return the suites that ship with the package: their files by board."""
     return {path.stem: path for path in sorted(Path(__file__).with_name("data").glob("*x*.parquet"))}
 
 
 def split_of(orbit: NDArray[np.uint64]) -> NDArray[np.str_]:
-    """The split that openings belong to: it depends on their orbits alone, and halves them."""
+    """Return the split of openings: it depends on their orbits alone, and halves them."""
     return np.where(mixed(orbit) & np.uint64(1), "fit", "screen")
 
 
 def members(bits: NDArray[np.int16]) -> NDArray[np.int64]:
-    """How many members of the field are in each set of bits."""
+    """Return the number of members of the field in each bit set."""
     count: NDArray[np.int64] = (
         np.unpackbits(bits.astype("<i2").view(np.uint8)).reshape(-1, 16).sum(axis=1, dtype=np.int64)
     )
@@ -171,7 +171,7 @@ def members(bits: NDArray[np.int16]) -> NDArray[np.int64]:
 
 
 def read_table(path: Path) -> pa.Table:
-    """The file as a table, with its metadata.
+    """Read the file as a table, with its metadata.
 
     Raises:
         ValueError: it cannot be read as a suite.
@@ -186,7 +186,7 @@ def read_table(path: Path) -> pa.Table:
 
 
 def write_table(path: Path, table: pa.Table, size: str, made: dict[str, Any]) -> None:
-    """Write a suite, whole or not at all.
+    """Write a suite atomically.
 
     Raises:
         ValueError: it cannot be written there.
@@ -196,7 +196,7 @@ def write_table(path: Path, table: pa.Table, size: str, made: dict[str, Any]) ->
 
 
 def how_made(table: pa.Table) -> tuple[str, dict[str, Any]]:
-    """The board of a suite, and how it was made."""
+    """Return the board and the recipe of a suite."""
     metadata = table.schema.metadata
     return metadata[_SIZE].decode(), json.loads(metadata.get(_MADE, b"{}"))
 

@@ -21,10 +21,10 @@ class BestOfContender:
     """A contender of a best-of.
 
     Attributes:
-        openings: those it has played against all opponents.
+        openings: number of openings it has played against all opponents.
         rate: its share of the points from them; NaN without any.
-        behind: by how much larger the leader's share is, over the openings both have played; see `elimination.behind`.
-        out_after: after how many openings it dropped out; 0 if it is left.
+        behind: surplus of the leader's share, over the openings both have played; see `elimination.gap_to_leader`.
+        out_after: number of openings after which it dropped out; 0 if it is left.
     """
 
     contender: str
@@ -36,10 +36,10 @@ class BestOfContender:
 
 @dataclass(frozen=True)
 class BestOfResult:
-    """A best-of: its contenders, the leader first, then who is left, then the others, the last to drop out first.
+    """A best-of: its contenders, in the order leader, other remaining ones, and the others by descending drop-out time.
 
-    `allowed` is the chance of error of each end of an interval; together they make up for `pairwise_alpha`'s α.
-    `exhausted`: all the run's openings were played.
+    `allowed` is the chance of error of each end of an interval; together they give `pairwise_alpha`'s α. `exhausted`:
+    all of the run's openings were played.
     """
 
     contestants: tuple[BestOfContender, ...]
@@ -48,12 +48,12 @@ class BestOfResult:
 
     @property
     def left(self) -> tuple[BestOfContender, ...]:
-        """Who has not dropped out, the leader first."""
+        """Contenders that have not dropped out, the leader first."""
         return tuple(contestant for contestant in self.contestants if not contestant.out_after)
 
 
 def read_contest(findings: RunResults) -> BestOfResult | None:
-    """The best-of that a run is; None for runs that are none, and where somebody is named to compare with.
+    """Return the state of a best-of run; None for other runs, and if a baseline to compare with is named.
 
     Raises:
         ValueError: there are several runs, and one of them is a best-of.
@@ -87,9 +87,9 @@ def read_contest(findings: RunResults) -> BestOfResult | None:
 
 
 def _shares(findings: RunResults) -> tuple[list[str], Floats]:
-    """The contenders, and what share of the points each won from each opening, in playing order, against all opponents.
+    """Return the contenders, and each one's share of the points per opening in playing order, against all opponents.
 
-    NaN where a game is missing.
+    NaN if a game is missing.
     """
     import pandas as pd
 

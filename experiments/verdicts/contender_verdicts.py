@@ -17,7 +17,7 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Verdicts:
-    """Every contender beside the baseline: over shared opponents, or where there are none, head to head."""
+    """Comparisons of all contenders with the baseline: over shared opponents, or head to head if there are none."""
 
     baseline: str
     comparisons: tuple[Comparison, ...]
@@ -31,15 +31,15 @@ class Verdicts:
 
     @property
     def family(self) -> int:
-        """How many contenders share the chance of a false claim: all that are not controls."""
+        """Number of contenders that share the error level: all that are not controls."""
         return len(self.claims) + sum(duel.contender not in self.controls for duel in self.duels)
 
 
 def judge(findings: RunResults, alpha: float = ALPHA) -> Verdicts:
-    """Compare every contender with the baseline; p-values and joint intervals are over all of them, controls aside.
+    """Compare every contender with the baseline; p-values and intervals are joint over all of them except controls.
 
     Raises:
-        ValueError: there is no baseline, or nobody to compare with it.
+            ValueError: there is no baseline, or no agent to compare with it.
     """
     baseline, pairs = findings.baseline, findings.pairs
     if baseline is None:
@@ -72,9 +72,11 @@ def judge(findings: RunResults, alpha: float = ALPHA) -> Verdicts:
 
 
 def judge_all_pairs(findings: RunResults, alpha: float = ALPHA) -> tuple[HeadToHead, ...]:
-    """Where nobody is the baseline, as in a round-robin: every two agents that met, adjusted for each other.
+    """Compare every two agents that met in a run without baseline, such as a round-robin.
 
-    Of two agents the one that won more of their games stands first. Empty where somebody is the baseline.
+    P-values and intervals are adjusted for all of these comparisons.
+
+    The agent that won more of their games comes first. Empty if there is a baseline.
     """
     pairs = findings.pairs
     if any("baseline" in facts.roles for facts in findings.agents.values()) or findings.baseline is not None:
@@ -89,10 +91,10 @@ def judge_all_pairs(findings: RunResults, alpha: float = ALPHA) -> tuple[HeadToH
 
 
 def rate(findings: RunResults, zero: str | None = None) -> Ratings:
-    """Ratings in Elo with the baseline at zero, or `zero`; in a run without baseline the pool's mean is zero.
+    """Fit ratings in Elo with the baseline, or `zero`, at zero; in a run without baseline the pool's mean is zero.
 
     Raises:
-        ValueError: no games of `zero`.
+        ValueError: `zero` has no games.
     """
     if zero is None and findings.baseline in findings.pairs.agents:
         zero = findings.baseline

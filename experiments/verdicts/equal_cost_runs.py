@@ -15,21 +15,21 @@ from experiments.statistics.run_results import RunResults, load_findings
 from experiments.verdicts.contender_verdicts import judge
 
 _SAME = ("board", "format", "openings", "limit")
-"""Keys that make two runs the same question, but for the cost."""
+"""Keys that must be equal in two runs that differ in their cost only."""
 
 
 @dataclass(frozen=True)
 class EqualCost:
-    """A run at equal cost, and what it says of contenders, by the names they have elsewhere."""
+    """A run at equal cost, and its verdicts on contenders, by their names in the other run."""
 
     run: Path
     claims: dict[str, Comparison | HeadToHead]
 
 
 def equal_cost_verdicts(findings: RunResults, names: Iterable[str]) -> EqualCost | None:
-    """What the latest run at equal cost in the same folder says of these contenders; None if it says nothing.
+    """Return the verdicts on these contenders of the latest equal-cost run in the same folder; None if there are none.
 
-    It asks the same question of the same baseline, and its contenders differ from these in their limits only.
+    That run has the same settings and the same baseline, and its contenders differ from these in their limits only.
     """
     wanted = {findings.agents[name].apart_from_limit: name for name in names}
     for info in _beside(findings):
@@ -43,11 +43,11 @@ def equal_cost_verdicts(findings: RunResults, names: Iterable[str]) -> EqualCost
 
 
 def _beside(findings: RunResults) -> Iterator[RunInfo]:
-    """Runs of the same question at equal cost in the folder of a run, the latest first."""
+    """Yield runs of the same settings at equal cost in the folder of a run, the latest first."""
     first, baseline = findings.sources[0].info, findings.agents[findings.baseline or ""]
     runs = []
     for facts in first.path.parent.glob(f"*/{FACTS}"):
-        with suppress(ValueError):  # what cannot be read says nothing
+        with suppress(ValueError):  # unreadable runs are skipped
             runs.append(load_run(facts.parent))
     for info in sorted(runs, key=lambda info: info.created_at, reverse=True):
         asked = info.requested

@@ -23,17 +23,17 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True)
 class ExampleGame:
-    """A game that shows something.
+    """An example game.
 
     Attributes:
-        run: its run, as a place in `RunResults.sources`.
+        run: index of its run in `RunResults.sources`.
         game_id: its id in that run.
-        size: of the board, ROWSxCOLUMNS.
-        agents: who placed first, and who placed second.
+        size: board, ROWSxCOLUMNS.
+        agents: the agent that placed first, and the one that placed second.
         winner: 1 or 2.
         moves: the cells played.
         instead: the baseline's game in the same run, from the same opening, on the same side and against the same
-            opponent, which ended the other way; None if there is none.
+            opponent, with the opposite result; None if there is none.
     """
 
     run: int
@@ -47,9 +47,9 @@ class ExampleGame:
 
 @dataclass(frozen=True, eq=False)
 class _Played:
-    """The games of findings as arrays: who placed first and second, from which opening, who won, after how many plies.
+    """Games as arrays: first and second agent, opening, winner, number of plies.
 
-    Agents are places in `names`, openings whole numbers from 0.
+    Agents are indices in `names`, openings are integers from 0.
     """
 
     names: tuple[str, ...]
@@ -62,9 +62,9 @@ class _Played:
 def games_by_opponent(
     findings: RunResults, leads: Mapping[tuple[str, str], float]
 ) -> dict[tuple[str, str], ExampleGame]:
-    """By agent and opponent, a game that the agent won, or lost if its lead is negative, as short as any.
+    """Return, by agent and opponent, the shortest game that the agent won (lost, if its lead is negative).
 
-    If possible, it is one that ended the other way for the baseline in the agent's place.
+    If possible, it is a game with the opposite result for the baseline in the agent's place.
     """
     played = _load_games(findings)
     chosen: dict[tuple[str, str], tuple[int, int | None]] = {}
@@ -79,7 +79,7 @@ def games_by_opponent(
 
 
 def games_by_placement(findings: RunResults, placements: Iterable[Placement]) -> dict[tuple[int, bool], ExampleGame]:
-    """By first cell and whether it was placed first, a game of the best two who opened so."""
+    """Return, by first cell and whether it was placed first, a game of the two best players of that placement."""
     size = commonest_size(findings)
     if size is None:
         return {}
@@ -91,7 +91,7 @@ def games_by_placement(findings: RunResults, placements: Iterable[Placement]) ->
     wanted = {(placement.cell, placement.placed_first): placement.cells for placement in placements}
 
     def best(part: FirstPlacements) -> dict[tuple[int, bool], tuple[int, ...]]:
-        """Of each placement that is there the best game: by the ranks of its players, its plies, and its place."""
+        """Return the best game of each placement: by the ranks of its players, its plies, and its index."""
         indices = places_of[part.run](part.game_ids)
         kept: dict[tuple[int, bool], tuple[int, ...]] = {}
         for (cell, is_first), alike in wanted.items():
@@ -106,7 +106,7 @@ def games_by_placement(findings: RunResults, placements: Iterable[Placement]) ->
 
 
 def _least(parts: Iterable[dict[Key, tuple[int, ...]]]) -> dict[Key, tuple[int, ...]]:
-    """The least that any part has for each key."""
+    """Return the least value of any part for each key."""
     least: dict[Key, tuple[int, ...]] = {}
     for part in parts:
         for key, value in part.items():
@@ -115,7 +115,7 @@ def _least(parts: Iterable[dict[Key, tuple[int, ...]]]) -> dict[Key, tuple[int, 
 
 
 def _places_of(findings: RunResults, run: int) -> Callable[[Ints], Ints]:
-    """From ids of a run's games to where they stand in the frame; −1 for repetitions, which do not."""
+    """Return a function from ids of a run's games to indices in the frame; −1 for duplicates, which it lacks."""
     own = np.flatnonzero(findings.games["run"].to_numpy() == run)
     ids = findings.games["own_id"].to_numpy()[own]
     order = np.argsort(ids)
@@ -142,7 +142,7 @@ def _load_games(findings: RunResults) -> _Played:
 
 
 def _games(played: _Played, agent: str, opponent: str, won: bool) -> Ints:
-    """The games of two agents that the first of them won, or lost."""
+    """Return the games of two agents that the first of them won, or lost."""
     agent_code, other = played.names.index(agent), played.names.index(opponent)
     first, second = played.sides
     meets = ((first == agent_code) & (second == other)) | ((first == other) & (second == agent_code))
@@ -150,12 +150,12 @@ def _games(played: _Played, agent: str, opponent: str, won: bool) -> Ints:
 
 
 def _starts(played: _Played, games: Ints, agent: str) -> Ints:
-    """Of games of an agent, the opening and its side in one number."""
+    """Return the opening and side of an agent's games, combined in one number."""
     return np.asarray(2 * played.opening[games] + (played.sides[0][games] == played.names.index(agent)))
 
 
 def _by_start(played: _Played, agent: str | None, opponent: str, won: bool) -> Ints:
-    """By opening and side, an agent's game against an opponent that it won, or lost; −1 where there is none."""
+    """Return, by opening and side, an agent's game against an opponent that it won, or lost; −1 if there is none."""
     games = np.full(2 * len(played.opening) + 2, -1, np.int64)
     if agent in played.names and agent is not None:
         indices = _games(played, agent, opponent, won)
@@ -164,7 +164,7 @@ def _by_start(played: _Played, agent: str | None, opponent: str, won: bool) -> I
 
 
 def _example_games(findings: RunResults, chosen: Mapping[Key, tuple[int, int | None]]) -> dict[Key, ExampleGame]:
-    """The games at these places of the frame, each with the one that ended the other way, if there is one."""
+    """Return the games at these indices of the frame, each with the one of opposite result, if there is one."""
     own_ids, runs = (findings.games[column].to_numpy() for column in ("own_id", "run"))
     moves = _moves(findings, [index for index, _ in chosen.values()])
     examples = {}
@@ -183,7 +183,7 @@ def _example_games(findings: RunResults, chosen: Mapping[Key, tuple[int, int | N
 
 
 def _moves(findings: RunResults, indices: list[int]) -> dict[int, tuple[int, ...]]:
-    """The moves of the games at these places of the frame."""
+    """Return the moves of the games at these indices of the frame."""
     rows = findings.games.iloc[indices]
     moves_by_game: dict[tuple[int, int], tuple[int, ...]] = {}
     for number, source in enumerate(findings.sources):
@@ -196,5 +196,5 @@ def _moves(findings: RunResults, indices: list[int]) -> dict[int, tuple[int, ...
 
 
 def _these(wanted: pa.Array, _: Path, table: pa.Table) -> pa.Table:
-    """The games of a part with these ids."""
+    """Return the games of a part with these ids."""
     return table.filter(pc.is_in(table["game_id"], value_set=wanted))

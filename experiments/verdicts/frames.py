@@ -1,7 +1,7 @@
 """Verdicts, standings and ratings as pandas frames.
 
-Shares lie between 0 and 1, differences of shares between -1 and 1 (0.03 is three percentage points), ratings are in
-Elo. Nothing is rounded, and what is not known is NaN. `low` and `high` are the ends of a 95 % interval.
+Shares are between 0 and 1, differences of shares between -1 and 1 (0.03 is three percentage points), ratings are in
+Elo. Nothing is rounded, and unknown values are NaN. `low` and `high` are the ends of a 95 % interval.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ RATINGS = ("agent", "rating", "low", "high", "wins", "games", "is_zero", "half_g
 
 
 def verdict_frame(findings: RunResults, alpha: float = ALPHA) -> pd.DataFrame:
-    """A row a contender, in the order of the run: is it better than the baseline?
+    """Return one row per contender, in the order of the run: is it better than the baseline?
 
-    Over shared opponents `measure` is ``difference``: `estimate` is the contender's win rate less the baseline's, and
-    `observations` are openings. Head to head it is ``score``: the share of games won against the baseline, where 0.5
-    is no difference, and `observations` are pairs. All is about the openings of the run's kind on its board. `low`,
-    `high` and `p_value` hold each by itself, `joint_low`, `joint_high` and `adjusted_p` for all contenders but controls
-    together; `verdict` is ``better`` or ``worse`` exactly where `adjusted_p` is `alpha` or less and no difference lies
-    outside of `joint_low` to `joint_high`; else it is ``no significant difference``, after a census also ``equal``.
-    `is_census`: every opening that there is was played.
+    Over shared opponents `measure` is ``difference``: `estimate` is the contender's win rate minus the baseline's, and
+    `observations` are openings. Head to head it is ``score``: the share of games won against the baseline, where 0.5 is
+    no difference, and `observations` are pairs. All values are about the openings of the run's kind on its board.
+    `low`, `high` and `p_value` hold individually; `joint_low`, `joint_high` and `adjusted_p` hold for all contenders
+    except controls together. `verdict` is ``better`` or ``worse`` exactly if `adjusted_p` is at most `alpha` and no
+    difference is outside of `joint_low` to `joint_high`; otherwise it is ``no significant difference``, after a census
+    also ``equal``. `is_census`: every existing opening was played.
 
     Raises:
-        ValueError: there is no baseline, or nobody to compare with it.
+        ValueError: there is no baseline, or no agent to compare with it.
     """
     verdicts = judge(findings, alpha)
     rows = [
@@ -52,11 +52,11 @@ def verdict_frame(findings: RunResults, alpha: float = ALPHA) -> pd.DataFrame:
 
 
 def standings_frame(findings: RunResults) -> pd.DataFrame:
-    """A row an agent, the highest win rate first, over everybody it met.
+    """Return one row per agent, the highest win rate first, over all opponents.
 
     `wins` and `games` count all games. `win_rate` is the share of games won in complete pairs, with an interval over
-    openings; `both_won`, `split` and `both_lost` count the pairs, `unfinished` those that lack a game, and `openings`
-    those it played.
+    openings. `both_won`, `split` and `both_lost` count the pairs, `unfinished` those that lack a game, and `openings`
+    the openings played.
     """
     rows = [
         {
@@ -78,14 +78,16 @@ def standings_frame(findings: RunResults) -> pd.DataFrame:
 
 
 def ratings_frame(findings: RunResults, zero: str | None = None) -> pd.DataFrame:
-    """A row an agent, the highest rating first: Bradley-Terry ratings in Elo, with intervals by resampled openings.
+    """Return one row per agent, the highest rating first: Bradley-Terry ratings in Elo.
 
-    The baseline is at 0, or the agent `zero`, whose `is_zero` is true; without either the mean of the pool. An end of
-    an interval is infinite where the results do not bound it. `half_game_added`: an agent was given half a game won and
-    half a game lost, as wins between it and the largest group went one way only or not at all.
+    Intervals are by bootstrap over openings.
+
+    The baseline, or the agent `zero`, is at 0, and its `is_zero` is true; without either the mean of the pool is 0. An
+    end of an interval is infinite if the results do not bound it. `half_game_added`: an agent was given half a game won
+    and half a game lost, because it won, or lost, all its games against the largest group, or had none.
 
     Raises:
-        ValueError: no games of `zero`.
+        ValueError: `zero` has no games.
     """
     ratings = rate(findings, zero)
     rows = [

@@ -15,7 +15,7 @@ from experiments.play.stop_rules import sprt_paths
 
 @dataclass(frozen=True)
 class LiveStanding:
-    """One agent's share of points over the openings whose games are all played, with an anytime-valid 95 % interval."""
+    """Share of points of one agent over the completed openings, with an anytime-valid 95 % interval."""
 
     name: str
     openings: int
@@ -26,7 +26,7 @@ class LiveStanding:
 
 @dataclass(frozen=True)
 class LiveTest:
-    """The sequential test of one contender: where its log-likelihood ratio stands between its bounds."""
+    """Sequential test of one contender: its log-likelihood ratio and bounds."""
 
     name: str
     ratio: float
@@ -36,7 +36,7 @@ class LiveTest:
 
 
 def live_tests(plan: Plan, points: NDArray[np.int8]) -> list[LiveTest]:
-    """The tests of a plan with `sprt`, over the pairs played so far; none without."""
+    """Return the tests of a plan with `sprt`, over the pairs played so far; empty without `sprt`."""
     if not plan.config.sprt:
         return []
     return [
@@ -52,9 +52,9 @@ def live_tests(plan: Plan, points: NDArray[np.int8]) -> list[LiveTest]:
 
 
 def live_standings(plan: Plan, points: NDArray[np.int8]) -> list[LiveStanding]:
-    """How the agents that are measured stand, best first: contenders, baseline and control.
+    """Return the standings of baseline, contenders and control, best first.
 
-    The interval holds however often one looks: it reads the completed openings in the order of the schedule, each as
+    The interval is valid however often one looks: it uses the completed openings in the order of the schedule, each as
     the share of points the agent won from it against all its opponents.
     """
     pairs = pair_points(points)
@@ -64,14 +64,14 @@ def live_standings(plan: Plan, points: NDArray[np.int8]) -> list[LiveStanding]:
         if won is not None and set(entrant.roles) != {"opponent"}:
             pool = plan.population if plan.is_census else None
             low, high = confidence_sequence(won.mean(axis=1) / 2, pool=pool).last
-            # divided once, as in the tables of a run, so that both round alike
+            # divided once, as in the tables of a run, so that both round equally
             rate = float(won.sum() / (2 * won.size)) if len(won) else float("nan")
             standings.append(LiveStanding(entrant.agent.name, len(won), rate, low, high))
     return sorted(standings, key=lambda standing: -np.nan_to_num(standing.rate))
 
 
 def _games_won(plan: Plan, pairs: NDArray[np.int8], entrant_index: int) -> NDArray[np.int64] | None:
-    """Games of a pair that one agent won, by completed opening and match of its; None if it has no match."""
+    """Return the games that one agent won, by completed opening and its matches; None if it has no match."""
     matches = plan.schedule.matches
     own = [number for number, match in enumerate(matches) if entrant_index in (match.first, match.second)]
     if not own:

@@ -19,16 +19,16 @@ from experiments.statistics.run_results import RunResults
 from experiments.verdicts.contender_verdicts import judge, judge_all_pairs
 
 _FEWEST_OPENINGS = 6
-"""With fewer no difference can be significant: five that all went one way have p = 2/2⁵ = 0.0625."""
+"""Minimum number of openings for significance: five results in one direction have p = 2/2⁵ = 0.0625."""
 _PAUSE = 60e6
-"""Microseconds in which nothing was begun, beyond the moves of the batch before, after which a run had been stopped."""
+"""Microseconds without a new batch, beyond the moves of the previous one, after which a run counts as stopped."""
 
 
 @dataclass(frozen=True)
 class ContenderPlan:
-    """What one contender of a pilot still has to play.
+    """Games that a contender of a pilot still has to play.
 
-    `played` and `still_needed` count pairs of two games head to head (`is_duel`), else openings that contender and
+    `played` and `still_needed` count pairs of two games head to head (`is_duel`), otherwise openings that contender and
     baseline play against every opponent. `plan` is the whole, including the pilot. `games` are still to be played.
     """
 
@@ -43,14 +43,14 @@ class ContenderPlan:
 def plan_contenders(
     pilot: RunResults, effect: float, power: float = 0.8, alpha: float = 0.05
 ) -> tuple[ContenderPlan, ...]:
-    """What every contender needs to find `effect`, a share of games won, by the pilot's own variance.
+    """Plan the games every contender needs to detect `effect`, a share of games won, by the pilot's own variance.
 
-    In a round-robin these are every two agents that met.
+    In a round-robin these are plans for every two agents that met.
 
-    Verdicts hold together; each contender that passes its share of `alpha`, which its plan keeps, passes.
+    Verdicts hold jointly; each plan uses its share of `alpha`, which is sufficient for significance.
 
     Raises:
-        ValueError: nobody can be compared with a baseline, or somebody has too few openings.
+        ValueError: there is no agent to compare with a baseline, or an agent has too few openings.
     """
     if each := judge_all_pairs(pilot, alpha):
         return tuple(
@@ -87,14 +87,16 @@ def _check_size(name: str, openings: int) -> None:
 
 
 def games_a_second(findings: RunResults, unknown: float) -> float:
-    """How fast the runs' games were played by the clock on the wall, from the first game to the last; `unknown` if the
-    log has no times. Pauses of more than a minute, as before a run was resumed, are left out."""
+    """Return games per second of wall time, from the first game to the last; `unknown` if the log has no times.
+
+    Pauses of more than a minute, as before a run was resumed, are excluded.
+    """
     seconds = math.fsum(_wall_seconds(source.info.path) for source in findings.sources)
     return findings.played / seconds if seconds else unknown
 
 
 def _wall_seconds(run: Path) -> float:
-    """Wall time in which games of a run were played: from batch to batch, and the moves of those begun last."""
+    """Return the wall time of a run's games: from batch to batch, plus the moves of the last ones."""
     parts = fold_batches(run, ("started_at", "time_us"), _starts_and_times, list)
     if not parts:
         return 0.0
@@ -107,7 +109,7 @@ def _wall_seconds(run: Path) -> float:
 
 
 def _starts_and_times(table: pa.Table) -> tuple[Ints, Floats]:
-    """When games' batches began, and how long their moves took, in microseconds."""
+    """Return the start times of the games' batches, and the total times of their moves, in microseconds."""
     sums = [np.diff(np.append(0, np.cumsum(values))[offsets]) for offsets, values in list_chunks(table, "time_us")]
     starts = to_numpy(table["started_at"].cast(pa.int64()))
     return starts, np.concatenate([*sums, np.zeros(0)])

@@ -15,15 +15,15 @@ from experiments.record.log import read_games
 from experiments.record.run_directory import RunInfo, is_imported
 
 _ROLES = {"contenders": "contender", "baseline": "baseline", "opponents": "opponent"}
-"""The keys of the design that name agents, and what those are there for."""
+"""Keys of the design that name agents, and the roles of those."""
 _KNOWN_OF_IMPORTED = ("board",)
-"""What is known of how games of elsewhere came to be."""
+"""Facts that are known about games that were played elsewhere."""
 _GAME = ["agent_1", "agent_2", "opening", "rows", "columns"]
 
 
 @dataclass(frozen=True)
 class DesignChange:
-    """A key of the design, or the code or the version of something, that is not the same in both runs."""
+    """A key of the design, or code, or a version, that differs between the runs."""
 
     what: str
     before: Any
@@ -32,9 +32,9 @@ class DesignChange:
 
 @dataclass(frozen=True)
 class SharedGames:
-    """Games that both runs have: same players by name, same sides, same opening; those played alike move by move.
+    """Games that both runs have: same players by name, same sides, same opening; and those with the same moves.
 
-    `unchanged` are the agents all of whose games are in both, and went alike.
+    `unchanged` are the agents all of whose games are in both runs, with the same moves.
     """
 
     games: int
@@ -44,10 +44,10 @@ class SharedGames:
 
 
 def design_changes(before: RunInfo, after: RunInfo) -> tuple[DesignChange, ...]:
-    """What was asked for otherwise, agents with other settings, agents of one run only, and other versions.
+    """Return changed keys of the request, agents with other settings, agents of one run only, and changed versions.
 
-    Agents are asked for alike if their completed specs are the same. Of imported games little is known, and only that
-    is compared.
+    Agents count as equal in the request if their completed specs are equal. Little is known about imported games, so
+    only that is compared.
     """
     imported = is_imported(before) or is_imported(after)
     keys = _KNOWN_OF_IMPORTED if imported else dict.fromkeys((*before.requested, *after.requested))
@@ -66,7 +66,7 @@ def design_changes(before: RunInfo, after: RunInfo) -> tuple[DesignChange, ...]:
 
 
 def _requested_value(info: RunInfo, key: str) -> Any:
-    """What a run was asked for by a key, agents by their completed specs where any were asked for."""
+    """Return the requested value of a key; agents by their completed specs if any were requested."""
     asked = info.requested.get(key)
     if key not in _ROLES or not asked:
         return asked
@@ -74,12 +74,12 @@ def _requested_value(info: RunInfo, key: str) -> Any:
 
 
 def _is_known(change: DesignChange) -> bool:
-    """Whether a change is one where a run is imported: of its players nothing is known but their names."""
+    """Return whether a change applies to an imported run, of whose players only the names are known."""
     return change.what in _KNOWN_OF_IMPORTED or None in (change.before, change.after)
 
 
 def shared_games(before: Path, after: Path) -> SharedGames:
-    """How many games both runs have, and how far they went alike."""
+    """Count the games that both runs have, and those with the same moves."""
     first, other = (_keyed(path) for path in (before, after))
     both = first.add_suffix("_before").join(other.add_suffix("_after"), how="inner")
     same_winner = both["winner_before"] == both["winner_after"]
@@ -90,10 +90,10 @@ def shared_games(before: Path, after: Path) -> SharedGames:
 
 
 def difference_of(before: Interval, after: Interval) -> Interval:
-    """The difference of two rates that were measured apart, by their own intervals.
+    """Estimate the difference of two rates from separate runs, from their own intervals.
 
-    Newcombe, R. G. (1998), "Interval estimation for the difference between independent proportions", method 10. Where
-    the runs share openings it is too wide rather than too narrow.
+    Newcombe, R. G. (1998), "Interval estimation for the difference between independent proportions", method 10. If the
+    runs share openings it is conservative.
     """
     change = after.estimate - before.estimate
     down = math.hypot(after.estimate - after.low, before.high - before.estimate)
@@ -102,7 +102,7 @@ def difference_of(before: Interval, after: Interval) -> Interval:
 
 
 def _games_of(games: pd.DataFrame) -> Counter[str]:
-    """How many games each agent played."""
+    """Count the games of each agent."""
     return Counter(name for column in _GAME[:2] for name in games.index.get_level_values(column))
 
 

@@ -18,13 +18,13 @@ from experiments.statistics.run_results import RunResults
 
 @dataclass(frozen=True, eq=False)
 class SequentialTest:
-    """One contender's test against the baseline.
+    """Test of one contender against the baseline.
 
-    Head to head (`is_duel`) it reads pairs, and `low` and `high` are Elo by the path's model; in a gauntlet it reads
-    openings, all games from one against all opponents, and they are percentage points. `live` is the anytime-valid
-    interval over the same observations, of the score or, in a gauntlet, of (1 + difference)/2. `exhausted`: all the
-    run's openings were played; `census`: those are all there are, so that the share is exact. `is_stop_rule`: the run
-    was played with `sprt`; else it played the pairs asked for, whatever the test says of them afterwards.
+    Head to head (`is_duel`) it uses pairs, and `low` and `high` are Elo by the path's model; in a gauntlet it uses
+    openings (all games from one against all opponents), and they are percentage points. `live` is the anytime-valid
+    interval over the same observations, of the score or, in a gauntlet, of (1 + difference)/2. `exhausted`: all of the
+    run's openings were played. `census`: these are all existing openings, so that the share is exact. `is_stop_rule`:
+    the run was played with `sprt`; otherwise it played a fixed number of pairs, and the test was computed afterwards.
     """
 
     contender: str
@@ -40,14 +40,14 @@ class SequentialTest:
 
     @property
     def observations(self) -> int:
-        """Pairs or openings played."""
+        """Number of pairs or openings played."""
         return int(self.path.outcomes.size)
 
     @cached_property
     def estimate(self) -> StoppedEstimate | None:
-        """The median-unbiased estimate once the test is over, in Elo or percentage points.
+        """Median-unbiased estimate once the test is over, in Elo or percentage points.
 
-        None while it is open, and where it stopped nothing, so that the plain mean is as good.
+        None while it is open, and if it did not stop the run, so that the plain mean is unbiased.
         """
         if not self.is_stop_rule or not (self.path.decision or self.exhausted) or self.census:
             return None
@@ -59,7 +59,7 @@ class SequentialTest:
 
     @property
     def is_held_back(self) -> bool:
-        """Whether the ratio stands beyond a bound, but would not if half a lost and half a won pair were added."""
+        """Return whether the ratio is beyond a bound, but not with half a lost and half a won pair added."""
         if self.path.decision or not self.observations:
             return False
         last = float(self.path.llr[-1])
@@ -69,10 +69,12 @@ class SequentialTest:
 def run_tests(
     findings: RunResults, low: float, high: float, alpha: float = 0.05, beta: float = 0.05, model: str = "logistic"
 ) -> list[SequentialTest]:
-    """The test of every contender: between `low` and `high` Elo of this model head to head, else percentage points.
+    """Return the test of every contender, between `low` and `high`.
+
+    These are Elo differences of this model head to head, and percentage points otherwise.
 
     Raises:
-        ValueError: there is no baseline, nobody to test, or the bounds do not rise.
+        ValueError: there is no baseline, no agent to test, or `low` is not below `high`.
     """
     if findings.baseline is None:
         known = ", ".join(findings.pairs.agents)
@@ -89,7 +91,7 @@ def run_tests(
 
 
 def own_tests(findings: RunResults) -> list[SequentialTest]:
-    """The tests that a run was to stop by; none of runs without."""
+    """Return the tests by which a run was to stop; empty for runs without."""
     if not _is_stop_rule(findings) or findings.baseline is None:
         return []
     return run_tests(findings, *bounds_of(findings), model=model_of(findings))
@@ -100,14 +102,16 @@ def _is_stop_rule(findings: RunResults) -> bool:
 
 
 def model_of(findings: RunResults) -> str:
-    """Which Elo the runs' own test was to be of."""
+    """Return the Elo model of the runs' own test."""
     asked = (source.info.requested.get("elo_model") for source in findings.sources)
     return next(filter(None, asked), "logistic")
 
 
 def anytime_leads(findings: RunResults) -> dict[str, tuple[float, float, bool]]:
-    """For each contender the ends of a 95 % interval that holds however often one looks, and whether it is of the score
-    head to head; else it is of the lead on the baseline."""
+    """Return, for each contender, an anytime-valid 95 % interval, and whether it is of the head-to-head score.
+
+    Otherwise it is of the difference from the baseline.
+    """
     if findings.baseline is None or findings.baseline not in findings.pairs.agents:
         return {}
     base, number = _record(findings, findings.baseline), findings.pairs.code(findings.baseline)
@@ -125,7 +129,7 @@ def anytime_leads(findings: RunResults) -> dict[str, tuple[float, float, bool]]:
 
 
 def bounds_of(findings: RunResults) -> tuple[float, float]:
-    """The two differences the run itself was to be tested between; 0 and 20 Elo, or 0 and 3 points, without."""
+    """Return the two hypotheses of the run's own test; the defaults are 0 and 20 Elo, or 0 and 3 points."""
     asked = [source.info.requested.get("sprt") for source in findings.sources]
     for bounds in asked:
         if bounds:
@@ -134,16 +138,16 @@ def bounds_of(findings: RunResults) -> tuple[float, float]:
 
 
 def anytime_rate(findings: RunResults, name: str) -> tuple[float, float]:
-    """An interval of 95 % of an agent's win rate that holds however often one looks.
+    """Return an anytime-valid 95 % interval of an agent's win rate.
 
-    An opening counts once its games against all opponents are in; openings are read in the order of the schedule.
+    An opening counts once its games against all opponents are finished; openings are read in the order of the schedule.
     """
     won, games = rates_by_opening(findings, name)
     return confidence_sequence(won / games).last
 
 
 def rates_by_opening(findings: RunResults, name: str) -> tuple[Floats, Floats]:
-    """Of each opening whose games are all in, those won and those played."""
+    """Return the games won and played from each opening whose games are all finished."""
     record = _record(findings, name)
     opening, first, unit = np.unique(record.opening, return_index=True, return_inverse=True)
     played = np.bincount(unit, minlength=opening.size)
@@ -168,7 +172,7 @@ def _test(
     else:
         controls = [_record(findings, control) for control in findings.pooled_controls]
         path = gauntlet_path(own, base, low, high, alpha, beta, controls[0] if len(controls) == 1 else None)
-        # with the control's openings, observations are not those of the openings there are
+        # with the control's openings, the observations are not the openings of the pool
         pool = None if controls else findings.pool_among(name)
         known = pool if pool and findings.repeats_itself([baseline]) and pool >= path.outcomes.size else None
     live = confidence_sequence(path.outcomes / (path.classes - 1), pool=known)
@@ -178,7 +182,7 @@ def _test(
 
 
 def _is_duel(findings: RunResults, own: AgentPairs, base: AgentPairs, baseline: int) -> bool:
-    """Whether pairs with the baseline are what to read: never in a gauntlet with opponents that both have met."""
+    """Return whether the test uses pairs with the baseline: never in a gauntlet with common opponents."""
     has_met = bool((own.opponent == baseline).any())
     if _formats(findings) == {"gauntlet"}:
         return has_met and not np.isin(own.opponent, base.opponent).any()
@@ -190,7 +194,7 @@ def _formats(findings: RunResults) -> set[str]:
 
 
 def _record(findings: RunResults, name: str) -> AgentPairs:
-    """The agent's complete pairs; none if it has not played yet."""
+    """Return the agent's complete pairs; empty if it has not played yet."""
     if name in findings.pairs.agents:
         return record_of(findings.pairs, name)
     nothing: Ints = np.empty(0, np.int64)
