@@ -18,7 +18,7 @@ class Limit:
     Limit(depth=5)
     >>> Limit(nodes=100, ms=5)
     Traceback (most recent call last):
-    ValueError: a limit is exactly one of depth, nodes, ms and cpu_ms, not nodes and ms
+    ValueError: a limit must be exactly one of depth, nodes, ms and cpu_ms, not nodes and ms
     """
 
     depth: int | None = None
