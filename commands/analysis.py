@@ -5,21 +5,16 @@ from __future__ import annotations
 import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from commands.cli_errors import Interrupted
+from commands.cli_errors import same_again
 from commands.completion import complete_file, complete_spec
 from commands.options import format_option
 from commands.output import capture_user_output, print_rows
-from isolation.shell import command
+from commands.tournaments import play_kept_run
 from isolation.usercode.process_lifetime import continue_in_child
-from reports.text.rendering import Format, is_terminal
-
-if TYPE_CHECKING:
-    from experiments.plan.config import Config
-    from experiments.play.runner import RunOutcome
+from reports.text.rendering import Format
 
 baseline_option = click.option(
     "--baseline", metavar="SPEC", shell_complete=complete_spec,
@@ -59,10 +54,9 @@ def analyse_file(
 
     from experiments.analysis.analyse_file import analyse
     from experiments.analysis.file_contents import read_file
-    from experiments.analysis.gauntlets import AnalysisInterrupted, Question
+    from experiments.analysis.gauntlets import Question
     from reports.analysis.analysis_page import write_markdown, write_page
     from reports.analysis.analysis_text import analysis_text
-    from reports.watch.run_progress import what_is_kept
 
     def guard() -> AbstractContextManager[None]:
         return capture_user_output(reference)
@@ -71,34 +65,16 @@ def analyse_file(
         contents = read_file(reference)
     contents = replace(contents, size=board or contents.size)
     question = Question(baseline, opponents, limit or "nodes=10000", contents.size, pairs, seed)
-    try:
-        analysis = analyse(contents, question, play_run, jobs, show_step, guard)
-    except AnalysisInterrupted as stopped:
-        raise Interrupted(what_is_kept(stopped.outcome), command(*_words())) from None
+    analysis = analyse(contents, question, play_kept_run, jobs, show_step, guard)
     click.echo(analysis_text(analysis))
     if html:
-        write_page(analysis, html, command(*_words()))
+        write_page(analysis, html, same_again())
         click.echo(f"Wrote {html}", err=True)
     if markdown:
-        written = write_markdown(analysis, markdown, command(*_words()))
+        written = write_markdown(analysis, markdown, same_again())
         click.echo(f"Wrote {' and '.join(map(str, written))}", err=True)
     if not all(trial.is_sound for trial in analysis.trials.values()):
         sys.exit(1)
-
-
-def play_run(config: Config, is_begun: bool) -> RunOutcome:
-    """Play a run or go on with it; shown live on a terminal, else without a word."""
-    from experiments.play.runner import play_tournament
-    from reports.watch.run_progress import play_shown
-
-    return play_shown(config, resume=is_begun) if is_terminal() else play_tournament(config, resume=is_begun)
-
-
-def _words() -> tuple[str, ...]:
-    """What was typed behind `isolation`."""
-    from commands.cli_errors import WORDS
-
-    return tuple(click.get_current_context().find_root().meta.get(WORDS, ()))
 
 
 def show_step(what: str) -> None:

@@ -63,8 +63,12 @@ def interruptible(kept: str = "", path: Path | None = None, goes_on: str = "") -
         arrived()
         if path:
             kept = f"{kept} is in {path}" if path.exists() else ""
-        words = click.get_current_context().find_root().meta.get(WORDS, ())
-        raise Interrupted(kept, goes_on or command(*words)) from None
+        raise Interrupted(kept, goes_on or same_again()) from None
+
+
+def same_again() -> str:
+    """The command that was typed."""
+    return command(*click.get_current_context().find_root().meta.get(WORDS, ()))
 
 
 @contextmanager

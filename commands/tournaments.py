@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commands.cli_errors import Interrupted, interruptible
+from commands.cli_errors import Interrupted, interruptible, same_again
 from commands.completion import complete_run, complete_spec
 from commands.options import cluster_option, format_option, number, run_or_latest, whole_number
 from commands.output import print_rows, print_sections, write_new
 from experiments.play.pools.interrupts import until_interrupted
 from isolation.shell import command
-from reports.text.rendering import Format
+from reports.text.rendering import Format, is_terminal
 
 if TYPE_CHECKING:
     from experiments.plan.config import Config
+    from experiments.play.runner import RunOutcome
 
 
 def run_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -27,7 +28,7 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
     options = [
         click.option("--pairs", help="Openings per match, each played with sides swapped; or 'all'."),
         click.option(
-            "--openings", help="random:PLIES, placements or file:PATH, optionally with ,same or ,other appended."
+            "--openings", help="random:PLIES, placements or file:PATH, optionally with ,same ,other ,fit or ,screen."
         ),
         click.option("--limit", help="Default limit for agents without one: nodes=N, depth=N, ms=N or cpu_ms=N."),
         click.option("--board", help="Board size, ROWSxCOLUMNS."),
@@ -214,6 +215,21 @@ def play_in_terminal(wanted: RunRequest) -> None:
     if not outcome.finished:
         raise Interrupted(what_is_kept(outcome), command("tournament", "--resume", outcome.path))
     click.echo(end_message(outcome))
+
+
+def play_kept_run(config: Config, is_begun: bool) -> RunOutcome:
+    """Play a run of a command's own or go on with it; shown live on a terminal, else without a word.
+
+    Raises:
+        Interrupted: with what was kept; the command that was typed goes on from there.
+    """
+    from experiments.play.runner import play_tournament
+    from reports.watch.run_progress import play_shown, what_is_kept
+
+    outcome = (play_shown if is_terminal() else play_tournament)(config, resume=is_begun)
+    if not outcome.finished:
+        raise Interrupted(what_is_kept(outcome), same_again())
+    return outcome
 
 
 def print_dry_run(wanted: RunRequest) -> None:

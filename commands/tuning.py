@@ -13,6 +13,7 @@ from commands.completion import complete_file, complete_spec
 from commands.options import board_option, cluster_option, format_option, jobs_option, table_option
 from commands.output import capture_user_output, check_tables, print_sections
 from commands.perfect_play import save_plot
+from commands.tournaments import play_kept_run
 from isolation.shell import command
 from isolation.usercode.process_lifetime import continue_in_child
 from reports.text.rendering import Format
@@ -261,7 +262,8 @@ def tune_agent(
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed of the openings.")
 @jobs_option
 @cluster_option
-@out_option
+@click.option("--out", type=click.Path(path_type=Path),
+              help="Directory of the run, or of one run for each limit; by default in runs/.")  # fmt: skip
 @click.option("--plot", type=click.Path(path_type=Path), help="Write curves or a heatmap as .svg or .png.")
 @format_option
 def sweep_agent(
@@ -270,11 +272,10 @@ def sweep_agent(
 ) -> None:  # fmt: skip
     """Play every combination of parameter values against one opponent on shared openings."""
     continue_in_child(spec)
-    from experiments.learn.parameter_sweep import parse_axis, sweep
+    from experiments.learn.parameter_sweep import parse_axis, plan_sweep, play_sweep
     from experiments.learn.tuning_games import limited_of, opponent_of, subject_of
     from experiments.roster import named, parse_limit, parse_spec
     from reports.studies.tuning import sweep_section
-    from reports.watch.run_progress import counting
 
     if plot:
         from reports.plots.style import check_plot
@@ -285,16 +286,18 @@ def sweep_agent(
     agent = (limited_of if all(axis.name == "limit" for axis in axes) else subject_of)(spec, default)
     bare = named(parse_spec(spec))
     other = opponent_of(opponent) if opponent else None
-    with interruptible("what was played" if out else "", out), capture_user_output(spec), counting("batches") as show:
-        points = sweep(
+    with capture_user_output(spec):
+        plan = plan_sweep(
             bare, axes, other, default, size=size, plies=plies, pairs=pairs, seed=seed, out=out, jobs=jobs,
-            cluster=cluster, show=show,
+            cluster=cluster,
         )  # fmt: skip
-    print_sections([sweep_section(axes, points, opponent or agent.name)], output)
+    with interruptible("what was played", Path(str(plan.runs[0].config.out))):
+        sweep = play_sweep(plan, play_kept_run)
+    print_sections([sweep_section(sweep, opponent or agent.name)], output)
     if plot:
         from reports.charts.line_plots import response_chart
 
-        save_plot(response_chart(axes, points, opponent or agent.name), plot)
+        save_plot(response_chart(sweep, opponent or agent.name), plot)
 
 
 @click.command("features")

@@ -26,10 +26,9 @@ from experiments.learn.feature_selection import Selection, select_features
 from experiments.learn.spsa import plan_of
 from experiments.learn.spsa_tuning import OPENINGS, Judgement, Question, Tuning, judge, tune
 from experiments.learn.tuning_games import subject_of
-from experiments.plan.openings import orbit_ids
+from experiments.plan.openings import orbit_ids, split_of
 from experiments.suite.agent_answers import collect_answers
 from experiments.suite.screening import Score, score
-from experiments.suite.suite_file import split_of
 from isolation import Limit, measure_costs
 from isolation.checks.search_cost import Cost
 from reports.text.cell_values import Share

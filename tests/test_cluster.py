@@ -17,7 +17,7 @@ from experiments.exact.accuracy_games import play_and_label
 from experiments.exact.board_solving import solve_all
 from experiments.exact.labels import FILE as LABELS
 from experiments.exact.labels import label_run, read_labels
-from experiments.learn.parameter_sweep import parse_axis, sweep
+from experiments.learn.parameter_sweep import parse_axis, plan_sweep, play_sweep
 from experiments.plan.config import Config, load_config
 from experiments.play.cluster import dask_pool, dispatcher, remote_worker
 from experiments.play.pools.recovery import FORFEITED
@@ -231,11 +231,14 @@ def test_values_of_parameters_are_swept_alike(two: Cluster, tmp_path: Path, monk
     monkeypatch.chdir(tmp_path)
     nodes = Limit(nodes=20)
     agent = named(parse_spec("ID:mine.py:score@nodes=20"))
+    axes = [parse_axis("option.reach=-1,0")]
     sweep_results = [
-        sweep(agent, [parse_axis("option.reach=-1,1")], None, nodes, size="5x5", plies=2, pairs=8, seed=1, out=None,
-              show=lambda done, total: None, **where)
-        for where in ({"jobs": 0, "cluster": two.address}, {"jobs": 1, "cluster": None})
-    ]  # fmt: skip
+        play_sweep(
+            plan_sweep(agent, axes, None, nodes, size="5x5", plies=2, pairs=8, out=tmp_path / out, **where),
+            lambda config, is_begun: play_tournament(config, resume=is_begun),
+        ).points
+        for out, where in (("there", {"cluster": two.address}), ("here", {"jobs": 1}))
+    ]
     assert len({point.rate.estimate for point in sweep_results[0]}) == 2
     assert sweep_results[0] == sweep_results[1]
 

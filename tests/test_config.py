@@ -147,7 +147,7 @@ def test_formats_have_the_agents_they_need(tmp_path: Path) -> None:
         ('openings = "rndom"', 'openings = "rndom": openings must be random:PLIES, placements or file:PATH'),
         (
             'openings = "placements,blue"',
-            "openings = \"placements,blue\": after the comma must be same or other, not 'blue'",
+            "openings = \"placements,blue\": after the comma must be same, other, fit or screen, not 'blue'",
         ),
         (
             'format = "swiss"',
@@ -180,8 +180,8 @@ def test_malformed_toml_and_missing_files_are_one_line(tmp_path: Path) -> None:
 
 
 def test_opening_specs() -> None:
-    assert (parse_openings("random").plies, parse_openings("random:6,other").colours) == (2, "other")
-    assert (parse_openings("file:a:b.txt").path, parse_openings("file:a.txt,same").colours) == ("a:b.txt", "same")
+    assert (parse_openings("random").plies, parse_openings("random:6,other").subset) == (2, "other")
+    assert (parse_openings("file:a:b.txt").path, parse_openings("file:a.txt,same").subset) == ("a:b.txt", "same")
 
 
 def test_more_processes_than_a_machine_can_be_asked_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,9 +89,10 @@ def folder(tmp_path: Path) -> Path:
 )
 def test_a_command_says_what_it_has_kept_and_how_it_goes_on(folder: Path, number: signal.Signals, words: str) -> None:
     ended = interrupted(folder, number, *shlex.split(words))
-    kept = [path for path in folder.iterdir() if path.suffix == ".parquet"]
+    kept = list(folder.glob("runs/*"))
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert ended.stderr.startswith("Interrupted: what was " if kept else "Interrupted: nothing was saved. Restart")
+    assert ended.stderr.startswith("Interrupted: ")
+    assert (f" in {kept[0].relative_to(folder)}. Continue" if kept else ": nothing was saved. Restart") in ended.stderr
     assert ended.stderr.endswith(f" with: isolation {words}\n")
     assert len(ended.stderr.splitlines()) == 1
 
@@ -185,6 +186,18 @@ def test_what_is_kept_is_said_with_its_place(folder: Path, monkeypatch: pytest.M
         "Interrupted: what was played is in games.parquet. "
         "Continue with: isolation tune ID:mine.py:score --out games.parquet\n"
     )
+
+
+def test_a_sweep_says_how_far_its_run_is(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def press(config: Any, **options: object) -> object:
+        return SimpleNamespace(logged=1, total=2, finished=False, path=Path(config.out))
+
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("experiments.play.runner.play_tournament", press)
+    result = CliRunner().invoke(main, ["sweep", "ID:mine.py:score", "--over", "option.reach=0,1", "--out", "kept"])
+    goes_on = "Continue with: isolation sweep ID:mine.py:score --over option.reach=0,1 --out kept"
+    assert result.output == f"Interrupted: 1 of 2 games are in kept. {goes_on}\n"
+    assert result.exit_code == 1
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from experiments.learn.defaults_patch import patch_of_defaults
 from experiments.learn.move_pairs import compare_moves
 from experiments.learn.pairwise_fit import Fit, fit
 from experiments.learn.parameter_space import space_of
+from experiments.plan.openings import split_of
 from experiments.suite import Suite, read_suite
-from experiments.suite.suite_file import split_of
 from heuristics import get
 from isolation import Board, Limit
 from isolation.checks.speed import random_openings

@@ -1,6 +1,5 @@
 """Parameters tuned by games, and swept over."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,17 +10,23 @@ import pytest
 from annotated_types import Interval
 from click.testing import CliRunner
 from scipy.special import expit
+from scripted_pool import here
 
 from cli import main
+from experiments.inference.cluster_intervals import Interval as Estimate
 from experiments.learn import response_surface, spsa_tuning, tuning_games
 from experiments.learn.journal import Journal
-from experiments.learn.parameter_sweep import Axis, Point, parse_axis, sweep
+from experiments.learn.parameter_sweep import Axis, Point, Sweep, parse_axis, plan_sweep, play_sweep
 from experiments.learn.response_surface import Contests, features, fit_response, importance
 from experiments.learn.spsa import SpsaPlan, directions, ends, moved, plan_of
 from experiments.learn.spsa_tuning import Judgement, Question, judge, tune
 from experiments.learn.tuning_games import Batch, BatchResult, play_batch, pool_of, subject_of, with_values
+from experiments.plan.config import Config
+from experiments.plan.openings import split_of
 from experiments.play.cluster import cluster_map
-from experiments.roster import parse_agent, parse_spec
+from experiments.play.runner import Play, RunOutcome, play_tournament
+from experiments.record.run_directory import list_runs
+from experiments.roster import named, parse_agent, parse_spec
 from isolation import Limit
 from isolation.games.match import play_games
 from reports.charts.chart import Grid, Plot
@@ -46,11 +51,25 @@ def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "ID:mine.py:score"
 
 
+def play_here(config: Config, is_begun: bool) -> RunOutcome:
+    """Play a run, or go on with it, in this process."""
+    return play_tournament(config, resume=is_begun, pools=here)
+
+
 def question(spec: str, plan: SpsaPlan | None = None, opponent: str = "", **options: Any) -> Question:
     limit = Limit(nodes=40)
     other = subject_of(opponent, limit) if opponent else None
     given = {"wanted": (), "size": "5x5", "plies": 4, "openings": 300, **options}
     return Question(subject_of(spec, limit), other, plan=plan or SpsaPlan(8, 4, 10, 1), **given)
+
+
+def swept_over(
+    spec: str, *over: str, nodes: int = 30, out: Path | None = None, pairs: int = 10, play: Play = play_here
+) -> Sweep:
+    """A sweep on 5x5 from four plies."""
+    axes = [parse_axis(text) for text in over]
+    options: dict[str, Any] = {"size": "5x5", "plies": 4, "pairs": pairs, "out": out}
+    return play_sweep(plan_sweep(named(parse_spec(spec)), axes, None, Limit(nodes=nodes), **options), play)
 
 
 def strength(points: np.ndarray) -> np.ndarray:
@@ -301,13 +320,11 @@ def test_the_path_is_shown_round_by_round() -> None:
 
 
 def test_without_a_difference_the_old_values_stay() -> None:
-    from experiments.inference.cluster_intervals import Interval as Ends
-
-    even = Judgement(10, Ends(0.52, 0.4, 0.6, 0.95), 0.6)
+    even = Judgement(10, Estimate(0.52, 0.4, 0.6, 0.95), 0.6)
     assert judged_sentence(even).endswith(
         "no significant difference from the old values head to head yet; keep the old ones."
     )
-    worse = Judgement(10, Ends(0.3, 0.2, 0.4, 0.95), 0.001)
+    worse = Judgement(10, Estimate(0.3, 0.2, 0.4, 0.95), 0.001)
     assert judged_sentence(worse).endswith("are worse than the old ones head to head: keep the old ones.")
 
 
@@ -344,49 +361,80 @@ def test_what_is_wrong_with_a_range_is_said(values: str, wrong: str) -> None:
 
 
 def test_a_sweep_plays_every_combination_on_the_same_openings(spec: str) -> None:
-    axes = [parse_axis("option.own=-1,0,1"), parse_axis("limit=nodes=20,40")]
-    options: dict[str, Any] = {"size": "5x5", "plies": 4, "pairs": 60, "out": Path("sweep.jsonl")}
-    from experiments.roster import named, parse_spec
-
-    points = sweep(named(parse_spec(spec)), axes, None, Limit(nodes=30), **options)
-    shares = {point.values: point.rate.estimate for point in points}
+    swept = swept_over(spec, "option.own=-1,0,1", "limit=nodes=20,40", out=Path("kept"), pairs=60)
+    shares = {point.values: point.rate for point in swept.points}
     assert list(shares) == [(own, Limit(nodes=nodes)) for own in (-1.0, 0.0, 1.0) for nodes in (20, 40)]
-    assert shares[0.0, Limit(nodes=20)] == shares[0.0, Limit(nodes=40)] == 0.5  # the agent as it is meets itself
-    assert shares[-1.0, Limit(nodes=40)] < 0.5 < shares[1.0, Limit(nodes=40)]
-    assert sweep(named(parse_spec(spec)), axes, None, Limit(nodes=30), **options) == points
-    lines = Path("sweep.jsonl").read_text().splitlines()
-    assert json.loads(lines[0])["what"] == "sweep"
-    assert len(lines) == 1 + 6 * 2
+    for nodes in (Limit(nodes=20), Limit(nodes=40)):
+        assert shares[0.0, nodes] == Estimate(0.5, 0.5, 0.5, 0.95)  # the agent as it is would meet itself
+    assert shares[-1.0, Limit(nodes=40)].estimate < 0.5 < shares[1.0, Limit(nodes=40)].estimate
+    summaries = list_runs(Path("kept"))
+    assert sorted(summary.info.path for summary in summaries) == [Path("kept/nodes=20"), Path("kept/nodes=40")]
+    assert [(summary.played, summary.finished) for summary in summaries] == [(2 * 60 * 2, True)] * 2
+    openings = [run.games.groupby("agent_1")["orbit"].agg(frozenset) for run in swept.runs]
+    assert len({orbits for run in openings for orbits in run}) == 1
+    (orbits,) = set(openings[0])
+    assert set(split_of(np.array(list(orbits), np.uint64))) == {"fit"}
+
+
+def test_a_sweep_that_was_cut_short_goes_on_and_another_one_goes_elsewhere(spec: str) -> None:
+    begun = []
+
+    def play(config: Config, is_begun: bool) -> RunOutcome:
+        begun.append(is_begun)
+        return play_tournament(config, resume=is_begun, pools=here)
+
+    whole = swept_over(spec, "option.own=0,1", play=play)
+    (run,) = whole.runs
+    path = run.sources[0].info.path
+    assert path.parent == Path("runs")
+    next((path / "games").iterdir()).unlink()
+    assert swept_over(spec, "option.own=0,1", play=play).points == whole.points
+    assert begun == [False, True]
+    Path("mine.py").write_text(FILE.replace("0.5 *", "0.25 *"))
+    assert swept_over(spec, "option.own=0,1").runs[0].sources[0].info.path != path
+
+
+def test_a_sweep_does_not_go_on_in_the_place_of_another(spec: str) -> None:
+    swept_over(spec, "option.own=0,1", out=Path("kept"))
+    with pytest.raises(ValueError, match="kept is a run with contenders = "):
+        swept_over(spec, "option.own=0,2", out=Path("kept"))
+
+
+def test_where_only_limits_are_swept_the_agent_as_it_is_has_its_own(spec: str) -> None:
+    low, own, high = swept_over(spec + "@option.own=1", "limit=nodes=1,40,400", nodes=40, pairs=60).points
+    assert low.rate.estimate < own.rate.estimate == 0.5 < high.rate.estimate
+
+
+def test_a_sweep_without_a_game_is_refused(spec: str) -> None:
+    with pytest.raises(ValueError, match="nothing to play: with all these values the agent is its own opponent"):
+        swept_over(spec, "option.own=0")
 
 
 def test_too_many_combinations_and_axes_named_twice_are_refused(spec: str) -> None:
     axis = parse_axis("option.own=0:1:0.001")
     for axes, message in (([axis, axis], "own occurs twice"), ([axis, Axis("idle", axis.values)], "1,002,001 comb")):
         with pytest.raises(ValueError, match=message):
-            sweep(subject_of(spec, None), axes, None, None, size="5x5", plies=4, pairs=5)
+            plan_sweep(subject_of(spec, None), axes, None, None, size="5x5", plies=4, pairs=5)
 
 
 def test_sweeps_are_drawn_as_curves_or_as_a_map() -> None:
-    from experiments.inference.cluster_intervals import Interval as Ends
-
     few, many = Axis("a", (0.0, 1.0, 2.0)), Axis("b", tuple(map(float, range(20))))
     limits = Axis("limit", (Limit(nodes=10), Limit(nodes=100)))
 
-    def points(axes: list[Axis]) -> list[Point]:
+    def points(axes: list[Axis]) -> Sweep:
         import itertools
 
-        return [
-            Point(values, Ends(0.5, 0.4, 0.6, 0.95), 9, 0) for values in itertools.product(*(a.values for a in axes))
-        ]
+        values = itertools.product(*(a.values for a in axes))
+        return Sweep(tuple(axes), tuple(Point(each, Estimate(0.5, 0.4, 0.6, 0.95)) for each in values), ())
 
-    curves = response_chart([few, limits], points([few, limits]), "it")
+    curves = response_chart(points([few, limits]), "it")
     assert isinstance(curves, Plot)
     (panel,) = curves.panels
     assert [(line.name, line.x) for line in panel.series] == [
         ("limit nodes=10", (0.0, 1.0, 2.0)),
         ("limit nodes=100", (0.0, 1.0, 2.0)),
     ]
-    table = response_chart([few, many], points([few, many]), "it")
+    table = response_chart(points([few, many]), "it")
     assert isinstance(table, Grid)
     assert (len(table.columns), len(table.rows)) == (3, len(many.values))
 

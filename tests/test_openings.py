@@ -83,6 +83,15 @@ def test_random_openings_keep_the_colours_asked_for() -> None:
     assert set(colour_roles(random_openings("9x11", 6, 80, 1, "other").cells, "9x11")) == {1}
 
 
+@pytest.mark.parametrize("plies", [2, 5])
+def test_the_two_halves_share_no_orbit(plies: int) -> None:
+    fit, screen = (random_openings("7x7", plies, 300, 1, half) for half in ("fit", "screen"))
+    assert not set(orbit_ids(fit.cells, "7x7").tolist()) & set(orbit_ids(screen.cells, "7x7").tolist())
+    assert len(fit) == len(screen) == 300
+    populations = [random_openings("7x7", 2, 1, 1, subset).population for subset in ("any", "fit", "screen")]
+    assert populations[0] == sum(populations[1:])
+
+
 @given(SIZES, st.integers(0, 6), st.integers(0, 2**32))
 @settings(deadline=None, max_examples=60)
 def test_orbits_are_the_classes_of_symmetric_openings(size: str, plies: int, seed: int) -> None:

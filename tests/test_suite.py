@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from experiments.plan.openings import orbit_ids
+from experiments.plan.openings import orbit_ids, split_of
 from experiments.roster import parse_agent
 from experiments.suite import read_suite, shipped_suites
 from experiments.suite.build_suite import Recipe, build_suite
 from experiments.suite.position_sources import PositionSource
-from experiments.suite.suite_file import how_made, members, read_table, split_of, write_table
+from experiments.suite.suite_file import how_made, members, read_table, write_table
 from isolation import Board, solve
 
 RECIPE = Recipe(

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 from experiments.analysis import quick_trial
 from experiments.analysis.file_contents import FileContents
-from experiments.analysis.gauntlets import Play, Question, RunKind, play_gauntlet
+from experiments.analysis.gauntlets import Question, RunKind, play_gauntlet
 from experiments.analysis.quick_trial import Trial, TrialSettings
 from experiments.inference.contenders.baseline_comparison import Comparison
+from experiments.play.runner import Play
 from experiments.roster import parse_agent, parse_limit
 from experiments.statistics.run_results import RunResults
 from experiments.suite.screening import Mistake, Screening, screen, worst_mistakes
@@ -102,7 +103,7 @@ def analyse(
         jobs: worker processes; 0: one per core.
 
     Raises:
-        AnalysisInterrupted: a run was interrupted; calling this again with the same arguments resumes it.
+        KeyboardInterrupt: a run was interrupted; calling this again with the same arguments resumes it.
     """
     with guard():
         trials = try_functions(contents, question.baseline, QUICK_LIMIT, in_python=True, show=show)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from experiments.analysis.file_contents import FileContents
-from experiments.plan.config import Config, load_config
-from experiments.play.runner import RunOutcome
-from experiments.record.run_directory import HOME, games_at_end, is_run
+from experiments.plan.config import load_config
+from experiments.play.runner import Play, play_kept
+from experiments.record.run_directory import HOME, digest_of, games_at_end
 from experiments.roster import parse_limit
 from experiments.statistics.run_results import RunResults, load_findings
 
 RunKind = Literal["nodes", "cost", "python", "players"]
-Play = Callable[[Config, bool], RunOutcome]
-"""Plays or resumes a run."""
 
 MOST_PAIRS = 500
 _PAIRS = 1600
@@ -29,14 +25,6 @@ PYTHON_LIMIT, PYTHON_PAIRS = "nodes=100", 10
 """Pairs for functions that do not compile, which are hundreds of times slower."""
 PLAYER_LIMIT, PLAYER_PAIRS = "cpu_ms=50", 2
 """Pairs for players, which use all the time they are given."""
-
-
-class AnalysisInterrupted(Exception):
-    """A run was interrupted; the games already played are kept."""
-
-    def __init__(self, outcome: RunOutcome) -> None:
-        super().__init__(str(outcome.path))
-        self.outcome = outcome
 
 
 @dataclass(frozen=True)
@@ -71,16 +59,11 @@ def play_gauntlet(
     """Play a gauntlet of these functions or players and return its results. Finished games are not played again.
 
     Raises:
-        AnalysisInterrupted: the run was interrupted.
+        KeyboardInterrupt: the run was interrupted.
     """
     config = load_config(None, _keys(contents, names, kind, question, jobs))
     path = Path(str(config.out))
-    is_begun = is_run(path)
-    if not (is_begun and games_at_end(path) is not None):
-        outcome = play(config, is_begun)
-        if not outcome.finished:
-            raise AnalysisInterrupted(outcome)
-    return load_findings([path])
+    return load_findings([play_kept(config, play) if games_at_end(path) is None else path])
 
 
 def _keys(contents: FileContents, names: Sequence[str], kind: RunKind, question: Question, jobs: int) -> dict[str, Any]:
@@ -99,9 +82,8 @@ def _keys(contents: FileContents, names: Sequence[str], kind: RunKind, question:
     }
     keys |= {"baseline": question.baseline} if question.baseline else {}
     keys |= {"opponents": question.opponents} if question.opponents else {}
-    identity = json.dumps([contents.content_hash, keys], sort_keys=True)
-    digest = hashlib.sha256(identity.encode()).hexdigest()[:6]
-    return {**keys, "jobs": jobs, "out": str(HOME / f"{Path(contents.path).stem}-{digest}-{kind}")}
+    name = f"{Path(contents.path).stem}-{digest_of([contents.content_hash, keys])}-{kind}"
+    return {**keys, "jobs": jobs, "out": str(HOME / name)}
 
 
 def _size_of_run(functions: int, kind: RunKind, question: Question) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""Journal of a tuning or a sweep: JSON lines, the question first, then one line per batch.
+"""Journal of a tuning: JSON lines, the question first, then one line per batch.
 
 The file is the only state. A run goes on where its file ends; a last line that a crash has cut short is left out.
 """
@@ -82,7 +82,7 @@ class Journal:
             first = dict(**first)
             tallies = [BatchResult(**line) for line in batch_lines]
         except (ValueError, TypeError):
-            raise ValueError(f"{path} is not a record of a tuning or a sweep: choose another name with --out") from None
+            raise ValueError(f"{path} is not a record of a tuning: choose another name with --out") from None
         differing = [
             key for key in {**question, **first} if first.get(key) != json.loads(json.dumps(question)).get(key)
         ]

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from experiments.inference.cluster_intervals import Interval
-from experiments.learn.journal import Journal
-from experiments.learn.tuning_games import playing, pool_of, prepare
-from experiments.roster import Spec, complete, make_agent, parse_limit, settings_text
+from experiments.plan.config import Config, load_config
+from experiments.play.runner import Play, play_kept
+from experiments.record.run_directory import HOME, digest_of
+from experiments.roster import DEFAULT_LIMIT, Spec, complete, make_agent, parse_limit, settings_text
 from experiments.roster.spec import parse_number
+from experiments.statistics.run_results import RunResults, load_findings
 from isolation.rules.limits import Limit
 from isolation.rules.parameters import parameters_of
 
 MOST_POINTS = 10_000
 _PARAMETER = "option."
+_EVEN = Interval(0.5, 0.5, 0.5, 0.95)
+Values = tuple[Limit | float, ...]
+"""A value of each axis."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +37,43 @@ class Axis:
 
 @dataclass(frozen=True)
 class Point:
-    """An agent of the sweep: its values by axis, and the share of games that it won, by opening up to symmetry."""
+    """An agent of the sweep: its values by axis, and the share of games that it won, by opening up to symmetry.
 
-    values: tuple[Limit | float, ...]
+    An agent that is its own opponent does not play, and has won one half.
+    """
+
+    values: Values
     rate: Interval
-    openings: int
-    forfeits: int
+
+
+@dataclass(frozen=True)
+class SweepRun:
+    """A run of a sweep, and the names of its contenders by their values; empty of its own opponent."""
+
+    config: Config
+    names: Mapping[Values, str]
+
+
+@dataclass(frozen=True)
+class SweepPlan:
+    """What is swept over, and the runs to be played."""
+
+    axes: tuple[Axis, ...]
+    runs: tuple[SweepRun, ...]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What was swept over, a point for every combination of values, and the runs."""
+
+    axes: tuple[Axis, ...]
+    points: tuple[Point, ...]
+    runs: tuple[RunResults, ...]
+
+    @property
+    def openings(self) -> int:
+        """How many each point played, twice."""
+        return self.runs[0].sources[0].info.openings
 
 
 def parse_axis(text: str) -> Axis:
@@ -73,7 +110,7 @@ def parse_axis(text: str) -> Axis:
     return Axis(name.removeprefix(_PARAMETER), axis_values)
 
 
-def sweep(
+def plan_sweep(
     spec: Spec,
     axes: Sequence[Axis],
     opponent: Spec | None,
@@ -84,40 +121,63 @@ def sweep(
     pairs: int,
     seed: int = 1,
     out: Path | None = None,
-    jobs: int = 1,
+    jobs: int = 0,
     cluster: str | None = None,
-    show: Callable[[int, int], None] = lambda done, total: None,
-) -> list[Point]:
-    """Play every combination of the axes' values against the opponent.
+) -> SweepPlan:
+    """Every combination of the axes' values against the opponent: a run for each limit that the opponent has.
 
     The opponent has the limit that is swept, unless it names one itself; without an opponent it is the agent as it is.
-    The openings are those that learning uses, so that others stay for judging.
+    The openings are of the half that learning uses, so that others stay for judging.
+
+    Args:
+        out: directory of the run, or of several in it; without one, runs by the same arguments go to one place.
 
     Raises:
         ValueError: there are too many combinations, an axis is named twice, or a value cannot be.
     """
     _check(axes)
     _check_choices(spec, limit, axes)
-    combinations = list(itertools.product(*(axis.values for axis in axes)))
-    meetings = [_meeting(spec, opponent, limit, axes, values) for values in combinations]
-    agents = prepare(list(dict.fromkeys(str(point) for meeting in meetings for point in meeting)), size)
-    pool = pool_of(size, plies, pairs, seed, "fit")
-    question = {
-        "what": "sweep",
-        "agents": [
-            settings_text(meetings[0][0], agents[0]),
-            *(str(point) for meeting in meetings for point in meeting),
-        ],
-        "size": size,
-        "openings": [plies, len(pool), seed],
-    }
-    journal = Journal(out, question)
-    with playing(size, jobs, cluster) as play:
-        results = journal.meet_on_all([(str(first), str(second)) for first, second in meetings], pool, play, show)
-    return [
-        Point(values, pool.rate(result.each), len(pool), result.forfeits)
-        for values, result in zip(combinations, results, strict=True)
-    ]
+    points: dict[Spec, dict[Values, Spec]] = {}
+    for values in itertools.product(*(axis.values for axis in axes)):
+        varied, whom = _meeting(spec, opponent, limit, axes, values)
+        points.setdefault(whom, {})[values] = varied
+    keys = {
+        "format": "head-to-head", "board": size, "openings": f"random:{plies},fit", "pairs": pairs, "seed": seed,
+        "limit": str(limit or DEFAULT_LIMIT),
+    }  # fmt: skip
+    runs = []
+    for whom, by_values in points.items():
+        place = {"out": str(out / str(whom.limit) if len(points) > 1 else out)} if out else {}
+        runs.append(_run(whom, by_values, keys, {"jobs": jobs, "cluster": cluster, **place}))
+    return SweepPlan(tuple(axes), tuple(runs))
+
+
+def play_sweep(plan: SweepPlan, play: Play) -> Sweep:
+    """Play what is missing of a sweep's runs.
+
+    Raises:
+        KeyboardInterrupt: it was interrupted; the same call goes on from there.
+    """
+    results = [load_findings([play_kept(run.config, play)]) for run in plan.runs]
+    by_values: dict[Values, Interval] = {}
+    for run, result in zip(plan.runs, results, strict=True):
+        rates = {standing.agent: standing.rate for standing in result.standings}
+        by_values |= {values: rates[name] if name else _EVEN for values, name in run.names.items()}
+    order = itertools.product(*(axis.values for axis in plan.axes))
+    return Sweep(plan.axes, tuple(Point(values, by_values[values]) for values in order), tuple(results))
+
+
+def _run(whom: Spec, points: Mapping[Values, Spec], keys: Mapping[str, Any], where: Mapping[str, Any]) -> SweepRun:
+    """The run in which agents meet one opponent, at a place named by all that influences its games, if at no other."""
+    settings = {values: settings_text(spec, make_agent(spec)) for values, spec in points.items()}
+    own = settings_text(whom, make_agent(whom))
+    names = {values: "" if settings[values] == own else spec.name for values, spec in points.items()}
+    contenders = tuple(str(points[values]) for values, name in names.items() if name)
+    if not contenders:
+        raise ValueError(f"nothing to play: with all these values the agent is its own opponent, {whom.name}")
+    question = {**keys, "baseline": str(whom), "contenders": contenders}
+    kept = HOME / f"sweep-{digest_of([question, own, *settings.values()])}"
+    return SweepRun(load_config(None, {"out": str(kept), **question, **where}), names)
 
 
 def _range(text: str, first: float, last: float, step: float) -> tuple[float, ...]:
@@ -158,12 +218,16 @@ def _check_choices(spec: Spec, limit: Limit | None, axes: Sequence[Axis]) -> Non
 
 
 def _meeting(
-    spec: Spec, opponent: Spec | None, limit: Limit | None, axes: Sequence[Axis], values: Sequence[Limit | float]
+    spec: Spec, opponent: Spec | None, limit: Limit | None, axes: Sequence[Axis], values: Values
 ) -> tuple[Spec, Spec]:
-    """The agent under some values, and whom it meets, both completed."""
+    """The agent under some values, and whom it meets, both completed.
+
+    Where only limits are swept, the agent as it is has its own limit, or at each point it would meet itself.
+    """
     own = next((value for value in values if isinstance(value, Limit)), None)
     numbers = {axis.name: value for axis, value in zip(axes, values, strict=True) if not isinstance(value, Limit)}
     limited = replace(spec, limit=own or spec.limit)
-    varied = replace(limited, parameters=tuple(sorted((dict(spec.parameters) | numbers).items())))
-    whom = opponent or limited
-    return complete(varied, limit), complete(whom, own or limit)
+    varied = replace(limited, name="", parameters=tuple(sorted((dict(spec.parameters) | numbers).items())))
+    if opponent is None:
+        return complete(varied, limit), complete(limited if numbers else spec, limit)
+    return complete(varied, limit), complete(opponent, own or limit)

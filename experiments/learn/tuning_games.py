@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.inference.cluster_intervals import Interval, rate_interval
-from experiments.plan.openings import OpeningSet, orbit_ids, random_openings
+from experiments.plan.openings import OpeningSet, orbit_ids, random_openings, split_of
 from experiments.play.cluster.cluster_address import chosen
 from experiments.play.cluster.file_transfer import UserFile, files_of, placed_specs
 from experiments.play.parallel_map import parallel_mapper
 from experiments.roster import Spec, complete, make_agent, named, parse_spec
-from experiments.suite.suite_file import Split, split_of
+from experiments.suite.suite_file import Split
 from isolation.rules.geometry import parse_size
 from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason

@@ -16,7 +16,7 @@ from typing import Any, Literal, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from experiments.plan.openings import Colours
+from experiments.plan.openings import Subset
 from experiments.roster import parse_limit
 from isolation.engines.program import Language, Program
 from isolation.loading.load_user_code import expand_path
@@ -39,12 +39,12 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class OpeningSpec:
-    """Which openings to draw from: `random` plies, every pair of `placements`, or a `file`; and their colours."""
+    """Which openings to draw from: `random` plies, every pair of `placements`, or a `file`; and which of them."""
 
     kind: Literal["random", "placements", "file"]
     plies: int = 2
     path: str = ""
-    colours: Colours = "any"
+    subset: Subset = "any"
 
 
 class Engine(BaseModel):
@@ -230,28 +230,30 @@ class Config(BaseModel):
 
 
 def parse_openings(text: str) -> OpeningSpec:
-    """Parse `random:PLIES`, `placements` or `file:PATH`, with `,same` or `,other` appended for those colours only.
+    """Parse `random:PLIES`, `placements` or `file:PATH`, with `,same`, `,other`, `,fit` or `,screen` appended.
+
+    See `openings.Subset` for what these keep.
 
     >>> parse_openings("random:4")
-    OpeningSpec(kind='random', plies=4, path='', colours='any')
-    >>> parse_openings("placements,same").colours
+    OpeningSpec(kind='random', plies=4, path='', subset='any')
+    >>> parse_openings("placements,same").subset
     'same'
 
     Raises:
         ValueError: the text is none of these.
     """
-    source, _, colours = text.partition(",")
-    if colours not in ("", *get_args(Colours)):
-        raise ValueError(f"after the comma must be same or other, not {colours!r}")
-    chosen: Colours = colours or "any"  # type: ignore[assignment]
+    source, _, subset = text.partition(",")
+    if subset not in ("", *get_args(Subset)):
+        raise ValueError(f"after the comma must be same, other, fit or screen, not {subset!r}")
+    chosen: Subset = subset or "any"  # type: ignore[assignment]
     if source == "placements":
-        return OpeningSpec("placements", colours=chosen)
+        return OpeningSpec("placements", subset=chosen)
     if source.startswith("file:") and source != "file:":
-        return OpeningSpec("file", path=source.removeprefix("file:"), colours=chosen)
+        return OpeningSpec("file", path=source.removeprefix("file:"), subset=chosen)
     if match := re.fullmatch(r"random(?::(\d+))?", source, re.ASCII):
         if len(match[1] or "") > 4:
             raise ValueError(f"{source} has more plies than any board")
-        return OpeningSpec("random", plies=int(match[1] or 2), colours=chosen)
+        return OpeningSpec("random", plies=int(match[1] or 2), subset=chosen)
     raise ValueError("openings must be random:PLIES, placements or file:PATH")
 
 
@@ -403,7 +405,8 @@ opponents = ["random", "MM:null", "MM:open", "MM:improved", "AB:null", "AB:open"
 control = true
 
 # random:PLIES, placements (every pair of first placements) or file:PATH (a list of cells a line).
-# Add ,same or ,other to keep only placements on cells of the same or of the other colour.
+# Add ,same or ,other to keep only placements on cells of the same or of the other colour, ,fit or ,screen to keep the
+# half that tuning learns from, or the half that is held out.
 openings = "random:2"
 
 # Openings per match; each is played twice, with the sides swapped. "all" for placements and files.

@@ -21,7 +21,8 @@ from isolation.rules.seeds import STEP, splitmix64
 
 Cells = NDArray[np.int16]
 Ids = NDArray[np.uint64]
-Colours = Literal["any", "same", "other"]
+Subset = Literal["any", "same", "other", "fit", "screen"]
+"""Which openings are kept: all; those with placements on cells of one colour, or of two; or one half, by `split_of`."""
 
 ENUMERATED = 200_000
 """Number of ply sequences up to which openings are enumerated and drawn uniformly, instead of by random walks."""
@@ -52,7 +53,7 @@ class OpeningSet:
         return tuple(int(cell) for cell in row[row != _NOWHERE])
 
 
-def random_openings(size: str, plies: int, count: int, seed: int, colours: Colours = "any") -> OpeningSet:
+def random_openings(size: str, plies: int, count: int, seed: int, subset: Subset = "any") -> OpeningSet:
     """Draw at most `count` openings of `plies` random plies, without replacement and distinct as positions.
 
     If the board has few enough (`ENUMERATED`; two plies of 7x7 have 2,352), all positions are equally likely, and
@@ -70,19 +71,19 @@ def random_openings(size: str, plies: int, count: int, seed: int, colours: Colou
     generator = np.random.default_rng(seed)
     every = _enumerate(size, plies)
     if every is None:
-        drawn, population = _walk(size, plies, count, generator, colours), 0
+        drawn, population = _walk(size, plies, count, generator, subset), 0
     else:
-        every = _of_colours(every, size, colours)
+        every = _of_subset(every, size, subset)
         drawn, population = generator.permutation(every)[:count], len(every)
     if not len(drawn):
         raise ValueError(
-            f"a {size} board has no opening of {plies} plies{_described(colours)} after which the game continues: use "
+            f"a {size} board has no opening of {plies} plies{_described(subset)} after which the game continues: use "
             f"a larger board, or another number of plies"
         )
     return OpeningSet(size, drawn, population)
 
 
-def placement_openings(size: str, colours: Colours = "any") -> OpeningSet:
+def placement_openings(size: str, subset: Subset = "any") -> OpeningSet:
     """Return every pair of placements after which player 1 has a move, in row-major order: 2,352 of them on 7x7.
 
     Raises:
@@ -91,15 +92,15 @@ def placement_openings(size: str, colours: Colours = "any") -> OpeningSet:
     every = _enumerate(size, 2)
     if every is None:
         raise ValueError(f"a {size} board has more than {ENUMERATED:,} placement pairs; draw random openings instead")
-    every = _of_colours(every, size, colours)
+    every = _of_subset(every, size, subset)
     if not len(every):
         raise ValueError(
-            f"a {size} board has no placement pair{_described(colours)} that leaves player 1 a move: use a larger board"
+            f"a {size} board has no placement pair{_described(subset)} that leaves player 1 a move: use a larger board"
         )
     return OpeningSet(size, every, len(every))
 
 
-def file_openings(path: Path, size: str, colours: Colours = "any") -> OpeningSet:
+def file_openings(path: Path, size: str, subset: Subset = "any") -> OpeningSet:
     """Read the openings of a text file: one per line, its cells as row-major integers separated by commas or spaces.
 
     Empty lines and text after `#` are ignored. For a file of games, `.pgn`, the opening of each game counts: the one
@@ -112,10 +113,10 @@ def file_openings(path: Path, size: str, colours: Colours = "any") -> OpeningSet
     openings = _of_games(path, size) if path.suffix == ".pgn" else _of_lines(path, size)
     if not openings:
         raise ValueError(f"{path}: no openings in this file")
-    chosen = _of_colours(_distinct(_padded(openings), size), size, colours)
+    chosen = _of_subset(_distinct(_padded(openings), size), size, subset)
     if not len(chosen):
-        raise ValueError(f"{path}: no openings in this file{_described(colours)}")
-    return OpeningSet(size, chosen, _population_like(chosen, size, colours))
+        raise ValueError(f"{path}: no openings in this file{_described(subset)}")
+    return OpeningSet(size, chosen, _population_like(chosen, size, subset))
 
 
 def _of_lines(path: Path, size: str) -> list[tuple[int, ...]]:
@@ -224,17 +225,24 @@ def colour_roles(cells: Cells, size: str) -> NDArray[np.int8]:
     return np.where((cells[:, :2] == _NOWHERE).any(axis=1), np.int8(2), differ)
 
 
+def split_of(orbits: Ids) -> NDArray[np.str_]:
+    """Return the half, fit or screen, that openings belong to. It depends only on their `orbit_ids`."""
+    return np.where(mixed(orbits) & np.uint64(1), "fit", "screen")
+
+
 def mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return, for each number, the first output of a splitmix64 generator in that state."""
     return splitmix64(numbers + np.uint64(STEP))
 
 
-def _described(colours: Colours) -> str:
-    return (
-        ""
-        if colours == "any"
-        else f" with placements on cells of {'the same' if colours == 'same' else 'another'} colour"
-    )
+def _described(subset: Subset) -> str:
+    return {
+        "any": "",
+        "same": " with placements on cells of the same colour",
+        "other": " with placements on cells of another colour",
+        "fit": " in the half for fitting",
+        "screen": " in the held-out half",
+    }[subset]
 
 
 def _cell(word: str) -> int:
@@ -252,10 +260,13 @@ def _padded(openings: Sequence[Sequence[int]]) -> Cells:
     return padded
 
 
-def _of_colours(cells: Cells, size: str, colours: Colours) -> Cells:
-    if colours == "any":
+def _of_subset(cells: Cells, size: str, subset: Subset) -> Cells:
+    if subset == "any":
         return cells
-    chosen: Cells = cells[colour_roles(cells, size) == ("same", "other").index(colours)]
+    if subset in ("fit", "screen"):
+        chosen: Cells = cells[split_of(orbit_ids(cells, size)) == subset]
+    else:
+        chosen = cells[colour_roles(cells, size) == ("same", "other").index(subset)]
     return chosen
 
 
@@ -265,11 +276,11 @@ def _distinct(cells: Cells, size: str) -> Cells:
     return cells[np.sort(first)]
 
 
-def _population_like(cells: Cells, size: str, colours: Colours) -> int:
-    """Return the number of openings of the length and colours of these, if they share one length; otherwise 0."""
+def _population_like(cells: Cells, size: str, subset: Subset) -> int:
+    """Return the number of openings of the length and subset of these, if they share one length; otherwise 0."""
     lengths = np.unique((cells != _NOWHERE).sum(axis=1))
     every = _enumerate(size, int(lengths[0])) if len(lengths) == 1 else None
-    return 0 if every is None else len(_of_colours(every, size, colours))
+    return 0 if every is None else len(_of_subset(every, size, subset))
 
 
 def _enumerate(size: str, plies: int) -> Cells | None:
@@ -288,7 +299,7 @@ def _enumerate(size: str, plies: int) -> Cells | None:
     return _distinct(cells[_choices(cells, blank, targets)[1].any(axis=1)], size)
 
 
-def _walk(size: str, plies: int, count: int, generator: np.random.Generator, colours: Colours) -> Cells:
+def _walk(size: str, plies: int, count: int, generator: np.random.Generator, subset: Subset) -> Cells:
     """Collect distinct ends of random walks, until `count` or thousands of walks in a row without a new one."""
     most = max(1, _WALKED_CELLS // _cell_count(size))
     openings = np.empty((0, plies), np.int16)
@@ -296,7 +307,7 @@ def _walk(size: str, plies: int, count: int, generator: np.random.Generator, col
     while len(openings) < count and dry < _DRY_WALKS:
         before = len(openings)
         walks = _random_walks(size, plies, min(most, max(_WALKERS, before)), generator)
-        openings = _distinct(np.concatenate([openings, _of_colours(walks, size, colours)]), size)
+        openings = _distinct(np.concatenate([openings, _of_subset(walks, size, subset)]), size)
         dry = 0 if len(openings) > before else dry + 1
     return openings[:count]
 

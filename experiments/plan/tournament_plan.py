@@ -161,12 +161,12 @@ def draw_openings(
     seed = int(np.random.SeedSequence([config.seed, 1]).generate_state(1, np.uint64)[0])
     if spec.kind == "random":
         wanted = min(wanted, _MOST_DRAWN) if config.pairs == "all" else wanted
-        drawn = random_openings(config.board, spec.plies, wanted + for_control, seed, spec.colours)
+        drawn = random_openings(config.board, spec.plies, wanted + for_control, seed, spec.subset)
     elif spec.kind == "placements":
-        drawn = placement_openings(config.board, spec.colours)
+        drawn = placement_openings(config.board, spec.subset)
         drawn = replace(drawn, cells=np.random.default_rng(seed).permutation(drawn.cells))
     else:
-        drawn = file_openings(expand_path(spec.path), config.board, spec.colours)
+        drawn = file_openings(expand_path(spec.path), config.board, spec.subset)
     shared = replace(drawn, cells=drawn.cells[:wanted])
     own = drawn.cells[wanted : wanted + for_control]
     notes = []
@@ -226,7 +226,7 @@ def _check_distinct(key: str, entrants: Iterable[Entrant]) -> None:
 
 def _same_play(entrant: Entrant, other: Entrant) -> bool:
     """Return whether the two always play the same game from the same opening."""
-    return entrant.agent.is_deterministic and entrant.settings == other.settings
+    return entrant.settings == other.settings and entrant.agent.is_deterministic
 
 
 def _merged(entrants: Iterable[Entrant]) -> tuple[Entrant, ...]:

@@ -102,6 +102,23 @@ class Report(Protocol):
         """See `RunProgress`."""
 
 
+Play = Callable[[Config, bool], RunOutcome]
+"""Plays a run, or goes on with it."""
+
+
+def play_kept(config: Config, play: Play) -> Path:
+    """The directory of a run, which the configuration names, once all of it is played.
+
+    Raises:
+        KeyboardInterrupt: it was interrupted; the same call goes on from there.
+        ValueError: another run lies there, or the code of its agents has changed.
+    """
+    outcome = play(config, run_directory.is_run(_directory(config)))
+    if not outcome.finished:
+        raise KeyboardInterrupt
+    return outcome.path
+
+
 def play_tournament(
     config: Config,
     *,

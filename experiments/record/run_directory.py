@@ -7,6 +7,7 @@ standard error of engines and their search information, if any play.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import warnings
@@ -156,6 +157,11 @@ def new_directory(config: Config) -> Path:
     if path.exists() and not (path.is_dir() and {child.name for child in path.iterdir()} <= ours):
         raise ValueError(f"{path} already exists and is not a run: choose another --out")
     return path
+
+
+def digest_of(question: object) -> str:
+    """What a command calls the run of a question by, so that it finds it again, and other questions have other runs."""
+    return hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()[:6]
 
 
 @contextmanager

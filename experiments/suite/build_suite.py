@@ -20,11 +20,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from experiments.plan.openings import Ids, orbit_ids, placement_openings
+from experiments.plan.openings import Ids, orbit_ids, placement_openings, split_of
 from experiments.play.parallel_map import parallel_map
 from experiments.roster import parse_agent
 from experiments.suite.position_sources import FIELD, SOURCES, PositionSource, field_answers, play_source
-from experiments.suite.suite_file import MOST_MEMBERS, SCHEMA, how_made, read_table, split_of, write_table
+from experiments.suite.suite_file import MOST_MEMBERS, SCHEMA, how_made, read_table, write_table
 from isolation.compiling.specialise import native_function
 from isolation.editions.classic_board import Board
 from isolation.exact.solver import SearchBudget, check_position, move_results, value

@@ -28,7 +28,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from experiments.plan.openings import mixed
 from experiments.record.checked_parquet import DamagedFileError, read_parquet, write_parquet
 from isolation.files.shipped_data import read_shipped
 from isolation.games.batch_moves import Positions
@@ -155,11 +154,6 @@ def read_suite(name: str | Path, split: Split | None = None) -> Suite:
 def shipped_suites() -> dict[str, Path]:
     """Return the suites that ship with the package: their files by board."""
     return {path.stem: path for path in sorted(Path(__file__).with_name("data").glob("*x*.parquet"))}
-
-
-def split_of(orbit: NDArray[np.uint64]) -> NDArray[np.str_]:
-    """Return the split of openings: it depends on their orbits alone, and halves them."""
-    return np.where(mixed(orbit) & np.uint64(1), "fit", "screen")
 
 
 def members(bits: NDArray[np.int16]) -> NDArray[np.int64]:

@@ -11,8 +11,7 @@ import pandas as pd
 
 from experiments.exact.accuracy import Accuracy, accuracies, accuracy_lines, chance_by
 from experiments.inference.proportions import Proportion, wilson
-from experiments.learn.parameter_sweep import Axis as SweepAxis
-from experiments.learn.parameter_sweep import Point
+from experiments.learn.parameter_sweep import Point, Sweep
 from experiments.statistics.calibration import BANDS, FEWEST_SCORES, Scores, scores_of
 from experiments.statistics.run_results import RunResults
 from experiments.statistics.win_rate_by_limit import UNITS, by_limit
@@ -159,12 +158,12 @@ def _won_by_score(scores: Scores) -> tuple[list[float], list[Proportion]]:
     return means, [wilson(int(scores.won[mask].sum()), int(times[mask].sum())) for mask in masks]
 
 
-def response_chart(axes: Sequence[SweepAxis], points: Sequence[Point], opponent: str) -> Plot | Grid:
+def response_chart(sweep: Sweep, opponent: str) -> Plot | Grid:
     """A curve over the first axis for each combination of the others, with 95 % bands.
 
     Two axes with more values than there are colours for make a coloured table.
     """
-    first, *others = axes
+    (first, *others), points = sweep.axes, sweep.points
     title = f"Games won against {opponent}, per cent"
     combinations = list(itertools.product(*(axis.values for axis in others)))
     if len(others) == 1 and len(combinations) > COLOURS:

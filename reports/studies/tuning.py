@@ -13,12 +13,14 @@ from rich.table import Table
 from experiments.inference.cluster_intervals import Interval
 from experiments.learn.optuna_tuning import Sampling
 from experiments.learn.pairwise_fit import Fit, FittedParameter
-from experiments.learn.parameter_sweep import Axis, Point
+from experiments.learn.parameter_sweep import Sweep
 from experiments.learn.response_surface import ALPHA
 from experiments.learn.spsa_tuning import Judgement, TunedParameter, Tuning, TuningProgress
+from experiments.statistics.forfeits import forfeits_of
 from isolation.rules.limits import Limit
 from isolation.rules.parameters import range_text
-from reports.text.cell_values import Points, PValue, Share, estimate_of, pluralise
+from isolation.shell import command
+from reports.text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
 from reports.text.sections import Section
 
 
@@ -188,21 +190,24 @@ def judged_section(tuning: Tuning | Sampling, judgement: Judgement) -> Section:
     return Section("judged", judged_sentence(judgement), tuple(rows), (note,))
 
 
-def sweep_section(axes: Sequence[Axis], points: Sequence[Point], opponent: str) -> Section:
+def sweep_section(sweep: Sweep, opponent: str) -> Section:
     """A row a combination, with the share of games won."""
     rows = tuple(
         {
-            **{axis.name: _value(value) for axis, value in zip(axes, point.values, strict=True)},
+            **{axis.name: _value(value) for axis, value in zip(sweep.axes, point.values, strict=True)},
             "won": estimate_of(point.rate),
         }
-        for point in points
+        for point in sweep.points
     )
-    forfeits = sum(point.forfeits for point in points)
+    paths = [run.sources[0].info.path for run in sweep.runs]
+    forfeits = sum(group.games for run in sweep.runs for group in forfeits_of(run))
     notes = [
-        f"{pluralise(points[0].openings, 'opening')}, the same for all points, each played twice. Individual 95 % "
-        f"intervals, clustered by opening up to symmetry. The highest of many estimates is biased upwards."
+        f"{pluralise(sweep.openings, 'opening')}, the same for all points, each played twice. Individual 95 % "
+        f"intervals, clustered by opening up to symmetry. The highest of many estimates is biased upwards.",
+        *_forfeits(forfeits),
+        f"The games are in {join_names([str(path) for path in paths])}. More: {command('compare', paths[0])}",
     ]
-    return Section("sweep", f"Won against {opponent}", rows, (*notes, *_forfeits(forfeits)))
+    return Section("sweep", f"Won against {opponent}", rows, tuple(notes))
 
 
 def _value(value: Limit | float) -> str:
