@@ -1,4 +1,4 @@
-"""An analysis as something to hand in: a page, or Markdown with a picture beside it."""
+"""Output of an analysis for handing in: an HTML page, or Markdown with a picture."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def write_page(analysis: Analysis, path: Path, command: str) -> None:
 
 
 def write_markdown(analysis: Analysis, path: Path, command: str) -> list[Path]:
-    """Write an analysis as Markdown, and its forest plot as SVG beside it; returns the files written."""
+    """Write an analysis as Markdown, with its forest plot as an SVG file beside it; return the files written."""
     written = [path]
     parts = [f"# Analysis of {Path(analysis.contents.path).name}", heading(analysis)]
     parts += [f"**{name}** {sentence}" for name, sentence in _verdicts(analysis)]
@@ -71,7 +71,7 @@ def _verdicts(analysis: Analysis) -> list[tuple[str, str]]:
 
 
 def _charts(analysis: Analysis) -> list[RowChart]:
-    """Forest plots of the runs at equal nodes and at equal cost."""
+    """Return forest plots of the runs at equal nodes and at equal cost."""
     charts = []
     for kind, words in _TITLES.items():
         results = analysis.runs.get(kind)  # type: ignore[call-overload]
@@ -90,7 +90,7 @@ def _sections(analysis: Analysis) -> list[Section]:
 
 
 def _method(analysis: Analysis) -> str:
-    """The design of the runs in a few sentences."""
+    """Describe the design of the runs in a few sentences."""
     results = analysis.runs.get("nodes")
     if results is None:
         return "No function that compiles was played."
@@ -106,7 +106,7 @@ def _method(analysis: Analysis) -> str:
 
 
 def _picture(mistake: Mistake, size: str, name: str) -> dict[str, Any]:
-    """A mistake as the page shows it: the moves that win, those that lose, and the one played."""
+    """Return a mistake as drawn on the page: winning moves, losing moves, and the one played."""
     board = Board.from_moves(mistake.moves, size)
     inf = float("inf")
     values = {cell: inf if cell in mistake.winning else -inf for cell in board.legal_cells()}

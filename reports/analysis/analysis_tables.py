@@ -1,4 +1,4 @@
-"""The tables of an analysis."""
+"""Tables of an analysis."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from reports.text.cell_values import Points, PValue, Ratio, Share, estimate_of, 
 from reports.text.sections import Section
 
 _COURSE_LIMIT = 150e6
-"""Nanoseconds a move in the course."""
+"""Time per move of the course, in nanoseconds."""
 
 
 def verdict_table(analysis: Analysis) -> Section:
-    """A row a function: the difference at equal nodes and at equal cost, with p-values."""
+    """Return one row per function: the difference at equal nodes and at equal cost, with p-values."""
     rows = tuple(_verdict_row(analysis, name) for name in analysis.ranked)
     compared = [comparison for name in analysis.trials if (comparison := analysis.comparison(name, "nodes"))]
     if not compared:
@@ -51,7 +51,7 @@ def _verdict_row(analysis: Analysis, name: str) -> dict[str, Any]:
 
 
 def _control_words(analysis: Analysis) -> list[str]:
-    """What luck alone does: the baseline compared with itself on other openings."""
+    """Describe the effect of luck alone: the baseline compared with itself on other openings."""
     verdicts = judge(analysis.runs["nodes"])
     return [
         f"Check {'passed' if one.difference.low <= 0 <= one.difference.high else 'FAILED'}: {one.baseline} differs "
@@ -62,7 +62,7 @@ def _control_words(analysis: Analysis) -> list[str]:
 
 
 def cost_table(analysis: Analysis) -> Section:
-    """A row a function: what a node costs compiled and in Python, and how far a move of the course gets in Python."""
+    """Return one row per function: cost per node compiled and in Python, and nodes per course move in Python."""
     costs = [trial.python_cost for trial in analysis.trials.values() if isinstance(trial.python_cost, Cost)]
     fastest = min((cost.nanoseconds / cost.times for cost in costs), default=math.nan)
     rows = tuple(
@@ -96,20 +96,21 @@ def _times(cost: Cost | str | None) -> Ratio | None:
 
 
 def _nodes_in_time(cost: Cost | str | None, baseline: float) -> int | None:
-    """Nodes in the time of a move of the course, from the ratio of costs and the nanoseconds of the baseline's node.
+    """Return the nodes in the time of a course move, from the ratio of costs and the time of the baseline's node.
 
-    That of the quietest measurement stands for all: the ratios are measured in turns, times as such are not.
+    All use the baseline time of the quietest measurement, since ratios are measured in turns but absolute times are
+    not.
     """
     return _rounded(_COURSE_LIMIT / (baseline * cost.times)) if isinstance(cost, Cost) else None
 
 
 def _rounded(nodes: float) -> int:
-    """To two digits: more are not measured."""
+    """Round to two digits: the measurement is not more precise."""
     return int(float(f"{nodes:.2g}"))
 
 
 def opponents_table(analysis: Analysis) -> Section:
-    """A row an opponent: the win rates of the baseline and of each function against it."""
+    """Return one row per opponent: the win rates of the baseline and of each function against it."""
     compared = [found for name in analysis.ranked if (found := analysis.comparison(name, "nodes"))]
     if not compared:
         return Section("opponents", "", ())

@@ -1,4 +1,4 @@
-"""An analysis on one screen of the terminal."""
+"""Output of an analysis on one terminal screen."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _KINDS: dict[RunKind, str] = {
     "players": "of players",
 }
 _FULL_WIDTH = 100
-"""Columns for the sentences where no terminal says how many it has."""
+"""Line width of the sentences if the width of the terminal is unknown."""
 
 
 def analysis_text(analysis: Analysis) -> str:
-    """Verdicts, tables, two mistakes as boards, and what to do next."""
+    """Return verdicts, tables, two mistakes as boards, and next steps."""
     width = min(terminal_width(), _FULL_WIDTH) if not is_terminal() else terminal_width()
     blocks = [wrapped(heading(analysis), width)]
     blocks += [wrapped(f"{name} {sentence_of(analysis, name)}", width) for name in analysis.ranked]
@@ -44,12 +44,12 @@ def analysis_text(analysis: Analysis) -> str:
 
 
 def _table_text(table: Section, width: int) -> str:
-    """A table, and its notes as wide as the verdicts above."""
+    """Render a table, with its notes as wide as the verdicts above."""
     return "\n".join([render_sections([replace(table, notes=())], "table"), *(wrapped(n, width) for n in table.notes)])
 
 
 def heading(analysis: Analysis) -> str:
-    """What was analysed, against whom, in how many games."""
+    """Return what was analysed, against which opponents, in how many games."""
     parts = [pluralise(len(analysis.trials), "heuristic")] if analysis.trials else []
     parts += [pluralise(len(analysis.players), "player")] if analysis.players else []
     games = sum(results.played for results in analysis.runs.values())
@@ -59,7 +59,7 @@ def heading(analysis: Analysis) -> str:
 
 
 def leading_mistakes(analysis: Analysis) -> tuple[str, tuple[Mistake, ...]]:
-    """The function that leads and has mistakes to show, and these; no name if there are none."""
+    """Return the best function that has mistakes to show, and these; an empty name if there are none."""
     for name in analysis.ranked:
         if mistakes := analysis.mistakes.get(name):
             return name, mistakes
@@ -67,7 +67,7 @@ def leading_mistakes(analysis: Analysis) -> tuple[str, tuple[Mistake, ...]]:
 
 
 def mistake_words(mistake: Mistake, size: str, name: str) -> str:
-    """A mistake in a sentence."""
+    """Describe a mistake in a sentence."""
     columns = int(size.split("x")[1])
     winning = [format_moves([cell], columns) for cell in mistake.winning]
     verb = "wins" if len(winning) == 1 else "win"
@@ -79,7 +79,7 @@ def mistake_words(mistake: Mistake, size: str, name: str) -> str:
 
 
 def _boards(analysis: Analysis, width: int) -> str:
-    """The most telling mistakes, side by side where they fit."""
+    """Draw the most telling mistakes, side by side if they fit."""
     name, mistakes = leading_mistakes(analysis)
     if not mistakes:
         return ""

@@ -1,4 +1,4 @@
-"""Output of `try`: one heuristic in detail, several in a line each."""
+"""Output of `try`: one heuristic in detail, or several with a line each."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _INDENT = "  "
 
 
 def describe_trial(name: str, trial: Trial, doubts: Sequence[str] = ()) -> str:
-    """What a trial of FILE:FUNCTION found, a line each, broken where the terminal ends.
+    """Return the findings of a trial of FILE:FUNCTION, one per line, wrapped to the terminal's width.
 
-    `doubts` is what Python warns of in the file.
+    `doubts` are Python's warnings about the file.
     """
     warnings = [f"Python warns: {doubt}" for doubt in doubts]
     lines = (
@@ -39,7 +39,7 @@ def describe_trial(name: str, trial: Trial, doubts: Sequence[str] = ()) -> str:
 
 
 def _is_command(line: str) -> bool:
-    """Whether a line is there to be copied, and so is not broken."""
+    """Return whether a line is meant to be copied, and so must not be wrapped."""
     return line.startswith((command("show"), command("eval")))
 
 
@@ -52,7 +52,7 @@ def _compiling(trial: Trial) -> list[str]:
 
 
 def _cost(trial: Trial) -> list[str]:
-    """What a node costs compiled and in Python: the two have little to do with each other."""
+    """Return the cost per node compiled and in Python: the two are hardly related."""
     return [
         f"Cost per node {how}: {cost_words(cost, BASELINE)}."
         for how, cost in (("compiled", trial.cost), ("interpreted", trial.python_cost))
@@ -111,12 +111,12 @@ def _limit(trial: Trial) -> str:
 
 
 def trial_rows(trials: Mapping[str, Trial]) -> list[dict[str, Any]]:
-    """A row a function: does it compile, what does a node cost, the quick match, and the solved positions."""
+    """Return one row per function: whether it compiles, cost per node, quick match, solved positions."""
     return flat_rows([_row(name, trial) for name, trial in trials.items()])
 
 
 def shown_trial_rows(trials: Mapping[str, Trial]) -> list[dict[str, Any]]:
-    """The same for people."""
+    """Return the rows for display."""
     return worded_rows([_row(name, trial) for name, trial in trials.items()])
 
 
@@ -135,7 +135,7 @@ def _row(name: str, trial: Trial) -> dict[str, Any]:
 
 
 def _quick_word(trial: Trial) -> str:
-    """What the quick match says of a function, if it was played."""
+    """Return the result of the quick match of a function, if it was played."""
     if not trial.is_sound:
         return "fails"
     share = trial.interval
@@ -146,7 +146,7 @@ def _quick_word(trial: Trial) -> str:
 
 
 def trial_problems(path: str, trials: Mapping[str, Trial]) -> list[str]:
-    """Lines for what keeps functions from compiling or from playing, and how to see it."""
+    """Return lines about problems that prevent functions from compiling or playing, and how to reproduce them."""
     lines = []
     for name, trial in trials.items():
         if trial.problem is not None:

@@ -1,4 +1,4 @@
-"""What an analysis says of each function and player, in a sentence or two, and what to do next."""
+"""Sentences of an analysis: a verdict on each function and player, and next steps."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from isolation.shell import command
 from reports.text.cell_values import Points, Range, Ratio, Share, pluralise
 
 _POSITION = re.compile(r" at Board\.from_moves\(.*?\)( for player \w+)?")
-"""Where a check failed, which a command shows."""
+"""The position of a failed check, which a command shows instead."""
 DEAR = 1.2
-"""From so many times the baseline's cost a node on, a function is called slow."""
+"""Cost ratio to the baseline from which on a function is called slow."""
 _MOST_OPENINGS = 2000
-"""More openings than there are different ones: a difference that needs them is too small to find."""
+"""More openings than exist: a difference that needs them is too small to be detected."""
 
 
 def sentence_of(analysis: Analysis, name: str) -> str:
-    """The verdict on a function: at equal nodes and at equal cost, or why there is none."""
+    """Return the verdict on a function at equal nodes and at equal cost, or why there is none."""
     trial = analysis.trials[name]
     if not trial.is_sound:
         first = next(finding for finding in trial.findings if not finding.ok and not finding.is_note)
@@ -53,7 +53,7 @@ def _at_limit(analysis: Analysis) -> str:
 
 
 def _rate_words(comparison: Comparison, design: str) -> str:
-    """What a function and the baseline won, and the difference with its interval."""
+    """Return the win rates of a function and the baseline, and the difference with its interval."""
     opponents = pluralise(len(comparison.opponents), "opponent")
     luck = ", which may be luck" if comparison.verdict == "no significant difference" else ""
     return (
@@ -68,12 +68,12 @@ def _ends(comparison: Comparison) -> str:
 
 
 def interval_name(comparison: Comparison) -> str:
-    """Whether an interval holds by itself or for all contenders together."""
+    """Return whether an interval holds individually or for all contenders together, in words."""
     return "95 % simultaneous" if comparison.family > 1 else "95 %"
 
 
 def _cost_sentences(nodes: Comparison, cost: Comparison, measured: Cost | str | None) -> list[str]:
-    """What a node costs, if that matters, and what is left of a difference when all have the same processor time."""
+    """Return sentences on the cost per node, if relevant, and on the difference that remains at equal CPU time."""
     times = measured.times if isinstance(measured, Cost) else math.nan
     price = [f"A node of it costs {Ratio(times).text} as much."] if times >= DEAR or times <= 1 / DEAR else []
     difference = f"{Points(cost.estimate).text} ({_ends(cost)})"
@@ -98,7 +98,7 @@ def _interpreted_sentence(analysis: Analysis, name: str, trial: Trial) -> str:
 
 
 def player_sentence(player: PlayerResult) -> str:
-    """What checks and games say of a player."""
+    """Summarise the checks and games of a player."""
     failed = [check for check in player.checks if not check.ok and not check.is_note]
     if failed:
         return f"fails: {failed[0].check}: {_POSITION.sub('', failed[0].seen)}."
@@ -108,7 +108,7 @@ def player_sentence(player: PlayerResult) -> str:
 
 
 def next_steps(analysis: Analysis) -> list[str]:
-    """What to do next, the most useful first: sentences and commands."""
+    """Return the next steps, the most useful first: sentences and commands."""
     faulty_first = sorted(
         analysis.ranked, key=lambda name: (analysis.trials[name].is_sound, analysis.trials[name].problem is None)
     )
@@ -149,9 +149,9 @@ def _has_parameters(analysis: Analysis, name: str) -> bool:
 
 
 def _pairs_to_decide(comparison: Comparison) -> int:
-    """Openings with which a difference as large as this one would probably be significant; 0 if there are too few.
+    """Return the number of openings with which a difference as large as this one would probably be significant.
 
-    The width of an interval falls with the root of the number of openings.
+    0 if there are too few openings. The width of an interval is inversely proportional to the root of their number.
     """
     low, high = comparison.lead
     half, lead = (high - low) / 2, abs(comparison.estimate)

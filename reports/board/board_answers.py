@@ -1,4 +1,4 @@
-"""Answers of the analysis board, whatever happens while they are sought; made in its child processes."""
+"""Answers of the analysis board, computed in its child processes; every failure becomes an answer too."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from reports.board.request_models import (
 from reports.board.resources import Resources, game, games
 
 CAN_SEARCH = sys.platform != "win32"
-"""Whether positions can be searched here, and questions be answered in child processes."""
+"""Whether searches and child processes are available on this system."""
 
 _ANSWERS: dict[type, Callable[[Any, Resources], dict[str, Any]]] = {
     ValuesQuestion: lambda question, shelf: handlers.values(question, shelf.all_heuristics),
@@ -44,25 +44,25 @@ _ANSWERS: dict[type, Callable[[Any, Resources], dict[str, Any]]] = {
 
 
 class BoardAnswer(NamedTuple):
-    """An HTTP status, and what the page is told, as JSON."""
+    """An HTTP status, and the response to the page as JSON."""
 
     status: int
     body: str
 
 
 def failed(status: int, why: str) -> BoardAnswer:
-    """An answer that says in a sentence why there is none."""
+    """Return an answer with an error message."""
     return BoardAnswer(status, _json({"error": why}))
 
 
 def answering(shelf: Resources, memory: int) -> Callable[[object], tuple[Any, ...]]:
-    """What answers questions in a process that takes at most so many bytes more than it has now."""
+    """Return a function that answers questions, in a process that may use at most `memory` additional bytes."""
     limit_memory(memory)
     return lambda question: tuple(answer(question, shelf))
 
 
 def answer(question: object, shelf: Resources) -> BoardAnswer:
-    """What a question is answered, whatever happens meanwhile."""
+    """Answer a question; failures become answers too."""
     if not CAN_SEARCH and isinstance(question, ValuesQuestion | GraphQuestion | MoveQuestion | SolveQuestion):
         return failed(400, "positions can be analysed on Linux and macOS only; here the board only shows games")
     try:

@@ -1,8 +1,8 @@
 """Child processes of the analysis board, with limits.
 
-A search in compiled code cannot be interrupted, but its process can be ended. Every question may take a short while;
-those that need longer share a few places, and are told so if there is none. So short questions are answered soon,
-however many long ones there are, and nobody waits in a line that is too long.
+A search in compiled code cannot be interrupted, but its process can be ended. Every question may take a short time.
+Those that need longer share a few places, and fail with a message if none is free. So short questions are answered soon
+regardless of the number of long ones, and the queue is bounded.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from reports.board.resources import Resources, packed
 
 _LONGEST_ANSWER = 1 << 26
 _THREADS = ThreadPoolExecutor(64)
-"""Each waits for a process, and ends with it."""
+"""Threads that each wait for a process, and end with it."""
 
 
 @dataclass(frozen=True)
 class ServerLimits:
-    """How much there is for questions.
+    """Resource limits for questions.
 
     Attributes:
         short: seconds that every question may take.
-        longest: seconds after which a question is ended.
-        short_places: how many questions are in their first seconds at once.
-        long_places: how many others there are at once.
-        long_places_a_page: how many of them are of one page.
-        waiting: how many questions wait for a short place.
-        memory: bytes that a question may take, where the system can count them.
+        longest: seconds after which a question is cancelled.
+        short_places: maximum number of simultaneous questions in their first seconds.
+        long_places: maximum number of simultaneous longer questions.
+        long_places_a_page: maximum number of these per page.
+        waiting: maximum number of questions waiting for a short place.
+        memory: bytes that a question may use, on systems that can limit them.
     """
 
     short: float = 2.0
@@ -53,7 +53,7 @@ ROOM = ServerLimits()
 
 
 class Processes:
-    """Answers questions about what is on a shelf; belongs to one event loop.
+    """Answers questions about the resources on a shelf; belongs to one event loop.
 
     Raises:
         ValueError: something on the shelf cannot be used in another process.
@@ -71,7 +71,7 @@ class Processes:
         self._is_closed = False
 
     async def answer(self, question: object, page: str) -> BoardAnswer:
-        """What a question of a page is answered. Whoever cancels this ends the question."""
+        """Answer a question of a page. Cancelling this task cancels the question."""
         if not CAN_SEARCH:
             return await asyncio.to_thread(answer, question, self._shelf)
         room = self._room
@@ -115,7 +115,7 @@ class Processes:
                 asking.cancel()
 
     def prepare(self) -> None:
-        """Have a process ready for the next question; call it in the event loop."""
+        """Prepare a process for the next question; call it in the event loop."""
         if not CAN_SEARCH:
             return
         preparing = asyncio.create_task(self._prepare())
@@ -134,7 +134,7 @@ class Processes:
             self._idle.append(process)
 
     def close(self) -> None:
-        """End the processes that answer nothing, and keep none from now on."""
+        """End the idle processes, and keep none from now on."""
         self._is_closed = True
         for preparing in self._preparing:
             preparing.cancel()
@@ -153,7 +153,7 @@ class _Process(ChildProcess):
 
     @classmethod
     async def start(cls, setup: Setup) -> Self:
-        """A process that is ready for questions.
+        """Start a process that is ready for questions.
 
         Raises:
             _Ended: it has died.
@@ -168,7 +168,7 @@ class _Process(ChildProcess):
         return process
 
     async def answer(self, question: object) -> BoardAnswer:
-        """What it answers, however long that takes.
+        """Return the process's answer, without a timeout.
 
         Raises:
             _Ended: it has died.
@@ -176,7 +176,7 @@ class _Process(ChildProcess):
         return BoardAnswer(*await self._ask((question,), math.inf))
 
     def drop(self) -> None:
-        """End it at once; a thread that waits for it sees to what is left."""
+        """Kill the process; the thread that waits for it cleans up."""
         if self._is_asked:
             self.kill()
         else:
@@ -197,5 +197,5 @@ class _Process(ChildProcess):
 
 
 async def _is_done(task: asyncio.Task[BoardAnswer], seconds: float) -> bool:
-    """Whether a task ends within so many seconds."""
+    """Return whether a task ends within a number of seconds."""
     return bool((await asyncio.wait({task}, timeout=seconds))[0])

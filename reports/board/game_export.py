@@ -28,11 +28,11 @@ _PEOPLE = ('{"kind": "human"}', '{"kind": "human"}')
 
 
 def export_line(question: ExportQuestion, shelf: Resources) -> dict[str, Any]:
-    """The line in a form: as `text` where it is one, else as `base64`, with a name for its file and its type.
+    """Export a line in a format, as `text` or, for binary formats, as `base64`, with a file name and a type.
 
     Raises:
-        ValueError: the position is illegal, or the form tells games from their beginning, and this one's is not known;
-            or a row of a log is asked for and the game is not finished.
+        ValueError: the position is illegal; or the format needs the whole game from its beginning, which is unknown; or
+            a row of a log is requested and the game is not finished.
     """
     content = _FORMS[question.kind](question, shelf)
     kind = {"type": TYPES.get(question.kind, _PLAIN), "name": f"isolation.{_ENDINGS.get(question.kind, question.kind)}"}
@@ -51,7 +51,7 @@ def _moves(question: ExportQuestion, shelf: Resources) -> str:
 
 
 def _json(question: ExportQuestion, shelf: Resources) -> str:
-    """As a saved game, which `isolation replay FILE` shows; a game that begins elsewhere as its start and its moves."""
+    """Return a saved game for `isolation replay FILE`; a game with another start has its start and its moves."""
     if not _begins_empty(question):
         board_of(question.position)
         return question.position.model_dump_json()
@@ -109,7 +109,7 @@ def _replay(question: ExportQuestion, shelf: Resources) -> Replay:
 
 
 def _row(question: ExportQuestion, shelf: Resources) -> dict[str, Any]:
-    """The line as a row of a log: that of the run if it is that game, with all its scores, else one made up for it."""
+    """Return the line as a row of a log: the run's own row with all scores if it is that game, else a new one."""
     board = _from_the_beginning(question)
     if logged := _logged(question, shelf):
         return logged
@@ -134,7 +134,7 @@ def _row(question: ExportQuestion, shelf: Resources) -> dict[str, Any]:
 
 
 def _logged(question: ExportQuestion, shelf: Resources) -> dict[str, Any] | None:
-    """The row of the run's game, if the line is that game."""
+    """Return the row of the run's game, if the line is that game."""
     if not question.run:
         return None
     row = read_game(run_of(shelf, question.run), number_of(question.game))
@@ -142,7 +142,7 @@ def _logged(question: ExportQuestion, shelf: Resources) -> dict[str, Any] | None
 
 
 def _begins_empty(question: ExportQuestion) -> bool:
-    """Whether the line, or what there is of it, can be told as moves from an empty board."""
+    """Return whether the line can be written as moves from an empty board."""
     start = question.position
     first, second = start.knights
     placed = {cell for cell in start.knights if cell is not None}
@@ -151,7 +151,7 @@ def _begins_empty(question: ExportQuestion) -> bool:
 
 
 def _from_the_beginning(question: ExportQuestion) -> Board:
-    """The line as moves from an empty board.
+    """Return the line as moves from an empty board.
 
     Raises:
         ValueError: it begins from a position that was set up, or is illegal.

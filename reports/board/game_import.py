@@ -25,7 +25,7 @@ from reports.replay.replay import Replay, as_json, replay_of_row
 
 FORMS = "moves like d3,a2,c1, a FEN, a game in JSON, rows of a log in CSV or JSON, or games in PGN"
 MOST_GAMES = 5000
-"""What a page can list, and a process answer with."""
+"""Maximum number of games, which a page can list and a process can return."""
 _TITLE = "An imported game"
 _TEXT = "the text"
 _FEN = re.compile(r"[\dNn*/]+(\[[Nn]*\])?\s+[wb](\s.*)?", re.DOTALL)
@@ -34,16 +34,16 @@ _JOUST = re.compile(r"@|\bN[a-z]+\d|[a-z]\d+[a-z]+\d")
 _CELL = re.compile(r"[a-zA-Z]{1,3}\d{1,5}|\d{1,5}")
 _NUMBERING = re.compile(r"\b\d+\.+")
 _ASIDE = re.compile(r"^%[^\n]*", re.MULTILINE)
-"""A line that nobody reads, among moves and in PGN."""
+"""Escape lines, which are skipped, among moves and in PGN."""
 
 
 def _listed(value: Any) -> Any:
-    """What CSV has as numbers parted by blanks."""
+    """Split numbers separated by spaces, as in CSV."""
     return value.split() if isinstance(value, str) else value
 
 
 def _scores(value: Any) -> Any:
-    """What JSON has as null, where there is no score."""
+    """Replace null, which JSON has for missing scores."""
     listed = _listed(value)
     return [float("nan") if value is None else value for value in listed] if isinstance(listed, list) else listed
 
@@ -54,7 +54,7 @@ Scores = Annotated[tuple[float, ...], BeforeValidator(_scores)]
 
 
 class WrittenGame(BaseModel):
-    """A game as a row of a log or a saved game says it; only moves must be there, and the board unless it is 7x7."""
+    """A game from a row of a log or from a saved game; only moves are required, and the board unless it is 7x7."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -78,17 +78,17 @@ class WrittenGame(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _has_no_truth_values(cls, value: Any) -> Any:
-        """Python takes them for 1 and 0; JSON does not."""
+        """Reject truth values, which Python would convert to 1 and 0."""
         if any(isinstance(element, bool) for element in (value if isinstance(value, list) else [value])):
             raise ValueError("true and false are not numbers")
         return value
 
 
 def import_games(question: ImportQuestion) -> dict[str, Any]:
-    """The games that a text holds, or the position: each with its start and its moves, and what else is said of a game.
+    """Parse the games or the position in a text: each with its start, its moves, and any further data of a game.
 
     Raises:
-        ValueError: the text is in none of the `FORMS`, or a game in it is none.
+        ValueError: the text is in none of the `FORMS`, or contains an invalid game.
     """
     text = question.text.strip().removeprefix("\ufeff")
     if not _ASIDE.sub("", text).strip():
@@ -113,7 +113,7 @@ def _read(text: str, size: str) -> Iterator[dict[str, Any]]:
 
 
 def _json_values(text: str) -> list[Any]:
-    """The games of a JSON text: one, a list of them, or one a line; a list of cells is one game."""
+    """Return the games of a JSON text: one, a list of them, or one per line; a list of cells is one game."""
     try:
         value = json.loads(text)
     except RecursionError:
@@ -131,7 +131,7 @@ def _json_values(text: str) -> list[Any]:
 
 def _from_json(value: Any) -> dict[str, Any]:
     if isinstance(value, list) and all(isinstance(ply, dict) and "move" in ply for ply in value):
-        value = [ply["move"] for ply in value]  # the plies as `isolation replay` lists them
+        value = [ply["move"] for ply in value]  # plies as listed by `isolation replay`
     if isinstance(value, list):
         return _from_moves(",".join(map(str, value)), "7x7")
     if not isinstance(value, dict):
@@ -185,7 +185,7 @@ def _from_pgn(game: PgnGame) -> Replay:
 
 
 def _csv_rows(text: str) -> list[dict[str, Any]]:
-    """The rows of a table that has a column of moves; none if the text is no such table."""
+    """Return the rows of a table that has a column of moves; empty for other texts."""
     try:
         lines = list(csv.reader(io.StringIO(text)))
     except csv.Error:
@@ -198,7 +198,7 @@ def _csv_rows(text: str) -> list[dict[str, Any]]:
 
 
 def _from_notation(text: str, size: str) -> Iterator[dict[str, Any]]:
-    """The games of PGN, whose first may lack its tags, or the one of plain moves."""
+    """Yield the games of PGN, whose first may lack its tags, or the one of plain moves."""
     if _TAG.search(text) or _JOUST.search(text):
         tagged = text if _TAG.search(text) else f'[Board "{size}"] {text}'
         yield from (_game(_from_pgn(game)) for game in parse_pgn(tagged, _TEXT))
@@ -216,7 +216,7 @@ def _from_moves(text: str, size: str) -> dict[str, Any]:
 
 
 def _position(board: Board) -> dict[str, Any]:
-    """A position; one whose beginning is known as moves from an empty board."""
+    """Return a position; as moves from an empty board if its history is known."""
     _check(board.size, ())
     start = _empty(board.size) if board.history else as_position(board)
     return {"title": "An imported position", "setup": start, "moves": list(board.history), "game": None}
@@ -228,7 +228,7 @@ def _game(replay: Replay) -> dict[str, Any]:
 
 
 def _check(size: str, moves: Sequence[int]) -> None:
-    """Refuse a board that the page cannot show, and moves that cannot be played on it."""
+    """Raise an error for a board that the page cannot show, and for illegal moves."""
     if len(moves) > MOST_COMPILED_CELLS:
         raise ValueError(f"too many moves ({len(moves):,}): boards here have at most {MOST_COMPILED_CELLS} cells")
     try:

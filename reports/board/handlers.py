@@ -38,21 +38,21 @@ if TYPE_CHECKING:
 Heuristic = Callable[[Any, Any], float]
 
 INTERPRETED_DEPTH = 3
-"""The deepest look of a heuristic that does not compile, or on a board that compiled code does not serve."""
+"""Maximum depth for a heuristic that does not compile, or on a board that compiled code does not support."""
 PLACING_DEPTH = 1
-"""The deepest look before both knights are placed, where there are dozens of moves and everything is interpreted."""
+"""Maximum depth before both knights are placed: there are dozens of moves, and the search is interpreted."""
 SOLVING_MS, BRIEF_SOLVING_MS = 3000, 1000
 _LONGEST_ERROR = 300
 _NOTICED_SECONDS = 0.2
 
 
 def values(question: ValuesQuestion, heuristics: Mapping[str, Heuristic]) -> dict[str, Any]:
-    """For each heuristic the value of every legal move to the side to move, or what went wrong, and the depth used.
+    """Return, for each heuristic, the value of every legal move to the side to move, or the error, and the depth used.
 
-    `compiling` is how many seconds it took to compile the heuristic; 0 where that was no time to speak of.
+    `compiling` is the time of compiling the heuristic in seconds; 0 if it is negligible.
 
     Raises:
-        ValueError: the position is illegal, or a heuristic unknown.
+        ValueError: the position is illegal, or a heuristic is unknown.
     """
     board = board_of(question.position)
     functions = {name: _known(name, heuristics) for name in question.heuristics}
@@ -70,10 +70,10 @@ def values(question: ValuesQuestion, heuristics: Mapping[str, Heuristic]) -> dic
 
 
 def graph(question: GraphQuestion, heuristics: Mapping[str, Heuristic]) -> dict[str, Any]:
-    """What a heuristic says of each position of a line to player 1; null where it fails, or a knight is not placed.
+    """Return a heuristic's value of each position of a line for player 1; null if it fails or a knight is not placed.
 
     Raises:
-        ValueError: the position is illegal, or the heuristic unknown.
+        ValueError: the position is illegal, or the heuristic is unknown.
     """
     function = _known(question.heuristic, heuristics)
     scores: list[float | str | None] = []
@@ -90,7 +90,9 @@ def graph(question: GraphQuestion, heuristics: Mapping[str, Heuristic]) -> dict[
 
 
 def move(question: MoveQuestion, agents: Mapping[str, Agent], seed: int) -> dict[str, Any]:
-    """An agent's move, with what it knew; `preparing` has the seconds in which code was compiled or loaded before.
+    """Return an agent's move and its search data.
+
+    `preparing` is the time of compiling or loading code before, in seconds.
 
     Raises:
         ValueError: the position is illegal, the game is over, or there is no such agent.
@@ -119,12 +121,12 @@ def move(question: MoveQuestion, agents: Mapping[str, Agent], seed: int) -> dict
 
 
 def exact(question: SolveQuestion) -> dict[str, Any]:
-    """Who wins under perfect play, the moves that keep the win, and how play may go on to the end.
+    """Return the winner under perfect play, the moves that keep the win, and a line of play to the end.
 
-    The winner is 1, 2 or null, and `undecided` has moves, where the time was not enough to know.
+    The winner is 1, 2 or null; `undecided` lists moves for which the time did not suffice.
 
     Raises:
-        ValueError: the position is illegal, or none that can be solved.
+        ValueError: the position is illegal, or cannot be solved.
     """
     board = board_of(question.position)
     if not board.legal_cells():
@@ -141,13 +143,13 @@ def exact(question: SolveQuestion) -> dict[str, Any]:
 
 
 def move_values(board: Board, heuristic: Heuristic, depth: int) -> dict[int, float]:
-    """What each legal move is worth to the side to move by minimax to a depth, the move itself included."""
+    """Return the value of each legal move to the side to move by minimax; `depth` includes the move itself."""
     other = opposing(heuristic)
     return {cell: 0.0 - position_value(board.successor(cell), other, depth - 1) for cell in board.legal_cells()}
 
 
 def position_value(board: Board, heuristic: Heuristic, depth: int) -> float:
-    """What a position is worth to the side to move by minimax to a depth; at depth 0 the heuristic's own word."""
+    """Return the value of a position to the side to move by minimax; at depth 0 the heuristic's own value."""
     if not board.legal_cells():
         return float("-inf")
     if depth == 0:
@@ -157,9 +159,9 @@ def position_value(board: Board, heuristic: Heuristic, depth: int) -> float:
 
 @lru_cache(maxsize=FUNCTIONS_REMEMBERED)
 def opposing(heuristic: Heuristic) -> Heuristic:
-    """The heuristic as the opponent's loss: what minimax of the opponent is to maximise in our name.
+    """Return the heuristic from the opponent's view: what minimax maximises at the opponent's moves, for our value.
 
-    A heuristic need not be worth to one player what it costs the other, so turning a search's sign round is not enough.
+    A heuristic's values for both players need not be opposite, so negating a search result is not enough.
     """
     if isinstance(heuristic, Composite):
         phases = tuple(
@@ -174,19 +176,19 @@ def opposing(heuristic: Heuristic) -> Heuristic:
 
 
 def possible_depth(board: Board, heuristic: Heuristic, depth: int) -> int:
-    """How deep one can look without keeping people waiting."""
+    """Return the depth that can be searched in acceptable time."""
     if None in board.locations:
         return min(depth, PLACING_DEPTH)
     return depth if compiles(board, heuristic) else min(depth, INTERPRETED_DEPTH)
 
 
 def compiles(board: Board, heuristic: Heuristic) -> bool:
-    """Whether compiled search serves the heuristic at a position."""
+    """Return whether compiled search supports the heuristic in a position."""
     return is_compilable(board) and try_to_compile(heuristic, (board.height, board.width)) is not None
 
 
 def safe_agent(text: str) -> Agent:
-    """The agent of a spec of a kind that the page may start, under a limit that does not keep people waiting.
+    """Return the agent of a spec, if the page may start its kind and its limit keeps the response time acceptable.
 
     Raises:
         ValueError: the spec is malformed, of another kind, names a file, or asks for too much.
@@ -211,9 +213,9 @@ _RUNS_REMEMBERED = 2
 
 
 def explored(question: ExploreQuestion, shelf: Resources) -> dict[str, Any]:
-    """For each legal move, those alike by symmetry as one, how many games of the run went on with it, and were won.
+    """Return, for each legal move (symmetric ones merged), the number of the run's games with it, and of those won.
 
-    The log is read at the first question about it, and again when it has grown.
+    The log is read for the first question about it, and again when it has grown.
 
     Raises:
         ValueError: there is no such run, a file of it is damaged, or the position is illegal.

@@ -1,7 +1,7 @@
 """Reject requests that do not come from the board's own page.
 
-Any page in a browser can send requests to this machine's own address. So a request must name the host that was
-printed, which a page that has rebound its own name to 127.0.0.1 does not, and must not come from another origin.
+Any page in a browser can send requests to this machine's own address. A request must therefore name the printed host,
+which fails for a page that has rebound its own host name to 127.0.0.1, and must not come from another origin.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 MOST_BYTES = 64 * 1024
 IMPORT = "/api/import"
 MOST_BYTES_IMPORTED = 4 * 1024 * 1024
-"""Of the one question that brings games along."""
+"""Size limit for the one kind of request that contains games."""
 HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -30,9 +30,9 @@ HEADERS = {
 
 
 def refusal(method: str, path: str, headers: Mapping[str, str], port: int) -> str:
-    """Why a request is not answered; empty if it is.
+    """Return why a request is rejected; empty if it is accepted.
 
-    The page itself may be opened by a link from elsewhere; nothing else may be asked from elsewhere.
+    The page itself may be opened by a link from another site; all other requests must have the same origin.
     """
     hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
     if headers.get("host", "") not in hosts:
@@ -49,7 +49,7 @@ def refusal(method: str, path: str, headers: Mapping[str, str], port: int) -> st
 
 
 def _excess(path: str, length: str) -> str:
-    """Why a question of so many bytes is not read; empty if it is."""
+    """Return why a request of this size is rejected; empty if it is accepted."""
     most = MOST_BYTES_IMPORTED if path == IMPORT else MOST_BYTES
     if length.isdecimal() and int(length) <= most:
         return ""
@@ -59,9 +59,9 @@ def _excess(path: str, length: str) -> str:
 
 
 class Guarded:
-    """An application behind `refusal`, with a limit on what it reads and headers that bind the browser.
+    """ASGI application that applies `refusal`, limits the request size, and adds security headers.
 
-    An answer that has one of these headers keeps its own.
+    A response that has one of these headers keeps its own.
     """
 
     def __init__(self, app: ASGIApp, port: int) -> None:
@@ -69,7 +69,7 @@ class Guarded:
         self.port = port
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it."""
+        """Answer a request, or reject it."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

@@ -18,7 +18,7 @@ Question = TypeVar("Question", bound=BaseModel)
 
 
 class Position(BaseModel):
-    """A position: cells that were visited and knights that stood somewhere at the start, and the moves since."""
+    """A position: visited cells and knights at the start, and the moves since."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -30,7 +30,7 @@ class Position(BaseModel):
 
 
 class ValuesQuestion(BaseModel):
-    """What is each legal move worth to some heuristics, looking so many plies ahead, the move itself included?"""
+    """Request for the value of each legal move by some heuristics; `depth` counts plies including the move itself."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -40,7 +40,7 @@ class ValuesQuestion(BaseModel):
 
 
 class GraphQuestion(BaseModel):
-    """What is each position of the line worth to player 1?"""
+    """Request for the value of each position of the line for player 1."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -50,7 +50,7 @@ class GraphQuestion(BaseModel):
 
 
 class MoveQuestion(BaseModel):
-    """What does an agent play?"""
+    """Request for an agent's move."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -59,7 +59,7 @@ class MoveQuestion(BaseModel):
 
 
 class SolveQuestion(BaseModel):
-    """Who wins? `brief` asks for what is known soon."""
+    """Request for the winner; `brief` asks only for what is known soon."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -68,7 +68,7 @@ class SolveQuestion(BaseModel):
 
 
 class GamesQuestion(BaseModel):
-    """Which games has a run?"""
+    """Request for the list of games of a run."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -78,7 +78,7 @@ class GamesQuestion(BaseModel):
 
 
 class GameQuestion(BaseModel):
-    """What happened in a game of a run?"""
+    """Request for the contents of a game of a run."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -87,7 +87,7 @@ class GameQuestion(BaseModel):
 
 
 class ExploreQuestion(BaseModel):
-    """How did the games of a run go on from a position?"""
+    """Request for the continuations from a position in the games of a run."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -96,7 +96,7 @@ class ExploreQuestion(BaseModel):
 
 
 class ImportQuestion(BaseModel):
-    """Which games, or which position, does a text hold? `size` is the board of bare moves."""
+    """Request to parse games or a position from a text; `size` is the board of moves without one."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -105,9 +105,9 @@ class ImportQuestion(BaseModel):
 
 
 class ExportQuestion(BaseModel):
-    """What is a line of play, or its last position, in a form that others read?
+    """Request to export a line of play, or its last position.
 
-    `run` and `game` name the game of a run that the line is, `names` the players of any other.
+    `run` and `game` identify the line's game in a run; `names` are the players of any other game.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -120,10 +120,10 @@ class ExportQuestion(BaseModel):
 
 
 def parse(question: type[Question], body: bytes) -> Question:
-    """The question that a request's body asks.
+    """Parse a request's body as a question.
 
     Raises:
-        ValueError: the first thing that is wrong, in one line.
+            ValueError: the body is invalid; the message is its first error, in one line.
     """
     try:
         return question.model_validate_json(body)
@@ -132,7 +132,7 @@ def parse(question: type[Question], body: bytes) -> Question:
 
 
 def first_fault(error: ValidationError) -> str:
-    """The first thing that is wrong, in one line."""
+    """Return the first error in one line."""
     first = error.errors(include_url=False, include_context=False)[0]
     where = ".".join(str(part) for part in first["loc"])
     said = first["msg"].removeprefix("Value error, ")
@@ -140,7 +140,7 @@ def first_fault(error: ValidationError) -> str:
 
 
 def boards_of(position: Position) -> list[Board]:
-    """The positions of the line, from the start to the position itself.
+    """Return the positions of the line, from the start to the position itself.
 
     Raises:
         ValueError: a board too large, a cell that is not on it, two knights on one cell, or an illegal move.
@@ -157,12 +157,12 @@ def boards_of(position: Position) -> list[Board]:
 
 
 def board_of(position: Position) -> Board:
-    """The position itself; see `boards_of`."""
+    """Return the position itself; see `boards_of`."""
     return boards_of(position)[-1]
 
 
 def as_position(board: Board) -> dict[str, Any]:
-    """A position without its history as a page holds it."""
+    """Return a position without its history, in the page's format."""
     visited = list(cells_of(full_mask(board.height, board.width) & ~board.blank))
     return {"size": board.size, "visited": visited, "knights": list(board.locations), "turn": board.active_index + 1}
 

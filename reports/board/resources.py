@@ -28,7 +28,7 @@ Heuristic = Callable[[Any, Any], float]
 
 @dataclass(frozen=True)
 class Resources:
-    """What the page can choose from. It asks for runs by their place here, and for the rest by name.
+    """Resources that the page can choose from. It identifies runs by their index, and the rest by name.
 
     `heuristics` and `agents` are those added to the toolkit's own.
     """
@@ -39,21 +39,21 @@ class Resources:
 
     @property
     def all_heuristics(self) -> Mapping[str, Heuristic]:
-        """The registry's and those added."""
+        """Heuristics of the registry and those added."""
         return ChainMap(self.heuristics, {name: heuristics.get(name) for name in heuristics.names()})  # type: ignore[arg-type]
 
 
 def packed(shelf: Resources) -> Resources:
-    """The shelf for another process: what was added, as bytes, is made there when it is asked for.
+    """Return the shelf for another process: added objects are pickled, and restored there on demand.
 
     Raises:
-        ValueError: something added holds what belongs to this process, such as an open file.
+        ValueError: an added object depends on this process, for example through an open file.
     """
     return Resources(shelf.runs, _Packed(_bytes_of(shelf.heuristics)), _Packed(_bytes_of(shelf.agents)))
 
 
 class _Packed(Mapping[str, Any]):
-    """Values by name, each made when it is asked for: one whose file has changed does not keep others from use."""
+    """Values by name, each restored on demand: one whose file has changed does not block the others."""
 
     def __init__(self, data: dict[str, bytes]) -> None:
         self._data = data
@@ -91,9 +91,9 @@ def _bytes_of(values: Mapping[str, object]) -> dict[str, bytes]:
 
 
 def games(question: GamesQuestion, shelf: Resources) -> dict[str, Any]:
-    """The first games of a run of a kind, of one agent or of all, the number of all such games, and all agents.
+    """Return the first games of a run by kind and agent (default: all), their total number, and all agents.
 
-    `advice` says how to have the mistakes of the games counted, where that has not been done.
+    `advice` explains how to get the games' mistakes counted, if that has not been done.
 
     Raises:
         ValueError: there is no such run or kind, or a file of the run is damaged.
@@ -109,7 +109,7 @@ def games(question: GamesQuestion, shelf: Resources) -> dict[str, Any]:
 
 
 def game(question: GameQuestion, shelf: Resources) -> dict[str, Any]:
-    """A game of a run with all that can be shown of it.
+    """Return a game of a run with all its data.
 
     Raises:
         ValueError: there is no such run or game, or a file of the run is damaged.
@@ -118,10 +118,10 @@ def game(question: GameQuestion, shelf: Resources) -> dict[str, Any]:
 
 
 def number_of(text: str) -> int:
-    """The number that a run or a game is asked for by.
+    """Parse the number of a run or a game in a request.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not a number.
     """
     if not re.fullmatch("[0-9]{1,18}", text):
         raise ValueError("run and game ids must be whole numbers of at most 18 digits")
@@ -129,7 +129,7 @@ def number_of(text: str) -> int:
 
 
 def run_of(shelf: Resources, text: str) -> Path:
-    """The run that is asked for by its place.
+    """Return the run with a requested index.
 
     Raises:
         ValueError: there is none.

@@ -43,18 +43,18 @@ from reports.board.resources import Resources
 LOOPBACK = "127.0.0.1"
 STATIC = Path(__file__).parent / "static"
 _READING_SECONDS = 5.0
-"""How long the rest of a question may take to arrive."""
+"""Timeout in seconds for the rest of a request."""
 _REPLACED = failed(409, "replaced by another request, or the board was closed")
 
 
 class BoardServer(uvicorn.Server):
-    """The server of the page at http://127.0.0.1:`port`. Questions are answered side by side, in processes.
+    """Server of the page at http://127.0.0.1:`port`. Questions are answered in parallel, in processes.
 
-    A newer question of the same page and kind takes the place of an older one; a client that goes away, and the end of
-    the server, end what is being answered.
+    A newer question of the same page and kind replaces an older one. Questions are cancelled when their client
+    disconnects and when the server stops.
 
     Raises:
-        ValueError: a run is none, or something on the shelf cannot be used in another process.
+        ValueError: a run does not exist, or something on the shelf cannot be used in another process.
     """
 
     def __init__(self, shelf: Resources, port: int, room: ServerLimits = ROOM) -> None:
@@ -64,18 +64,18 @@ class BoardServer(uvicorn.Server):
         self._processes = Processes(shelf, room)
         self._shelf = shelf
         self._asked: dict[asyncio.Task[BoardAnswer], tuple[str, type]] = {}
-        # Whoever neither goes on nor goes away does not keep the server from its end.
+        # A client that stays connected without activity must not delay the server's end.
         super().__init__(
             uvicorn.Config(self._app(port), log_level="critical", access_log=False, timeout_graceful_shutdown=1)
         )
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen, and have a process ready before the first question."""
+        """Start listening, with a process ready for the first question."""
         await super().startup(sockets)
         self._processes.prepare()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End all questions, and all processes that answer them."""
+        """Cancel all questions, and end all processes that answer them."""
         for task in self._asked:
             task.cancel()
         self._processes.close()
@@ -119,7 +119,7 @@ class BoardServer(uvicorn.Server):
     async def _answered(
         self, request: Request, kind: type[BaseModel], given: Mapping[str, Any] | None = None
     ) -> Response:
-        """Answer a question that is given, or else asked by the request's body."""
+        """Answer a given question, or else the one in the request's body."""
         page = request.headers.get("x-page", "")
         try:
             if given is None:
@@ -147,10 +147,10 @@ class BoardServer(uvicorn.Server):
 
 
 def serve(shelf: Resources, port: int, announce: Callable[[str], None], open_browser: bool = True) -> None:
-    """Serve the board until Ctrl-C; port 0 takes any free one. `announce` is told the address.
+    """Serve the board until Ctrl-C; port 0 takes any free one. `announce` is called with the address.
 
     Raises:
-        ValueError: a run is none, or the port is taken.
+        ValueError: a run does not exist, or the port is taken.
     """
     with listen(port) as listener:
         free = listener.getsockname()[1]
@@ -165,10 +165,10 @@ def serve(shelf: Resources, port: int, announce: Callable[[str], None], open_bro
 
 
 def listen(port: int) -> socket.socket:
-    """A socket on the loopback address.
+    """Open a socket on the loopback address.
 
     Raises:
-        ValueError: the port is taken, or must not be used.
+        ValueError: the port is taken, or not permitted.
     """
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -182,7 +182,7 @@ def listen(port: int) -> socket.socket:
 
 
 async def _left(request: Request) -> None:
-    """Wait until the client has gone away."""
+    """Wait until the client has disconnected."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 

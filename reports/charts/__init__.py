@@ -1,1 +1,1 @@
-"""What charts show, decided once: rows, order, ticks, colour roles and words; pages and `plots` draw them."""
+"""Contents of charts, for pages and `plots` alike: rows, order, ticks, colour roles and words."""

@@ -18,9 +18,9 @@ from reports.text.cell_values import estimate_of, pluralise
 def placement_maps(
     placements: Sequence[Placement], size: tuple[int, int] | None, links: Mapping[tuple[int, bool], str]
 ) -> Boards | None:
-    """For both players, games won by the first placement, linked with one of them.
+    """Return maps of both players' games won by first placement, each cell linked to an example game.
 
-    Symmetric cells have the same number; cells of too few openings are blank.
+    Symmetric cells have equal numbers; cells with too few openings are blank.
     """
     if size is None:
         return None
@@ -41,7 +41,7 @@ def placement_maps(
 
 
 def visit_map(findings: RunResults) -> Boards | None:
-    """The share of games in which somebody stood on a cell."""
+    """Return a map of the share of games in which a cell was visited."""
     shares, size = visits(findings), commonest_size(findings)
     if shares is None or size is None:
         return None
@@ -50,7 +50,7 @@ def visit_map(findings: RunResults) -> Boards | None:
 
 
 def refutation_maps(summary: BoardSummary) -> Boards:
-    """How many replies refute each first cell; and, for every first cell up to symmetry, which."""
+    """Return maps of the number of refutations of each first cell, and the refutations of each one up to symmetry."""
     rows, columns = size = parse_size(summary.size)
     counts = np.array([len(cells) for cells in summary.refutations])
     span = max(1, int(np.ptp(counts)))

@@ -9,13 +9,13 @@ from typing import Literal
 
 Form = Literal["line", "band", "points"]
 COLOURS = 6
-"""How many lines of a plot have colours of their own; the others are grey."""
+"""Number of lines of a plot with colours of their own; the others are grey."""
 _TICKS = 6
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A scale from `low` to `high` with labelled ticks, and what it counts."""
+    """A scale from `low` to `high` with labelled ticks, and the name of its quantity."""
 
     label: str
     low: float
@@ -24,7 +24,7 @@ class Axis:
     is_log: bool = False
 
     def percent(self, value: float) -> float:
-        """The position of a value in per cent of the axis; an infinite value is at an edge."""
+        """Return the position of a value in per cent of the axis; an infinite value is at an edge."""
         if math.isinf(value):
             return 0.0 if value < 0 else 100.0
         low, high, at = (math.log(end) if self.is_log else end for end in (self.low, self.high, value))
@@ -33,7 +33,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Row:
-    """A value with its interval, infinite ends being open; `wide` is a fainter interval behind the other."""
+    """A value with its interval (infinite ends are open); `wide` is a fainter interval behind it."""
 
     name: str
     role: str
@@ -46,7 +46,7 @@ class Row:
 
 @dataclass(frozen=True)
 class RowChart:
-    """Rows over one axis; `zero` is the value that matters."""
+    """Rows over one axis; `zero` is the reference value."""
 
     title: str
     rows: tuple[Row, ...]
@@ -89,9 +89,9 @@ class Boards:
 
 @dataclass(frozen=True)
 class Series:
-    """Points over two axes: a line with intervals, a line in a band, or points by themselves.
+    """Points over two axes: a line with intervals, a line in a band, or separate points.
 
-    `role` gives the colour: a number, baseline, chance, other or a verdict. `is_named` asks for the name at the point.
+    `role` determines the colour: a number, baseline, chance, other or a verdict. `is_named` adds the name at the point.
     """
 
     name: str
@@ -108,7 +108,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Panel:
-    """Series over the same axes; `level` is the height that matters."""
+    """Series over the same axes; `level` is the reference height."""
 
     title: str
     series: tuple[Series, ...]
@@ -118,7 +118,7 @@ class Panel:
 
     @property
     def legend(self) -> list[tuple[str, str]]:
-        """Role and name of every coloured line, and how many others there are."""
+        """Role and name of every coloured line, and the number of other ones."""
         lines = [series for series in self.series if series.form != "points" and series.name]
         named = [(line.role, line.name) for line in lines if line.role != "other"]
         others = len(lines) - len(named)
@@ -127,7 +127,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Plot:
-    """One panel or several, with what their lines and bands mean."""
+    """One or more panels, with an explanation of lines and bands."""
 
     title: str
     panels: tuple[Panel, ...]
@@ -138,12 +138,12 @@ Chart = RowChart | Grid | Boards | Plot
 
 
 def plain(value: float) -> str:
-    """A tick's label, such as 1,000 or 0.5."""
+    """Format a tick's label, such as 1,000 or 0.5."""
     return f"{value:,g}".replace("-", "−")
 
 
 def signed(value: float) -> str:
-    """A tick's label with its sign, such as +5 or −5."""
+    """Format a tick's label with its sign, such as +5 or −5."""
     return f"{value:+g}".replace("-", "−") if value else "0"
 
 
@@ -156,7 +156,7 @@ def fit_axis(
     is_whole: bool = False,
     marks: Sequence[float] | None = None,
 ) -> Axis:
-    """An axis around all finite values, with ticks at round, or whole, numbers or at the given marks."""
+    """Return an axis around all finite values, with ticks at round (or whole) numbers or at the given marks."""
     finite = [math.log10(value) if is_log else value for value in values if math.isfinite(value)]
     margin = 0.03 * (max(finite) - min(finite)) or (0.1 if is_log else 1.0)
     low, high = min(finite) - margin, max(finite) + margin
@@ -169,7 +169,7 @@ def fit_axis(
 
 
 def round_ticks(low: float, high: float) -> list[float]:
-    """At most six round numbers between two others.
+    """Return at most six round numbers between two others.
 
     >>> round_ticks(-7.2, 9.1)
     [-5.0, 0.0, 5.0]
@@ -182,5 +182,5 @@ def round_ticks(low: float, high: float) -> list[float]:
 
 
 def strength(value: float, strongest: float) -> int:
-    """The strength of a cell's colour; `strongest` is the value from which on it no longer grows."""
+    """Return the strength of a cell's colour; it saturates at the value `strongest`."""
     return round(100 * max(-1.0, min(1.0, value / strongest)))

@@ -18,14 +18,14 @@ _STRONGEST_LEAD = 0.12
 
 @dataclass(frozen=True)
 class Lead:
-    """A win rate against an opponent, and how far it is above the baseline's, or above one half without a baseline."""
+    """A win rate against an opponent, and its difference from the baseline's, or from one half without a baseline."""
 
     rate: float
     lead: float
 
 
 def leads(findings: RunResults, verdicts: Verdicts | None) -> dict[tuple[str, str], Lead]:
-    """Each measured agent's lead against each opponent it met, as compared where it was; the baseline's own is 0."""
+    """Return each measured agent's lead against each opponent it met; the baseline's own is 0."""
     agents = findings.in_order(findings.measured)
     rates = {
         name: {matchup.opponent: matchup.rate.estimate for matchup in matchups(findings.pairs, name)} for name in agents
@@ -49,7 +49,7 @@ def leads(findings: RunResults, verdicts: Verdicts | None) -> dict[tuple[str, st
 def differences(
     findings: RunResults, leads: Mapping[tuple[str, str], Lead], links: Mapping[tuple[str, str], str]
 ) -> Grid | None:
-    """Leads as a table of agents by opponents, each linked with a game; the baseline's row has its win rates."""
+    """Return leads as a table of agents by opponents, linked to games; the baseline's row has its win rates."""
     opponents = findings.in_order({other for _, other in leads})
     if not opponents:
         return None
@@ -75,7 +75,7 @@ def _lead_cell(findings: RunResults, lead: Lead | None, is_baseline: bool, link:
 
 
 def calibration(findings: RunResults) -> Grid | None:
-    """The AUC of every measured agent's scores, overall and by stage of the game; plies are counted from 1."""
+    """Return the AUC of every measured agent's scores, overall and by stage of the game; plies are counted from 1."""
     scores = scores_of(findings, findings.measured)
     names = [name for name in findings.in_order(findings.measured) if not math.isnan(scores[name].auc)]
     bands = [band for band in BANDS if any(scores[name].between(*band).positions >= FEWEST_SCORES for name in names)]

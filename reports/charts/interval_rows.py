@@ -17,7 +17,7 @@ _SPREAD = "Thin: 90 % of the values, thick: half of them, dot: median."
 
 
 def forest(findings: RunResults, verdicts: Verdicts) -> RowChart | None:
-    """Every contender's difference to the baseline, with the interval of all contenders together."""
+    """Return every contender's difference to the baseline, with joint intervals of all contenders."""
     all_claims: list[Comparison | HeadToHead] = [*verdicts.comparisons, *verdicts.duels]
     claims = {claim.contender: claim for claim in all_claims if not claim.is_empty}
     if not claims:
@@ -39,7 +39,7 @@ def forest(findings: RunResults, verdicts: Verdicts) -> RowChart | None:
 
 
 def ladder(ratings: Ratings) -> RowChart | None:
-    """Ratings with their intervals, best first; None without any finite one."""
+    """Return ratings with their intervals, best first; None without any finite one."""
     rows = [
         Row(rating.agent, "", rating.elo, rating.low, rating.high, Elo(rating.elo).text) for rating in ratings.ratings
     ]
@@ -53,25 +53,25 @@ def ladder(ratings: Ratings) -> RowChart | None:
 
 
 def lengths(findings: RunResults) -> RowChart | None:
-    """Plies of each agent's games."""
+    """Return the number of plies of each agent's games."""
     agents = findings.in_order(findings.pairs.agents)
     return _spread("Length of games", game_lengths(findings, agents), "plies, including the opening")
 
 
 def depths(findings: RunResults) -> RowChart | None:
-    """Plies searched at each agent's moves."""
+    """Return the depth in plies of each agent's searches."""
     agents = findings.in_order(findings.pairs.agents)
     return _spread("Depth of search", searched(findings, "depth", agents), "plies of the last completed iteration")
 
 
 def nodes(findings: RunResults) -> RowChart | None:
-    """Nodes searched at each agent's moves."""
+    """Return the nodes of each agent's searches."""
     agents = findings.in_order(findings.pairs.agents)
     return _spread("Nodes per move", searched(findings, "nodes", agents), "nodes (MCTS: simulations)", True)
 
 
 def _spread(title: str, values: Distribution, label: str, is_log: bool = False) -> RowChart | None:
-    """Of each agent the middle nine tenths, the middle half, and the median."""
+    """Return rows with the 90 % range, the interquartile range and the median of each agent."""
     rows = []
     for name, quantiles in zip(values.names, values.quantiles((0.05, 0.25, 0.5, 0.75, 0.95)), strict=True):
         if not np.isnan(quantiles).any():

@@ -27,7 +27,7 @@ _WITH_INTERVALS = "with 95 % intervals"
 
 
 def limits_chart(runs: Sequence[RunResults]) -> Plot | None:
-    """Win rate of measured agents by limit, runs one by one; None unless there are several limits."""
+    """Plot win rates of measured agents by limit, for each run separately; None unless there are several limits."""
     lines = by_limit(runs)
     limits = sorted({point.limit for line in lines for point in line})
     if len(limits) < 2:
@@ -46,7 +46,7 @@ def limits_chart(runs: Sequence[RunResults]) -> Plot | None:
 
 
 def accuracy_by_ply(decisions: pd.DataFrame) -> Plot | None:
-    """Moves that kept the win by bands of four plies, the surely most accurate agents in colour; None without any."""
+    """Plot moves that kept the win by bands of four plies, the most accurate agents in colour; None without any."""
     x_of = lambda accuracy: (accuracy.first + accuracy.last) / 2 + 1  # noqa: E731
     note = (
         "Share of moves that kept the win where a mistake was possible, by ply (ply 1 is the first placement), "
@@ -56,7 +56,7 @@ def accuracy_by_ply(decisions: pd.DataFrame) -> Plot | None:
 
 
 def accuracy_by_depth(decisions: pd.DataFrame) -> Plot | None:
-    """For each heuristic, the moves that kept the win by depth of the search; None without any."""
+    """Plot moves that kept the win by search depth, for each heuristic; None without any."""
     fixed = [accuracy for accuracy in accuracies(decisions) if accuracy.depth is not None and accuracy.eligible]
     lines: dict[str, list[Accuracy]] = {}
     for accuracy in sorted(fixed, key=lambda accuracy: accuracy.depth or 0):
@@ -86,7 +86,7 @@ def _accuracy(
 
 
 def _rates(name: str, role: str, x: Sequence[float], rates: Sequence[HasEnds], form: Form = "line") -> Series:
-    """Rates in per cent with their intervals, of which grey lines have none."""
+    """Return rates in per cent with their intervals; grey lines have none."""
     y, low, high = (tuple(100 * getattr(rate, end) for rate in rates) for end in ("estimate", "low", "high"))
     return (
         Series(name, role, tuple(x), y, form=form)
@@ -96,7 +96,7 @@ def _rates(name: str, role: str, x: Sequence[float], rates: Sequence[HasEnds], f
 
 
 def _lines(title: str, series: Sequence[Series], x: Axis, label: str, note: str) -> Plot:
-    """One panel, as high as its series need; grey lines behind the others."""
+    """Return one panel, scaled to its series; grey lines are behind the others."""
     y = fit_axis(label, [end for line in series for end in (*line.y, *line.low, *line.high)])
     ordered = tuple(sorted(series, key=lambda line: line.role != "other"))
     return Plot(title, (Panel(title, ordered, x, y),), note)
@@ -105,7 +105,7 @@ def _lines(title: str, series: Sequence[Series], x: Axis, label: str, note: str)
 def strength_by_cost(
     findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], links: Mapping[str, str]
 ) -> Plot | None:
-    """Each contender's difference to the baseline by what a node costs it; on the cost–strength frontier with names."""
+    """Plot differences to the baseline by cost per node; contenders on the cost–strength frontier are named."""
     compared = [
         (comparison, costs[comparison.contender].times, 100 * comparison.difference.estimate)
         for comparison in verdicts.comparisons
@@ -133,7 +133,7 @@ def strength_by_cost(
 
 
 def score_curves(findings: RunResults, agent: str) -> Plot | None:
-    """The share of games that an agent won by its score, one panel a stage of the game; None without enough scores."""
+    """Plot the share of games that an agent won by its score, by stage of the game; None with too few scores."""
     scores = scores_of(findings, (agent,))[agent]
     y = Axis("games won by the mover, per cent", 0, 100, tuple((mark, plain(mark)) for mark in range(0, 101, 25)))
     panels = []
@@ -149,7 +149,7 @@ def score_curves(findings: RunResults, agent: str) -> Plot | None:
 
 
 def _won_by_score(scores: Scores) -> tuple[list[float], list[Proportion]]:
-    """Mean score and share of games won in bins of about as many positions."""
+    """Return mean score and share of games won in bins of similar numbers of positions."""
     times = scores.won + scores.lost
     edges = np.unique(np.quantile(np.repeat(scores.score, times), np.linspace(0, 1, _BINS + 1)))
     bins = np.clip(np.searchsorted(edges, scores.score, side="right") - 1, 0, max(edges.size - 2, 0))
@@ -159,9 +159,9 @@ def _won_by_score(scores: Scores) -> tuple[list[float], list[Proportion]]:
 
 
 def response_chart(sweep: Sweep, opponent: str) -> Plot | Grid:
-    """A curve over the first axis for each combination of the others, with 95 % bands.
+    """Return a curve over the first axis for each combination of the others, with 95 % bands.
 
-    Two axes with more values than there are colours for make a coloured table.
+    Two axes with more values than there are colours make a coloured table.
     """
     (first, *others), points = sweep.axes, sweep.points
     title = f"Games won against {opponent}, per cent"

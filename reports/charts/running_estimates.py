@@ -22,7 +22,7 @@ _NEAREST = 6
 
 
 def nearest_to_decision(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
-    """The agents whose joint interval is nearest to just excluding no difference; without a baseline the first."""
+    """Return the agents whose joint interval is nearest to just excluding 0; the first without a baseline."""
     if verdicts is None or not findings.contenders:
         return list(findings.measured[:_NEAREST])
     claims: list[Comparison | HeadToHead] = [*verdicts.claims, *verdicts.duels]
@@ -30,14 +30,14 @@ def nearest_to_decision(findings: RunResults, verdicts: Verdicts | None) -> list
 
 
 def _distance_from_decision(claim: Comparison | HeadToHead) -> float:
-    """How far the joint interval is from just excluding no difference, in its own half-widths."""
+    """Return the distance of the joint interval from just excluding no difference, in its own half-widths."""
     low, high = claim.lead
     half = (high - low) / 2
     return abs(abs((low + high) / 2) / half - 1) if half else math.inf
 
 
 def running(findings: RunResults, agents: Sequence[str] | None = None) -> Plot | None:
-    """The running estimate of these agents, or of all, after each pair or opening, with its 95 % band."""
+    """Plot the running estimate of these agents (default: all) after each pair or opening, with its 95 % band."""
     if findings.baseline is not None and findings.contenders:
         tests = [test for test in run_tests(findings, 0, 10) if agents is None or test.contender in agents]
         sequences = {test.contender: test.live for test in tests}
@@ -71,7 +71,7 @@ def _series(name: str, sequence: ConfidenceSequence, is_difference: bool) -> Ser
 
 
 def _height(sequences: Sequence[ConfidenceSequence], is_difference: bool) -> Axis:
-    """The shared axis of all panels: high enough for what the bands came to, not for where they began."""
+    """Return the shared axis of all panels, scaled to the final bands, not to the wide initial ones."""
     centre, most = (0.0, 100.0) if is_difference else (50.0, 50.0)
     ends = np.concatenate([_percent(np.array(sequence.last), is_difference) for sequence in sequences])
     reach = min(most, max(1.1 * float(np.abs(ends - centre).max()), 2.0))
@@ -81,12 +81,12 @@ def _height(sequences: Sequence[ConfidenceSequence], is_difference: bool) -> Axi
 
 
 def _percent(shares: Floats, is_difference: bool) -> Floats:
-    """Shares in per cent; those that stand for differences in points."""
+    """Convert shares to per cent; shares that encode differences become points."""
     return 100 * (2 * shares - 1) if is_difference else 100 * shares
 
 
 def _by_opening(findings: RunResults, name: str) -> ConfidenceSequence:
-    """The share of games won from each opening, in the order in which openings came up."""
+    """Return the share of games won from each opening, in playing order."""
     record = record_of(findings.pairs, name)
     _, first, unit = np.unique(record.opening, return_index=True, return_inverse=True)
     shares = np.bincount(unit, record.wins) / np.maximum(2 * np.bincount(unit), 1)

@@ -25,7 +25,7 @@ from reports.text.sections import Section
 
 
 def class_page(run: Path, book: LeagueEntries, results: Results) -> str:
-    """The page of the class: the ranking with intervals, forfeits, who did not play, and who beat whom."""
+    """Return the page of the class: ranking with intervals, forfeits, excluded submissions, and crosstable."""
     script, digest = script_of("report.js")
     return page_template("league.html").render(
         title=f"League: {run.name}",
@@ -60,7 +60,7 @@ def _facts(results: Results) -> list[tuple[str, str]]:
 
 
 def _reasons(results: Results) -> Section:
-    """Forfeits by player, a column a reason."""
+    """Return forfeits by player, one column per reason."""
     reasons = list(Counter(forfeit.reason for forfeit in results.forfeits))
     rows = []
     for agent in results.ranks:
@@ -73,7 +73,7 @@ def _reasons(results: Results) -> Section:
 
 
 def _meetings(results: Results) -> Grid:
-    """Who won how many games against whom, both in the order of the ranking."""
+    """Return games won by player and opponent, both in the order of the ranking."""
     numbers = {agent: str(rank or _UNRANKED) for agent, rank in results.ranks.items()}
     won: Counter[tuple[str, str]] = Counter()
     met: Counter[tuple[str, str]] = Counter()

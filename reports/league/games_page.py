@@ -16,7 +16,7 @@ _SCRIPTS = ("game.js", "board.js", "games.js")
 
 
 def games_page(agent: str, results: Results) -> str:
-    """The page, which holds the moves of all games of a player."""
+    """Return the page with the moves of all games of a player."""
     script = bundle(_SCRIPTS)
     mistakes: dict[int, list[int]] = {}
     for blunder in results.blunders:
@@ -34,7 +34,7 @@ def games_page(agent: str, results: Results) -> str:
 
 
 def _as_json(game: Game, agent: str, mistakes: list[int]) -> dict[str, Any]:
-    """A game as the page takes it; `label` is how its list calls it."""
+    """Return a game in the page's format; `label` is its name in the list."""
     side = game.agents.index(agent) + 1
     replay = Replay("", game.size, game.moves, game.agents, game.opening, 3 - game.loser, game.reason, game.detail)
     return {

@@ -10,11 +10,11 @@ from reports.text.cell_values import Elo, Estimate, Share, pluralise
 from reports.text.sections import Section
 
 FEWEST = 5
-"""Openings of which intervals are made: of fewer, most have no end."""
+"""Minimum number of openings for intervals: with fewer, most of them are open."""
 
 
 def league_sections(book: LeagueEntries, results: Results) -> tuple[Section, ...]:
-    """What is said at the end of a league: the ranking, then what went wrong, as far as anything did."""
+    """Return the final report of a league: the ranking, then all problems."""
     sections = (
         ranking_section(results),
         identical_section(book, results),
@@ -26,7 +26,7 @@ def league_sections(book: LeagueEntries, results: Results) -> tuple[Section, ...
 
 
 def check_sections(book: LeagueEntries) -> tuple[Section, ...]:
-    """What is said of a class that has only been checked: every submission, then what is wrong with any."""
+    """Return the report of a class that has only been checked: all submissions, then their problems."""
     rows = [
         {
             "submission": entry.player.name,
@@ -52,7 +52,7 @@ def _remark(check: Check) -> str:
 
 
 def ranking_section(results: Results) -> Section:
-    """Everybody by rating, with intervals, if there are openings enough to make them of; the unranked are last."""
+    """Return all players by rating, with intervals if there are enough openings; unranked ones are last."""
     is_sure = has_intervals(results)
     rated = tuple(rating_rows(results.ratings, "player", is_sure))
     unranked = [agent for agent, rank in results.ranks.items() if rank is None]
@@ -74,7 +74,7 @@ def _unranked(agent: str, results: Results) -> dict[str, object]:
 
 
 def identical_section(book: LeagueEntries, results: Results | None = None) -> Section:
-    """Submissions with the same code, side by side; after a league with their ranks."""
+    """Return groups of submissions with identical code; after a league with their ranks."""
     rows = []
     for first, *others in book.identical:
         for other in others:
@@ -86,7 +86,7 @@ def identical_section(book: LeagueEntries, results: Results | None = None) -> Se
 
 
 def has_intervals(results: Results) -> bool:
-    """Whether ratings are shown with intervals, and may be said to differ beyond what luck explains."""
+    """Return whether ratings have intervals, so that differences may be called significant."""
     return results.ratings.openings >= FEWEST
 
 
@@ -96,7 +96,7 @@ def _too_few(results: Results) -> str:
 
 
 def forfeits_section(results: Results) -> Section:
-    """Who lost how many games by anything but having no move left, by reason, with the commonest detail of each."""
+    """Return forfeits by player and reason, with the most frequent detail of each."""
     rows: dict[tuple[str, str], dict[str, object]] = {}
     for forfeit in results.forfeits:
         games = sum(
@@ -110,7 +110,7 @@ def forfeits_section(results: Results) -> Section:
 
 
 def checks_section(book: LeagueEntries) -> Section:
-    """What the checks found wrong with those who play all the same."""
+    """Return what the checks found wrong with players that play nevertheless."""
     rows = tuple(
         {"player": entry.player.name, "check": finding.check, "seen": finding.seen}
         for entry in book.entries
@@ -120,18 +120,18 @@ def checks_section(book: LeagueEntries) -> Section:
 
 
 def skipped_section(book: LeagueEntries) -> Section:
-    """What does not play, and why."""
+    """Return the excluded submissions with reasons."""
     rows = tuple({"name": submission.name, "why": submission.why} for submission in book.skipped)
     return Section("skipped", "Not in the league", rows)
 
 
 def verdict_section(results: Results) -> Section:
-    """The verdict for programs, which see no sentences below tables."""
+    """Return the verdict as a table for programs, which do not read the sentences."""
     return Section("verdict", "Verdict", ({"verdict": leading(results)},))
 
 
 def headline(book: LeagueEntries, results: Results) -> list[str]:
-    """The class in a few sentences: who leads, who forfeited, who is not there."""
+    """Summarise the class in a few sentences: leader, forfeits, missing players."""
     sentences = [leading(results)]
     losers = {forfeit.agent for forfeit in results.forfeits}
     if losers:
@@ -147,7 +147,7 @@ def headline(book: LeagueEntries, results: Results) -> list[str]:
 
 
 def renamed(book: LeagueEntries) -> list[str]:
-    """Who is called otherwise than its folder, a sentence each."""
+    """Return a sentence for each player whose name differs from its folder's."""
     players = [entry.player for entry in book.entries]
     return [
         f"The player of the folder {player.folder!r} is called {player.name}."
@@ -157,7 +157,7 @@ def renamed(book: LeagueEntries) -> list[str]:
 
 
 def leading(results: Results) -> str:
-    """Who leads, by how much, and who is indistinguishable from that: those above whom it is with less than 97.5 %."""
+    """Name the leader, its lead, and the players over which its superiority has a likelihood of less than 97.5 %."""
     first, *others = results.ratings.ratings or (None,)
     if first is None:
         moved = [agent for agent in results.ranks if agent not in results.never_moved]

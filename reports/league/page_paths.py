@@ -9,10 +9,10 @@ INDEX = "index.html"
 
 
 def page_of(agent: str) -> str:
-    """The file of a player's page."""
+    """Return the file name of a player's page."""
     return f"player-{file_name(agent)}.html"
 
 
 def games_of(agent: str) -> str:
-    """The file of the page with a player's games."""
+    """Return the file name of the page with a player's games."""
     return f"games-{file_name(agent)}.html"

@@ -24,7 +24,7 @@ _OUT_OF_TIME = ", the answer of players that run out of time before choosing a m
 
 
 def player_page(agent: str, book: LeagueEntries, results: Results) -> str:
-    """The page of a player: where it stands, what it lost games by, its worst mistakes, and all of its games."""
+    """Return the page of a player: rank, forfeits, worst mistakes, and all of its games."""
     script, digest = script_of("report.js")
     wins, games = results.won(agent)
     entry = book.entry(agent)
@@ -69,7 +69,7 @@ def _submitted(entry: Entry | None) -> list[tuple[str, str]]:
 
 
 def _findings(entry: Entry | None) -> list[tuple[str, str, str]]:
-    """Each finding: how it is marked, what was checked, what was seen."""
+    """Return each finding: its mark, the check, and the result."""
     if entry is None:
         return []
     words = {True: "ok", False: "FAIL"}
@@ -81,7 +81,7 @@ def _findings(entry: Entry | None) -> list[tuple[str, str, str]]:
 
 @dataclass(frozen=True)
 class _ForfeitRow:
-    """Games lost alike, as the page shows them."""
+    """Games lost for the same reason, as a row of the page."""
 
     reason: str
     count: str
@@ -105,7 +105,7 @@ def _forfeit(forfeit: PlayerForfeits) -> _ForfeitRow:
 
 
 def _blunder(blunder: Blunder) -> dict[str, Any]:
-    """A mistake as the page shows it: the position before it, and the move as an arrow."""
+    """Return a mistake for the page: the position before it, and the move as an arrow."""
     before = Board.from_moves(blunder.game.moves[: blunder.ply - 1], blunder.game.size)
     played = blunder.game.moves[blunder.ply - 1]
     own = before.locations[before.active_index]

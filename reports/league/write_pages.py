@@ -14,7 +14,7 @@ from reports.league.player_page import player_page
 
 
 def write_pages(run: Path, book: LeagueEntries, results: Results) -> Path:
-    """Write all pages of a class into a folder of its run, each whole or not at all; the class's own is returned.
+    """Write all pages of a class into a folder of its run, each atomically; return the path of the class's own.
 
     Raises:
         OSError: they cannot be written.

@@ -1,1 +1,1 @@
-"""HTML reports and the charts and pictures in them."""
+"""HTML reports with their charts and pictures."""

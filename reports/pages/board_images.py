@@ -13,20 +13,20 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 from isolation.boards.drawing import LIGHT, Annotations, Circle, Line, Outline, Rect, Shape, Text, Theme, draw, extent
 from isolation.editions.classic_board import Board
 
-_FINER = 3  # painted so much larger and then reduced, which smooths the edges
-_STEPS = 12  # pieces of a straight line that stand for a curve
+_FINER = 3  # scale factor for drawing; reducing the image afterwards smooths the edges
+_STEPS = 12  # number of straight segments per curve
 _STROKE = 1.5
 
 Point = tuple[float, float]
 
 
 def to_image(board: Board, theme: Theme = LIGHT, marks: Annotations | None = None, scale: float = 2) -> Image.Image:
-    """The same picture as `isolation.boards.render.to_svg`, in pixels: `scale` of them to a unit of the SVG."""
+    """Draw the picture of `isolation.boards.render.to_svg` in pixels; `scale` is the number of pixels per SVG unit."""
     marks = marks or Annotations()
     width, height = extent(board, marks)
     fine = scale * _FINER
     image = Image.new("RGB", (round(width * fine), round(height * fine)))
-    # In mode RGBA the brush blends half-transparent colours into the picture.
+    # In mode RGBA, drawing blends half-transparent colours into the picture.
     brush = ImageDraw.Draw(image, "RGBA")
     for shape in draw(board, theme, marks):
         _paint(brush, shape, fine)
@@ -41,15 +41,15 @@ def write_png(file: Path | BinaryIO, board: Board, marks: Annotations | None = N
 def write_gif(
     file: Path | BinaryIO, moves: Sequence[int], size: str, captions: Sequence[str], seconds: float = 1.0
 ) -> None:
-    """Write a game as an animated GIF, so many seconds a ply; the last position stays three times as long.
+    """Write a game as an animated GIF; the last position is shown three times as long as the others.
 
-    `captions` has a line for every position, the empty board's first.
+    `captions` has one line for every position, starting with the empty board.
     """
     frames = [
         to_image(Board.from_moves(moves[:ply], size), marks=Annotations(caption=caption), scale=1.5)
         for ply, caption in enumerate(captions)
     ]
-    # One palette for all frames: what does not change keeps its colour, and the file stays small.
+    # One palette for all frames keeps the colours of unchanged parts and the file small.
     palette = frames[len(frames) // 2].quantize(128)
     durations = [round(1000 * seconds)] * (len(frames) - 1) + [round(3000 * seconds)]
     first, *further_frames = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
@@ -78,7 +78,7 @@ def _paint(brush: ImageDraw.ImageDraw, shape: Shape, scale: float) -> None:
 
 
 def flatten(path: str) -> Iterator[Point]:
-    """The corners of a closed path of absolute M, L, C and Z, curves as short straight lines.
+    """Yield the corners of a closed path of absolute M, L, C and Z, with curves as short straight lines.
 
     >>> list(flatten("M0 0 L3 1 Z"))
     [(0.0, 0.0), (3.0, 1.0)]
@@ -95,7 +95,7 @@ def flatten(path: str) -> Iterator[Point]:
 
 
 def _on_curve(control: tuple[Point, ...], share: float) -> Point:
-    """The point of a cubic Bézier curve at a share of its way."""
+    """Return the point of a cubic Bézier curve at parameter `share`."""
     complement = 1 - share
     weights = (complement**3, 3 * complement**2 * share, 3 * complement * share**2, share**3)
     x, y = (sum(w * point[axis] for w, point in zip(weights, control, strict=True)) for axis in (0, 1))
@@ -108,7 +108,7 @@ def _colour(fill: str, opacity: float) -> tuple[int, ...]:
 
 @cache
 def _font(size: int) -> ImageFont.FreeTypeFont:
-    """A font that every installation has, as matplotlib brings it along."""
+    """Return a font that is always available, since matplotlib contains it."""
     import matplotlib
 
     return ImageFont.truetype(str(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"), size)

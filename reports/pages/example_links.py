@@ -15,7 +15,7 @@ from isolation.shell import command
 
 @dataclass(frozen=True)
 class LinkedGame:
-    """A game as the page has it: where links find it, what it shows, and its moves in text."""
+    """An example game on the page: its anchor, its description, and its moves in text."""
 
     anchor: str
     tells: str
@@ -29,7 +29,7 @@ class LinkedGame:
 
 @dataclass(frozen=True)
 class Links:
-    """Where numbers lead: by agent and opponent, and by first cell and whether it was placed first; and the games."""
+    """Link targets by agent and opponent, and by first cell and whether it was placed first; and the games."""
 
     by_opponent: Mapping[tuple[str, str], str]
     by_placement: Mapping[tuple[int, bool], str]
@@ -39,7 +39,7 @@ class Links:
 def links_to_games(
     findings: RunResults, leads: Mapping[tuple[str, str], float], placements: Iterable[Placement]
 ) -> Links:
-    """A telling game for each lead and each first placement on the map; one that shows several is listed once."""
+    """Choose an example game for each lead and each first placement on the map; each game is listed once."""
     by_opponent = games_by_opponent(findings, leads)
     by_placement = games_by_placement(findings, [placement for placement in placements if placement.openings >= FEWEST])
     games: dict[str, LinkedGame] = {}

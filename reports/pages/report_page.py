@@ -49,7 +49,7 @@ from reports.text.sections import Section
 from reports.text.wording import control_sentence, forfeit_sentences
 
 _MORE_COLUMNS = ["better against all", "heterogeneity p", "openings"]
-"""Columns of the verdicts that stand in a table of their own: with them the first is wider than a page."""
+"""Columns of the verdicts that are moved to a second table, since the first would be wider than a page."""
 _FEW_LIMITS = 2
 _CLOSED = (
     *("tests of the verdicts", "effects by opponent", "wins and losses by opponent", "ratings as a table"),
@@ -60,7 +60,7 @@ _CLOSED = (
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What the page says of a run: its settings, how to play it again, and its agents."""
+    """Facts about a run on the page: its settings, how to repeat it, and its agents."""
 
     path: str
     created: str
@@ -81,7 +81,7 @@ class DrawnPlot:
 
 
 def write_report(findings: RunResults, out: str | Path) -> Path:
-    """Write the page of a run into the file `out`, whole or not at all.
+    """Write the page of a run into the file `out`, atomically.
 
     Raises:
         ValueError: there is no such directory.
@@ -94,7 +94,7 @@ def write_report(findings: RunResults, out: str | Path) -> Path:
 
 
 def report_page(findings: RunResults) -> str:
-    """The page as text. Whatever comes from agents, such as names and error texts, is escaped."""
+    """Return the page as text. All strings from agents, such as names and error texts, are escaped."""
     verdicts = judge(findings) if findings.baseline is not None else None
     costs = relative_costs(findings)
     decisions = _decisions(findings)
@@ -133,7 +133,7 @@ def report_page(findings: RunResults) -> str:
 def _charts(
     findings: RunResults, verdicts: Verdicts | None, costs: Mapping[str, Cost], ratings: Ratings
 ) -> dict[str, Any]:
-    """The charts that the template shows, by name; None, or nothing, where there is nothing to draw."""
+    """Return the charts for the template by name; None or empty if there is nothing to draw."""
     size, first_placements = commonest_size(findings), placements(findings)
     leads = coloured_tables.leads(findings, verdicts)
     links = links_to_games(findings, {pair: lead.lead for pair, lead in leads.items()}, first_placements)
@@ -158,7 +158,7 @@ def _charts(
 
 
 def _drawn(plot: Plot | None, key: str) -> DrawnPlot | None:
-    """A plot with its panels as SVG; matplotlib is loaded only where there is something to draw."""
+    """Return a plot with its panels as SVG; matplotlib is only loaded if there is something to draw."""
     if plot is None:
         return None
     from reports.plots.inline_svg import inline_svg
@@ -169,7 +169,7 @@ def _drawn(plot: Plot | None, key: str) -> DrawnPlot | None:
 
 
 def headline(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
-    """The findings in a few sentences: forfeits first, as the rest stands on the games, then the most important."""
+    """Return the findings in a few sentences: forfeits first, since they affect everything else, then by importance."""
     return equal_cost_sentences(findings) + forfeit_sentences(findings) + _judgement(findings, verdicts)
 
 
@@ -229,7 +229,7 @@ def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
 
 
 def agents_section(findings: RunResults) -> Section:
-    """Every agent with its spec and settings."""
+    """Return every agent with its spec and settings."""
     rows = tuple(
         {
             "agent": facts.name,
@@ -258,7 +258,7 @@ def _verdict_sections(findings: RunResults, verdicts: Verdicts | None, costs: Ma
 
 
 def _exact(verdicts: Verdicts) -> list[str]:
-    """What a census says of its openings."""
+    """Return what a census implies for its openings."""
     sentences = []
     for comparison in verdicts.comparisons:
         if comparison.is_census and comparison.contender not in verdicts.controls:
@@ -277,7 +277,7 @@ def _exact(verdicts: Verdicts) -> list[str]:
 
 
 def _sides_by_agent(sides: Section) -> Section:
-    """One row an agent, one column a side and colour role."""
+    """Return one row per agent, one column per side and colour role."""
     rows: dict[str, dict[str, Any]] = {}
     for row in sides.rows:
         cells = rows.setdefault(row["agent"], {"agent": row["agent"]})
@@ -289,13 +289,13 @@ def _sides_by_agent(sides: Section) -> Section:
 
 
 def _decisions(findings: RunResults) -> pd.DataFrame | None:
-    """The moves of a single run that have exact values; None where there are none."""
+    """Return the moves of a single run that have exact values; None without any."""
     runs = [source.info.path for source in findings.sources]
     return run_decisions(runs[0]) if len(runs) == 1 and has_labels(runs[0]) else None
 
 
 def _limits(findings: RunResults) -> list[str]:
-    """The limits that the measured agents played under, as specs have them."""
+    """Return the limits of the measured agents, in the syntax of specs."""
     texts = (findings.agents[name].limit_text for name in findings.measured if name in findings.agents)
     return list(dict.fromkeys(text for text in texts if text))
 
@@ -341,7 +341,7 @@ def _run_facts(findings: RunResults, number: int) -> RunFacts:
 
 
 def _without_place(config: str) -> str:
-    """A configuration without the directory it was played into, which exists already."""
+    """Return a configuration without its output directory, which exists already."""
     return "".join(line for line in config.splitlines(keepends=True) if not line.startswith("out = "))
 
 

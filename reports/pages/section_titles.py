@@ -17,7 +17,7 @@ from reports.text.wording import finding_sentence
 def titles_of(
     findings: RunResults, verdicts: Verdicts | None, costs: Mapping[str, Cost], ratings: Section
 ) -> dict[str, str]:
-    """A title by the key of its part; parts that are not there keep the name of their subject."""
+    """Return titles by the keys of their sections; sections without a finding keep their default title."""
     titles = {
         "comparison": _comparison(verdicts),
         "opponents": _opponents(findings, verdicts),
@@ -36,7 +36,7 @@ def _comparison(verdicts: Verdicts | None) -> str:
 
 
 def _opponents(findings: RunResults, verdicts: Verdicts | None) -> str:
-    """Where the best contender leads most and least."""
+    """Return the opponents against which the best contender leads most and least."""
     if verdicts is None or not verdicts.claims:
         return ""
     best = max(verdicts.claims, key=lambda claim: -math.inf if claim.is_empty else claim.difference.estimate)
@@ -51,7 +51,7 @@ def _opponents(findings: RunResults, verdicts: Verdicts | None) -> str:
 
 
 def _sides(findings: RunResults) -> str:
-    """What the side is worth to those that are measured, from openings of either colour role."""
+    """Return the effect of the side for the measured agents, for openings of either colour role."""
     sums = {True: [0, 0], False: [0, 0]}
     for name in findings.measured:
         for split in splits(findings.pairs, name, pool=findings.pool_among(name)):

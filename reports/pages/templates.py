@@ -18,7 +18,7 @@ _HERE = Path(__file__).parents[1] / "templates"
 
 
 def page_template(name: str) -> Template:
-    """A template with the style of our pages, which escapes what it is given."""
+    """Return a template with the style of our pages, which escapes its values."""
     templates = Environment(loader=FileSystemLoader(_HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     templates.filters["breakable"] = breakable
     style = Markup((_HERE / "report.css").read_text(encoding="utf-8"))
@@ -29,33 +29,33 @@ def page_template(name: str) -> Template:
 
 
 def script_of(name: str) -> tuple[Markup, str]:
-    """A script of ours to stand in a page, and the source by which its policy lets it run."""
+    """Return one of our scripts for inlining in a page, and the source expression for the page's security policy."""
     text = (_HERE / name).read_text(encoding="utf-8")
     return Markup(text), policy_of(text)
 
 
 def policy_of(script: str) -> str:
-    """The source by which the policy of a page lets a script run that stands in it."""
+    """Return the source expression by which a page's security policy permits an inline script."""
     return "sha256-" + base64.b64encode(sha256(script.encode()).digest()).decode()
 
 
 def breakable(text: str) -> Markup:
-    """A name that may be broken after its underscores."""
+    """Return a name that may be broken after its underscores."""
     return escape(text).replace("_", Markup("_<wbr>"))
 
 
 def csv_url(section: Section) -> str:
-    """A section's table as CSV in a data URL."""
+    """Return a section's table as CSV in a data URL."""
     return data_url("text/csv;charset=utf-8", render_rows(flat_rows(section.rows), "csv") + "\n")
 
 
 def data_url(kind: str, text: str) -> str:
-    """A text as a URL that holds it."""
+    """Return a text as a data URL."""
     return f"data:{kind};base64,{base64.b64encode(text.encode()).decode()}"
 
 
 def _texts_by_column(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """The texts of a table by column, from the top."""
+    """Return the texts of a table by column, top to bottom."""
     return {name: shown_column([row[name] for row in rows]) for name in rows[0]}
 
 

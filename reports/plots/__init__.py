@@ -1,4 +1,4 @@
-"""Plots of runs, by kind, drawn with matplotlib from the charts that the report shows as well."""
+"""Plots of runs, by kind, drawn with matplotlib from the same charts as the report's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kind:
-    """What a kind of plot shows, what is said without data, and whether it can show one agent instead of all."""
+    """A kind of plot: its contents, its message without data, and whether it can show one agent instead of all."""
 
     caption: str
     missing: str = "No complete pairs yet."
@@ -52,7 +52,7 @@ def draw_plot(
     mixed: bool = False,
     agent: str | None = None,
 ) -> Path:
-    """Draw a plot of runs into a file; kind "limits" takes the runs one by one, the others pool them.
+    """Draw a plot of runs into a file; kind "limits" treats the runs separately, the others pool them.
 
     Raises:
         ValueError: there is no such kind, run, agent or file type, the runs cannot be pooled, or they have nothing that
@@ -82,17 +82,17 @@ def draw_plot(
 
 
 def check_kind(kind: str) -> None:
-    """Refuse what is no kind of plot.
+    """Check that a kind of plot exists.
 
     Raises:
-        ValueError: naming the kinds, and the one that may be meant.
+        ValueError: there is no such kind; the message lists the kinds, and the closest match.
     """
     if kind not in KINDS:
         raise ValueError(f"no plot {kind!r}; {did_you_mean(kind, KINDS)}choose one of {', '.join(KINDS)}")
 
 
 def draw_kind(kind: str, findings: RunResults, agent: str | None = None) -> Figure:
-    """A plot of findings; `agent` chooses one where a kind shows several.
+    """Draw a plot of findings; `agent` chooses one if a kind shows several.
 
     Raises:
         ValueError: the findings have no baseline and the kind needs one.

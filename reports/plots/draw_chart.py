@@ -18,7 +18,7 @@ from reports.plots.style import COLOURS, ROW, WIDTH, new_figure, no_data, short,
 _CELL = 0.62
 _MAX_WIDTH = 20.0
 _DETAILS = 5
-"""How many small boards stand side by side."""
+"""Number of small boards side by side."""
 _LABEL_PLACES = (((7, 0), "left", "center"), ((-7, 0), "right", "center"),
                  ((0, 6), "center", "bottom"), ((0, -6), "center", "top"))  # fmt: skip
 _MARKERS = {"better": "^", "worse": "v", "equal": "s", "control": "D"}
@@ -26,7 +26,7 @@ _MARKERS = {"better": "^", "worse": "v", "equal": "s", "control": "D"}
 
 @styled
 def draw_chart(chart: Chart | None, missing: str = "No complete pairs yet.") -> Figure:
-    """A chart as a figure; without a chart, the reason."""
+    """Draw a chart as a figure; without a chart, draw the reason."""
     if chart is None:
         return no_data(missing)
     if isinstance(chart, RowChart):
@@ -39,7 +39,7 @@ def draw_chart(chart: Chart | None, missing: str = "No complete pairs yet.") -> 
         figure = _draw_plot(chart)
     figure.suptitle(short(chart.title, 80), fontsize=11, x=0.01, ha="left")
     note = textwrap.fill(chart.note, int((12 if figure.legends else 15) * figure.get_figwidth()))
-    if figure.legends:  # below the axes there is room for one of the two
+    if figure.legends:  # below the axes there is only room for one of the two
         figure.axes[0].set_xlabel(f"{figure.axes[0].get_xlabel()}\n{note}")
     else:
         figure.supxlabel(note, fontsize=8, color=COLOURS["soft"], x=0.01, ha="left")
@@ -47,7 +47,7 @@ def draw_chart(chart: Chart | None, missing: str = "No complete pairs yet.") -> 
 
 
 def draw_panel(axes: Axes, panel: Panel) -> None:
-    """Series over two axes. Each series is a group whose id is its number, so that a page can find it."""
+    """Draw series over two axes. Each series is a group whose id is its number, so that a page can find it."""
     _scale(axes, panel)
     if panel.level is not None:
         axes.axhline(panel.level, color=COLOURS["soft"], linewidth=0.8)
@@ -57,7 +57,7 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
 
 
 def colour_of(role: str) -> str:
-    """The name of a role's colour."""
+    """Return the name of a role's colour."""
     roles = {"better": "good", "worse": "bad", "baseline": "ink", "control": "ink"}
     return f"line-{role}" if role.isdecimal() else roles.get(role, "soft")
 
@@ -134,7 +134,7 @@ def _draw_details(part: SubFigure, chart: Boards, rows: int) -> None:
 
 
 def _draw_cells(axes: Axes, grid: Grid, aspect: Literal["equal", "auto"], size: float) -> None:
-    """The cells in the page's colours, with their texts."""
+    """Draw the cells in the page's colours, with their texts."""
     paper, plus, minus = (np.array(to_rgb(COLOURS[name])) for name in ("paper", "plus", "minus"))
     share = np.array([[[0.006 * cell.strength] for cell in cells] for _, cells in grid.rows])
     axes.imshow(paper + np.abs(share) * (np.where(share > 0, plus, minus) - paper), aspect=aspect)
@@ -167,7 +167,7 @@ def _draw_plot(plot: Plot) -> Figure:
             axes.tick_params(labelbottom=False)
     legend = plot.panels[0].legend
     if len(legend) > 1:
-        # an invisible first letter: names that begin with _ would be left out
+        # an invisible first letter, since names that begin with _ would be left out
         lines = [Line2D([], [], color=COLOURS[colour_of(role)], marker="o", markersize=4) for role, _ in legend]
         names = [f"\u200b{short(name)}" for _, name in legend]
         figure.legend(
@@ -203,7 +203,7 @@ def _draw_series(axes: Axes, series: Series) -> Line2D:
 
 
 def _name_points(axes: Axes, all_series: Sequence[Series]) -> None:
-    """Names at the points that ask for them, where they overlap neither points nor each other."""
+    """Write the names of points that have one, so that they overlap neither points nor each other."""
     if not any(series.is_named for series in all_series):
         return
     axes.figure.draw_without_rendering()  # type: ignore[union-attr]
@@ -241,7 +241,7 @@ def _scale_x(axes: Axes, axis: Axis) -> None:
 
 
 def _name_rows(axes: Axes, names: Sequence[str]) -> None:
-    """Names at the left, the first on top."""
+    """Write names at the left, the first on top."""
     axes.set_yticks(range(len(names)), [short(name) for name in names])
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)

@@ -20,7 +20,7 @@ _LIGHT = re.findall(r"--([\w-]+): (#[0-9a-f]{3,6})", _CSS.partition("}")[0])
 COLOURS = {
     name: colour if len(colour) == 7 else "#" + "".join(2 * digit for digit in colour[1:]) for name, colour in _LIGHT
 }
-"""The report's colours by day: those of Okabe and Ito (2008), distinct for every colour vision."""
+"""The report's colours in the light theme: those of Okabe and Ito (2008), distinct for every colour vision."""
 
 WIDTH = 7.5
 ROW = 0.27
@@ -52,14 +52,14 @@ P = ParamSpec("P")
 
 @contextmanager
 def style(changes: Mapping[str, Any] | None = None) -> Iterator[None]:
-    """The look of all plots; names are not read as formulas, and may hold letters the font lacks."""
+    """Apply the style of all plots; names are not parsed as formulas, and may contain letters the font lacks."""
     with mpl.rc_context(cast(Any, {**_STYLE, **(changes or {})})), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")
         yield
 
 
 def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """A drawing function that draws in this style."""
+    """Decorate a drawing function so that it draws in this style."""
 
     @wraps(draw)
     def in_style(*args: P.args, **kwargs: P.kwargs) -> Figure:
@@ -70,21 +70,21 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
 
 
 def new_figure(height: float, width: float = WIDTH) -> Figure:
-    """An empty figure, in inches."""
+    """Return an empty figure; sizes are in inches."""
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
 
 def no_data(reason: str) -> Figure:
-    """What is drawn where there is nothing to draw."""
+    """Return a figure with the reason why there is nothing to draw."""
     figure = new_figure(0.6)
     figure.text(0.02, 0.4, reason, fontsize=10)
     return figure
 
 
 def short(name: str, longest: int = LONGEST_NAME) -> str:
-    """A name that fits; the middle of a longer one is left out, as ends tell more."""
+    """Shorten a name; the middle of a long one is left out, since its ends are more informative."""
     if len(name) <= longest:
         return name
     head = longest // 2
@@ -92,7 +92,7 @@ def short(name: str, longest: int = LONGEST_NAME) -> str:
 
 
 def to_svg(figure: Figure) -> str:
-    """The figure as SVG text, the same for the same data."""
+    """Return the figure as SVG text, the same for the same data."""
     text = io.StringIO()
     with style():
         figure.savefig(text, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
@@ -100,7 +100,7 @@ def to_svg(figure: Figure) -> str:
 
 
 def check_plot(path: Path) -> None:
-    """Refuse a file that no plot can be written to.
+    """Check that a plot can be written to a file.
 
     Raises:
         ValueError: its suffix is neither .svg nor .png, or there is no such directory.

@@ -34,7 +34,7 @@ _DID = {
     Reason.NONSENSE.word: "gave an invalid answer",
     RESIGNED: "resigned",
 }
-"""What the loser did, where it was not left without a move."""
+"""Description of how the loser lost, if it still had a move."""
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,15 @@ class Replay:
     """A game as it was played, finished or not. Ply 1 is the first placement; `agents[0]` plays the odd plies.
 
     Attributes:
-        title: where the game comes from.
+        title: source of the game.
         agents: the players' names.
-        opening: plies played before the agents took over.
+        opening: number of plies played before the agents took over.
         winner: 1, 2, or None if the game is not over.
         reason: why it ended, as in the log; empty if it is not over.
-        score, depth, nodes, time_us: of each ply as its mover saw it; score is NaN where the log has none.
-        is_share: whether each player's scores are shares of simulations won, as of MCTS, and not a heuristic's values.
-        mistakes: the plies that threw a won position away, where the game's positions have been labelled.
+        score, depth, nodes, time_us: search data of each ply's mover; score is NaN if the log has none.
+        is_share: whether each player's scores are shares of simulations won, as for MCTS, instead of a heuristic's
+            values.
+        mistakes: plies that threw a won position away, if the game's positions have been labelled.
     """
 
     title: str
@@ -68,17 +69,17 @@ class Replay:
     mistakes: tuple[int, ...] = ()
 
     def board(self, ply: int) -> Board:
-        """The position after so many plies."""
+        """Return the position after a number of plies."""
         return Board.from_moves(self.moves[:ply], self.size)
 
     @property
     def columns(self) -> int:
-        """Of the board."""
+        """Number of columns of the board."""
         return int(self.size.split("x")[1])
 
 
 def replay_of_run(run: str | Path, game_id: int) -> Replay:
-    """A game of a run.
+    """Read a game of a run.
 
     Raises:
         ValueError: there is no such run or game.
@@ -89,10 +90,10 @@ def replay_of_run(run: str | Path, game_id: int) -> Replay:
 
 
 def replay_of_row(title: str, row: Mapping[str, Any], mistakes: tuple[int, ...] = ()) -> Replay:
-    """A game from its row of a log.
+    """Read a game from its row of a log.
 
     Raises:
-        ValueError: what the row says of a player's settings is none.
+        ValueError: the row's settings of a player are invalid.
     """
     return Replay(
         title=title,
@@ -113,10 +114,10 @@ def replay_of_row(title: str, row: Mapping[str, Any], mistakes: tuple[int, ...] 
 
 
 def replay_of_moves(moves: Sequence[int], size: str) -> Replay:
-    """A game of which only the moves are known.
+    """Make a replay of a game of which only the moves are known.
 
     Raises:
-        ValueError: an illegal move.
+            ValueError: a move is illegal.
     """
     outcome = Board.from_moves(moves, size).outcome()
     return Replay(
@@ -129,7 +130,7 @@ def replay_of_moves(moves: Sequence[int], size: str) -> Replay:
 
 
 def replay_of_record(title: str, game: GameRecord) -> Replay:
-    """A game that has just been played, or was saved."""
+    """Make a replay of a game that has just been played, or was saved."""
     return Replay(
         title=title,
         size=game.size,
@@ -147,7 +148,7 @@ def replay_of_record(title: str, game: GameRecord) -> Replay:
 
 
 def describe_ply(replay: Replay, ply: int) -> str:
-    """What was played at a ply, by whom, and what it knew.
+    """Describe the move of a ply, its player, and the search data.
 
     >>> describe_ply(replay_of_moves([24, 14], "7x7"), 1)
     'ply 1: Player 1 placed d3'
@@ -165,7 +166,7 @@ def describe_ply(replay: Replay, ply: int) -> str:
 
 
 def knowledge(replay: Replay, ply: int) -> dict[str, str]:
-    """Score, depth, nodes and time of a ply in words; empty where the log does not say."""
+    """Return score, depth, nodes and time of a ply in words; without those that the log lacks."""
     index = ply - 1
     words = dict.fromkeys(("score", "depth", "nodes", "time"), "")
     if index < len(replay.score) and not isnan(replay.score[index]):
@@ -179,12 +180,12 @@ def knowledge(replay: Replay, ply: int) -> dict[str, str]:
 
 
 def name_of_ply(replay: Replay, ply: int) -> str:
-    """The cell of a ply by name."""
+    """Return the name of a ply's cell."""
     return cell_name(replay.moves[ply - 1], replay.columns)
 
 
 def describe_end(replay: Replay) -> str:
-    """How the game ended, or how it stands."""
+    """Describe how the game ended, or its current state."""
     if replay.winner is None:
         return standing(replay.board(len(replay.moves)))
     winner, loser = replay.agents[replay.winner - 1], replay.agents[2 - replay.winner]
@@ -193,7 +194,7 @@ def describe_end(replay: Replay) -> str:
 
 
 def ply_rows(replay: Replay) -> list[dict[str, Any]]:
-    """A row for every ply: player, move, the log's score, depth, nodes and milliseconds, and mistakes if known."""
+    """Return a row for every ply: player, move, search data of the log, and whether it was a mistake, if known."""
     return [
         {
             "ply": ply,
@@ -210,12 +211,12 @@ def ply_rows(replay: Replay) -> list[dict[str, Any]]:
 
 
 def _score(value: float | None) -> Score | None:
-    """A score as a cell; none where nothing was searched."""
+    """Return a score as a cell; None if nothing was searched."""
     return None if value is None or isnan(value) else Score(value)
 
 
 def as_json(replay: Replay) -> dict[str, Any]:
-    """The game as pages in a browser take it; scores that JSON cannot hold are "win", "loss" or null."""
+    """Return the game in the format of browser pages; scores that JSON cannot represent are "win", "loss" or null."""
     return {
         "title": replay.title,
         "size": replay.size,
@@ -233,7 +234,7 @@ def as_json(replay: Replay) -> dict[str, Any]:
 
 
 def json_score(score: float) -> float | str | None:
-    """A score as JSON holds it."""
+    """Convert a score to JSON."""
     if isfinite(score):
         return score
     return None if isnan(score) else "win" if score > 0 else "loss"
@@ -244,10 +245,10 @@ def _plays_by_simulation(settings: str) -> bool:
 
 
 def find_replay(source: Sequence[str], size: str, moves: str) -> Replay:
-    """The game of a run and an id, of a saved file, or, without either, of a list of moves.
+    """Find the game of a run and an id, of a saved file, or, without either, of a list of moves.
 
     Raises:
-        ValueError: it is none of these, or there is no such game.
+        ValueError: the source is none of these, or there is no such game.
     """
     if source and moves:
         raise ValueError("choose one source of the game: a run, a file or --moves")

@@ -18,7 +18,7 @@ _MODULES = ("game.js", "board.js", "chart.js", "replay.js")
 
 
 def replay_page(replay: Replay) -> str:
-    """The page: board, buttons, slider, move list, and the players' scores and depths where they are known."""
+    """Return the page: board, buttons, slider, move list, and the players' scores and depths if known."""
     script = bundle()
     return page_template("replay.html").render(
         title=f"{replay.agents[0]} – {replay.agents[1]}, {replay.title}",
@@ -37,18 +37,18 @@ def replay_page(replay: Replay) -> str:
 
 
 def board_style() -> Markup:
-    """The style of pages with a board."""
+    """Return the style of pages with a board."""
     return Markup((_STATIC / "style.css").read_text(encoding="utf-8"))
 
 
 def bundle(modules: Sequence[str] = _MODULES) -> str:
-    """The modules of a page as one script: pages opened from the disk cannot import others."""
+    """Bundle the modules of a page into one script: pages opened from the disk cannot import others."""
     texts = [(_STATIC / name).read_text(encoding="utf-8") for name in modules]
     return "\n".join(re.sub(r"^(?:import .*\n|export )", "", text, flags=re.MULTILINE) for text in texts)
 
 
 def embedded(value: object) -> str:
-    """JSON that cannot end the script element it stands in."""
+    """Encode a value as JSON that cannot end its script element."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
 
 

@@ -17,7 +17,7 @@ _QUIT = ("q", "\x1b", "\x03", "\x04", "")
 
 
 def next_ply(key: str, ply: int, last: int) -> int | None:
-    """Where a key leads from a ply: within 0 to `last`, or None to quit. Other keys change nothing."""
+    """Return the ply after a key press: within 0 to `last`, or None to quit. Other keys change nothing."""
     if key in _QUIT:
         return None
     if key in _FORWARD:
@@ -30,7 +30,7 @@ def next_ply(key: str, ply: int, last: int) -> int | None:
 
 
 def page(replay: Replay, ply: int, ascii_only: bool = False) -> str:
-    """The position after some plies, with what was played and, at the end, how the game ended."""
+    """Return the position after some plies, with the last move and, at the end, how the game ended."""
     last = len(replay.moves)
     board = to_text(replay.board(ply), ascii_only)
     if ply == last:
@@ -41,7 +41,7 @@ def page(replay: Replay, ply: int, ascii_only: bool = False) -> str:
 def step_through(
     replay: Replay, read_key: Callable[[], str], show: Callable[[str], None], ascii_only: bool = False
 ) -> None:
-    """Show position after position, as the keys say, until one of them, or the end of the input, quits."""
+    """Show positions according to the keys pressed, until quit or the end of the input."""
     ply: int | None = 0
     while ply is not None:
         show(f"{page(replay, ply, ascii_only)}\n\n{KEYS}")

@@ -15,7 +15,7 @@ from reports.text.wording import two_digits
 
 
 def dry_run_section(plan: Plan, played: int = 0) -> Section:
-    """Agents, games and openings of a plan of which so many games are played already."""
+    """Return agents, games and openings of a plan; `played` is the number of games played already."""
     schedule, config = plan.schedule, plan.config
     games: Counter[int] = Counter()
     for match in schedule.matches:
@@ -59,13 +59,13 @@ def _time(plan: Plan, games: int) -> str:
 
 
 def _bounds(plan: Plan, seconds: float) -> str:
-    """Between which times a forecast lies, or where classic players may answer at once, below which."""
+    """Return the range of a forecast; only its upper end if classic players may answer at once."""
     whole = join_names(whole_limits(plan))
     return f"at most {duration(seconds * WITHIN)} (if {whole})" if whole else between(seconds)
 
 
 def between(seconds: float) -> str:
-    """The times between which a forecast lies.
+    """Return the range of a forecast time in words.
 
     >>> between(0.3), between(0.7), between(40), between(600)
     ('about a second', 'about a second', '16 seconds to 1.7 minutes', '4 to 25 minutes')
@@ -78,7 +78,7 @@ def between(seconds: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time that nobody should take for exact.
+    """Format an approximate time.
 
     >>> duration(0.3), duration(43), duration(437), duration(9000)
     ('a second', '43 seconds', '7.3 minutes', '2.5 hours')

@@ -9,7 +9,7 @@ from reports.text.sections import Section
 
 
 def feature_sections(selection: Selection) -> tuple[Section, ...]:
-    """Single features, and those that were chosen one after another."""
+    """Return the tables of single features, and of the features chosen one after another."""
     alone = tuple(
         {
             "feature": feature.feature,

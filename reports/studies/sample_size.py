@@ -14,7 +14,7 @@ from reports.text.cell_values import Minutes, Points
 from reports.text.sections import Section
 
 GAMES_A_SECOND = 500.0
-"""What two cores play of games at 10,000 nodes a move, about."""
+"""Approximate speed of two cores in games at 10,000 nodes per move."""
 
 
 def plan_sections(
@@ -24,12 +24,12 @@ def plan_sections(
     alpha: float = 0.05,
     pilot: RunResults | None = None,
 ) -> tuple[Section, ...]:
-    """Pairs and time needed to find an `effect` (share of games won, head to head from one half) or `elo`.
+    """Return pairs and time needed to detect an `effect` (share of games won, head to head from one half) or `elo`.
 
-    With a `pilot` the variance and the speed are its own: a head-to-head is planned in pairs, a gauntlet in openings.
+    With a `pilot`, variance and speed are the pilot's: a head-to-head is planned in pairs, a gauntlet in openings.
 
     Raises:
-        ValueError: not exactly one of `effect` and `elo` is given, or the pilot has nothing to go by.
+        ValueError: not exactly one of `effect` and `elo` is given, or the pilot has too little data.
     """
     if (effect is None) == (elo is None):
         raise ValueError("--effect and --elo exclude each other: use one of them")

@@ -41,9 +41,9 @@ def screening_sections(
     costs: Mapping[str, Cost] | None = None,
     failing: Mapping[str, tuple[str, Board]] | None = None,
 ) -> tuple[Section, ...]:
-    """The verdicts, the best contender first, and both halves of the difference apart.
+    """Return the verdicts, the best contender first, and both components of the difference.
 
-    `costs` are those of a node over the baseline's, `failing` see `asking.failing_positions`.
+    `costs` are costs per node relative to the baseline; for `failing` see `agent_answers.failing_positions`.
     """
     ranked = sorted(screening.contenders, key=lambda pair: -pair[1].both.estimate)
     base = screening.baseline
@@ -80,7 +80,7 @@ def screening_sections(
 
 
 def parts_section(name: str, baseline: str, parts: Sequence[SuiteSlice]) -> Section:
-    """Where a contender keeps its wins, compared with the baseline."""
+    """Return where a contender keeps its wins, compared with the baseline."""
     rows = tuple(
         {
             "where": part.name,
@@ -95,7 +95,7 @@ def parts_section(name: str, baseline: str, parts: Sequence[SuiteSlice]) -> Sect
 
 
 def mistakes_section(name: str, mistakes: Sequence[Mistake], size: str) -> Section:
-    """The most telling mistakes, as moves that `isolation show` draws."""
+    """Return the most telling mistakes, as moves that `isolation show` draws."""
     columns = parse_size(size)[1]
     rows = tuple(
         {
@@ -114,7 +114,7 @@ def mistakes_section(name: str, mistakes: Sequence[Mistake], size: str) -> Secti
 
 
 def mistake_texts(mistakes: Sequence[Mistake], size: str) -> str:
-    """The mistakes as pictures of text, each with the command that shows its position."""
+    """Draw the mistakes as text, each with the command that shows its position."""
     return "\n\n".join(_text(mistake, Board.from_moves(mistake.moves, size)) for mistake in mistakes)
 
 
@@ -124,14 +124,14 @@ def _text(mistake: Mistake, board: Board) -> str:
 
 
 def short_fen(board: Board) -> str:
-    """The FEN of a position without its counters, which it says itself."""
+    """Return the FEN of a position without its counters, which follow from the rest."""
     return " ".join(board.fen.split()[:2])
 
 
 def screening_page(
     sections: Sequence[Section], mistakes: Mapping[str, Sequence[Mistake]], size: str, reproduce: str
 ) -> str:
-    """One page with the tables and every contender's most telling mistakes as pictures."""
+    """Return one page with the tables and every contender's most telling mistakes as pictures."""
     return page_template("screening.html").render(
         title="Screening",
         sections=sections,
@@ -144,7 +144,7 @@ def screening_page(
 
 
 def headline(screening: Screening) -> str:
-    """The verdict in a sentence."""
+    """Return the verdict in a sentence."""
     contenders = screening.contenders
     base = screening.baseline.agent
     if len(contenders) == 1:
@@ -160,12 +160,12 @@ def headline(screening: Screening) -> str:
 
 
 def verdict(against: SuiteComparison) -> Word:
-    """A contender's verdict."""
+    """Return a contender's verdict."""
     return verdict_of(against.both.estimate, against.adjusted <= ALPHA) if against.differs else "same moves"
 
 
 def described(screening: Screening) -> str:
-    """The suite in a sentence."""
+    """Describe the suite in a sentence."""
     suite = screening.suite
     telling = int(suite.is_telling.sum())
     orbits = len(set(suite.orbit.tolist()))
@@ -176,7 +176,7 @@ def described(screening: Screening) -> str:
 
 
 def history_sentence(history: Sequence[Agreement]) -> str:
-    """What the order of a suite has meant for gauntlets so far; empty if none is known."""
+    """Report how well the suite's order has predicted gauntlets so far; empty if unknown."""
     if not history:
         return ""
     correlations = ", ".join(
@@ -197,7 +197,7 @@ def _row(score: Score, word: str, difference: Estimate | None, p_value: PValue |
 
 
 def _cost_note(costs: Mapping[str, Cost], scores: Sequence[Score]) -> str:
-    """What cost means; or, where none was measured of agents that fail, that this is why."""
+    """Explain what cost means, or why failing agents have none."""
     failing = [score.agent for score in scores if score.failed]
     if failing and not any(score.agent in costs for score in scores):
         return f"Cost: not measured because {join_names(failing)} failed."
@@ -205,7 +205,7 @@ def _cost_note(costs: Mapping[str, Cost], scores: Sequence[Score]) -> str:
 
 
 def _failures(scores: Sequence[Score], size: str, failing: Mapping[str, tuple[str, Board]]) -> list[str]:
-    """A sentence for each agent that lost by something else than a move, and the command that shows where first."""
+    """Return a sentence for each agent that forfeited, and the command that shows the first such position."""
     return [
         f"{score.agent} failed {score.failed:,} times, {_reasons(score)}: {score.detail}; first "
         f"{_first_failure(score, size, failing.get(score.agent))}"
@@ -215,7 +215,7 @@ def _failures(scores: Sequence[Score], size: str, failing: Mapping[str, tuple[st
 
 
 def _first_failure(score: Score, size: str, failing: tuple[str, Board] | None) -> str:
-    """The command that has a heuristic fail again where it failed first, or else shows the position of the search."""
+    """Return the command that reproduces a heuristic's first failure, or else shows the root position of the search."""
     if failing is None:
         return f"in a search from: {command('show', '--fen', short_fen(Board.from_moves(score.failed_at, size)))}"
     reference, board = failing
@@ -223,14 +223,14 @@ def _first_failure(score: Score, size: str, failing: tuple[str, Board] | None) -
 
 
 def _reasons(score: Score) -> str:
-    """Why an agent failed, and how often, as in `80 by error, 4 by timeout`."""
+    """Return the reasons of an agent's failures with numbers, as in `80 by error, 4 by timeout`."""
     if len(score.failures) == 1:
         return f"by {score.failures[0][0].replace('_', ' ')}"
     return ", ".join(f"{count:,} by {reason.replace('_', ' ')}" for reason, count in score.failures)
 
 
 def _mostly_failed(screening: Screening) -> list[str]:
-    """A sentence for each contender of which the verdict says little, as most of the time it made no move."""
+    """Return a warning for each contender whose verdict is not meaningful because it mostly made no move."""
     asked = [(score, score.repeats * len(screening.suite)) for score, _ in screening.contenders]
     return [
         f"{score.agent} failed {score.failed:,} of {times:,} times: {score.detail}."
@@ -250,7 +250,7 @@ def _described(mistake: Mistake, columns: int) -> str:
 
 
 def _picture(mistake: Mistake, size: str) -> dict[str, Any]:
-    """A mistake as the page shows it: the moves that keep the win and those that do not, and the one it played."""
+    """Return a mistake for the page: moves that keep the win, moves that do not, and the one played."""
     board = Board.from_moves(mistake.moves, size)
     inf = float("inf")
     values = {cell: inf if cell in mistake.winning else -inf for cell in board.legal_cells()}

@@ -18,7 +18,7 @@ _EXCEPTIONS_SHOWN = 12
 
 
 def solution_rows(board: Board, limit: Limit | None, with_length: bool) -> list[dict[str, Any]]:
-    """Who wins a position, by which moves, and along which line."""
+    """Return the winner of a position, the winning moves, and a line of play."""
     solution = solve(board, limit)
     facts: dict[str, Any] = {
         "winner": f"player {solution.winner}" if solution.winner else "unknown within the limit",
@@ -37,7 +37,7 @@ def solution_rows(board: Board, limit: Limit | None, with_length: bool) -> list[
 
 
 def board_sections(summary: BoardSummary, path: str) -> tuple[Section, ...]:
-    """What all placement pairs of a board, kept in a file, say; and how many replies refute each first cell."""
+    """Summarise all placement pairs of a board, stored in a file, and the number of refutations of each first cell."""
     facts = Section("board", f"{summary.size}, in {path}", tuple(_board_rows(summary)))
     notes = ["Number of winning replies of player 2 to a first placement on the cell."]
     if summary.unknown:
@@ -63,13 +63,13 @@ def _board_rows(summary: BoardSummary) -> list[dict[str, Any]]:
 
 
 def _named(pairs: Sequence[tuple[int, int]], columns: int) -> str:
-    """The first of these pairs."""
+    """Return the names of the first of these pairs."""
     names = [f"{cell_name(a, columns)}-{cell_name(b, columns)}" for a, b in pairs[:_EXCEPTIONS_SHOWN]]
     return ", ".join(names) + (" …" if len(pairs) > len(names) else "") or "none"
 
 
 def _refutation_rows(summary: BoardSummary) -> list[dict[str, Any]]:
-    """The board, row by row, as people see it."""
+    """Return the board row by row, as displayed."""
     rows, columns = parse_size(summary.size)
     counts = [len(cells) for cells in summary.refutations]
     return [

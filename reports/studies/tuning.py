@@ -25,7 +25,7 @@ from reports.text.sections import Section
 
 
 def fit_sections(fit: Fit) -> tuple[Section, ...]:
-    """The parameters before and after, and their profiles."""
+    """Return the parameters before and after, and their profiles."""
     rows = tuple(
         {
             "parameter": parameter.name,
@@ -69,7 +69,7 @@ def _ranked(where: str, shares: tuple[float, float]) -> str:
 
 
 def _remarks(parameters: Sequence[FittedParameter]) -> list[str]:
-    """What to do about parameters that do not matter, and about those that end at a bound."""
+    """Return advice on parameters without effect, and on those that end at a bound."""
     remarks = [
         f"{parameter.name} has no significant effect: no value in its range is significantly worse than the best."
         for parameter in parameters
@@ -88,7 +88,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 
 @contextmanager
 def watching() -> Iterator[Callable[[TuningProgress], None]]:
-    """Show on the terminal where a tuning stands: each parameter's path, round by round."""
+    """Show the progress of a tuning on the terminal: each parameter's path, round by round."""
     console = Console(stderr=True)
     if not console.is_interactive:
         yield lambda progress: None
@@ -98,7 +98,7 @@ def watching() -> Iterator[Callable[[TuningProgress], None]]:
 
 
 def path_table(progress: TuningProgress, width: int = 40) -> Table:
-    """A row a parameter: where it began, where it stands, and its path."""
+    """Return one row per parameter: its first value, its current value, and its path."""
     table = Table("parameter", "began", "now", "path", title=f"round {progress.done} of {progress.rounds}")
     for name, values in zip(progress.names, progress.path.T, strict=True):
         low, high = min(values), max(values)
@@ -109,7 +109,7 @@ def path_table(progress: TuningProgress, width: int = 40) -> Table:
 
 
 def tuning_sections(tuning: Tuning | Sampling) -> tuple[Section, ...]:
-    """The parameters before and after."""
+    """Return the parameters before and after."""
     return (_sampled(tuning) if isinstance(tuning, Sampling) else _tuned(tuning),)
 
 
@@ -159,7 +159,7 @@ def _forfeits(games: int) -> list[str]:
 
 
 def judged_section(tuning: Tuning | Sampling, judgement: Judgement) -> Section:
-    """What training promised beside what held-out openings say."""
+    """Compare the gain in training with the result on held-out openings."""
     against = judgement.gain is not None
     rows = [
         {
@@ -191,7 +191,7 @@ def judged_section(tuning: Tuning | Sampling, judgement: Judgement) -> Section:
 
 
 def sweep_section(sweep: Sweep, opponent: str) -> Section:
-    """A row a combination, with the share of games won."""
+    """Return one row per combination, with the share of games won."""
     rows = tuple(
         {
             **{axis.name: _value(value) for axis, value in zip(sweep.axes, point.values, strict=True)},
@@ -215,7 +215,7 @@ def _value(value: Limit | float) -> str:
 
 
 def judged_sentence(judgement: Judgement) -> str:
-    """The verdict of the openings held out."""
+    """Return the verdict from the held-out openings."""
     lead, whom = told_lead(judgement), "head to head" if judgement.gain is None else "against the opponent"
     if not lead:
         return f"On held-out openings: no significant difference from the old values {whom} yet; keep the old ones."
@@ -225,7 +225,7 @@ def judged_sentence(judgement: Judgement) -> str:
 
 
 def told_lead(judgement: Judgement) -> float:
-    """By how much the new values lead on the openings held out; 0 if there is no significant difference."""
+    """Return the lead of the new values on the held-out openings; 0 if there is no significant difference."""
     if judgement.gain is not None:
         lead, p_value = judgement.gain.estimate, judgement.gain_p_value
     else:
@@ -252,10 +252,10 @@ def _remarks_on_edges(parameters: Sequence[TunedParameter]) -> list[str]:
 
 
 def short(value: float) -> str:
-    """A number in few digits."""
+    """Format a number with few digits."""
     return "–" if math.isnan(value) else f"{value:.4g}"
 
 
 def between(low: float, high: float) -> str:
-    """Two ends, as in 0.3 to 1.2."""
+    """Format a range, as in 0.3 to 1.2."""
     return range_text(low, high, short)

@@ -31,7 +31,7 @@ _THEORY_NOTES = (
 def accuracy_sections(
     overall: Sequence[Accuracy], by_ply: Sequence[Accuracy] = (), more_notes: Sequence[str] = ()
 ) -> tuple[Section, ...]:
-    """Tables of accuracy, the best player first; with bands of plies as a second table."""
+    """Return tables of accuracy, the best player first; the second one is by bands of plies."""
     ranked = sorted(
         overall, key=lambda accuracy: (-accuracy.kept.estimate if accuracy.eligible else 1.0, accuracy.agent)
     )
@@ -53,13 +53,13 @@ def accuracy_sections(
 
 
 def accuracy_row(accuracy: Accuracy, with_depth: bool) -> dict[str, Any]:
-    """An agent's line, with the depth of its search if anybody has one."""
+    """Return an agent's row, with its search depth if any agent has one."""
     depth = {"depth": accuracy.depth} if with_depth else {}
     return {"agent": accuracy.agent, "heuristic": accuracy.heuristic or None, **depth, **_facts(accuracy)}
 
 
 def theory_section(findings: RunResults) -> Section | None:
-    """Results split by who would win the opening with perfect play; None if no opening's winner is known."""
+    """Return results split by the theoretical winner of the opening; None if no opening's winner is known."""
     winners: dict[int, int] = {}
     for source in findings.sources:
         winners |= opening_winners(source.info.path)

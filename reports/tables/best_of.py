@@ -13,7 +13,7 @@ from reports.text.sections import Section
 
 
 def contest_section(findings: RunResults, contest: BestOfResult) -> Section:
-    """One row a contender, the leader first."""
+    """Return one row per contender, the leader first."""
     rows = contest_rows(contest)
     notes = (
         *run_notes(findings),
@@ -27,7 +27,7 @@ def contest_section(findings: RunResults, contest: BestOfResult) -> Section:
 
 
 def contest_rows(contest: BestOfResult) -> tuple[dict[str, Any], ...]:
-    """How far each contender came, the leader first."""
+    """Return the results of each contender, the leader first."""
     leader = contest.contestants[0]
     return tuple(
         {
@@ -42,7 +42,7 @@ def contest_rows(contest: BestOfResult) -> tuple[dict[str, Any], ...]:
 
 
 def _state(contender: BestOfContender) -> str:
-    """What became of somebody; games that were out already when it dropped out are played to their end."""
+    """Return a contender's state; games already running when it dropped out are finished."""
     if not contender.out_after:
         return "left"
     openings_played = f", {contender.openings:,} played" if contender.openings > contender.out_after else ""
@@ -50,7 +50,7 @@ def _state(contender: BestOfContender) -> str:
 
 
 def contest_sentence(contest: BestOfResult) -> str:
-    """Who is best, or among whom that is open."""
+    """Name the best contender, or those that may still be the best."""
     left = [contender.contender for contender in contest.left]
     if not contest.contestants[0].openings:
         return "No opening has been completed against all opponents yet."

@@ -38,13 +38,13 @@ from reports.text.wording import (
 )
 
 DEAR = 1.5
-"""From this on, a node's cost over the baseline's is said beside a verdict."""
+"""Cost ratio to the baseline from which on it is mentioned beside a verdict."""
 
 
 def compare_sections(findings: RunResults, worth: float = WORTH) -> tuple[Section, ...]:
-    """The verdicts, the effects per opponent, and what they rest on; in a round-robin, each against each.
+    """Return the verdicts, the effects by opponent, and their basis; in a round-robin, all pairs of agents.
 
-    Of a best-of it says who is left.
+    For a best-of, return its remaining contenders.
 
     `worth` is a difference worth having, in share of games won.
     """
@@ -69,7 +69,7 @@ def compare_sections(findings: RunResults, worth: float = WORTH) -> tuple[Sectio
 def verdict_section(
     findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH
 ) -> Section:
-    """One row a contender, in the order of all tables."""
+    """Return one row per contender, in the order of all tables."""
     rates = {
         standing.agent: estimate_of(standing.rate) for standing in (*findings.standings, *findings.pooled_standings)
     }
@@ -94,13 +94,13 @@ def verdict_section(
 
 
 def ranked_comparisons(findings: RunResults, verdicts: Verdicts) -> list[Comparison]:
-    """The comparisons in the order of all tables."""
+    """Return the comparisons in the order of all tables."""
     by_contender = {comparison.contender: comparison for comparison in verdicts.comparisons}
     return [by_contender[name] for name in findings.in_order(by_contender)]
 
 
 def effects_section(findings: RunResults, verdicts: Verdicts) -> Section:
-    """The difference to the baseline against each opponent, and their mean."""
+    """Return the difference to the baseline against each opponent, and their mean."""
     rows = []
     for comparison in ranked_comparisons(findings, verdicts):
         against = {effect.opponent: effect for effect in comparison.effects}
@@ -137,7 +137,7 @@ def effects_section(findings: RunResults, verdicts: Verdicts) -> Section:
 
 
 def duels_section(findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH) -> Section:
-    """One row a contender that met the baseline itself."""
+    """Return one row per contender that met the baseline itself."""
     rows, anytime = [], anytime_cells(findings)
     by_contender = {duel.contender: duel for duel in verdicts.duels}
     for duel in map(by_contender.__getitem__, findings.in_order(by_contender)):
@@ -166,7 +166,7 @@ def duels_section(findings: RunResults, verdicts: Verdicts, costs: Mapping[str, 
 
 
 def each_section(findings: RunResults, duels: Sequence[HeadToHead], worth: float = WORTH) -> Section:
-    """One row two agents, where nobody is the baseline; the clearest first."""
+    """Return one row per two agents, in a run without baseline; the most significant first."""
     rows = [
         {
             "agent": duel.contender,
@@ -192,24 +192,24 @@ def each_section(findings: RunResults, duels: Sequence[HeadToHead], worth: float
 
 
 def clearest_first(duels: Sequence[HeadToHead]) -> list[HeadToHead]:
-    """By adjusted p-value, then by share of games won."""
+    """Sort by adjusted p-value, then by share of games won."""
     return sorted(duels, key=lambda duel: (duel.adjusted_p, -duel.rate.estimate))
 
 
 def elo_of(duel: HeadToHead) -> Estimate:
-    """The contender's lead in Elo."""
+    """Return the contender's lead in Elo."""
     rate = duel.jointly
     of_pairs = PairInterval(duel.pairs, None, rate.confidence, "", rate.estimate, rate.low, rate.high)
     return Estimate(*(Elo(value) for value in of_pairs.elo))
 
 
 def p_value_of(comparison: Comparison | HeadToHead) -> PValue:
-    """The adjusted p-value; NaN after a census, where nothing is uncertain."""
+    """Return the adjusted p-value; NaN after a census, where nothing is uncertain."""
     return PValue(math.nan if comparison.is_census else comparison.adjusted_p)
 
 
 def population_words(findings: RunResults, results: Sequence[Comparison | HeadToHead]) -> str:
-    """Which openings all is about, and whether that is exact, in sentences."""
+    """Describe in sentences which openings the results are about, and whether they are exact."""
     size = f"{findings.population:,} " if findings.population else ""
     words = f"The results hold for the {size}openings of this kind on this board"
     if results and all(result.is_census for result in results):
@@ -224,7 +224,7 @@ def population_words(findings: RunResults, results: Sequence[Comparison | HeadTo
 def verdict_notes(
     findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH
 ) -> tuple[str, ...]:
-    """What the verdicts rest on, and what was left out of them."""
+    """Describe the basis of the verdicts, and what was left out of them."""
     notes = [*run_notes(findings)]
     if not verdicts.comparisons:
         return (*notes, "No complete pairs to compare yet.")
@@ -254,7 +254,7 @@ def verdict_notes(
 
 
 def _chance_words(findings: RunResults, names: Sequence[str]) -> str:
-    """Who leaves moves to chance or a clock, and of whom nobody knows."""
+    """Name the agents that depend on chance or on a clock, and those of which this is unknown."""
     unknown = [name for name in names if findings.agents[name].is_unknown]
     known = [name for name in names if name not in unknown]
     known_clause = (
@@ -270,7 +270,7 @@ def _chance_words(findings: RunResults, names: Sequence[str]) -> str:
 
 
 def left_out(comparisons: Sequence[Comparison]) -> list[str]:
-    """Which opponents and openings could not be used, and for whom."""
+    """Name the opponents and openings that could not be used, and for which contenders."""
     whom: dict[str, list[str]] = {}
     for comparison in comparisons:
         if comparison.missing:
@@ -285,9 +285,9 @@ def left_out(comparisons: Sequence[Comparison]) -> list[str]:
 
 
 def price_sentence(findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost]) -> str:
-    """What those that are better pay for it: time a node, where nodes limit the search; empty if nothing to speak of.
+    """Describe the cost per node of better contenders if nodes limit the search; empty if it is negligible.
 
-    Where contenders were given the baseline's time, or the clock limits them, the price is in the result already.
+    If contenders had the baseline's time, or are limited by time, the result already includes the cost.
     """
     if any(source.info.requested.get("equal_cost") for source in findings.sources):
         return ""
@@ -307,7 +307,7 @@ def price_sentence(findings: RunResults, verdicts: Verdicts, costs: Mapping[str,
 
 
 def _equal_cost_words(findings: RunResults, names: Sequence[str]) -> str:
-    """What equal cost says of contenders where it is known, and how to learn it of the others."""
+    """Report the results at equal cost of contenders that have them, and how to get those of the others."""
     known = equal_cost_verdicts(findings, names)
     if known is None:
         return "isolation tournament --equal-cost accounts for it."

@@ -12,18 +12,18 @@ from reports.text.cell_values import Estimate, Ratio, join_names
 
 
 def cost_cell(costs: Mapping[str, Cost], name: str) -> Estimate:
-    """Processor time a node over the baseline's, with its interval; NaN where it was not measured."""
+    """Return CPU time per node relative to the baseline's, with its interval; NaN if it was not measured."""
     cost = costs.get(name)
     return times_cell(cost) if cost else Estimate(*[Ratio(math.nan)] * 3)
 
 
 def times_cell(cost: Cost) -> Estimate:
-    """A cost over another, with its interval."""
+    """Return a cost ratio with its interval."""
     return Estimate(Ratio(cost.times), Ratio(cost.low), Ratio(cost.high))
 
 
 def cost_sentence(costs: Mapping[str, Cost], names: Sequence[str], when: str = "when the run began") -> str:
-    """What cost means, whose is not to be relied on, and whose is not known; nothing where nobody is named."""
+    """Explain cost, and name the agents whose cost is unreliable or unknown; empty without agents."""
     if not names:
         return ""
     if not any(name in costs for name in names):
@@ -38,7 +38,7 @@ def cost_sentence(costs: Mapping[str, Cost], names: Sequence[str], when: str = "
 
 
 def cost_words(cost: Cost | str, reference: str) -> str:
-    """A cost such as 8.24 ns, 2.26 × (2.24 to 2.29) that of improved; or why it is not known."""
+    """Format a cost, such as 8.24 ns, 2.26 × (2.24 to 2.29) that of improved; or why it is unknown."""
     if isinstance(cost, str):
         return f"not measured: {cost}"
     amount = cost.nanoseconds if cost.nanoseconds < 1000 else cost.nanoseconds / 1000
@@ -48,7 +48,7 @@ def cost_words(cost: Cost | str, reference: str) -> str:
 
 
 def equal_cost_sentences(findings: RunResults) -> list[str]:
-    """What is to be known first of runs at equal cost: the nodes a move of each, and what that rests on."""
+    """Return the most important facts about runs at equal cost: each agent's nodes per move, and their basis."""
     if not any(source.info.requested.get("equal_cost") for source in findings.sources):
         return []
     costs = relative_costs(findings)

@@ -41,26 +41,26 @@ from reports.text.wording import (
 )
 
 _AROUND = 9
-"""Lines of the terminal for the sentences around a table."""
+"""Number of terminal lines for the sentences around a table."""
 _FEWEST = 5
-"""So many agents are shown on the smallest terminal."""
+"""Number of agents shown even on the smallest terminal."""
 _KEPT = ("better", "worse", "control", "control differs")
-"""Verdicts that are shown however little room there is."""
+"""Verdicts that are always shown, however small the terminal."""
 
 
 @dataclass(frozen=True)
 class Headline:
-    """What is said first, as a table with sentences, and what the tables behind it are called."""
+    """First output of a command: a table with sentences, and the names of the further tables."""
 
     section: Section
     tables: tuple[str, ...]
 
 
 def compare_headline(findings: RunResults, worth: float = WORTH, lines: int | None = None) -> Headline:
-    """Who beats the baseline, by how much, and at what price: one line a contender, on `lines` at most if given.
+    """Return who beats the baseline, by how much, and at what cost: one line per contender, at most `lines` if given.
 
-    Of a best-of: who is left, and how far behind the leader the others are. Of matches that a sequential test stops:
-    what it decided.
+    For a best-of: the remaining contenders, and how far the others are behind the leader. For matches that a sequential
+    test stops: its decisions.
     """
     if contest := read_contest(findings):
         return _contest_headline(findings, contest, lines)
@@ -102,7 +102,7 @@ def compare_headline(findings: RunResults, worth: float = WORTH, lines: int | No
 
 
 def summary_headline(findings: RunResults, lines: int | None = None) -> Headline:
-    """Who won how much: one line an agent, on `lines` at most if given."""
+    """Return the win rates: one line per agent, at most `lines` if given."""
     standings = findings.standings
     rows = [
         {
@@ -132,7 +132,7 @@ def summary_headline(findings: RunResults, lines: int | None = None) -> Headline
 
 
 def ratings_headline(findings: RunResults, zero: str | None = None, lines: int | None = None) -> Headline:
-    """Everybody on one scale: one line an agent, on `lines` at most if given."""
+    """Return the ratings: one line per agent, at most `lines` if given."""
     ratings = rate(findings, zero)
     rows = [{key: row[key] for key in ("rank", "agent", "rating")} for row in rating_rows(ratings)]
     visible_rows, left_out = _first(rows, lines)
@@ -151,7 +151,10 @@ def ratings_headline(findings: RunResults, zero: str | None = None, lines: int |
 
 
 def _won_most(standings: Sequence[Standing], baseline: str | None) -> str:
-    """Who won most, of equals all, and where the baseline is if others are above it; `standings` is best first."""
+    """Name the agents with the highest win rate, and the baseline if others are above it.
+
+    `standings` is best first.
+    """
     best = standings[0].rate.estimate
     first = [standing.agent for standing in standings if standing.rate.estimate == best]
     sentence = f"{join_names(first)} won most, {Share(best).text}"
@@ -190,7 +193,7 @@ def _contest_headline(findings: RunResults, contest: BestOfResult, lines: int | 
 
 
 def _sprt_headline(findings: RunResults, tests: Sequence[SequentialTest], lines: int | None) -> Headline:
-    """What sequential tests decided head to head; other intervals would not allow for the stopping."""
+    """Return the decisions of sequential tests head to head; other intervals would ignore the stopping rule."""
     rows = [
         {
             "contender": test.contender,
@@ -213,14 +216,14 @@ def _sprt_headline(findings: RunResults, tests: Sequence[SequentialTest], lines:
 
 
 def _theory(findings: RunResults) -> list[str]:
-    """The name of a table that there is only where some openings' winners are known."""
+    """Return the name of the table that exists only if some openings' winners are known."""
     return ["theory"] if any(knows_winners(source.info.path) for source in findings.sources) else []
 
 
 def _headline(
     findings: RunResults, title: str, rows: Sequence[dict[str, Any]], notes: Sequence[str], tables: Sequence[str]
 ) -> Headline:
-    """What is to be known of the run, what was found, and the rows that show it."""
+    """Return facts about the run, the finding, and the rows that support it."""
     section = Section(
         "answer", "\n".join(filter(None, [*run_notes(findings), title])), tuple(rows), tuple(filter(None, notes))
     )
@@ -230,7 +233,7 @@ def _headline(
 def _so_far(
     findings: RunResults, comparisons: Sequence[Comparison | HeadToHead], anytime: Mapping[str, Mapping[str, Range]]
 ) -> str:
-    """What comes before the finding of a run that is not over; and whose verdicts a look at any time does not bear."""
+    """Return the preface of an unfinished run's finding, and name the verdicts that are not valid at any time."""
     if not findings.is_interim:
         return ""
     judged = [
@@ -254,7 +257,7 @@ def _verdict(comparison: Comparison | HeadToHead, verdicts: Verdicts, worth: flo
 
 
 def _difference(comparison: Comparison | HeadToHead) -> dict[str, Any]:
-    """Its lead with the interval that its verdict is about: of all contenders together, or the control's by itself."""
+    """Return the lead with the interval of its verdict: joint for contenders, individual for a control."""
     if isinstance(comparison, Comparison):
         return {"difference": estimate_of(comparison.jointly, Points)}
     return {"win_rate": estimate_of(comparison.jointly)}
@@ -274,7 +277,7 @@ def _interval_note(comparisons: Sequence[Comparison | HeadToHead], verdicts: Ver
 
 
 def _shortened(rows: Sequence[dict[str, Any]], lines: int | None) -> tuple[tuple[dict[str, Any], ...], int]:
-    """The rows that fit: of those without a significant difference the nearest to it are left out first."""
+    """Return the rows that fit; of those without a significant difference, the ones nearest to 0 are dropped first."""
     room = len(rows) if lines is None else max(lines - _AROUND, _FEWEST)
     surplus = max(len(rows) - room, 0)
     near = sorted((row for row in rows if row["verdict"] not in _KEPT), key=_distance)

@@ -11,7 +11,7 @@ from reports.text.sections import Section
 
 
 def placement_section(placements: Sequence[Placement], size: tuple[int, int] | None) -> Section:
-    """First placements up to symmetry, best of each player first."""
+    """Return first placements up to symmetry, each player's best first."""
     width = size[1] if size else 1
     rows = tuple(
         {

@@ -11,7 +11,7 @@ _ANSWER = ("difference", "p", "stands")
 
 
 def published_sections(analysis: PublishedAnalysis) -> tuple[Section, ...]:
-    """The claims, the same with all runs of an agent together, the repeated baselines, and every result."""
+    """Return the claims, the claims with all runs of an agent combined, the repeated baselines, and all results."""
     sections = [
         Section("claims", "Claims by table", _claims(analysis.claims), analysis.notes, keep=_ANSWER),
         Section("pooled", "All runs of an agent together", _claims(analysis.pooled), keep=_ANSWER),

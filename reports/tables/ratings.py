@@ -20,7 +20,7 @@ _NUMBERED = "Agents with equal ratings share a rank; here they are numbered in o
 def rating_sections(
     findings: RunResults, zero: str | None = None, ratings: Ratings | None = None
 ) -> tuple[Section, ...]:
-    """The ratings, made here if they are not at hand, best first, and the matrix of likelihoods of superiority."""
+    """Return the ratings (computed if not given), best first, and the matrix of likelihoods of superiority."""
     ratings = ratings or rate(findings, zero)
     names = [rating.agent for rating in ratings.ratings]
     likelihood = Chance if ratings.is_exact else Resampled
@@ -42,7 +42,7 @@ def rating_sections(
 
 
 def rating_rows(ratings: Ratings, called: str = "agent", is_sure: bool = True) -> list[dict[str, Any]]:
-    """Everybody by rating, with intervals if `is_sure`; `called` heads the column of names."""
+    """Return all agents by rating, with intervals if `is_sure`; `called` is the heading of their names."""
     return [
         {
             "rank": rank,
@@ -57,13 +57,13 @@ def rating_rows(ratings: Ratings, called: str = "agent", is_sure: bool = True) -
 
 
 def highest(ratings: Ratings) -> str:
-    """Who is rated highest, and the verb: "ada is", or of equals "ada and ben are"."""
+    """Name the agents with the highest rating, with the verb: "ada is", or for a tie "ada and ben are"."""
     names = [rating.agent for rank, rating in zip(ratings.ranks, ratings.ratings, strict=True) if rank == 1]
     return f"{join_names(names)} {'is' if len(names) == 1 else 'are'}"
 
 
 def rating_notes(findings: RunResults, ratings: Ratings, have_intervals: bool = True) -> tuple[str, ...]:
-    """What the ratings refer to, and their intervals, if these are shown."""
+    """Describe what the ratings refer to, and their intervals if shown."""
     notes = list(run_notes(findings))
     if not ratings.ratings:
         return (*notes, "No complete pairs to rate yet.")
@@ -87,7 +87,7 @@ def rating_notes(findings: RunResults, ratings: Ratings, have_intervals: bool = 
 
 
 def _helped(ratings: Ratings) -> Iterator[str]:
-    """Who was helped to a finite rating."""
+    """Name the agents that were given half a game for a finite rating."""
     if ratings.half_game_added:
         yield (
             f"{', '.join(ratings.half_game_added)}: won or lost every game against the rest, directly or through "
@@ -96,7 +96,7 @@ def _helped(ratings: Ratings) -> Iterator[str]:
 
 
 def _open_ended(ratings: Ratings) -> Iterator[str]:
-    """Whose interval is open, and why; it need not be that of one who was helped."""
+    """Name the agents with open intervals, and why; these need not be the same as those given half a game."""
     if ratings.open_ended:
         yield (
             f"{', '.join(ratings.open_ended)}: in too many resamples no chain of wins over {ratings.anchor} bounds "

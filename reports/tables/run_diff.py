@@ -15,7 +15,7 @@ from reports.text.sections import Section
 
 
 def change_sections(before: RunResults, after: RunResults) -> tuple[Section, ...]:
-    """Designs, games that both have, and results side by side, of two findings of a run each."""
+    """Return designs, shared games, and results side by side, of two findings of one run each."""
     shared = shared_games(before.sources[0].info.path, after.sources[0].info.path)
     return _design_section(before, after, shared), _results_section(before, after, shared)
 
@@ -41,7 +41,7 @@ def _design_section(before: RunResults, after: RunResults, shared: SharedGames) 
 
 
 def _describe_side(change: DesignChange, side: int) -> str:
-    """One side of a change; of settings, which are long, that they are there and which they are."""
+    """Describe one side of a change; settings, which are long, are abbreviated."""
     value = (change.before, change.after)[side]
     other = (change.before, change.after)[1 - side]
     if isinstance(value, str) and value.startswith("{") and isinstance(other, str) and other.startswith("{"):
@@ -86,7 +86,7 @@ def _results_section(before: RunResults, after: RunResults, shared: SharedGames)
 
 
 def _verdicts(findings: RunResults) -> dict[str, str]:
-    """The verdict on every contender, where there is a baseline."""
+    """Return the verdict on every contender, if there is a baseline."""
     if findings.baseline is None:
         return {}
     verdicts = judge(findings)

@@ -21,7 +21,7 @@ def sprt_sections(
     findings: RunResults, low: float | None, high: float | None, alpha: float = 0.05, beta: float = 0.05,
     model: str | None = None,
 ) -> tuple[Section, ...]:  # fmt: skip
-    """Decisions, and the path of the log-likelihood ratio to them."""
+    """Return decisions, and the paths of the log-likelihood ratios to them."""
     usual = bounds_of(findings)
     bounds = usual[0] if low is None else low, usual[1] if high is None else high
     tests = run_tests(findings, *bounds, alpha, beta, model or model_of(findings))
@@ -58,7 +58,7 @@ def _row(test: SequentialTest) -> dict[str, Any]:
 
 
 def _steps(test: SequentialTest) -> list[dict[str, Any]]:
-    """The path at about twenty places, the decision's among them."""
+    """Return the path at about twenty points, including the decision's."""
     if not test.observations:
         return []
     checkpoints = {int(number) for number in np.linspace(1, test.observations, min(_STEPS, test.observations))}
@@ -82,7 +82,7 @@ def _live(test: SequentialTest, value: float) -> Share | Points:
 
 
 def _method(test: SequentialTest) -> str:
-    """What was tested, in a sentence."""
+    """Describe the test in a sentence."""
     unit = "percentage points of the win rate, over openings against all opponents"
     if test.is_duel:
         unit = f"{unit_words(test)}, over pairs"
@@ -108,7 +108,7 @@ def _estimate_words(test: SequentialTest) -> str:
 
 
 def _far_outside(test: SequentialTest) -> str:
-    """Why a gauntlet's test is open although the interval holds neither of its differences; empty unless it is so."""
+    """Explain an open gauntlet test whose interval contains neither hypothesis; empty in all other cases."""
     low, high = test.live.last
     if test.is_duel or test.path.decision or (low <= test.path.sprt.high and high >= test.path.sprt.low):
         return ""
@@ -120,13 +120,13 @@ def _far_outside(test: SequentialTest) -> str:
 
 
 def _with_control(findings: RunResults, tests: Sequence[SequentialTest]) -> str:
-    """Whose openings are read with the baseline's; empty if nobody's."""
+    """Name the controls whose openings are combined with the baseline's; empty if there are none."""
     pooled = pooled_sentence(findings)
     return f"In this table {pooled}." if pooled and not all(test.is_duel for test in tests) else ""
 
 
 def _several(tests: Sequence[SequentialTest]) -> str:
-    """What error rates of single tests mean for so many of them."""
+    """Explain the effect of several tests on the error rates."""
     sprt = tests[0].path.sprt
     return (
         f"{len(tests)} tests, each with these error rates individually, not adjusted. If all contenders were at "
@@ -135,7 +135,7 @@ def _several(tests: Sequence[SequentialTest]) -> str:
 
 
 def _exact(test: SequentialTest) -> str:
-    """The share won where a test is still open at the end; exact when the openings ran out."""
+    """Return the share won if a test is still open at the end; exact when the openings ran out."""
     if test.path.decision or not test.observations:
         return ""
     if not test.is_duel:

@@ -25,7 +25,7 @@ TABLES = ("standings", "opponents", "sides", "forfeits", "lengths", "search")
 
 
 def summarize(findings: RunResults) -> tuple[Section, ...]:
-    """All tables of a summary."""
+    """Return all tables of a summary."""
     return (
         standings_section(findings),
         opponents_section(findings),
@@ -37,7 +37,7 @@ def summarize(findings: RunResults) -> tuple[Section, ...]:
 
 
 def rate_at_any_time(findings: RunResults, agent: str) -> dict[str, Range]:
-    """Of a run that is not over a column: the interval that holds however often one looks."""
+    """Return the column of anytime-valid intervals, for an unfinished run only."""
     if not findings.is_interim:
         return {}
     low, high = anytime_rate(findings, agent)
@@ -45,7 +45,7 @@ def rate_at_any_time(findings: RunResults, agent: str) -> dict[str, Range]:
 
 
 def standings_section(findings: RunResults) -> Section:
-    """Every agent's wins, pairs and win rate, best first."""
+    """Return every agent's wins, pairs and win rate, best first."""
     rows = []
     for standing in findings.standings:
         row: dict[str, Any] = {
@@ -65,14 +65,14 @@ def standings_section(findings: RunResults) -> Section:
 
 
 def interval_note(findings: RunResults) -> str:
-    """What the intervals of win rates are about, or that there are none."""
+    """Describe what the intervals of win rates refer to, or that there are none."""
     if findings.is_census:
         return "Every opening of this kind on this board was played: the win rates are exact for them."
     return "Win rates with individual 95 % intervals for openings of this kind on this board."
 
 
 def opponents_section(findings: RunResults) -> Section:
-    """Each measured agent against each opponent."""
+    """Return the results of each measured agent against each opponent."""
     rows = []
     for agent in findings.in_order(findings.measured):
         met = {matchup.opponent: matchup for matchup in matchups(findings.pairs, agent)}
@@ -86,7 +86,7 @@ def opponents_section(findings: RunResults) -> Section:
 
 
 def sides_section(findings: RunResults) -> Section:
-    """Each measured agent by side and by the colours of the opening's placements."""
+    """Return the results of each measured agent by side and by the colours of the opening's placements."""
     rows = [
         {
             "agent": split.agent,
@@ -104,7 +104,7 @@ def sides_section(findings: RunResults) -> Section:
 
 
 def forfeits_section(findings: RunResults) -> Section:
-    """Games lost by anything but having no move left."""
+    """Return the games lost by forfeit."""
     rows = tuple(
         {
             "agent": forfeit.agent,
@@ -121,7 +121,7 @@ def forfeits_section(findings: RunResults) -> Section:
 
 
 def lengths_section(findings: RunResults) -> Section:
-    """How long games were, in plies, including the opening."""
+    """Return the lengths of games in plies, including openings."""
     import pandas as pd
 
     games = findings.games
@@ -136,7 +136,7 @@ def lengths_section(findings: RunResults) -> Section:
 
 
 def search_section(findings: RunResults, efforts: Mapping[str, Effort]) -> Section:
-    """Depth, nodes and time of the agents' own moves."""
+    """Return depth, nodes and time of the agents' own moves."""
     costs = node_costs(findings)
     rows = [
         {
@@ -158,12 +158,12 @@ def search_section(findings: RunResults, efforts: Mapping[str, Effort]) -> Secti
 
 
 def pair_cells(pairs: PairCounts) -> dict[str, int]:
-    """Pairs both won, split and both lost, as cells."""
+    """Return the numbers of pairs both won, split and both lost, as cells."""
     return {"both_won": pairs.won, "split": pairs.split, "both_lost": pairs.lost}
 
 
 def run_notes(findings: RunResults) -> tuple[str, ...]:
-    """What holds for everything said about these runs."""
+    """Return the notes that apply to everything reported about these runs."""
     notes = equal_cost_sentences(findings)
     notes += [sentence for source in findings.sources if (sentence := missing_sentence(source.info.path))]
     notes += forfeit_sentences(findings)
@@ -219,7 +219,7 @@ def _length_cells(described: Any) -> dict[str, Any]:
 
 
 def run_rows(home: Path) -> list[dict[str, Any]]:
-    """A row for every run below a directory, oldest first, or for the run that it is itself."""
+    """Return a row for every run below a directory, oldest first, or for the run that it is itself."""
     return [_row(summary) for summary in list_runs(home)]
 
 

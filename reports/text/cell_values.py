@@ -1,6 +1,6 @@
 """Cell values with display formats: shares, percentage points, p-values, estimates.
 
-Each is the bare number to a program; `text` is how it is printed in a table.
+In JSON and CSV each is a plain number; `text` is its format in tables.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 _NOISE = 1e-12
-"""Nearer to no difference an end is rounding noise; one that is open there is further off (`clusters.OPEN`)."""
+"""Distance from no difference below which an end is rounding noise; open ends are further away (`OPEN`)."""
 _ALL_NAMED = 3
-"""Of more equals, a sentence names the first."""
+"""Number of names in a sentence; of more, only the first is named."""
 
 
 class HasEnds(Protocol):
-    """What `estimate_of` reads: an estimate and the ends of its interval."""
+    """Argument of `estimate_of`: an estimate and the ends of its interval."""
 
     @property
     def estimate(self) -> float:
@@ -33,7 +33,7 @@ class HasEnds(Protocol):
 
 
 class Identifier(int):
-    """A number that names something, such as a game: its digits are never grouped."""
+    """A number that identifies something, such as a game: its digits are never grouped."""
 
     @property
     def text(self) -> str:
@@ -42,7 +42,7 @@ class Identifier(int):
 
 
 class CopiedName(str):
-    """A name that people copy into a command: a table never shortens it."""
+    """A name that users copy into a command: a table never shortens it."""
 
 
 class Share(float):
@@ -59,7 +59,7 @@ class Chance(float):
 
     @property
     def text(self) -> str:
-        """Such as 84; 100 and 0 only where they are exact."""
+        """Such as 84; 100 and 0 only if exact."""
         if math.isnan(self):
             return "–"
         if 0 < self < 0.005:
@@ -68,7 +68,7 @@ class Chance(float):
 
 
 class Resampled(Chance):
-    """A probability counted in resamples: 0 and 1 only mean that none of them said otherwise."""
+    """A probability estimated from resamples: 0 and 1 only mean that it was the same in all of them."""
 
     @property
     def text(self) -> str:
@@ -125,7 +125,7 @@ class Score(float):
 
     @property
     def text(self) -> str:
-        """Such as 4.00 or −0.43; of very large and very small ones four significant digits."""
+        """Such as 4.00 or −0.43; very large and very small ones with four significant digits."""
         if math.isinf(self):
             return "∞" if self > 0 else "−∞"
         is_usual = not self or 0.005 <= abs(self) < 1e6
@@ -155,7 +155,7 @@ class PValue(float):
 
     @property
     def text(self) -> str:
-        """Three decimals; what is smaller is said to be."""
+        """Three decimals; smaller values as an inequality."""
         if math.isnan(self):
             return "–"
         return "< 0.001" if self < 0.0005 else f"{self:.3f}"
@@ -163,7 +163,7 @@ class PValue(float):
 
 @dataclass(frozen=True)
 class Estimate:
-    """An estimate with its interval; programs get it as three values, `name`, `name_low` and `name_high`."""
+    """An estimate with its interval; in JSON and CSV three values, `name`, `name_low` and `name_high`."""
 
     value: Any
     low: Any
@@ -181,7 +181,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Range:
-    """An interval by itself; programs get its ends as two values, `name_low` and `name_high`."""
+    """An interval by itself; in JSON and CSV two values, `name_low` and `name_high`."""
 
     low: Any
     high: Any
@@ -196,7 +196,7 @@ class Range:
 
 @dataclass(frozen=True)
 class WordedCell:
-    """What people read as a sentence and programs as facts: `value` under the column's name, `details` as columns."""
+    """A sentence in tables; in JSON and CSV `value` under the column's name, and `details` as further columns."""
 
     text: str
     value: Any
@@ -204,12 +204,12 @@ class WordedCell:
 
 
 def estimate_of(interval: HasEnds, kind: type[Share] | type[Points] = Share) -> Estimate:
-    """An interval as a cell."""
+    """Return an interval as a cell."""
     return Estimate(kind(interval.estimate), kind(interval.low), kind(interval.high))
 
 
 def pluralise(number: int, thing: str) -> str:
-    """A number with its noun.
+    """Return a number with its noun.
 
     >>> pluralise(1, "pair"), pluralise(2000, "pair"), pluralise(3, "match")
     ('1 pair', '2,000 pairs', '3 matches')
@@ -218,7 +218,7 @@ def pluralise(number: int, thing: str) -> str:
 
 
 def join_names(names: Sequence[str]) -> str:
-    """Equals in a sentence: all of them, or of many the first and how many others; nothing of nobody.
+    """Join names in a sentence: all of them, or if they are many the first and the number of others; empty for none.
 
     >>> join_names(["ada"]), join_names(["ada", "ben"]), join_names(["ada", "ben", "cy"]), join_names("abcde")
     ('ada', 'ada and ben', 'ada, ben and cy', 'a and 4 others')
@@ -229,12 +229,12 @@ def join_names(names: Sequence[str]) -> str:
 
 
 def cell_text(value: Any) -> str:
-    """The text of a cell of this module, or of a plain number."""
+    """Return the text of a cell of this module, or of a plain number."""
     return str(value.text) if hasattr(value, "text") else f"{value:.4g}"
 
 
 def end_text(value: Any) -> str:
-    """An end of an interval; one that would be rounded to no difference is said to be above or below it.
+    """Format an end of an interval; if it would be rounded to no difference, as above or below it.
 
     >>> end_text(Points(0.031)), end_text(Points(0.0003)), end_text(Share(0.49996))
     ('+3.1', 'above 0', 'below 50')
@@ -247,6 +247,6 @@ def end_text(value: Any) -> str:
 
 
 def _signed(value: float) -> str:
-    """One decimal and a sign; nothing but zeros has none."""
+    """Format with one decimal and a sign; zero has no sign."""
     text = f"{value:+.1f}".replace("-", "−")
     return "0.0" if text[1:] == "0.0" else text

@@ -7,14 +7,14 @@ import os
 from click import style
 
 _VERDICTS = ("verdict", "verdict before", "verdict after", "decision", "stands")
-"""The headings of columns that hold verdicts."""
+"""Headings of columns that contain verdicts."""
 _GOOD, _BAD = ("better", "yes"), ("worse", "no ", "control differs")
 _OPEN = ("no significant", "no difference")
-"""How verdicts begin that begin as bad ones do."""
+"""Beginnings of neutral verdicts that start like bad ones."""
 
 
 def coloured_verdict(heading: str, text: str) -> str:
-    """A cell as a terminal shows it: a verdict in its colour, unless NO_COLOR is set; anything else as it is.
+    """Return a cell with the colour of its verdict, unless NO_COLOR is set; other cells are unchanged.
 
     >>> coloured_verdict("verdict", "better ") != "better ", coloured_verdict("agent", "better")
     (True, 'better')

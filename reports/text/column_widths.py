@@ -8,23 +8,23 @@ from dataclasses import dataclass, replace
 from math import inf
 
 GAP = 2
-"""Blanks between two columns."""
+"""Spaces between two columns."""
 _SHORTEST_NAME = 20
 _NARROWEST_PROSE = 20
 _FEWEST_ALIKE = 3
-"""In a table of fewer rows a column is shown though all its cells are the same."""
+"""Minimum number of rows for hiding a column because all its cells are equal."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column as people read it; numbers are right-aligned and never shortened.
+    """A displayed column; numbers are right-aligned and never shortened.
 
     Attributes:
         title: its heading.
-        cells: its texts, one a row.
-        is_number: whether it holds numbers.
-        is_exact: whether its texts are copied by people, such as names of runs, and must not be shortened.
-        is_kept: whether it holds the answer, and is never left out.
+        cells: its texts, one per row.
+        is_number: whether it contains numbers.
+        is_exact: whether users copy its texts, such as names of runs, so that they must not be shortened.
+        is_kept: whether it contains the answer, and is never hidden.
     """
 
     title: str
@@ -35,25 +35,25 @@ class Column:
 
     @property
     def width(self) -> int:
-        """Of its widest line."""
+        """Width of its widest line."""
         lines = [line for text in (self.title, *self.cells) for line in text.split("\n")]
         return max(map(len, lines))
 
     @property
     def is_prose(self) -> bool:
-        """Whether it can be folded: text of several words."""
+        """Return whether it can be wrapped: text of several words."""
         return not self.is_number and any(" " in cell for cell in self.cells)
 
     @property
     def narrowest(self) -> int:
-        """How narrow it can become."""
+        """Minimum width."""
         if self.is_number or self.is_exact:
             return self.width
         return min(self.width, max(len(self.title), _NARROWEST_PROSE if self.is_prose else _SHORTEST_NAME))
 
 
 def without_constants(columns: Sequence[Column]) -> tuple[list[Column], str]:
-    """The columns that say something of their rows, and what the others say of all, as a sentence or nothing.
+    """Return the columns whose cells differ, and a sentence with the values of the constant ones, or nothing.
 
     >>> games = Column("games", ("1,400", "1,400", "1,400"), True)
     >>> without_constants([Column("agent", ("A", "B", "C"), False), games])[1]
@@ -69,9 +69,9 @@ def without_constants(columns: Sequence[Column]) -> tuple[list[Column], str]:
 
 
 def fit_columns(columns: Sequence[Column], width: int) -> tuple[list[Column], list[str]]:
-    """The columns, narrow enough for `width`, and the titles of those that had to be left out.
+    """Return the columns, fitted to `width`, and the titles of those that had to be hidden.
 
-    The last are given up first; never the first column, nor those that are kept.
+    The last are hidden first, but never the first column or those that are kept.
 
     >>> agent, cost, verdict = (Column(name, ("x" * 9,), True) for name in ("agent", "cost", "verdict"))
     >>> fit_columns([agent, cost, replace(verdict, is_kept=True)], 20)[1]
@@ -88,7 +88,7 @@ def fit_columns(columns: Sequence[Column], width: int) -> tuple[list[Column], li
 
 
 def total(widths: Sequence[int]) -> int:
-    """The width of a table of columns so wide.
+    """Return the total width of a table, given the widths of its columns.
 
     >>> total([5, 10])
     17
@@ -97,7 +97,7 @@ def total(widths: Sequence[int]) -> int:
 
 
 def shortened(names: Sequence[str], width: int) -> list[str]:
-    """Names of at most `width` characters, shortened in the middle; of more if two would look alike.
+    """Shorten names to `width` characters by cutting the middle; to more if two would become equal.
 
     >>> shortened(["ID_Edge_Distance_Weighted", "ID_Edge_Distance_Dynamic", "Random"], 16)
     ['ID_Edge…Weighted', 'ID_Edge…_Dynamic', 'Random']
@@ -118,7 +118,7 @@ def _in_the_middle(name: str, width: int, tail: int) -> str:
 
 
 def _rooms(columns: Sequence[Column], width: int) -> list[tuple[Column, int]]:
-    """How wide each column may be: what has to be saved, the widest that can be narrower save."""
+    """Return the maximum width of each column: the widest ones that can be narrowed are narrowed first."""
     rooms = [column.width for column in columns]
     while total(rooms) > width:
         spare = [room if room > column.narrowest else -inf for column, room in zip(columns, rooms, strict=True)]

@@ -19,9 +19,9 @@ from reports.text.column_widths import GAP, Column, fit_columns, total, without_
 Format = Literal["table", "json", "csv", "markdown"]
 FORMATS: tuple[Format, ...] = ("table", "json", "csv", "markdown")
 UNLIMITED = 100_000
-"""The width where nothing is cut."""
+"""Width without a limit."""
 _SMALLEST = 1e-4
-"""Columns with smaller numbers show each by itself."""
+"""Columns with smaller numbers format each of them separately."""
 
 
 def render_rows(
@@ -32,13 +32,13 @@ def render_rows(
     elsewhere: str = "--format csv",
     keep: Collection[str] = (),
 ) -> str:
-    """Rows of the same keys as text in one of the formats.
+    """Render rows with the same keys as text in one of the formats.
 
-    JSON and CSV keep the values as they are; table and Markdown show numbers to four significant digits, those of a
-    column to as many decimals, and mark what is missing with a dash. A table is as wide as the terminal at most: names
-    are shortened in the middle, then columns left out, the last first but never those of the names `keep`; a line below
-    says which, and what has them all: `elsewhere`. With `panels` the columns behind the second are spread over several
-    tables instead.
+    JSON and CSV contain exact values. Tables and Markdown show numbers with four significant digits, all of a column
+    with equally many decimals, and a dash for missing values. A table is at most as wide as the terminal: names are
+    shortened in the middle, then columns are hidden, the last first but never those named in `keep`. A line below names
+    the hidden columns and `elsewhere`, where they are shown. With `panels` the columns after the second are distributed
+    over several tables instead.
     """
     if output == "json":
         return json.dumps([{key: _plain(value) for key, value in row.items()} for row in rows], indent=2)
@@ -58,9 +58,9 @@ def render_rows(
 
 
 def shown_column(values: Sequence[Any]) -> list[str]:
-    """The values of a column as people read them: plain numbers with as many decimals, all of them.
+    """Format the values of a column: plain numbers with equally many decimals.
 
-    The largest has four significant digits at least, the smallest one.
+    The largest has at least four significant digits, the smallest at least one.
 
     >>> shown_column([8.694, 10.13, 9.0]), shown_column([1.0, 25.0]), shown_column([0.04, 12345.6])
     (['8.69', '10.13', '9.00'], ['1', '25'], ['0.04', '12,345.60'])
@@ -79,7 +79,7 @@ def shown_column(values: Sequence[Any]) -> list[str]:
 
 
 def with_minus(number: str) -> str:
-    """A number with a minus sign instead of a hyphen, so that all tables have the same.
+    """Return a number with a minus sign instead of a hyphen, as in all tables.
 
     >>> with_minus("-4.00"), with_minus("1e-05")
     ('−4.00', '1e-05')
@@ -88,7 +88,7 @@ def with_minus(number: str) -> str:
 
 
 def show(value: Any) -> str:
-    """A value as people read it; one that has a text of its own, such as those of `cells`, says it as `text`."""
+    """Format a value; values with a `text`, such as those of `cell_values`, are formatted by it."""
     if hasattr(value, "text"):
         return str(value.text)
     if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -105,7 +105,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON and CSV hold it; they know neither NaN nor infinities, which become null and text."""
+    """Return a value for JSON and CSV, which have neither NaN nor infinities: these become null and text."""
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
     return value
@@ -133,13 +133,13 @@ def _terminal_table(title: str, columns: Sequence[Column], panels: bool, elsewhe
 
 
 def without_room(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The columns for which a table of these rows has no room on the terminal."""
+    """Return the columns that do not fit on the terminal in a table of these rows."""
     columns = [_column(name, [row[name] for row in rows]) for name in (rows[0] if rows else ())]
     return fit_columns(without_constants(columns)[0], terminal_width())[1] if columns else []
 
 
 def _panels(columns: Sequence[Column], width: int) -> list[list[Column]]:
-    """Columns in groups that fit, each behind the first two."""
+    """Group columns so that each group fits, together with the first two columns."""
     heads, remaining = list(columns[:2]), list(columns[2:])
     room = width - total([column.narrowest for column in heads])
     panels: list[list[Column]] = []
@@ -173,7 +173,7 @@ def _line(texts: Sequence[str], columns: Sequence[Column], widths: Sequence[int]
 
 
 def wrapped(sentence: str, width: int) -> str:
-    """A text whose lines break between words where the terminal ends; not at all where there is no end."""
+    """Wrap a text to the terminal's width; unchanged if there is no limit."""
     if width >= UNLIMITED:
         return sentence
     words = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
@@ -182,15 +182,15 @@ def wrapped(sentence: str, width: int) -> str:
 
 
 def terminal_width() -> int:
-    """Columns of the terminal; into a file or a pipe, as many as a table wants."""
+    """Return the columns of the terminal; unlimited for a file or a pipe."""
     return shutil.get_terminal_size().columns if is_terminal() else UNLIMITED
 
 
 def terminal_height() -> int | None:
-    """Lines of the terminal; None where what is printed is not looked at on one."""
+    """Return the lines of the terminal; None if output does not go to one."""
     return shutil.get_terminal_size().lines if is_terminal() else None
 
 
 def is_terminal() -> bool:
-    """Whether what is printed is looked at on a terminal."""
+    """Return whether output goes to a terminal."""
     return sys.stdout.isatty()

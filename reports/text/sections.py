@@ -12,16 +12,16 @@ from reports.text.cell_values import Estimate, Range, WordedCell
 from reports.text.rendering import Format, render_rows, terminal_width, wrapped
 
 _HEADINGS = {"p_better": "one-sided p, unadjusted", "minutes": "time"}
-"""Where a column's key does not say enough to people."""
+"""Headings of columns whose keys are not clear enough."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A table called `key` by programs and `title` by people, with sentences that belong to it.
+    """A table with a `key` for programs, a `title` for readers, and notes.
 
-    Where it is wider than the terminal, `panels` has its columns spread over several tables, so that none is left out.
-    `verbatim`: columns are called by names, such as those of agents, and headed by them as they are. `keep`: columns
-    that hold the answer, and are shown however narrow the terminal is; of the others the last are left out first.
+    If it is wider than the terminal, `panels` distributes its columns over several tables, so that none is hidden.
+    `verbatim`: column keys are names, such as those of agents, and are used as headings unchanged. `keep`: columns that
+    contain the answer and are always shown; of the others the last are hidden first.
     """
 
     key: str
@@ -34,7 +34,7 @@ class Section:
 
 
 def render_sections(sections: Sequence[Section], output: Format, only: str | None = None) -> str:
-    """The sections as one text; with `only`, the table of that key by itself.
+    """Render the sections as one text; with `only`, just the table of that key.
 
     JSON is one object: each table under its key, and all notes under "notes". CSV puts a comment line with the key
     above each table unless there is only one.
@@ -57,7 +57,7 @@ def render_sections(sections: Sequence[Section], output: Format, only: str | Non
 
 
 def section_called(sections: Sequence[Section], key: str) -> Section:
-    """The section of that key; ValueError naming those there are."""
+    """Return the section of a key; the ValueError for an unknown one lists the keys."""
     for section in sections:
         if section.key == key:
             return section
@@ -66,8 +66,11 @@ def section_called(sections: Sequence[Section], key: str) -> Section:
 
 
 def flat_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Rows for programs: an estimate becomes its value and its two ends, in every row of its column; what is told in a
-    sentence becomes the facts behind it."""
+    """Return rows for programs: estimates and worded cells are split into their values.
+
+    An estimate becomes its value and its two ends in every row of its column; a sentence becomes the facts it
+    expresses.
+    """
     kinds = {key: type(value) for row in rows for key, value in row.items() if isinstance(value, (Estimate, Range))}
     return [
         {name: part for key, value in row.items() for name, part in _parts(key, value, kinds.get(key)).items()}
@@ -76,7 +79,7 @@ def flat_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def worded_rows(rows: Sequence[Mapping[str, Any]], verbatim: bool = False) -> list[dict[str, Any]]:
-    """Rows for people: the same cells under readable headings, and sentences as they are."""
+    """Return rows for display: the same cells under readable headings, and sentences unchanged."""
     return [
         {
             key if verbatim else _heading(key): value.text if isinstance(value, WordedCell) else value

@@ -7,11 +7,11 @@ from typing import Literal
 from experiments.inference.contenders.baseline_comparison import Verdict
 
 Word = Verdict | Literal["same moves"]
-"""What a comparison finds; in solved positions also that both make the same moves."""
+"""Results of a comparison; in solved positions also that both make the same moves."""
 
 
 def verdict_of(estimate: float, is_significant: bool) -> Word:
-    """The verdict on a difference, positive where the contender is ahead.
+    """Return the verdict on a difference, positive if the contender is ahead.
 
     >>> verdict_of(-0.02, True), verdict_of(0.02, False)
     ('worse', 'no significant difference')
@@ -22,7 +22,7 @@ def verdict_of(estimate: float, is_significant: bool) -> Word:
 
 
 def verdict_clause(word: Word, is_quick: bool = False) -> str:
-    """A verdict within a sentence; a quick test only suggests one.
+    """Format a verdict as a clause; a quick test only suggests one.
 
     >>> verdict_clause("better"), verdict_clause("better", is_quick=True), verdict_clause("no significant difference")
     ('better', 'looks better (quick test)', 'no significant difference yet')
@@ -33,7 +33,7 @@ def verdict_clause(word: Word, is_quick: bool = False) -> str:
 
 
 def verdict_sentence(contender: str, baseline: str, word: Word, difference: str) -> str:
-    """A verdict as a sentence; `difference` is the estimate with its interval and unit.
+    """Format a verdict as a sentence; `difference` is the estimate with its interval and unit.
 
     >>> verdict_sentence("Mine", "Base", "no significant difference", "+0.3 (−1.0 to +1.6) points")
     'Mine shows no significant difference from Base yet: +0.3 (−1.0 to +1.6) points.'

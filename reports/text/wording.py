@@ -1,6 +1,6 @@
 """Results in words: verdicts, decisions, controls, published claims.
 
-Results themselves hold facts only; tables, pages and examples all speak through here.
+Results contain facts only; tables, pages and examples all use this module for their words.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ from reports.text.cell_values import (
 )
 
 _MANY_FORFEITS = 0.05
-"""Above this share of the games, forfeits move results as much as any difference people look for."""
+"""Share of games above which forfeits affect results as much as typical differences."""
 _DISTRUST = 0.001
-"""A control that differs from the baseline by so little chance says that something is wrong; one sound run in 1,000."""
+"""p-value of a control below which something is wrong: it occurs in one of 1,000 correct runs."""
 _EVERYTHING = 0.75
-"""An interval over this share of all the differences there are says nothing."""
+"""Share of the range of differences above which an interval carries no information."""
 _LONGEST_DETAIL = 200
 _FEW = 3
 _FIRST = 6
 _FACTS = ("not_better_by", "not_worse_by", "could_have_found", "more_pairs", "plays_alike")
-"""What programs are told beside a verdict."""
+"""Fields for programs beside a verdict."""
 
 
 def verdict_words(comparison: Comparison | HeadToHead, worth: float = WORTH) -> str:
-    """A verdict as one short phrase; what is excluded where there is none, `excluded_sentence` says.
+    """Format a verdict as one short phrase; for contenders without one, see also `excluded_sentence`.
 
-    `worth` is a difference worth having: what is bounded by less either way is no such difference.
+    `worth` is a difference worth having: if the interval is within ± `worth`, there is no such difference.
     """
     if comparison.verdict == "equal":
         return "equal on all openings"
@@ -70,18 +70,18 @@ def verdict_words(comparison: Comparison | HeadToHead, worth: float = WORTH) -> 
 
 
 def is_too_little(comparison: Comparison | HeadToHead) -> bool:
-    """Whether so little was played that hardly any difference is excluded."""
+    """Return whether so few games were played that hardly any difference is excluded."""
     least, most = comparison.lead
     return most - least >= _EVERYTHING * (1 if isinstance(comparison, HeadToHead) else 2)
 
 
 def short_verdict(comparison: Comparison | HeadToHead, worth: float = WORTH) -> str:
-    """A verdict in two or three words; where it has more, what stands before the colon says it."""
+    """Format a verdict in two or three words: the part of a longer one before the colon."""
     return verdict_words(comparison, worth).partition(":")[0].removesuffix(" on all openings")
 
 
 def finding_sentence(verdicts: Verdicts) -> str:
-    """What a run found, in one sentence: how many beat the baseline, which, who is worse, and what the control did."""
+    """Summarise a run in one sentence: how many beat the baseline, which, who is worse, and the control's result."""
     comparisons: list[Comparison | HeadToHead] = [*verdicts.claims]
     comparisons += (duel for duel in verdicts.duels if duel.contender not in verdicts.controls)
     if not comparisons or all(comparison.is_empty for comparison in comparisons):
@@ -118,7 +118,7 @@ def finding_sentence(verdicts: Verdicts) -> str:
 
 
 def _single_finding(comparison: Comparison | HeadToHead, baseline: str, surely: str) -> str:
-    """What was found of the only contender."""
+    """Return the finding about the only contender."""
     name = comparison.contender
     if comparison.verdict == "better":
         return f"{name} {surely}beats {baseline}"
@@ -130,7 +130,7 @@ def _single_finding(comparison: Comparison | HeadToHead, baseline: str, surely: 
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Names behind a colon, the first few of many."""
+    """Return names after a colon, the first few if they are many."""
     if not names:
         return ""
     overflow = f" and {len(names) - _FIRST} more" if len(names) > _FIRST else ""
@@ -138,7 +138,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def excluded_sentence(claims: Sequence[Comparison | HeadToHead]) -> str:
-    """What is excluded of contenders that cannot be told from the baseline; empty if nothing is."""
+    """Return what is excluded for contenders without significant difference; empty if nothing is."""
     unsure = [claim for claim in claims if claim.verdict == "no significant difference" and not claim.plays_alike]
     bounded = [claim for claim in unsure if not claim.is_empty and not is_too_little(claim)]
     if not bounded:
@@ -157,10 +157,11 @@ def excluded_sentence(claims: Sequence[Comparison | HeadToHead]) -> str:
 
 
 def verdict_cell(comparison: Comparison | HeadToHead, worth: float = WORTH) -> WordedCell:
-    """A verdict as a cell: its phrase, and for programs the bare verdict, what it excludes and what it would take.
+    """Return a verdict as a cell: its phrase, and for programs the plain verdict, its bounds and games needed.
 
-    `not_better_by` and `not_worse_by` are the ends of the joint interval, `could_have_found` the difference that power
-    0.8 was there for, `more_pairs` those of the contender still to be played to find `worth`, if nothing is told yet.
+    `not_better_by` and `not_worse_by` are the ends of the joint interval, `could_have_found` is the difference
+    detectable with power 0.8, and `more_pairs` are the contender's pairs still needed to detect `worth`, if there is no
+    verdict yet.
     """
     reach = detectable_effect(comparison, worth)
     least, most = comparison.lead
@@ -172,7 +173,7 @@ def verdict_cell(comparison: Comparison | HeadToHead, worth: float = WORTH) -> W
 
 
 def reach_sentences(claims: Sequence[Comparison | HeadToHead], worth: float, population: int | None) -> list[str]:
-    """What could have been found at all, and what a difference worth having would cost."""
+    """Describe which difference could have been detected, and the cost of detecting one worth having."""
     open_ones = [claim for claim in claims if not claim.is_empty and not claim.is_census]
     if not open_ones:
         return []
@@ -206,13 +207,13 @@ def reach_sentences(claims: Sequence[Comparison | HeadToHead], worth: float, pop
 
 
 def against_all_cell(comparison: Comparison) -> WordedCell:
-    """Whether a contender is shown to be better against every opponent, as a cell."""
+    """Return, as a cell, whether a contender is significantly better against every opponent."""
     is_shown = comparison.better_against_every_opponent
     return WordedCell("yes" if is_shown else "not significant", is_shown, {})
 
 
 def against_all_sentence(claims: Sequence[Comparison], worth: float) -> str:
-    """What "not significant" means: how often a contender that is better against all passes the test."""
+    """Explain what "not significant" means: the power of the test for a contender that is better against all."""
     known = [claim for claim in claims if claim.effects and not claim.is_census]
     if not known:
         return ""
@@ -227,7 +228,7 @@ def against_all_sentence(claims: Sequence[Comparison], worth: float) -> str:
 
 
 def interval_sentence(claims: Sequence[Comparison | HeadToHead]) -> str:
-    """What intervals and verdicts hold for together, and how they belong to each other."""
+    """Explain for which comparisons intervals and verdicts hold jointly, and how they are related."""
     if all(claim.is_census for claim in claims):
         return ""
     confidence = f"{100 * claims[0].jointly.confidence:.0f} %"
@@ -241,7 +242,7 @@ def interval_sentence(claims: Sequence[Comparison | HeadToHead]) -> str:
 
 
 def pooled_sentence(findings: RunResults) -> str:
-    """Whose games count as the baseline's in comparisons, and what it won with them; empty if nobody's."""
+    """Name the controls whose games count as the baseline's, with its win rate including them; empty if none."""
     controls, baseline = findings.pooled_controls, findings.baseline
     if not controls or baseline not in findings.pooled_pairs.agents:
         return ""
@@ -250,7 +251,7 @@ def pooled_sentence(findings: RunResults) -> str:
 
 
 def baseline_openings_words(claims: Sequence[Comparison]) -> str:
-    """How many openings the baseline played beyond the contenders', as a clause; empty if none."""
+    """Return the number of openings the baseline played beyond the contenders', as a clause; empty if none."""
     baseline_openings = max((claim.baseline_openings for claim in claims if claim.paired), default=0)
     if baseline_openings <= max((claim.openings for claim in claims), default=0):
         return ""
@@ -261,19 +262,19 @@ def baseline_openings_words(claims: Sequence[Comparison]) -> str:
 
 
 def control_cell(comparison: Comparison) -> WordedCell:
-    """What a control shows, as a cell: a verdict of its own, which the short view has as well."""
+    """Return a control's result as a cell: a verdict of its own kind, also in the short view."""
     return WordedCell(
         control_words(comparison), "control differs" if _is_odd(comparison) else "control", dict.fromkeys(_FACTS)
     )
 
 
 def control_words(comparison: Comparison) -> str:
-    """Whether a control does what it should: differ from the baseline by luck alone."""
+    """Return whether a control differs from the baseline only by luck, as it should."""
     return "control: differs from itself" if _is_odd(comparison) else "control: no difference (as expected)"
 
 
 def control_sentence(comparison: Comparison) -> str:
-    """What the control shows, in a sentence."""
+    """Describe the control's result in a sentence."""
     difference = estimate_of(comparison.difference, Points).text
     if _is_odd(comparison):
         return (
@@ -289,7 +290,7 @@ def control_sentence(comparison: Comparison) -> str:
 
 
 def forfeit_sentences(findings: RunResults) -> list[str]:
-    """How many games were lost by anything but having no move left, by whom, and what that does to the rest."""
+    """Report the forfeits by agent, and their effect on the results."""
     games, groups = findings.played, forfeits_of(findings)
     total = sum(group.games for group in groups)
     if not total:
@@ -313,13 +314,13 @@ def forfeit_sentences(findings: RunResults) -> list[str]:
 
 
 def _reason_words(forfeit: ForfeitGroup) -> str:
-    """Why games were lost, with what the log says of the first of them, such as the file and line of an error."""
+    """Return reasons of forfeits, with the log's detail of the first one, such as the file and line of an error."""
     detail = f" ({shorten(forfeit.detail, _LONGEST_DETAIL)})" if forfeit.detail else ""
     return f"{forfeit.reason}{detail}"
 
 
 def decision_words(test: SequentialTest) -> str:
-    """Which of its two differences a sequential test decided for, or that it is open and what holds it back."""
+    """Return which hypothesis a sequential test accepted, or that it is open and why."""
     if test.path.decision:
         bound = f"{test.high if test.path.decision == 'H1' else test.low:g}".replace("-", "−")
         return f"accepted: {bound} {unit_words(test)} ({test.path.decision})"
@@ -334,20 +335,20 @@ def decision_words(test: SequentialTest) -> str:
 
 
 def decision_cell(test: SequentialTest) -> WordedCell:
-    """A decision as a cell: H1, H0 or undecided, between which differences, and whether the openings ran out."""
+    """Return a decision as a cell: H1, H0 or undecided, the two hypotheses, and whether the openings ran out."""
     details = {"low": test.low, "high": test.high, "unit": unit_words(test), "openings_ran_out": test.census}
     return WordedCell(decision_words(test), test.path.decision or "undecided", details)
 
 
 def unit_words(test: SequentialTest) -> str:
-    """What a sequential test's bounds are counted in."""
+    """Return the unit of a sequential test's bounds."""
     if not test.is_duel:
         return "points"
     return "normalized Elo" if test.path.sprt.model == "normalized" else "Elo"
 
 
 def anytime_cells(findings: RunResults) -> dict[str, dict[str, Range]]:
-    """For each contender of a run that is not over a column: its interval that holds however often one looks."""
+    """Return a column of anytime-valid intervals for each contender, for an unfinished run only."""
     if not findings.is_interim:
         return {}
     return {
@@ -357,12 +358,12 @@ def anytime_cells(findings: RunResults) -> dict[str, dict[str, Range]]:
 
 
 def at_any_time(anytime: Mapping[str, dict[str, Range]], name: str) -> dict[str, Range | None]:
-    """A contender's column of `anytime_cells`; empty for a control, and none where nobody has it."""
+    """Return a contender's column of `anytime_cells`; None for a control, and empty if no contender has one."""
     return {**dict.fromkeys(["at_any_time"] if anytime else []), **anytime.get(name, {})}
 
 
 def stopped_cell(test: SequentialTest) -> Estimate | None:
-    """The median-unbiased estimate after a test, with its interval; None while the test is open."""
+    """Return the median-unbiased estimate after a test, with its interval; None while the test is open."""
     if test.estimate is None:
         return None
     ends = (test.estimate.estimate, test.estimate.low, test.estimate.high)
@@ -370,8 +371,7 @@ def stopped_cell(test: SequentialTest) -> Estimate | None:
 
 
 def stopped_sentences(tests: Sequence[SequentialTest]) -> list[str]:
-    """What sequential tests decided, in words, and how strong the contenders are by an estimate that allows for the
-    stopping."""
+    """Describe the decisions of sequential tests, with estimates of strength that account for the stopping rule."""
     sentences = []
     for test in tests:
         cell = stopped_cell(test)
@@ -381,7 +381,7 @@ def stopped_sentences(tests: Sequence[SequentialTest]) -> list[str]:
 
 
 def decision_sentence(test: SequentialTest) -> str:
-    """What a sequential test decided; of an open one where its log-likelihood ratio stands between its bounds."""
+    """Describe the decision of a sequential test, or the log-likelihood ratio and the bounds of an open one."""
     read = pluralise(test.path.decided_after or test.observations, "pair" if test.is_duel else "opening")
     unit, (low, high) = unit_words(test), (signed(bound) for bound in (test.low, test.high))
     if test.path.decision == "H1":
@@ -405,12 +405,12 @@ def decision_sentence(test: SequentialTest) -> str:
 
 
 def signed(bound: float) -> str:
-    """A difference with its sign; none has no sign."""
+    """Format a difference with its sign; zero has no sign."""
     return f"{bound:+g}".replace("-", "−") if bound else "0"
 
 
 def claim_words(claim: Claim) -> str:
-    """What was published about an agent, and whether it stands, in a sentence or two."""
+    """Describe a published claim, and whether it holds, in a sentence or two."""
     if not claim.opponents:
         return f"{claim.agent}: no opponent in common with {claim.baseline}, so no comparison is possible."
     difference = claim.test.difference
@@ -432,7 +432,7 @@ def claim_words(claim: Claim) -> str:
 
 
 def repetition_words(repetition: Repetition) -> str:
-    """What measuring the same baseline several times shows, in a sentence or two."""
+    """Describe the results of measuring the same baseline several times, in a sentence or two."""
     rates = [run.rate.estimate for run in repetition.runs]
     odd = "" if repetition.is_luck else " That is more than chance explains: something else changed."
     return (
@@ -444,7 +444,7 @@ def repetition_words(repetition: Repetition) -> str:
 
 
 def p_words(value: float) -> str:
-    """A p-value in a sentence.
+    """Format a p-value for a sentence.
 
     >>> p_words(0.04), p_words(0.0001)
     ('p = 0.040', 'p < 0.001')
@@ -454,7 +454,7 @@ def p_words(value: float) -> str:
 
 
 def two_digits(value: float) -> int:
-    """A number nobody should take for exact: rounded to two significant digits.
+    """Round an approximate number to two significant digits.
 
     >>> two_digits(1234.5)
     1200
@@ -463,7 +463,7 @@ def two_digits(value: float) -> int:
 
 
 def _size(value: float) -> str:
-    """A difference of shares in percentage points, without a sign."""
+    """Format a difference of shares in percentage points, without a sign."""
     return f"{max(100 * value, 0.0):.1f}"
 
 

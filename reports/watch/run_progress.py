@@ -38,18 +38,18 @@ from reports.text.sections import render_sections
 _SHOWN = 12
 _SHARE_OF_TIME = 0.02
 _UNSTEADY = 5.0
-"""Seconds of playing before the time left is told."""
+"""Seconds of playing before the remaining time is shown."""
 _LOOK_BACK = 600.0
-"""Seconds by which the rest of a count is judged: one of its things may take a minute."""
+"""Window in seconds for estimating a count's remaining time: a single item may take a minute."""
 _BAR = 60
 _LONGEST_NAME = 36
 _AROUND = 5
-"""Lines around the standings: the summary, the bar, the head, what is left out, the cursor."""
+"""Lines besides the standings: the summary, the bar, the heading, the hidden rows, the cursor."""
 _FEWEST = 4
 
 
 def opponent_rows(plan: Plan, points: NDArray[np.int8]) -> list[dict[str, Any]]:
-    """The familiar table: a line an agent, best first, its win rate, and games won of games played by opponent."""
+    """Return the classic table, one row per agent, best first: win rate, and games won of games by opponent."""
     pairs_won = np.where(points < 0, 0, points).sum(axis=(0, 2))
     played = (points >= 0).sum(axis=(0, 2))
     entrants, matches = plan.entrants, plan.schedule.matches
@@ -71,7 +71,7 @@ def opponent_rows(plan: Plan, points: NDArray[np.int8]) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class WonOf:
-    """Games won and games played as a cell; None where two do not meet."""
+    """Games won and games played as a cell; None if two agents do not meet."""
 
     games: tuple[int, int] | None
 
@@ -87,7 +87,7 @@ def _rate(cells: Sequence[tuple[int, int]]) -> Share:
 
 
 def cost_table(plan: Plan, costs: Mapping[str, Cost]) -> Table:
-    """What `equal_cost` measured: what a node costs, over the baseline's, its spread, and the nodes a move for it."""
+    """Return the measurements of `equal_cost`: relative cost per node, its spread, and nodes per move."""
     table = Table("Agent", box=None, header_style="bold", pad_edge=False, title="Equal cost", title_justify="left")
     for title in ("ns a node", "cost", "spread", "nodes a move"):
         table.add_column(title, justify="right")
@@ -103,7 +103,7 @@ def cost_table(plan: Plan, costs: Mapping[str, Cost]) -> Table:
 def play_shown(
     config: Config, *, resume: bool = False, retry_forfeits: bool = False, extends: Path | None = None
 ) -> RunOutcome:
-    """Play a tournament as `play_tournament` does, shown live on the terminal; its notes are those not told yet."""
+    """Play a tournament like `play_tournament`, with live display; the outcome has only notes not printed yet."""
     printed: set[str] = set()
     with display(Console(width=terminal_width()), printed) as show:
         outcome = play_tournament(config, resume=resume, retry_forfeits=retry_forfeits, extends=extends, show=show)
@@ -111,7 +111,7 @@ def play_shown(
 
 
 def print_outcome(outcome: RunOutcome) -> None:
-    """Print who won how many games of a run, what should be known of it, and of a finished run the verdict."""
+    """Print the win rates of a run, notes, and for a finished run the verdict."""
     if outcome.logged and not (outcome.finished and outcome.plan.config.format == "head-to-head"):
         elsewhere = command("summary", outcome.path, "--table", "opponents")
         print(render_rows(opponent_rows(outcome.plan, outcome.points), "table", elsewhere=elsewhere))
@@ -122,21 +122,21 @@ def print_outcome(outcome: RunOutcome) -> None:
 
 
 def verdict_text(run: Path) -> str:
-    """What `compare` says first of a run."""
-    from reports.tables.headlines import compare_headline  # here: most of what shows a bar has no run to compare
+    """Return the first output of `compare` about a run."""
+    from reports.tables.headlines import compare_headline  # here: most users of the bar do not compare
 
     headline = compare_headline(load_findings([run]), lines=terminal_height())
     return render_sections([headline.section], "table")
 
 
 def end_message(outcome: RunOutcome) -> str:
-    """How many games a finished run has, where it lies, and what says more about it."""
+    """Return the number of games of a finished run, its path, and commands for more information."""
     played = f"{outcome.logged:,} of {outcome.total:,} games in {outcome.seconds:.0f} s, logged in {outcome.path}."
     return f"{played} More: {command('compare', outcome.path, '--full')}"
 
 
 def what_is_kept(outcome: RunOutcome) -> str:
-    """How far an interrupted run came, and where it lies."""
+    """Return how far an interrupted run came, and its path."""
     if outcome.logged == outcome.total and not outcome.finished:
         return f"all {outcome.total:,} games are in {outcome.path}; only the end of the run is not recorded yet"
     return f"{outcome.logged:,} of {outcome.total:,} games are in {outcome.path}"
@@ -144,7 +144,10 @@ def what_is_kept(outcome: RunOutcome) -> str:
 
 @contextmanager
 def display(console: Console, printed: set[str] | None = None) -> Iterator[Show]:
-    """Show a run live on a terminal; elsewhere, a line every ten seconds, and notes, which `printed` then has."""
+    """Show a run live on a terminal; elsewhere print a line every ten seconds, and notes.
+
+    Printed notes are added to `printed`.
+    """
     if not console.is_terminal:
         yield _lines(console, set() if printed is None else printed)
         return
@@ -153,7 +156,7 @@ def display(console: Console, printed: set[str] | None = None) -> Iterator[Show]
 
 
 class _Screen:
-    """Draws again when there is something new, but spends no more than a fiftieth of the time on it."""
+    """Redraws the screen when something changed, using at most a fiftieth of the time."""
 
     def __init__(self, live: Live) -> None:
         self._live = live
@@ -175,7 +178,7 @@ class _Screen:
 
 
 def _steadiness() -> Callable[[RunProgress], bool]:
-    """Whether the time left can be told: not in the first seconds, when it swings."""
+    """Return whether the remaining time can be estimated: not in the first seconds, when it fluctuates."""
     started: list[float] = []
 
     def is_steady(progress: RunProgress) -> bool:
@@ -187,7 +190,7 @@ def _steadiness() -> Callable[[RunProgress], bool]:
 
 
 _COUNTS_ON = re.compile(r"(?<= lost )[\d,]+ of [\d,]+(?= games)")
-"""What changes from game to game in a note, which is told once for that, and in the end."""
+"""Parts of a note that change from game to game; notes that differ only there are printed once, and at the end."""
 
 
 def _lines(console: Console, printed: set[str]) -> Show:
@@ -212,7 +215,7 @@ def _lines(console: Console, printed: set[str]) -> Show:
 
 
 def screen(progress: RunProgress, is_steady: bool, height: int) -> RenderableType:
-    """All that is shown of a running tournament, on so many lines: notes, how far it is, machines, standings."""
+    """Return the whole display of a running tournament on `height` lines: notes, progress, machines, standings."""
     tests = live_tests(progress.plan, progress.points)
     bar = Table.grid()
     bar.add_row(_bar_of_test(tests[0]) if len(tests) == 1 else _bar_of_games(progress))
@@ -232,13 +235,13 @@ def _bar_of_games(progress: RunProgress) -> ProgressBar:
 
 
 def _bar_of_test(test: LiveTest) -> ProgressBar:
-    """Where the log-likelihood ratio stands between its bounds, H0 to the left."""
+    """Return the log-likelihood ratio between its bounds as a bar, H0 on the left."""
     width = test.upper_bound - test.lower_bound
     return ProgressBar(total=width, completed=min(max(test.ratio - test.lower_bound, 0), width), width=_BAR)
 
 
 def machine_table(machines: Sequence[Machine]) -> Table:
-    """The machines of a cluster, the fastest first: cores, games a second, batches they are at."""
+    """Return the machines of a cluster, fastest first: cores, games per second, unfinished batches."""
     table = Table("Machine", box=None, header_style="bold", pad_edge=False)
     for title in ("cores", "games/s", "batches out"):
         table.add_column(title, justify="right")
@@ -271,7 +274,7 @@ def _summary(progress: RunProgress, is_steady: bool, tests: Sequence[LiveTest]) 
 
 
 def speed_words(rate: float) -> str:
-    """Games a second as people read it, of slow ones a minute.
+    """Format games per second, or per minute if they are slow.
 
     >>> speed_words(1234.5), speed_words(0.05)
     ('1,234 games/s', '3 games/min')
@@ -280,7 +283,7 @@ def speed_words(rate: float) -> str:
 
 
 def _test_words(tests: Sequence[LiveTest]) -> str:
-    """Where a sequential test stands; of several how many are decided."""
+    """Describe the state of a sequential test; for several, the number of decided ones."""
     if not tests:
         return ""
     if len(tests) > 1:
@@ -299,7 +302,7 @@ def _on_machines(machines: Sequence[Machine] | None) -> str:
 
 
 def standings_table(progress: RunProgress, lines: int) -> Table:
-    """The leaders and the baseline, on so many lines; how many more there are is said."""
+    """Return the leaders and the baseline on `lines` lines, with the number of hidden agents."""
     standings = live_standings(progress.plan, progress.points)
     baseline = next((entrant.agent.name for entrant in progress.plan.entrants if "baseline" in entrant.roles), None)
     visible = standings if len(standings) <= lines else standings[: lines - 1]
@@ -321,12 +324,12 @@ def standings_table(progress: RunProgress, lines: int) -> Table:
 
 
 def counting(what: str) -> AbstractContextManager[Callable[[int, int], None]]:
-    """Show on the terminal how many of a number of things are done, and how long the rest will take.
+    """Show on the terminal how many items are done, and the estimated remaining time.
 
-    The terminal is the one of this call: a bar made before what user code prints is kept is seen meanwhile.
+    The terminal is the one at the time of the call, so the bar stays visible while output of user code is captured.
     """
     if not Console(stderr=True).is_interactive:
-        # Nobody watches, and a bar would leave empty lines.
+        # Without a terminal, a bar would print empty lines.
         return nullcontext(lambda done, total: None)
     return _bar(what, open(os.dup(sys.stderr.fileno()), "w", encoding=sys.stderr.encoding, errors="replace"))
 

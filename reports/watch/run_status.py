@@ -13,16 +13,16 @@ from reports.text.cell_values import Range, Share
 from reports.text.wording import forfeit_sentences
 
 LATEST = 12
-"""Games shown, the latest first."""
+"""Number of games shown, the latest first."""
 
 
 def run_state(run: Path) -> dict[str, Any]:
-    """Games played and planned, standings, forfeits and the latest games, as JSON holds them.
+    """Return games played and planned, standings, forfeits and the latest games, as JSON values.
 
     Raises:
-        ValueError: what lies there is no run, or it is damaged.
+        ValueError: the path is not a run, or it is damaged.
     """
-    if not is_run(run):  # it is served before its first game
+    if not is_run(run):  # the page may be served before the run starts
         return blank_state(run)
     findings = load_findings([run])
     return {
@@ -37,15 +37,15 @@ def run_state(run: Path) -> dict[str, Any]:
 
 
 def blank_state(run: Path) -> dict[str, Any]:
-    """The state of a run that has not started."""
+    """Return the state of a run that has not started."""
     none: dict[str, Any] = {"played": 0, "total": 0, "finished": False, "standings": [], "forfeits": [], "games": []}
     return {"run": run.name, **none}
 
 
 def standings(findings: RunResults) -> list[dict[str, Any]]:
-    """Those that are measured, best first, with 95 % intervals that hold however often one looks.
+    """Return the standings of measured agents, best first, with anytime-valid 95 % intervals.
 
-    An opening counts once its games against all opponents are in; openings are read in the order of the schedule.
+    An opening counts once its games against all opponents are finished; openings are read in the order of the schedule.
     """
     rows = []
     for name in findings.measured:
@@ -68,14 +68,14 @@ def standings(findings: RunResults) -> list[dict[str, Any]]:
 
 
 def latest_games(findings: RunResults) -> list[dict[str, Any]]:
-    """The games that came last into the log, the latest first."""
+    """Return the games most recently added to the log, the latest first."""
     columns = ["own_id", "agent_1", "agent_2", "winner", "reason", "plies"]
     latest = findings.games[columns].tail(LATEST).iloc[::-1].astype(object)
     return [dict(zip(("id", *columns[1:]), row, strict=True)) for row in latest.itertuples(index=False)]
 
 
 def line_of(state: dict[str, Any]) -> str:
-    """How far a run is, in a few words.
+    """Summarise a run's progress in a few words.
 
     >>> line_of({"played": 50, "total": 200, "finished": False})
     '50 of 200 games, 25.0 %'

@@ -36,14 +36,14 @@ STATIC = Path(__file__).parent / "static"
 SHORTEST = 1.0
 """Seconds between two looks at the log."""
 _SHARE_OF_TIME = 20
-"""A look that took a second is followed by so many seconds without one: playing needs the processors more."""
+"""Pause after a look, as a multiple of its duration: playing needs the processors more."""
 _PING = 15.0
 _LISTENERS = 16
-"""Pages that are told at once what is new; the log is read once for all of them."""
+"""Maximum number of pages that receive updates at a time; the log is read once for all of them."""
 
 
 class RunServer(uvicorn.Server):
-    """The server of a run's page at http://127.0.0.1:`port`; it reads the run and writes nothing."""
+    """Server of a run's page at http://127.0.0.1:`port`; it only reads the run."""
 
     def __init__(self, run: Path, port: int) -> None:
         self._run = run
@@ -65,19 +65,19 @@ class RunServer(uvicorn.Server):
         super().__init__(uvicorn.Config(app, log_level="critical", access_log=False, timeout_graceful_shutdown=1))
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen, and to look at the log."""
+        """Start listening, and watching the log."""
         await super().startup(sockets)
         self._changed = asyncio.Condition()
         self._looking = asyncio.create_task(self._look())
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End what is being told."""
+        """End all event streams."""
         if self._looking:
             self._looking.cancel()
         await super().shutdown(sockets)
 
     async def _look(self) -> None:
-        """Read the run whenever its log has grown, or another run lies in its place."""
+        """Read the run whenever its log has grown, or its path contains another run."""
         seen: _Seen | None = None
         while True:
             started = time.monotonic()
@@ -116,7 +116,7 @@ class RunServer(uvicorn.Server):
         self._listeners -= 1
 
     async def _stream(self) -> AsyncIterator[str]:
-        """The state, and again whenever there is a new one; a word now and then in between keeps the line open."""
+        """Yield the state now and after each change, and a comment now and then to keep the connection open."""
         known = 0
         while not self.should_exit and self._changed:
             if self._version > known:
@@ -148,7 +148,7 @@ class RunServer(uvicorn.Server):
 
 
 class _Listening(StreamingResponse):
-    """News for a page, and what is called once it listens no more."""
+    """Event stream of a page, and a callback for its end."""
 
     def __init__(self, news: AsyncIterator[str], leave: Callable[[], None]) -> None:
         super().__init__(news, media_type="text/event-stream")
@@ -163,7 +163,7 @@ class _Listening(StreamingResponse):
 
 @dataclass(frozen=True)
 class _Seen:
-    """What shows whether there is anything new: which file `run.json` is, if there is a run; games; the end."""
+    """Signature of a run's state: the identity of `run.json`, the games, and whether it is finished."""
 
     run: tuple[int, int] | None
     games: int
@@ -184,7 +184,7 @@ def _lined(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def watch(run: Path, port: int, announce: Callable[[str], None], open_browser: bool = True) -> None:
-    """Serve the page of a run until Ctrl-C; port 0 takes any free one. `announce` is told the address.
+    """Serve the page of a run until Ctrl-C; port 0 takes any free one. `announce` is called with the address.
 
     Raises:
         ValueError: the port is taken.
@@ -201,7 +201,7 @@ def watch(run: Path, port: int, announce: Callable[[str], None], open_browser: b
 def serve_in_background(
     run: Path, announce: Callable[[str], None], open_browser: bool = True
 ) -> Iterator[Callable[[], None]]:
-    """Serve the page of a run beside what is done here; gives what waits until the page is no longer wanted."""
+    """Serve the page of a run during the context; yield a function that waits until the page is no longer needed."""
     with listen(0) as listener:
         port = listener.getsockname()[1]
         server = RunServer(run, port)
