@@ -1,1 +1,1 @@
-"""What takes too long for tests: measurements of speed, and attacks."""
+"""Benchmarks and attacks that take too long for tests."""

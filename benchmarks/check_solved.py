@@ -1,7 +1,7 @@
-"""Do the solver's results agree with those of the C++ comparator, which knows another search and none of our code?
+"""Compare the solver's results with those of the C++ comparator, which has another search and shares no code.
 
     python benchmarks/check_solved.py 8x8                  a sample of the shipped table
-    python benchmarks/check_solved.py 8x8 FILE             of what `isolation solve --all` has written, as far as it is
+    python benchmarks/check_solved.py 8x8 FILE             of the finished part of a file by `isolation solve --all`
 
 A class of openings of 8x8 takes the comparator some 15 seconds of CPU time.
 """
@@ -54,14 +54,14 @@ def main(size: str, file: Path | None, sample: int, seed: int) -> None:
 
 
 def undecided_classes(size: str) -> list[tuple[int, ...]]:
-    """The first opening of each class, but for those that are lost because the other side can mirror every move."""
+    """Return the first opening of each class, except those lost because the other side can mirror every move."""
     rows, columns = parse_size(size)
     classes = dict.fromkeys(canonical_opening(pair, rows, columns) for pair in permutations(range(rows * columns), 2))
     return [opening for opening in classes if not is_mirrored(Board.from_moves(opening, size))]
 
 
 def winners_by_comparator(size: str, openings: list[tuple[int, ...]]) -> list[int]:
-    """Who wins each opening by the C++ solver."""
+    """Return the winner of each opening by the C++ solver."""
     compiler = next(filter(None, map(shutil.which, ("g++", "clang++"))), None)
     if compiler is None:
         sys.exit("there is no C++ compiler here")

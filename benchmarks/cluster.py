@@ -1,10 +1,10 @@
-"""What a cluster costs the parent: CPU time a game, and games a second by the length of batches.
+"""Cost of a cluster for the parent process: CPU time per game, and games per second by the length of batches.
 
     python benchmarks/cluster.py machines ADDRESS COUNT CORES GAME_US   machines that sleep and send real parts
-    python benchmarks/cluster.py play ADDRESS PAIRS SECONDS             a run of batches of so many seconds
+    python benchmarks/cluster.py play ADDRESS PAIRS SECONDS             a run with batches of SECONDS seconds
 
-The machines are dask workers in one process. They do not play: they sleep as long as so many cores would take, and
-send parts of the log with as many games, cut from those of a run that was played before.
+The machines are dask workers in one process. They do not play: they sleep as long as CORES cores would take, and
+send parts of the log with as many games, cut from those of an earlier run.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ OPENINGS = "random:6"
 
 
 def simulated(cores: int, game_us: float) -> None:
-    """Have `machine.play` sleep, and send what it would send."""
+    """Replace `remote_worker.play` by a function that sleeps, and sends what the original would send."""
     plan = make_plan(load_config(None, {**GAMES, "openings": OPENINGS, "pairs": 32768}))
     played = Player(task_of(plan)).play_batch(np.arange(65536)).played
     table = log.games_table(plan.schedule, [entrant.settings for entrant in plan.entrants], played)
@@ -61,7 +61,7 @@ def simulated(cores: int, game_us: float) -> None:
 
 
 async def machines(address: str, count: int) -> None:
-    """So many machines in this process, until it is ended."""
+    """Run simulated machines in this process, until it is ended."""
     with tempfile.TemporaryDirectory() as folder:
         workers = [
             Worker(address, nthreads=1, memory_limit=0, local_directory=folder, name=f"m{n}") for n in range(count)
@@ -72,7 +72,7 @@ async def machines(address: str, count: int) -> None:
 
 
 def play(address: str, pairs: int, seconds: float, scheduler: int | None = None) -> None:
-    """Play a run, and print what it cost the parent, and the scheduler if its process is given."""
+    """Play a run, and print its cost for the parent, and for the scheduler if its process is given."""
     dask_pool.FIRST = min(dask_pool.FIRST, seconds)
     dask_pool.SHORTEST = dask_pool.LONGEST = seconds
     marks: list[tuple[float, float, float, int]] = []
@@ -93,7 +93,7 @@ def play(address: str, pairs: int, seconds: float, scheduler: int | None = None)
         if not outcome.finished:
             sys.exit(f"{outcome.logged:,} games; {outcome.notes}")
         size = sum(path.stat().st_size for path in log.games_folder(Path(folder) / "run").iterdir())
-    # Without the start, when nobody knows yet how long a game takes, and the end, when machines have nothing left.
+    # Without the start, when the time per game is unknown, and the end, when machines have nothing left to do.
     total = marks[-1][3]
     first = next(mark for mark in marks if mark[3] >= 0.1 * total)
     last = next(mark for mark in marks if mark[3] >= 0.8 * total)

@@ -1,9 +1,9 @@
-"""What each pass of the compiler that only saves time is worth: CPU time per node without it, over that with it.
+"""Benefit of each optional compiler pass: CPU time per node without it, divided by that with it.
 
     python -m benchmarks.compiling_passes cell_sums results.jsonl
 
-Measured of the shipped heuristics, of those in `tests/data`, and of some 150 in the style of public projects, wherever
-the pass changes the compiled text: alpha-beta at a fixed depth on 7x7, the two versions in turn, medians of ratios.
+Measures the shipped heuristics, those in `tests/data`, and about 150 in the style of public projects, if the pass
+changes the compiled text: alpha-beta at a fixed depth on 7x7, the two versions in turn, medians of ratios.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ PASSES: dict[str, tuple[Any, str, Any]] = {
     "cell_sums": (source_rewriter, "tabulate_cell_sums", lambda module: None),
     "integer_ranks": (integer_ranks, "_in_whole_numbers", lambda text: None),
 }
-"""Of each pass: where it is called, its name there, and what leaves it out."""
+"""For each pass: the module that calls it, its name there, and its replacement."""
 DATA = Path(__file__).parents[1] / "tests" / "data"
 DEPTH = 5
 _TURN = 3_000_000
-"""Nanoseconds that a turn takes at least."""
+"""Minimum duration of a turn in nanoseconds."""
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def without(name: str) -> Iterator[None]:
 
 
 def all_heuristics() -> Iterator[tuple[str, Callable[..., float]]]:
-    """The shipped heuristics, those of tests and those in the style of public projects, by their names."""
+    """Yield the shipped heuristics, those of tests and those in the style of public projects, with their names."""
     yield from ((f"shipped:{name}", heuristics.get(name)) for name in heuristics.names())
     folders = [DATA / "user", DATA / "classic" / "first", DATA / "classic" / "second"]
     files = [file for folder in folders for file in sorted(folder.glob("*.py"))]
@@ -71,7 +71,7 @@ def all_heuristics() -> Iterator[tuple[str, Callable[..., float]]]:
 
 
 def search_of(function: Callable[..., float]) -> Callable[[], int]:
-    """What searches some positions of the opening and the middle game, and returns how many nodes that visited."""
+    """Return a function that searches some positions of the opening and the middle game, and returns its nodes."""
     try:
         compiled = _player(function, second_try=False)
     except Exception:
@@ -102,7 +102,7 @@ def _turn(search: Callable[[], int], repeats: int) -> tuple[int, int]:
 
 
 def measured(function: Callable[..., float], name: str) -> dict[str, Any]:
-    """What a pass is worth to a heuristic: how many times as long a node takes without it."""
+    """Measure the benefit of a pass for a heuristic: the factor in time per node without it."""
     source = source_rewriter.rewrite(function).source
     with without(name):
         is_same = source_rewriter.rewrite(function).source == source and name != "integer_ranks"

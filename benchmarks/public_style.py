@@ -1,7 +1,7 @@
-"""Heuristics as public projects write them, made from templates: what to measure compiler passes on.
+"""Heuristics in the style of public projects, made from templates, to measure compiler passes on.
 
-The shares of the kinds are those of a sample of public projects: most combine two counts of moves, many look at where
-the players stand, fewer add something up over moves, very few flood the board.
+The proportions are those of a sample of public projects: most combine two counts of moves, many use the players'
+locations, fewer add something up over moves, very few flood the board.
 """
 
 from __future__ import annotations
@@ -260,7 +260,7 @@ def away(game, player):
 
 
 def write(folder: Path) -> Path:
-    """Write the module of all these heuristics and return where it is; their names begin with `public_`."""
+    """Write the module of all these heuristics and return its path; their names begin with `public_`."""
     texts = (body.replace("{name}", f"public_{number}") for number, body in enumerate(_bodies()))
     path = folder / "public_style_heuristics.py"
     path.write_text(_COMMON + "\n".join(texts), encoding="utf-8")
@@ -268,7 +268,7 @@ def write(folder: Path) -> Path:
 
 
 def _bodies() -> Iterator[str]:
-    """The definitions, their names left open."""
+    """Yield the definitions, with placeholders for their names."""
     returns = chain(
         _COUNTS,
         _OVERLAPS,

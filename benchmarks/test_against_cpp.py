@@ -1,6 +1,7 @@
-"""The engine against what a C++ compiler makes of the same work, where there is one: ratios of CPU time, in turns.
+"""The engine compared with equivalent C++ programs if there is a compiler: ratios of CPU time, measured in turns.
 
-The programs of `comparators/` read positions, a line each of the row-major cells played so far, and print CPU seconds.
+The programs of `comparators/` read positions, one line each of the row-major cells played so far, and print CPU
+seconds.
 """
 
 import shutil
@@ -28,7 +29,7 @@ PAIRS = random_openings(60, 2)
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the compiled comparators."""
+    """Return the folder of the compiled comparators."""
     compiler = next(filter(None, map(shutil.which, ("g++", "clang++"))), None)
     if compiler is None:
         pytest.skip("there is no C++ compiler here")
@@ -40,7 +41,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(command: list[str | Path], positions: list[tuple[int, ...]]) -> tuple[int, float]:
-    """The nodes and CPU seconds of a comparator."""
+    """Return the nodes and CPU seconds of a comparator."""
     text = "\n".join(" ".join(map(str, moves)) for moves in positions)
     out = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
     nodes, _, seconds, *_ = out.splitlines()[-1].split()
@@ -54,9 +55,10 @@ def cpu_seconds_of(call: Callable[[], object]) -> float:
 
 
 def in_turns(benchmark, ours: Callable[[], object], theirs: Callable[[], float], rounds: int, best_of: int = 1) -> None:
-    """The median of our CPU seconds over theirs, measured one after the other again and again.
+    """Return the median ratio of our CPU seconds to theirs, measured repeatedly in turns.
 
-    A turn of ours is the best of as many as theirs is: the first is slower, as the other has just had the processor.
+    Each of our turns is the best of as many runs as theirs: the first one is slower, since the other program ran
+    before.
     """
     ours()
     ratios = [min(cpu_seconds_of(ours) for _ in range(best_of)) / theirs() for _ in range(rounds)]

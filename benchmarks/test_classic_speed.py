@@ -1,6 +1,6 @@
-"""Code written for the classic engines, on our board and on boards kept as those engines kept them, in one run.
+"""Code written for the classic engines, on our board and on boards like those engines', in one run.
 
-What is measured is written beside each figure: microseconds, or nodes a second, and the ratio.
+The quantity is written beside each figure: microseconds, or nodes per second, and the ratio.
 """
 
 import random
@@ -27,7 +27,7 @@ READS = {
 
 
 def played(kind):
-    """A board after some moves."""
+    """Return a board after some moves."""
     board = kind("a", "b")
     for move in MOVES:
         board.apply_move(move)
@@ -35,7 +35,7 @@ def played(kind):
 
 
 def cost(read, board, times=1000, rounds=7):
-    """Microseconds of processor time that a read takes at best."""
+    """Return the minimum CPU time of a read in microseconds."""
     least = float("inf")
     for _ in range(rounds):
         started = time.process_time()
@@ -47,7 +47,7 @@ def cost(read, board, times=1000, rounds=7):
 
 @pytest.mark.parametrize("what", READS)
 def test_reading_private_state(benchmark, what):
-    """How long it takes to read what old players and tests read."""
+    """Time to read the attributes that old players and tests read."""
     edition, read = READS[what]
     theirs = cost(read, played(CLASSIC[edition]))
     ours = benchmark.pedantic(cost, (read, played(Board)), rounds=1)
@@ -55,7 +55,7 @@ def test_reading_private_state(benchmark, what):
 
 
 def improved(game, player):
-    """The score of students' searches."""
+    """Heuristic of typical students' searches."""
     if game.is_loser(player):
         return float("-inf")
     if game.is_winner(player):
@@ -64,7 +64,7 @@ def improved(game, player):
 
 
 def alphabeta(game, depth, alpha, beta, is_own_turn, counted):
-    """A search as students write it; `counted` counts nodes."""
+    """A typical student's search; `counted` counts nodes."""
     counted[0] += 1
     if depth == 0:
         return improved(game, "a")
@@ -77,7 +77,7 @@ def alphabeta(game, depth, alpha, beta, is_own_turn, counted):
 
 
 def nodes_per_second(board, rounds=5):
-    """Nodes a second of processor time, at best."""
+    """Return the maximum nodes per second of CPU time."""
     most = 0.0
     for _ in range(rounds):
         random.seed(1)

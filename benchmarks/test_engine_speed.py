@@ -1,4 +1,4 @@
-"""The engine's figures, each as a ratio to a comparator in the same run where there is one.
+"""Speed of the engine, as ratios to a comparator in the same run if there is one.
 
 Run with `make bench`, which prints nodes or games a second and the ratios below the times.
 """
@@ -17,12 +17,12 @@ DEPTH = 11
 
 
 def with_popcounts(game, player):
-    """`improved` without any of the classic engines' terminal checks: what the compiler makes of the least source."""
+    """`improved` without the terminal checks of the classic engines: compiled from minimal source."""
     return len(game.get_legal_moves(player)) - len(game.get_legal_moves(game.get_opponent(player)))
 
 
 def classic_improved(game, player):
-    """`improved` as it stands in thousands of files."""
+    """`improved` as it is written in thousands of files."""
     if game.is_loser(player):
         return float("-inf")
     if game.is_winner(player):
@@ -33,7 +33,7 @@ def classic_improved(game, player):
 
 
 def net_advantage_with_lists(game, player):
-    """`net_advantage` as people write it, with a list comprehension."""
+    """`net_advantage` as users write it, with a list comprehension."""
     if game.is_loser(player):
         return float("-inf")
     if game.is_winner(player):

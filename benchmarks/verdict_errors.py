@@ -23,14 +23,14 @@ from experiments.inference.game_pairs import PairTable, record_of
 from experiments.statistics.run_results import RunResults, load_findings
 
 CONTROL = "~control"
-"""What the baseline is called in its further openings."""
+"""Name of the baseline in its further openings."""
 NEAR = 0.04
 """Contenders whose true difference is smaller are made equal by --tilted."""
 _COLUMNS = ("first", "second", "same_colour", "won_placing_first", "won_placing_second")
 
 
 def main() -> None:
-    """Print what is told, what is told falsely and what is covered."""
+    """Print the rates of verdicts, of false verdicts, and of coverage."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", help="a census")
     parser.add_argument("--openings", type=int, default=180, help="of each contender")
@@ -78,18 +78,18 @@ def main() -> None:
 
 
 def leads(findings: RunResults, names: list[str]) -> NDArray[np.float64]:
-    """(openings, contenders): by how much more of the games a contender won, mean over opponents."""
+    """Return an array (openings, contenders) of surplus shares of games won, mean over opponents."""
     return np.column_stack([rates(findings, name) for name in names]) - rates(findings, str(findings.baseline))[:, None]
 
 
 def rates(findings: RunResults, name: str) -> NDArray[np.float64]:
-    """An agent's share of games won, by opening."""
+    """Return an agent's share of games won, by opening."""
     record = record_of(findings.pairs, name)
     return np.asarray(np.bincount(record.opening, record.wins) / (2 * np.bincount(record.opening)))
 
 
 def tilt(differences: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weights of openings, as even as can be, under which all differences are 0 on average."""
+    """Return weights of openings, as even as possible, under which all differences are 0 on average."""
 
     def entropy(by: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         exponent = differences @ by
@@ -102,7 +102,7 @@ def tilt(differences: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def sample(findings: RunResults, drawn: NDArray[np.int64], shared: int) -> PairTable:
-    """The pairs from the drawn openings; after the first `shared` the baseline alone plays, as its control."""
+    """Return the pairs from the drawn openings; after the first `shared` only the baseline plays, as its control."""
     table = findings.pairs
     code = table.code(str(findings.baseline))
     order = np.argsort(table.opening, kind="stable")
@@ -118,7 +118,7 @@ def sample(findings: RunResults, drawn: NDArray[np.int64], shared: int) -> PairT
     is_first = first == code
     other = np.where(is_first, second, first)
     control = len(table.agents)
-    # the control is the last name, and so the second of its pairs
+    # the control is the last name, and therefore the second agent of its pairs
     turned = is_more & is_first
     return PairTable(
         agents=(*table.agents, CONTROL),
@@ -133,7 +133,7 @@ def sample(findings: RunResults, drawn: NDArray[np.int64], shared: int) -> PairT
 
 
 def judge(findings: RunResults, table: PairTable, names: list[str], pool: int | None) -> list[Comparison]:
-    """The verdicts on these contenders, chance taken for none, since the census is the truth."""
+    """Return the verdicts on these contenders, treating no agent as random, since the census is the truth."""
     comparisons = compare_all(
         table, str(findings.baseline), names, pools=dict.fromkeys(names, pool) if pool else {}, also=[CONTROL]
     )

@@ -78,7 +78,7 @@ def analyse_file(
 
 
 def show_step(what: str) -> None:
-    """Say on a terminal's standard error what is being done."""
+    """Report progress on standard error, if it is a terminal."""
     if sys.stderr.isatty():
         click.echo(f"… {what}", err=True)
 
@@ -94,7 +94,7 @@ def try_out(reference: str, baseline: str | None, limit: str | None, output: For
 
 
 def try_file(reference: str, baseline: str | None, limit: str | None, output: Format) -> None:
-    """Try the heuristics of a file: one in detail, several in a line each; exit code 1 if one fails."""
+    """Try the heuristics of a file: one in detail, or several with a line each; exit code 1 if one fails."""
     continue_in_child(reference)
     from experiments.analysis.analyse_file import QUICK_LIMIT, try_functions
     from experiments.analysis.file_contents import read_file
@@ -106,7 +106,7 @@ def try_file(reference: str, baseline: str | None, limit: str | None, output: Fo
     with capture_user_output(reference):
         contents = read_file(reference)
         if not contents.functions:
-            only_heuristic(contents.path)  # says what the file has instead
+            only_heuristic(contents.path)  # raises an error that lists the file's contents
         is_single = len(contents.functions) == 1
         trials = try_functions(contents, baseline, limit or QUICK_LIMIT, in_python=is_single)
         warned = doubts(contents.path)

@@ -19,13 +19,13 @@ from isolation.usercode.user_exceptions import CompilerFault
 from reports.text.rendering import wrapped
 
 WORDS = f"{__name__}.words"
-"""Where the outermost context has the words of the command line."""
+"""Key under which the outermost context stores the words of the command line."""
 _BEGINNING = "Error: "
-"""What click writes before a message."""
+"""Prefix of click's messages."""
 
 
 class BadInput(click.ClickException):
-    """The user's input was wrong; the message is one line."""
+    """Invalid user input; the message is one line."""
 
     exit_code = 2
 
@@ -34,25 +34,25 @@ class Interrupted(click.ClickException):
     """Ctrl-C or SIGTERM has ended a command."""
 
     def __init__(self, kept: str, goes_on: str) -> None:
-        """Say what was kept, if anything, and which command goes on from there."""
+        """Make the message: what was kept, if anything, and the command to resume."""
         if kept:
             super().__init__(f"Interrupted: {kept}. Continue with: {goes_on}")
         else:
             super().__init__(f"Interrupted: nothing was saved. Restart with: {goes_on}")
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """Print the message: it is no error."""
+        """Print the message without the prefix of errors."""
         click.echo(self.message, file=file, err=True)
 
 
 @contextmanager
 def interruptible(kept: str = "", path: Path | None = None, goes_on: str = "") -> Iterator[None]:
-    """End on Ctrl-C or SIGTERM with a line that says what was kept, and which command goes on from there.
+    """End on Ctrl-C or SIGTERM with a line that reports what was kept, and the command to resume.
 
     Args:
-        kept: what is kept; nothing if this is empty, or if there is nothing at `path`.
-        path: where it is kept, if `kept` does not say so.
-        goes_on: the command, if it is not the same again.
+        kept: what is kept; nothing if this is empty, or if `path` does not exist.
+        path: where it is kept, if `kept` does not contain it.
+        goes_on: the command to resume, if it is not the same one.
 
     Raises:
         Interrupted: with that line.
@@ -67,16 +67,16 @@ def interruptible(kept: str = "", path: Path | None = None, goes_on: str = "") -
 
 
 def same_again() -> str:
-    """The command that was typed."""
+    """Return the command as it was typed."""
     return command(*click.get_current_context().find_root().meta.get(WORDS, ()))
 
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """What a user can cause ends in one line: exit code 2 for what was asked wrongly, 1 for what went wrong.
+    """Report errors that users can cause in one line; exit code 2 for invalid requests, 1 for failures.
 
     Raises:
-        click.ClickException: with that line, broken between words where a terminal ends.
+        click.ClickException: with that line, wrapped to the terminal's width.
     """
     try:
         with _errors_reported(), interruptible():
@@ -112,7 +112,7 @@ def _errors_reported() -> Iterator[None]:
 
 
 def _plain_usage(message: str) -> str:
-    """What click says of an argument, in words for people who have never heard of types and ranges."""
+    """Rewrite click's message about an argument without technical terms such as types and ranges."""
     message = re.sub(r"\s*\n\s*", " ", message)
     message = re.sub(r"^Invalid value for '\[?(.+?)\]?': ", r"\1: ", message.strip().removesuffix("."))
     message = re.sub(r"is not a valid integer( range)?$", "is not a whole number", message)
@@ -121,7 +121,7 @@ def _plain_usage(message: str) -> str:
 
 
 def _in_one_line(message: str) -> str:
-    """A message whose further lines show the text it is about, with the wrong part underlined, as one line."""
+    """Join a message whose further lines show a text with the wrong part underlined into one line."""
     first, *further_lines = message.splitlines() or [""]
     details = " ".join(line.strip() for line in further_lines if line.strip(" ^"))
     return first if details in first else f"{first} (in {details})"

@@ -18,7 +18,7 @@ _PEM = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 def tls_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The files that TLS needs, by dask's names."""
+    """Add the options for TLS files, named as in dask."""
     options = [
         click.option("--tls-ca-file", type=_PEM, help="TLS: CA certificate (PEM)."),
         click.option("--tls-cert", type=_PEM, help="TLS: certificate of this machine (PEM)."),
@@ -63,7 +63,7 @@ def worker(
 
 
 def certificates(authority: Path | None, own: Path | None, key: Path | None) -> Certificates | None:
-    """The three files that TLS needs, or none of them."""
+    """Return the three files that TLS needs, or None if none is given."""
     from experiments.play.cluster.daemons import Certificates
 
     if authority and own and key:

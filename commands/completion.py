@@ -89,7 +89,7 @@ def completion(shell: str) -> None:
 
 
 def complete_run(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Runs below runs/, the latest first; and files, as runs may lie anywhere, but not the same runs again."""
+    """Complete runs below runs/, the latest first, and other paths, since runs may be anywhere, without duplicates."""
     from experiments.record.run_directory import FACTS, HOME
 
     runs = sorted((facts.parent for facts in HOME.glob(f"*/{FACTS}")), reverse=True)
@@ -102,26 +102,26 @@ def complete_run(context: click.Context, parameter: click.Parameter, begun: str)
 
 
 def complete_plot(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Runs, and kinds of plots behind them."""
+    """Complete runs, and after them kinds of plots."""
     from reports.plots import KINDS
 
     return [*_beginning(begun, KINDS), *complete_run(context, parameter, begun)]
 
 
 def complete_file(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Files of Python here, and those of other folders."""
+    """Complete Python files here, and folders."""
     completions = _beginning(begun, _files())
     return completions or [CompletionItem(begun, type="file")]
 
 
 def complete_heuristics(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Names of heuristics, the last of several behind commas."""
+    """Complete names of heuristics; the last one of a comma-separated list."""
     done = begun[: begun.rfind(",") + 1]
     return _beginning(begun, (f"{done}{name}" for name in chain(_heuristics(), _files())))
 
 
 def complete_spec(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    """The next part of an agent's spec: the player, its heuristic, or an option.
+    """Complete the next part of an agent's spec: the player, its heuristic, or an option.
 
     >>> [item.value for item in complete_spec(None, None, "ID:improved@no")]
     ['ID:improved@nodes=']

@@ -53,7 +53,7 @@ def compiled_code(clear: bool) -> None:
 
 
 def _print_variants(context: click.Context, parameter: click.Parameter, sizes: str | None) -> None:
-    """Print a file of variants for boards of some sizes, and end."""
+    """Print a file of variants for boards of some sizes, and exit."""
     if not sizes or context.resilient_parsing:
         return
     from isolation.engines.protocol import variants_text
@@ -139,7 +139,7 @@ def test_engine(
 
 
 def _named(text: str) -> tuple[str, str]:
-    """An option of an engine, by its name.
+    """Parse an option of an engine as name and value.
 
     Raises:
         click.BadParameter: it has no name or no value.
@@ -151,7 +151,7 @@ def _named(text: str) -> tuple[str, str]:
 
 
 def _format_step(finding: EngineCheckResult) -> str:
-    """A step in a line, and one that failed with what it was about."""
+    """Format a step in one line; a failed one with its subject."""
     if finding.passed or not finding.sent:
         return f"{'ok     ' if finding.passed else 'untried'} {finding.step}"
     word = "FAILED " if finding.is_needed else "lacking"

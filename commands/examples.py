@@ -1,4 +1,4 @@
-"""Two lines of use for each command, shown below its options."""
+"""Two examples for each command, shown below its options."""
 
 EXAMPLES = {
     "new": (

@@ -17,12 +17,12 @@ from isolation.shell import command
 from reports.text.rendering import Format, terminal_width, without_room, wrapped
 
 ITS_FEN = "its own"
-"""What `show --fen` is given without a FEN."""
+"""Value of `show --fen` without a FEN."""
 ascii_option = click.option("--ascii", "ascii_only", is_flag=True, help="Draw boards in plain ASCII.")
 
 
 def speaks_ascii_only() -> bool:
-    """Whether the terminal cannot show the pieces."""
+    """Return whether the terminal cannot show the pieces."""
     try:
         "♘♞░·┼".encode(sys.stdout.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -106,7 +106,7 @@ def replay_game(
 
 
 def show_screen(text: str) -> None:
-    """Show a text on a screen of its own."""
+    """Show a text on a cleared screen."""
     click.clear()
     click.echo(text)
 
@@ -208,7 +208,7 @@ def play_agent(against: str, side: str, size: str, saved: Path | None, log_path:
 
 
 def ask_line(prompt: str) -> str:
-    """A line of input; EOFError at its end."""
+    """Read a line of input; EOFError at its end."""
     return input(prompt)
 
 

@@ -1,4 +1,4 @@
-"""Help: the eight commands that most people need, the others by task, or all of them."""
+"""Help: the eight most important commands, the others by task, or all of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 FIRST = ("new", "analyse", "match", "tournament", "compare", "report", "board", "league")
-"""What `isolation` alone shows, in the order of the work."""
+"""Commands shown by `isolation` alone, in the order of the work."""
 TASKS = {
     "write": ("Write a heuristic", ("new", "analyse", "eval", "heuristics", "test-agent", "screen", "suite")),
     "improve": ("Improve a heuristic", ("features", "fit", "tune", "sweep")),
@@ -23,13 +23,13 @@ TASKS = {
     "perfect": ("Perfect play", ("solve", "label", "accuracy")),
     "system": ("The engine and the shell", ("perft", "bench", "cache", "completion", "help")),
 }
-"""The commands by task."""
+"""Commands by task."""
 ALIASES = ("try",)
-"""Commands that are a form of another one; they work, and no list has them."""
+"""Commands that are variants of another one; they work, but are not listed."""
 
 
 def write_first(formatter: click.HelpFormatter, commands: Mapping[str, click.Command]) -> None:
-    """List the commands that most people need, and how to see the others."""
+    """List the most important commands, and how to see the others."""
     _write(formatter, "Start here", FIRST, commands)
     with formatter.section("More"):
         tasks = [(f"help {task}", f"{title}: {', '.join(names)}.") for task, (title, names) in TASKS.items()]
@@ -44,7 +44,7 @@ def _write(
 
 
 def first_sentence(command: click.Command) -> str:
-    """What a command does."""
+    """Return the first sentence of a command's help."""
     text = " ".join((command.help or "").split())
     return re.split(r"(?<=\.) ", text, maxsplit=1)[0]
 
@@ -76,7 +76,7 @@ def show_help(context: click.Context, topic: str | None) -> None:
 
 
 def task_page(tasks: Sequence[str], commands: Mapping[str, click.Command]) -> str:
-    """The commands of tasks with a line each."""
+    """Return the commands of tasks, with a line each."""
     formatter = click.HelpFormatter(max_width=100)
     for task in tasks:
         title, names = TASKS[task]

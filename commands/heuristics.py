@@ -60,7 +60,7 @@ def evaluate_position(
 
 
 def shown_values(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows whose numbers are values of positions, as tables show them."""
+    """Return rows with their numbers formatted as values of positions."""
     from reports.text.cell_values import Score
 
     return [{key: Score(cell) if isinstance(cell, float) else cell for key, cell in row.items()} for row in rows]
@@ -102,7 +102,7 @@ def list_heuristics(file: Path | None, output: Format) -> None:
 
 
 def _answer_first(listing: CatalogueEntry) -> dict[str, str]:
-    """A listing as a row of a table, where the last columns are the first to go, and only a word has room."""
+    """Return a listing as a row, most important columns first: narrow terminals hide the last ones."""
     answer = listing.compiles.partition(":")[0]
     return {
         "name": listing.name, "compiles": answer, "meaning": listing.meaning, "parameters": listing.parameters,

@@ -69,7 +69,7 @@ def league(
     if check_only:
         _check(submissions, run, jobs, given.get("board"), output)
         return
-    # Only tables go to stdout where a program reads them.
+    # If a program reads stdout, it gets the tables only.
     with interruptible(f"{resume} is unchanged" if resume else ""), _notes_to_stderr(output):
         keys = {**given, "jobs": jobs, "out": out}
         if dry_run:
@@ -96,7 +96,7 @@ def _size(board: str) -> str:
 
 
 def _check_folder(path: Path) -> None:
-    """Refuse what is no folder of submissions, and say of archives what to do."""
+    """Raise an error if a path is not a folder of submissions; explain what to do with archives."""
     from experiments.league.archives import is_foreign, stem_of
 
     if path.is_dir():
@@ -111,7 +111,7 @@ def _check_folder(path: Path) -> None:
 
 
 def _check(submissions: Path, run: Path | None, jobs: int, board: str | None, output: Format) -> None:
-    """Print what can be said of all submissions without a game; end with exit code 1 if one is refused."""
+    """Print what is known about all submissions without a game; exit code 1 if one is refused."""
     from experiments.league.league_config import choose_board, fit_for
     from reports.league.league_tables import check_sections
 
@@ -128,7 +128,7 @@ def _check(submissions: Path, run: Path | None, jobs: int, board: str | None, ou
 
 
 def _designed(submissions: Path, given: Mapping[str, Any]) -> tuple[LeagueEntries, Config]:
-    """Check all, and decide what a league of them plays."""
+    """Check all submissions, and configure a league of them."""
     from experiments.league.league_config import TooFewPlayersError, choose_board, fit_for, league_config, league_keys
 
     _refuse_league(submissions, given["out"])
@@ -146,20 +146,20 @@ def _designed(submissions: Path, given: Mapping[str, Any]) -> tuple[LeagueEntrie
 
 
 def _begun(submissions: Path, given: Mapping[str, Any]) -> tuple[LeagueEntries, RunOutcome]:
-    """Check all, and play a league of them."""
+    """Check all submissions, and play a league of them."""
     book, config = _designed(submissions, given)
     return book, _play(config, book)
 
 
 def _planned(submissions: Path, given: Mapping[str, Any]) -> Plan:
-    """What a league would play."""
+    """Return the plan of a league."""
     from experiments.plan.tournament_plan import make_plan
 
     return make_plan(_designed(submissions, given)[1])
 
 
 def _refuse_league(submissions: Path, out: str | None) -> None:
-    """Say of a league that lies there already how it goes on."""
+    """Raise an error if the path contains a league already; explain how to resume it."""
     from experiments.league.entries import read_book
     from experiments.record.run_directory import is_run
     from isolation.loading.load_user_code import expand_path
@@ -169,14 +169,14 @@ def _refuse_league(submissions: Path, out: str | None) -> None:
         return
     try:
         read_book(expand_path(out))
-    except ValueError:  # a run, and no league's
+    except ValueError:  # a run, but not a league's
         return
     goes_on = command("league", submissions, "--resume", out)
     raise ValueError(f"{out} already holds a league: resume with {goes_on}, or choose another --out")
 
 
 def _continued(submissions: Path, named: Path, jobs: int) -> tuple[Path, LeagueEntries]:
-    """The run that a league is gone on with, and its class with those who came late."""
+    """Return the run of the league to resume, and its class including late submissions."""
     from experiments.league.entries import names_in, newest_of, read_book
     from experiments.league.league_config import fit_for
     from experiments.league.submissions import find_submissions
@@ -185,13 +185,13 @@ def _continued(submissions: Path, named: Path, jobs: int) -> tuple[Path, LeagueE
     run = newest_of(named)
     if run != named:
         click.echo(f"Note: {named} continues in {run}; resuming there")
-    find_submissions(submissions)  # unpacks archives again where the cache was cleared
+    find_submissions(submissions)  # unpacks archives again if the cache was cleared
     book = _looked_through(submissions, jobs, read_book(run), names_in(run))
     return run, fit_for(book, load_run(run).requested["board"])
 
 
 def _resumed(submissions: Path, named: Path, jobs: int, out: str | None) -> tuple[LeagueEntries, RunOutcome]:
-    """Play what is missing of a league, and then with those who came late, in a run of its own."""
+    """Play the missing games of a league, and then late submissions in a run of their own."""
     from experiments.league.entries import write_book
     from experiments.league.league_config import extension_of, folder_beside, newcomers
     from experiments.record.run_directory import is_finished, load_run, requested_config
@@ -214,7 +214,7 @@ def _resumed(submissions: Path, named: Path, jobs: int, out: str | None) -> tupl
 
 
 def _resumable(submissions: Path, named: Path, jobs: int, out: str | None) -> tuple[Plan, int]:
-    """What would be played of a league that goes on, and how many games it has."""
+    """Return the plan for resuming a league, and the number of its games."""
     from experiments.league.league_config import extension_of, newcomers
     from experiments.plan.tournament_plan import make_plan
     from experiments.play.run_extension import extend
@@ -253,7 +253,7 @@ def _looked_through(
 
 
 def _note(book: LeagueEntries) -> None:
-    """Say who does not play, and who does by another name than its folder's."""
+    """Report which submissions do not play, and which have another name than their folder."""
     from reports.league.league_tables import renamed
 
     for submission in book.refused:
@@ -272,7 +272,7 @@ def _play(config: Config, book: LeagueEntries, **how: Any) -> RunOutcome:
 
 
 def _tell(submissions: Path, book: LeagueEntries, outcome: RunOutcome, jobs: int, output: Format) -> None:
-    """Judge what was played, write the pages, and print the ranking; of an interrupted league how to go on."""
+    """Evaluate the games, write the pages, and print the ranking; for an interrupted league, how to resume it."""
     from isolation.shell import command
     from reports.watch.run_progress import what_is_kept
 
@@ -284,7 +284,7 @@ def _tell(submissions: Path, book: LeagueEntries, outcome: RunOutcome, jobs: int
 
 
 def _judge(book: LeagueEntries, outcome: RunOutcome, jobs: int, output: Format) -> None:
-    """Print the tables, where the pages are, and at last the verdict."""
+    """Print the tables, the path of the pages, and finally the verdict."""
     from experiments.league.league_results import read_results
     from reports.league.league_tables import leading, league_sections, verdict_section
     from reports.league.write_pages import write_pages
@@ -302,7 +302,7 @@ def _judge(book: LeagueEntries, outcome: RunOutcome, jobs: int, output: Format) 
 
 
 def _labelled(outcome: RunOutcome, jobs: int) -> str:
-    """Compare moves with perfect play, shown on the terminal; why not, where that cannot be done."""
+    """Compare moves with perfect play, with progress on the terminal; return the reason if that is impossible."""
     import joblib
 
     from experiments.league.league_results import label_games

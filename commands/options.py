@@ -31,10 +31,10 @@ table_option = click.option("--table", "only", metavar="NAME", help="Print only 
 
 
 def position_asked_for(moves: str, size: str, fen: str | None) -> Board:
-    """The position after --moves on a --board, or that of a --fen.
+    """Return the position after --moves on a --board, or that of a --fen.
 
     Raises:
-        ValueError: it is none, or a FEN was given with moves or a board.
+        ValueError: it is invalid, or a FEN was given with moves or a board.
     """
     from isolation import Board
     from isolation.games.transcript import board_after
@@ -49,7 +49,7 @@ def position_asked_for(moves: str, size: str, fen: str | None) -> Board:
 
 
 def run_or_latest(run: Path | None) -> Path:
-    """The run that was named, or the latest one, which is then said.
+    """Return the named run, or the latest one, whose name is printed.
 
     Raises:
         ValueError: none was named, and there is none.
@@ -67,14 +67,14 @@ def run_or_latest(run: Path | None) -> Path:
 
 
 def whole_number(option: str, text: str, alternative: str = "") -> int:
-    """A positive whole number given as text."""
+    """Parse a positive whole number."""
     if not text.isdecimal() or not int(text):
         raise ValueError(f"{option} must be a positive whole number {alternative}".rstrip() + f", not {text!r}")
     return int(text)
 
 
 def number(option: str, text: str) -> float:
-    """A number given as text."""
+    """Parse a number."""
     try:
         return float(text)
     except ValueError:

@@ -31,25 +31,25 @@ def print_sections(sections: Sequence[Section], output: Format, only: str | None
 
 
 def check_tables(only: str | None, keys: Sequence[str]) -> None:
-    """Refuse the name of a table that a command does not print, before it computes."""
+    """Raise an error for the name of a table that a command does not print, before it computes."""
     if only is not None and only not in keys:
         raise ValueError(f"--table: no table {only!r}; {did_you_mean(only, keys)}choose one of {', '.join(keys)}")
 
 
 def print_headline(headline: Headline) -> None:
-    """Print what is said first, and where the rest is."""
+    """Print the headline, and how to see the rest."""
     print_sections([headline.section], "table")
     click.echo(wrapped(f"More: --table {'|'.join(headline.tables)}; --full for everything.", terminal_width()))
 
 
 @contextmanager
 def capture_user_output(code: str) -> Iterator[None]:
-    """Keep what a user's code prints out of what a command does, and say on stderr how much it was.
+    """Capture the output of user code during a command, and report its amount on stderr.
 
-    `code` is what it is called there.
+    `code` is the name of the code in the report.
 
     Raises:
-        click.ClickException: the code called for the end of the process.
+            click.ClickException: the code tried to end the process.
     """
     try:
         with capture_output() as printed, prevent_exit():
@@ -70,8 +70,8 @@ def write_new(path: Path, text: str) -> None:
 
 
 def write_pieces(path: Path, pieces: Iterator[str]) -> None:
-    """Write a file that must not exist yet, a piece at a time."""
-    first = next(pieces, "")  # what is wrong with the pieces shows before there is a file
+    """Write a file that must not exist yet, piece by piece."""
+    first = next(pieces, "")  # errors in the pieces occur before the file is created
     try:
         with path.open("x", encoding="utf-8") as new:
             new.write(first)

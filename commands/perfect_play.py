@@ -70,7 +70,7 @@ def solve_position(
 def solve_board(
     size: str, limit: Limit | None, workers: tuple[int, str | None], path: Path, plot_path: Path | None, output: Format
 ) -> None:
-    """Solve every pair of placements of a board, by so many jobs or on a cluster, and say what they come to."""
+    """Solve every pair of placements of a board, locally or on a cluster, and summarise the results."""
     from experiments.exact.board_solving import solve_all, summarise
     from reports.charts.board_maps import refutation_maps
     from reports.plots.style import check_plot
@@ -171,7 +171,7 @@ def accuracy(
 def fresh_decisions(
     names: str, depths: str, positions: int, size: str, jobs: int, cluster: str | None
 ) -> tuple[DataFrame, list[str]]:
-    """The decisions of heuristics in games played for this, and in sentences how they came about."""
+    """Return the decisions of heuristics in games played for this, and sentences about their origin."""
     import heuristics
     from experiments.exact.accuracy_games import described, play_and_label, shortages
     from reports.watch.run_progress import counting
@@ -187,7 +187,7 @@ def fresh_decisions(
 
 
 def refuse(companion: str, *names: str) -> None:
-    """Refuse options that were given without what they go with."""
+    """Raise an error for options that were given without the option they depend on."""
     context = click.get_current_context()
     for parameter in context.command.params:
         is_given = context.get_parameter_source(str(parameter.name)) is click.core.ParameterSource.COMMANDLINE
@@ -196,7 +196,7 @@ def refuse(companion: str, *names: str) -> None:
 
 
 def save_plot(chart: Chart | None, path: Path, missing: str = "") -> None:
-    """Draw a chart, or the reason why there is none, into a file, and print where."""
+    """Draw a chart, or the reason why there is none, into a file, and print its path."""
     from reports.plots.draw_chart import draw_chart
     from reports.plots.style import save
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def findings_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The arguments and options of every command that reads runs and prints tables."""
+    """Add the arguments and options of every command that reads runs and prints tables."""
     options = [
         click.argument(
             "runs", metavar="[RUN]...", nargs=-1, type=click.Path(path_type=Path), shell_complete=complete_run
@@ -34,7 +34,7 @@ def findings_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def read_findings(runs: Sequence[Path], baseline: str | None = None, mixed: bool = False) -> RunResults:
-    """Runs read for analysis; the latest one if none is named."""
+    """Read runs for analysis; the latest one if none is named."""
     from experiments.record.run_directory import run_called
     from experiments.statistics.run_results import load_findings
 
@@ -61,7 +61,7 @@ def summary(
 
 
 def is_first_look(only: str | None, full: bool, output: Format) -> bool:
-    """Whether nothing was asked for in particular: then the finding is said, and not all that it rests on."""
+    """Return whether nothing specific was requested, so that only the finding is printed, without its details."""
     return only is None and not full and output == "table"
 
 

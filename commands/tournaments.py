@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def run_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The options that tournaments and matches share; each replaces a key of the configuration."""
+    """Add the options that tournaments and matches share; each replaces a key of the configuration."""
     options = [
         click.option("--pairs", help="Openings per match, each played with sides swapped; or 'all'."),
         click.option(
@@ -105,10 +105,10 @@ def match(agent_1: str, agent_2: str, resume: str | None, **options: Any) -> Non
 
 @contextmanager
 def errors_by_option_name(words: Mapping[str, str]) -> Iterator[None]:
-    """Have errors about keys of the configuration speak of what stands for them on the command line.
+    """Rewrite errors about keys of the configuration in terms of the command line's options.
 
     Raises:
-        ValueError: what was wrong.
+        ValueError: the rewritten error.
     """
     try:
         yield
@@ -151,7 +151,7 @@ def list_runs(home: Path | None, output: Format) -> None:
 
 
 def play_run(file: Path | None, options: dict[str, Any], resume: str | None, extend: str | None = None) -> None:
-    """Play a tournament or a match, show it live, and say where the log lies and what to do next."""
+    """Play a tournament or a match with live display, and print the path of the log and the next steps."""
     from experiments.record.run_directory import run_called
 
     resume, extend = (run and str(run_called(run)) for run in (resume, extend))
@@ -174,7 +174,7 @@ def play_run(file: Path | None, options: dict[str, Any], resume: str | None, ext
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What is to be played: a file and keys that replace its own, or a run to go on with, or one to extend."""
+    """A request to play: a file and keys that override it, or a run to resume, or one to extend."""
 
     file: Path | None
     keys: dict[str, Any]
@@ -183,7 +183,7 @@ class RunRequest:
     retry: bool
 
     def config(self) -> Config:
-        """The configuration that this comes to."""
+        """Return the configuration of the request."""
         from experiments.play.run_extension import extended_config
         from experiments.record.run_directory import asked_for
 
@@ -191,7 +191,7 @@ class RunRequest:
 
 
 def play_with_page(wanted: RunRequest) -> None:
-    """Play while the page of the run is served beside, and serve it on until Ctrl-C."""
+    """Play while serving the page of the run, and keep serving it until Ctrl-C."""
     from experiments.record.run_directory import new_directory
     from reports.watch.server import serve_in_background
 
@@ -204,7 +204,7 @@ def play_with_page(wanted: RunRequest) -> None:
 
 
 def play_in_terminal(wanted: RunRequest) -> None:
-    """Play, shown on the terminal, and say how it ended."""
+    """Play with display on the terminal, and print the outcome."""
     from reports.watch.run_progress import end_message, play_shown, print_outcome, what_is_kept
 
     with interruptible(f"{wanted.resume} is unchanged" if wanted.resume else ""):
@@ -218,10 +218,10 @@ def play_in_terminal(wanted: RunRequest) -> None:
 
 
 def play_kept_run(config: Config, is_begun: bool) -> RunOutcome:
-    """Play a run of a command's own or go on with it; shown live on a terminal, else without a word.
+    """Play or resume a run of a command's own; with live display on a terminal, otherwise silently.
 
     Raises:
-        Interrupted: with what was kept; the command that was typed goes on from there.
+        Interrupted: with what was kept; the same command resumes it.
     """
     from experiments.play.runner import play_tournament
     from reports.watch.run_progress import play_shown, what_is_kept
@@ -233,7 +233,7 @@ def play_kept_run(config: Config, is_begun: bool) -> RunOutcome:
 
 
 def print_dry_run(wanted: RunRequest) -> None:
-    """Print the agents, the number of games, and a guess at the time."""
+    """Print the agents, the number of games, and the estimated time."""
     from experiments.plan.tournament_plan import make_plan
     from experiments.play.pools.equal_cost_limits import check_scalable
     from experiments.play.run_extension import extend
@@ -251,7 +251,7 @@ def print_dry_run(wanted: RunRequest) -> None:
 
 
 def run_keys(options: dict[str, Any]) -> dict[str, Any]:
-    """Options as the configuration has them; lists of them that are empty were not given."""
+    """Convert options to keys of the configuration; empty lists count as not given."""
     keys = {key: value for key, value in options.items() if value not in (None, ())}
     if "pairs" in keys and keys["pairs"] != "all":
         keys["pairs"] = whole_number("--pairs", keys["pairs"], "or 'all'")

@@ -94,7 +94,7 @@ _KEEP = "No significant improvement on held-out positions: keep the old values."
 
 
 def say_how_to_go_on(spec: str, values: Mapping[str, float]) -> None:
-    """The agent under its new parameters, and how games judge it."""
+    """Print the agent with its new parameters, and how to evaluate it in games."""
     from experiments.learn.parameter_space import options_text
 
     new = f"{spec}{',' if '@' in spec else '@'}{options_text(dict(values))}"
@@ -102,7 +102,7 @@ def say_how_to_go_on(spec: str, values: Mapping[str, float]) -> None:
 
 
 def tell_of_choices(space: Space, wanted: Sequence[str]) -> None:
-    """Say which choices stay as they are though nobody asked for that."""
+    """Report the categorical parameters that keep their defaults, unless parameters were named explicitly."""
     for choice in () if wanted else space.choices:
         click.echo(
             f"Note: {choice.name} is categorical ({choice.allowed}) and keeps its default {choice.default}; "
@@ -112,10 +112,10 @@ def tell_of_choices(space: Space, wanted: Sequence[str]) -> None:
 
 
 def check_place(patch: Path, path: str) -> None:
-    """Refuse a patch of no file of the user's, or to where none can be written, before anything is computed.
+    """Check, before anything is computed, that a patch applies to a user's file and can be written.
 
     Raises:
-        ValueError: the heuristic is none of a file, or there is no folder for the patch.
+        ValueError: the heuristic is not from a file, or there is no folder for the patch.
     """
     if not path.endswith(".py"):
         raise ValueError("--patch needs a heuristic from your own file, FILE.py:FUNCTION")
@@ -126,7 +126,7 @@ def check_place(patch: Path, path: str) -> None:
 
 
 def check_defaults(path: str, function: str, names: Sequence[str]) -> None:
-    """Refuse to patch defaults that a file does not have, before anything is computed.
+    """Check, before anything is computed, that the defaults to be patched exist in the file.
 
     Raises:
         ValueError: the function has no defaults of these names there.
@@ -137,7 +137,7 @@ def check_defaults(path: str, function: str, names: Sequence[str]) -> None:
 
 
 def write_patch(patch: Path, path: str, function: str, values: Mapping[str, float], is_better: bool) -> None:
-    """Write new defaults as a patch, and how to take them over, if they were judged to be better; else say why not.
+    """Write new defaults as a patch, and how to apply it, if they were found better; otherwise print why not.
 
     Raises:
         ValueError: the file cannot be written.
@@ -157,10 +157,10 @@ def write_patch(patch: Path, path: str, function: str, values: Mapping[str, floa
 
 
 def sampler_named(name: str) -> tuple[Callable[[int, int], Any], Callable[..., Any]]:
-    """What plans a tuning from games and a seed, and what plays it.
+    """Return the function that plans a tuning from games and a seed, and the one that runs it.
 
     Raises:
-        ValueError: it is not installed.
+        ValueError: the sampler is not installed.
     """
     if name == "optuna":
         from experiments.learn.optuna_tuning import check_optuna, sample, sampling_plan

@@ -15,7 +15,7 @@ SHOWN = 20
 
 
 def run(family: str, share: float) -> tuple[list[str], list[str]]:
-    """The lines of the table about one family, and of what failed."""
+    """Return the table rows of one family, and the lines about failures."""
     tried: Counter[str] = Counter()
     failed: Counter[str] = Counter()
     message = []
@@ -30,7 +30,7 @@ def run(family: str, share: float) -> tuple[list[str], list[str]]:
 
 
 def main() -> int:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.attacks", description=__doc__)
     parser.add_argument("families", nargs="*", metavar="FAMILY", help=f"of {', '.join(FAMILIES)}; all by default")
     parser.add_argument("--share", type=float, default=1.0, help="how much of each family is tried; all by default")

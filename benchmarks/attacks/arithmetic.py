@@ -1,7 +1,7 @@
 """Random heuristics over arithmetic: compiled code computes what Python computes, or is not used.
 
-`python -m benchmarks.attacks.arithmetic SEED COUNT FOLDER` compares so many heuristics in this process and prints each
-difference that it finds, also those that the check before use would find.
+`python -m benchmarks.attacks.arithmetic SEED COUNT FOLDER` compares COUNT heuristics in this process and prints each
+difference that it finds, including those that the check before use would detect.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from isolation.rules.parameters import bind_parameters
 
 HEURISTICS = 20_000
 BATCH = 40
-"""How many heuristics are compiled together."""
+"""Number of heuristics that are compiled together."""
 EVALUATIONS = 120
-"""How many times each is evaluated at least: whole games, every ply, for both players."""
+"""Minimum number of evaluations of each one: whole games, every ply, for both players."""
 AT_A_TIME = 200
-"""How many heuristics one process compares: code that was loaded stays in memory."""
+"""Number of heuristics that one process compares: loaded code stays in memory."""
 
 
 @dataclass
 class Compared:
-    """What became of some heuristics.
+    """Results of comparing some heuristics.
 
-    `silent` are the differences that the check before use does not find, `refused` those that it does.
+    `silent` are the differences that the check before use does not detect, `refused` those that it does.
     """
 
     heuristics: int = 0
@@ -52,7 +52,7 @@ class Compared:
 
 
 def attack(folder: Path, share: float) -> Iterator[Attack]:
-    """Compare them in processes of their own, one for each processor."""
+    """Compare them in separate processes, one per processor."""
     count = max(BATCH, round(share * HEURISTICS))
     seeds = range(1, 1 + -(-count // AT_A_TIME))
     what = "random heuristics over arithmetic, compiled and in Python"
@@ -68,7 +68,7 @@ def attack(folder: Path, share: float) -> Iterator[Attack]:
 
 
 def _elsewhere(seed: int, count: int, folder: Path) -> Compared | str:
-    """What a process of its own finds, or how it ended."""
+    """Return what a separate process finds, or how it ended."""
     words = [sys.executable, "-m", "benchmarks.attacks.arithmetic", str(seed), str(count), str(folder), "--json"]
     environment = os.environ | {"ISOLATION_CACHE": str(folder / f"cache-{seed}")}
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
@@ -78,8 +78,8 @@ def _elsewhere(seed: int, count: int, folder: Path) -> Compared | str:
 
 
 def compared(seed: int, count: int, folder: Path) -> Compared:
-    """Compare so many random heuristics."""
-    warnings.simplefilter("ignore")  # what NumPy says of means of nothing
+    """Compare a number of random heuristics."""
+    warnings.simplefilter("ignore")  # NumPy's warnings about means of nothing
     chance, result = Random(seed), Compared()
     for number in range(-(-count // BATCH)):
         batch = heuristics(chance, min(BATCH, count - number * BATCH))
@@ -103,7 +103,7 @@ def _compare(batch: list[Written], boards: list[Board], folder: Path, name: str,
 
 
 def _compiled(batch: list[Written], folder: Path, name: str, result: Compared) -> Any:
-    """All of a batch compiled as one heuristic; what does not compile is left out of the batch."""
+    """Compile all of a batch as one heuristic; those that do not compile are removed from the batch."""
     while batch:
         text = module_of(batch)
         path = folder / f"{name}_{len(batch)}.py"
@@ -117,13 +117,13 @@ def _compiled(batch: list[Written], folder: Path, name: str, result: Compared) -
 
 
 def _at_line(text: str, line: int | None) -> int:
-    """Which heuristic of a module a line belongs to."""
+    """Return the index of the heuristic that a line of a module belongs to."""
     before = "\n".join(text.splitlines()[:line])
     return max([0, *map(int, re.findall(r"^ *if which == (\d+):", before, re.MULTILINE))])
 
 
 def main(seed: str, count: str, folder: str, form: str = "") -> None:
-    """Compare, and print what was found."""
+    """Compare, and print the findings."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     result = compared(int(seed), int(count), Path(folder))
     if form == "--json":

@@ -1,4 +1,4 @@
-"""One attack: what was done, and whether what is promised held."""
+"""One attack: its description, and whether the guarantee held."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Attack:
-    """What was done, in the words of the table; and what was seen instead of what is promised, empty if that held.
+    """An attack as described in the table, and what happened instead of the guarantee (empty if it held).
 
-    `count` is how many attacks this stands for.
+    `count` is the number of attacks this stands for.
     """
 
     what: str
@@ -26,6 +26,6 @@ Family = Callable[[Path, float], Iterator[Attack]]
 
 
 def some(things: Sequence[T], share: float) -> list[T]:
-    """A share of things, evenly spread, at least one."""
+    """Return an evenly spread share of things, at least one."""
     wanted = max(1, round(len(things) * share))
     return [things[index * len(things) // wanted] for index in range(wanted)]

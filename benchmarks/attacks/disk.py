@@ -1,7 +1,7 @@
-"""A disk that fails: all that is done to files below a folder is counted, and one of these operations goes wrong.
+"""A failing disk: all operations on files below a folder are counted, and one of them goes wrong.
 
-`Disk.attach` replaces what Python writes files with, for the rest of the process: so do it in a process of its own.
-A power cut is simulated by what files and folders were when they were last synced: see `Disk.cut`.
+`Disk.attach` replaces Python's functions for files for the rest of the process, so use it in a process of its own. A
+power cut is simulated by restoring the contents that files and folders had when they were last synced: see `Disk.cut`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Harm = Literal[
 ]  # fmt: skip
 HARMS: tuple[Harm, ...] = Harm.__args__  # type: ignore[attr-defined]
 CUT = 97
-"""The exit code after a power cut."""
+"""Exit code after a power cut."""
 
 _CREATING = os.O_CREAT | os.O_TRUNC
 _NAMES = ("replace", "rename", "unlink", "remove", "mkdir", "rmdir")
@@ -33,9 +33,9 @@ _open = io.open
 
 
 class Disk:
-    """Counts the operations on files below `root`; `at` the so manyth (the first is 0) there is harm.
+    """Counts the operations on files below `root`, and does harm at operation number `at` (from 0).
 
-    `harm` may also be a function: it is called before that operation, which then goes on.
+    `harm` may also be a function: it is called before that operation, which then continues.
     """
 
     def __init__(self, root: Path, at: int = -1, harm: Harm | Callable[[], object] = "killed") -> None:
@@ -49,7 +49,7 @@ class Disk:
         self._remember(self.root)
 
     def attach(self) -> None:
-        """Put this disk in the place of the real one."""
+        """Replace the real functions by this disk's."""
         for name in _NAMES:
             setattr(os, name, self._on_path(name))
         os.fsync = self._fsync
@@ -67,17 +67,17 @@ class Disk:
             self._strike(self.harm)
 
     def is_torn(self) -> bool:
-        """Whether the harm is to strike in the middle of the write that is about to begin."""
+        """Return whether the harm is to occur in the middle of the next write."""
         return self.harm == "killed in the middle of a write" and len(self.operations) == self.at
 
     def owns(self, path: object) -> bool:
-        """Whether a path lies below the root."""
+        """Return whether a path is below the root."""
         with suppress(TypeError, ValueError):
             return Path(os.path.abspath(os.fsdecode(path))).is_relative_to(self.root)  # type: ignore[arg-type]
         return False
 
     def cut(self, kept: str) -> None:
-        """Leave beside the root what a power cut leaves of it, in `ROOT-ruins`, and end."""
+        """Save what a power cut leaves of the root in `ROOT-ruins`, and end the process."""
         self._restore(self.root, self.root.with_name(f"{self.root.name}-ruins"), kept)
         os._exit(CUT)
 
@@ -90,7 +90,7 @@ class Disk:
             self.cut(harm)
         os.kill(os.getpid(), signal.SIGKILL)
 
-    # What stands in for the real functions
+    # Replacements of the real functions
 
     def _on_path(self, name: str) -> Callable[..., Any]:
         def operation(path: Any, *args: Any, **options: Any) -> Any:
@@ -123,10 +123,10 @@ class Disk:
         file = _buffered(_File(self, path, mode), mode)
         return file if "b" in mode else io.TextIOWrapper(file, *args[:3], **options)
 
-    # What was synced
+    # Contents at the last sync
 
     def _remember(self, folder: Path) -> None:
-        """All that lies in a folder is on the disk for good."""
+        """Record that everything in a folder has been synced."""
         self._entries[folder.stat().st_ino] = _names(folder)
         for path in folder.iterdir():
             if path.is_dir():
@@ -135,13 +135,13 @@ class Disk:
                 self._contents[path.stat().st_ino] = path.read_bytes()
 
     def _hold(self, *paths: Any) -> None:
-        """Keep files open that are about to lose their names, so that no other gets their numbers."""
+        """Keep files open that are about to lose their names, so that their inode numbers are not reused."""
         for path in paths:
             if os.path.isfile(path):
                 self._held.append(_real["open"](path, os.O_RDONLY))
 
     def forget(self, path: Path) -> None:
-        """A file is new: what was synced under its number is another's."""
+        """Forget the synced contents of a new file's inode number, which were another file's."""
         self._contents.pop(path.stat().st_ino, None)
 
     def _restore(self, folder: Path, ruins: Path, kept: str) -> None:
@@ -164,7 +164,7 @@ class Disk:
 
 
 class _File(io.FileIO):
-    """A file whose writes are counted, and may go wrong."""
+    """A file whose writes are counted, and may fail."""
 
     def __init__(self, disk: Disk, path: Any, mode: str) -> None:
         is_new = not os.path.exists(path)

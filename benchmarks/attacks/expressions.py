@@ -1,4 +1,4 @@
-"""Random heuristics over arithmetic, as readable Python source: what compiled code may compute otherwise."""
+"""Random heuristics over arithmetic, as readable Python source, in which compiled code might differ."""
 
 from __future__ import annotations
 
@@ -59,17 +59,17 @@ _SHARE_OF_LARGE = 0.15
 
 @dataclass(frozen=True)
 class Written:
-    """The body of a random heuristic: what comes after the names of moves and places."""
+    """Body of a random heuristic, after the definitions of moves and locations."""
 
     lines: tuple[str, ...]
 
     def source(self, name: str = "score") -> str:
-        """The heuristic as a function of its own; it needs `IMPORTS`."""
+        """Return the heuristic as a function of its own; it needs `IMPORTS`."""
         return f"def {name}(game, player):\n{_indented([*_opening(self.lines), *self.lines])}\n"
 
 
 def heuristics(chance: Random, count: int) -> list[Written]:
-    """Random heuristics over the same few lists, which makes them cheap to compile together.
+    """Return random heuristics over the same few lists, so that they compile together at low cost.
 
     No two have a variable of the same name.
     """
@@ -78,9 +78,9 @@ def heuristics(chance: Random, count: int) -> list[Written]:
 
 
 def module_of(heuristics: Sequence[Written]) -> str:
-    """A file whose `score` is all of these heuristics: its parameter `which` says which of them.
+    """Return a file whose `score` contains all of these heuristics; its parameter `which` selects one.
 
-    Together they compile in a third of the time that they take alone.
+    Compiling them together takes a third of the time of compiling each one alone.
     """
     every = [line for heuristic in heuristics for line in heuristic.lines]
     numbers = ", ".join(map(str, range(len(heuristics))))
@@ -96,7 +96,7 @@ def _indented(lines: Sequence[str]) -> str:
 
 
 def _opening(body: Sequence[str]) -> list[str]:
-    """What gives a body the names of moves and places that it uses."""
+    """Return the definitions of moves and locations that a body uses."""
     used = _words(body)
     lists = [f"{name} = {value}" for name, value in _LISTS.items() if name in used]
     used |= _words(lists) | ({"own", "opp"} if "shared" in used else set())
@@ -110,7 +110,7 @@ def _words(lines: Sequence[str]) -> set[str]:
 
 
 class _Writing:
-    """One heuristic being written, with the names of numbers that it has so far."""
+    """A heuristic being generated, with the names of its numbers so far."""
 
     def __init__(self, chance: Random, name: str, lists: Sequence[str]) -> None:
         self.chance = chance
@@ -131,7 +131,7 @@ class _Writing:
         return f"float({self.number(depth)})"
 
     def statement(self, name: str) -> list[str]:
-        """The lines that give a name a number."""
+        """Return the lines that assign a number to a name."""
         kind = self.chance.randrange(5)
         if kind == 0:
             lines = [f"{name} = {self.whole(2)}"]
@@ -161,7 +161,7 @@ class _Writing:
         return self.chance.choice([*_COUNTS, *self.wholes])
 
     def small(self) -> str:
-        """A difference of counts that is now positive, now 0, now negative."""
+        """Return a difference of counts that may be positive, 0 or negative."""
         return self.chance.choice(
             (
                 f"{self.count()} - {self.chance.randint(1, 48)}",
@@ -287,7 +287,7 @@ class _Writing:
         return self.chance.choice(("own", "opp", "blanks", "shared", "own", "opp"))
 
     def wholes_listed(self) -> str:
-        """A list of whole numbers, now and then one of its own."""
+        """Return a list of whole numbers, sometimes a new one."""
         return self.list_of_wholes if self.chance.random() < 0.8 else f"[{self.of_cell()} for i, j in {self.cells()}]"
 
     def fractions_listed(self) -> str:

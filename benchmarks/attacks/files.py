@@ -1,4 +1,4 @@
-"""Damaged files of every kind the project writes, and every command that reads them: the same answer, or one line."""
+"""Damaged files of every kind, and every command that reads them: the answer is the same, or an error in one line."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from isolation import play
 from isolation.compiling import code_cache
 
 FLIPS = 150
-"""How many bits of each file are flipped, one at a time."""
+"""Number of bits of each file that are flipped, one at a time."""
 SOLVED, GAME, TOML = "solved.parquet", "game.json", "my.toml"
 ONE, OTHER, CUT = "one", "other", "interrupted"
 UNSEEN = "2x7"
-"""A size that is not loaded here, so that a command loads it from the folder of compiled code."""
+"""A size that is not loaded in this process, so that a command loads it from the folder of compiled code."""
 FOREIGN = {"nothing": b"", "zeros": bytes(300), "a word": b"isolation\n", "[]": b"[]", "{}": b"{}", "null": b"null",
            "no text": bytes(range(256)), "a picture": b"\x89PNG\r\n\x1a\n" + bytes(90), "Parquet's magic": b"PAR1PAR1",
            "much nesting": b"[" * 100_000, "a long number": b"1" * 5_000}  # fmt: skip
@@ -42,7 +42,7 @@ READING = (["summary"], ["compare"], ["ratings"], ["sprt", "--elo0", "0", "--elo
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file: one of them, one of another run, and the commands that read it."""
+    """A kind of file: an example, another run's example, and the commands that read it."""
 
     name: str
     path: Path
@@ -51,7 +51,7 @@ class Kind:
 
 
 def attack(folder: Path, share: float) -> Iterator[Attack]:
-    """Every damage of every kind of file, under every command that reads it."""
+    """Yield every damage to every kind of file, with every command that reads it."""
     whole, home = folder / "whole", folder / "home"
     _furnish(whole)
     chance = random.Random(1)
@@ -60,7 +60,7 @@ def attack(folder: Path, share: float) -> Iterator[Attack]:
         cases = list(product(_damages(whole, kind, chance), kind.commands))
         for (damage, content), words in some(cases, share):
             if (damage, words[0]) == (SWAPPED, "runs"):
-                continue  # which lists what there is, and knows no more of it
+                continue  # it only lists the files, and does not read them
             failure = _compared(_ask(whole, home, words, kind.path, content), usual(*words))
             yield Attack(
                 f"{kind.name}: {re.split(' at |: ', damage)[0]}", failure and f"{damage}: {words[0]}: {failure}"
@@ -68,7 +68,7 @@ def attack(folder: Path, share: float) -> Iterator[Attack]:
 
 
 def _damages(whole: Path, kind: Kind, chance: random.Random) -> Iterator[tuple[str, bytes | None]]:
-    """What becomes of a file; None is a folder in its place."""
+    """Yield damaged contents of a file; None is a folder in its place."""
     data = (whole / kind.path).read_bytes()
     for index in some(range(len(data)), min(1.0, FLIPS / len(data))):
         flipped = bytearray(data)
@@ -86,7 +86,7 @@ def _damages(whole: Path, kind: Kind, chance: random.Random) -> Iterator[tuple[s
 
 @dataclass(frozen=True)
 class Answer:
-    """The exit code of a command, what it said, and what is wrong with how it ended."""
+    """Exit code of a command, its output, and what is wrong with how it ended."""
 
     code: int
     said: str
@@ -94,7 +94,7 @@ class Answer:
 
 
 def _ask(whole: Path, home: Path, words: Sequence[str], path: Path = NOWHERE, content: bytes | None = b"") -> Answer:
-    """The answer of a command in a fresh copy of the folder, with a file of other content."""
+    """Return the answer of a command in a fresh copy of the folder, with other contents of one file."""
     shutil.rmtree(home, ignore_errors=True)
     shutil.copytree(whole, home)
     if path != NOWHERE:
@@ -129,11 +129,11 @@ def _first_difference(output: str, usual: str) -> str:
     )
 
 
-# What there is
+# Undamaged files
 
 
 def _furnish(whole: Path) -> None:
-    """A folder with one file of every kind, and of each another one."""
+    """Create a folder with two different files of every kind."""
     whole.mkdir()
     again = ["tournament", "--contender", "ID:center@depth=1", "--baseline", "greedy", "--opponent", "random",
              "--board", "5x5", "--pairs", "4", "--seed", "9", "--jobs", "1"]  # fmt: skip
@@ -150,7 +150,7 @@ def _furnish(whole: Path) -> None:
 
 
 def _interrupt(whole: Path) -> None:
-    """A copy of the run in which two thirds of the games are played."""
+    """Make a copy of the run in which two thirds of the games are played."""
     shutil.copytree(whole / ONE, whole / CUT)
     (whole / CUT / run_directory.END).unlink()
     (part,) = games_folder(whole / CUT).iterdir()
@@ -165,7 +165,7 @@ def _do(*words: str) -> None:
 
 
 def _kinds(whole: Path) -> list[Kind]:
-    """The files of a run, and those that stand alone; paths are relative to the folder."""
+    """Return the files of a run, and the independent ones; paths are relative to the folder."""
     readers = [[words[0], ONE, *words[1:]] for words in READING]
     resume = ["tournament", "--resume", ONE]
     replay = ["replay", ONE, "3"]

@@ -12,7 +12,7 @@ with atheris.instrument_imports(include=["isolation", "experiments", "reports", 
 
 
 def main(name: str, runs: str, folder: str) -> None:
-    """Fuzz until there were so many runs, or something breaks, which ends the process with another exit code than 0."""
+    """Fuzz for a number of runs, or until an error, which ends the process with another exit code than 0."""
     corpus = Path(folder, name)
     corpus.mkdir(parents=True)
     for number, seed in enumerate(SEEDS[name]):

@@ -1,4 +1,4 @@
-"""Fuzzing of every grammar the project reads, guided by coverage, and of the addresses of the analysis board."""
+"""Coverage-guided fuzzing of every grammar the project reads, and of the addresses of the analysis board."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchmarks.attacks.tournaments import play_whole
 from experiments.bench import COMMAND
 
 RUNS = 100_000
-"""How often each target is called."""
+"""Number of calls of each target."""
 REQUESTS = 5_000
 ADDRESSES = (b"/", b"/api/start", b"/api/runs/0/games?kind=longest&agent=Greedy", b"/api/runs/0/games/3",
              b"/static/app.js", b"/static/../questions.py", b"/api/values", b"/api/solve",
@@ -27,14 +27,14 @@ EXPECTED = {200, 304, 307, 400, 403, 404, 405, 411, 413, 415, 422, 429, 503}
 
 
 def attack(folder: Path, share: float) -> Iterator[Attack]:
-    """Every target by atheris, if it is installed, and the board by requests that were changed at random."""
+    """Yield every target fuzzed by atheris, if it is installed, and the board with randomly changed requests."""
     for name in TARGETS if importlib.util.find_spec("atheris") else ():
         yield _fuzzed(name, folder / "fuzzing", max(100, round(share * RUNS)))
     yield _asked(folder, max(50, round(share * REQUESTS)))
 
 
 def mutated(data: bytes, chance: random.Random) -> bytes:
-    """Bytes with some of them flipped, put in, left out or said twice."""
+    """Return bytes with some of them flipped, inserted, deleted or duplicated."""
     result = bytearray(data)
     for _ in range(chance.randrange(1, 6)):
         index = chance.randrange(len(result) + 1)
@@ -64,7 +64,7 @@ def _fuzzed(name: str, folder: Path, runs: int) -> Attack:
 
 
 def _asked(folder: Path, requests: int) -> Attack:
-    """The board, asked at changed addresses: it answers each as it should, and is there in the end."""
+    """Send requests to changed addresses: the board answers each correctly, and still runs at the end."""
     run, chance = play_whole(folder), random.Random(1)
     words = [*COMMAND, "board", "--no-open", "--port", "0", str(run)]
     board = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -85,7 +85,7 @@ def _asked(folder: Path, requests: int) -> Attack:
 
 
 def _status(port: int, address: bytes, body: bytes) -> int:
-    """What the board answers; 400 where the connection is closed, as for what is no request at all."""
+    """Return the status of the board's answer; 400 if it closes the connection, as for an invalid request."""
     with closing(HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
         method = (
             "POST" if address.startswith((b"/api/v", b"/api/s", b"/api/m", b"/api/e", b"/api/i")) and body else "GET"

@@ -1,4 +1,4 @@
-"""Kills: parent or worker, by several signals, in every phase of a run; then the run is gone on with."""
+"""Kills of parent or worker, by several signals, in every phase of a run, which is then resumed."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ PHASES = ("preparing", "compiling", "playing", "writing", "finishing")
 VICTIMS = ("parent", "worker", "everybody")
 MOMENTS = 3
 LONGEST_LIFE = 15.0
-"""Seconds after which no process of a run that has ended may be there."""
+"""Seconds after which no process of a finished run may exist."""
 
 PAUSES = {"preparing": 0.5, "compiling": 4.0}
-"""Seconds that pass at most between the beginning of a phase and the signal."""
+"""Maximum delay in seconds between the beginning of a phase and the signal."""
 MARK = "ISOLATION_ATTACK"
 JOBS = ("--jobs", "2")
 
 
 def attack(folder: Path, share: float) -> Iterator[Attack]:
-    """Every signal to every victim in every phase, at moments that differ."""
+    """Yield every signal to every victim in every phase, at different moments."""
     undisturbed = play_whole(folder)
     chance = random.Random(1)
     cases = list(product(PHASES, VICTIMS, SIGNALS, range(MOMENTS)))
@@ -83,7 +83,7 @@ def _wrong_end(ended: Ended, victim: str, number: signal.Signals) -> str:
 def _bringing_on(
     home: Path, phase: str, victim: str, number: signal.Signals, chance: random.Random
 ) -> tuple[Callable[[], object], Show]:
-    """What to call before the command and with its progress, so that the signal comes in this phase."""
+    """Return the functions to call before the command and with its progress, so that the signal comes in this phase."""
     delay = chance.random()
 
     def strike() -> None:
@@ -123,7 +123,7 @@ def _children(parent: int) -> list[int]:
 
 
 def _left_of(mark: str) -> list[str]:
-    """The processes with this mark that are still there when they should not be."""
+    """Return the processes with this mark that still exist when they should not."""
     deadline = time.monotonic() + LONGEST_LIFE
     while (left := _marked(mark)) and time.monotonic() < deadline:
         time.sleep(0.1)

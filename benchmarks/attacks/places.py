@@ -1,4 +1,4 @@
-"""Where and when a run lies: two writers at once, folders renamed, moved and read-only, and clocks that jump."""
+"""Adverse circumstances of a run: two writers, folders renamed, moved and read-only, and clocks that jump."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Case = tuple[str, Callable[[], str]]
 NOBODY = 65534
 READING = ("summary", "compare", "ratings", "games", "runs")
 MOMENTS = range(0, 40, 4)
-"""At which of the progress reports of a run something is done to its folder."""
+"""Progress reports of a run at which its folder is changed."""
 JUMPS = {"back by hours": -7_200.0, "on by hours": 7_200.0, "back by years": -9e8, "on by years": 9e8}
 
 
 def attack(folder: Path, share: float) -> Iterator[Attack]:
-    """Every place, every clock."""
+    """Yield every circumstance and every clock."""
     folder.chmod(0o755)
     undisturbed = play_whole(folder)
     home = folder / "home"
@@ -61,7 +61,7 @@ def _cases_of_nobody(home: Path, undisturbed: Path) -> list[Case]:
 
 
 def _two(home: Path, undisturbed: Path, resume: bool) -> str:
-    """Start two commands that write one run; one of them may be refused, and the run is whole."""
+    """Start two commands that write one run; one of them may be refused, and the run must be undamaged."""
     run = home / "run"
     words = [*SMALL, "--out", str(run)]
     if resume:
@@ -76,7 +76,7 @@ def _two(home: Path, undisturbed: Path, resume: bool) -> str:
 
 
 def _part_of(undisturbed: Path, run: Path) -> None:
-    """A run of which half of the games are played."""
+    """Make a run of which half of the games are played."""
     shutil.copytree(undisturbed, run)
     (run / run_directory.END).unlink()
     table = log.read_table(run, log.SCHEMA.names)
@@ -85,7 +85,7 @@ def _part_of(undisturbed: Path, run: Path) -> None:
     log.append(log.games_folder(run), table.slice(0, len(table) // 2))
 
 
-# While a run is played
+# Changes while a run is played
 
 
 def _renamed(run: Path) -> None:
@@ -109,7 +109,7 @@ CHANGES: dict[str, Callable[[Path], None]] = {
 
 
 def _changed(home: Path, undisturbed: Path, moment: int, do: Callable[[Path], None]) -> str:
-    """Change the folder at a report of progress; what was acknowledged is in it, and it can be gone on with."""
+    """Change the folder at a progress report; afterwards the acknowledged games exist, and the run can be resumed."""
     home.chmod(0o777)
     run, reports = home / "run", count()
 
@@ -130,19 +130,19 @@ def _changed(home: Path, undisturbed: Path, moment: int, do: Callable[[Path], No
 
 
 def _nobody_can_play() -> bool:
-    """Whether the user that root becomes gets at Python and at this code."""
+    """Return whether the user that root switches to can read Python and this code."""
     folders = {folder for index in (sys.prefix, __file__) for folder in Path(index).resolve().parents}
     return os.getuid() != 0 or all(folder.stat().st_mode & 0o005 == 0o005 for folder in folders)
 
 
 def _as_nobody() -> None:
-    """Be a user for whom permissions count."""
+    """Switch to a user that is subject to permissions."""
     if os.getuid() == 0:
         os.setuid(NOBODY)
     os.environ["HOME"] = "/nonexistent"
 
 
-# Afterwards
+# Changes afterwards
 
 
 def _moved(home: Path, undisturbed: Path) -> str:
@@ -188,7 +188,7 @@ def _protect(run: Path) -> None:
 
 
 def _jumping(home: Path, undisturbed: Path, seconds: float, every: int) -> str:
-    """Play with a wall clock that jumps at every so manyth look."""
+    """Play with a wall clock that jumps at regular numbers of readings."""
     run = home / "run"
 
     def jump() -> None:

@@ -1,7 +1,7 @@
-"""Hostile players, each in a real tournament: who loses and why, and whether others' games are what they would be.
+"""Hostile players, each in a real tournament: who loses and why, and whether other games stay the same.
 
-The others are compiled agents, and an honest player object and an honest heuristic of a file. These run interpreted:
-whatever changes Python would reach them.
+The others are compiled agents, and an honest player object and an honest heuristic from a file. The last two run
+interpreted, so any change to Python would affect them.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ def score(game, player):
 
 @dataclass(frozen=True)
 class Hostile:
-    """What a player does before it moves, how it is to lose, and whether it needs a hard cap.
+    """What a player does before it moves, how it should lose, and whether it needs a hard cap.
 
-    `at_import` is what its file does before. Without reasons it plays as if it did nothing; with `no_moves` among them,
-    it may win or lose on the board.
+    `at_import` is code that its file runs first. Without reasons it should play as if it did nothing; with `no_moves`
+    among them, it may win or lose on the board.
     """
 
     name: str
@@ -134,7 +134,7 @@ HOSTILE = (
 
 
 def attack(folder: Path, share: float) -> Iterator[Attack]:
-    """Every hostile player, without a hard cap where it does not need one, and with one."""
+    """Yield every hostile player, with a hard cap, and without one if it does not need one."""
     usual = {
         template: _play(emptied(folder / "harmless"), Hostile("", "pass", (), template), ())[1]
         for template in (PLAYER, SCORE)
@@ -147,7 +147,7 @@ def attack(folder: Path, share: float) -> Iterator[Attack]:
 
 
 def _play(folder: Path, first: Hostile, cap: tuple[str, ...]) -> tuple[str, list[Game]]:
-    """What is wrong with the end of a tournament of a player that does this, and the games."""
+    """Play a tournament with a player that does this; return what is wrong with its end, and the games."""
     file = folder / "hostile.py"
     file.write_text(first.template.format(act=first.act, at_import=first.at_import))
     (folder / "honest.py").write_text(HONEST)
@@ -164,7 +164,7 @@ def _play(folder: Path, first: Hostile, cap: tuple[str, ...]) -> tuple[str, list
 
 
 def _judged(first: Hostile, games: list[Game], usual: list[Game]) -> str:
-    """What is wrong with the games: all of a player that does no harm, and of others, are the usual ones."""
+    """Return what is wrong with the games: all must be as usual, except those of a harmful player."""
     if len(games) != len(usual):
         return f"{len(games)} games instead of {len(usual)}"
     for game, second in zip(games, usual, strict=True):
@@ -178,7 +178,7 @@ def _judged(first: Hostile, games: list[Game], usual: list[Game]) -> str:
 
 
 def _is_just(first: Hostile, game: Game, usual: Game, side: int) -> bool:
-    """Whether a game of the hostile player, on this side, ended as it should."""
+    """Return whether a game of the hostile player, on this side, ended as it should."""
     if not first.reasons:
         return game["reason"] == "no_moves" and game["moves"] == usual["moves"]
     if game["winner"] != side:

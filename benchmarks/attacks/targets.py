@@ -1,7 +1,7 @@
-"""What is fuzzed: each function has bytes read as one grammar, and raises if what is promised does not hold.
+"""Fuzzing targets: each function parses bytes by one grammar, and raises if a guarantee does not hold.
 
-Promised is that whatever is read either has a meaning, and is read alike when it is written down again, or is refused
-by a ValueError. `SEEDS` has for each something to begin with that is right.
+The guarantee: any input is either valid, and parsed to an equal value after formatting it, or refused by a ValueError.
+`SEEDS` has valid inputs for each target as a start.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SIZE = "5x5"
 
 
 def specs(data: bytes) -> None:
-    """Agent specs: what is read is written and read again as the same."""
+    """Agent specs: parse, format, parse again to an equal value."""
     spec = parse_spec(_text(data))
     again = parse_spec(str(spec))
     assert replace(again, text="", start=0, end=0) == replace(spec, text="", start=0, end=0), (spec, again)
@@ -54,13 +54,13 @@ def limits(data: bytes) -> None:
 
 
 def sizes(data: bytes) -> None:
-    """Board sizes: read, written, read."""
+    """Board sizes: parse, format, parse."""
     size = parse_size(_text(data))
     assert parse_size(format_size(*size)) == size
 
 
 def openings(data: bytes) -> None:
-    """Which openings to draw from."""
+    """Opening specs."""
     assert parse_openings(_text(data)).plies < 10_000
 
 
@@ -70,26 +70,26 @@ def opening_files(data: bytes) -> None:
 
 
 def configurations(data: bytes) -> None:
-    """Tournaments in TOML: read, written, read."""
+    """Tournaments in TOML: parse, format, parse."""
     config = load_config(_file(data))
     written = _file(to_toml(config).encode())
     assert load_config(written) == config
 
 
 def moves(data: bytes) -> None:
-    """Moves as people write them: played, written, played."""
+    """Moves as people write them: play, format, play."""
     board = board_after(_text(data), SIZE)
     assert board_after(format_moves(board.history, board.width), SIZE) == board
 
 
 def questions(data: bytes) -> None:
-    """What a page asks the board."""
+    """Questions of a page to the board."""
     asked = parse((ValuesQuestion, GraphQuestion, MoveQuestion, SolveQuestion)[len(data) % 4], data)
     assert boards_of(asked.position)
 
 
 def headers(data: bytes) -> None:
-    """Who may ask the board: nobody but its own page."""
+    """Request headers: only the board's own page may ask."""
     words = _text(data).split("\n")
     names = ("host", "origin", "sec-fetch-site", "sec-fetch-mode", "content-type")
     given = dict(zip(names, words[2:], strict=False))
@@ -103,8 +103,8 @@ def sealed_files(data: bytes) -> None:
 
 
 def answers(data: bytes) -> None:
-    """What crosses from a player in a process of its own: it plays, or loses, and the game comes to its end."""
-    # In Python, since numba cannot compile what coverage is measured of.
+    """Messages of a player in a process of its own: it plays, or loses, and the game ends."""
+    # In Python, since numba cannot compile functions instrumented for coverage.
     games = play_games(_Scripted(data), RandomAgent(), [[0, 1]], [7], SIZE, interpreted=True)
     assert len(games) == 1
     assert games.winner[0] in (1, 2)
@@ -135,10 +135,10 @@ SEEDS: dict[str, list[bytes]] = {
 
 
 def refused(target: Target, data: bytes) -> bool:
-    """Whether what is read is refused as it should be, in words.
+    """Return whether an input is refused properly, by an error message.
 
     Raises:
-        Exception: what is promised does not hold.
+        Exception: a guarantee does not hold.
     """
     try:
         target(data)
@@ -158,34 +158,34 @@ def _file(data: bytes) -> Path:
 
 
 class _Scripted(RandomAgent):
-    """An agent whose process answers what bytes say."""
+    """An agent whose process answers with given bytes."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__()
         object.__setattr__(self, "data", data)
 
     def compiled(self, size: tuple[int, int]) -> None:
-        """It is not."""
+        """Return None: it is never compiled."""
 
     def open(self) -> Any:
-        """A player in a process that there is not."""
-        order = Setup(os.urandom(8))  # another each time, lest a process of an earlier game is taken
+        """Return a player in a simulated process."""
+        order = Setup(os.urandom(8))  # unique, so that no process of an earlier game is reused
         judge = judge_given(Limit(ms=1000), overruns=False) if self.data[:1] < b"\x80" else judge_of(self)  # type: ignore[attr-defined]
         return SubprocessPlayer(self.name, order, 1.0, judge, start=lambda: _Answers(self.data))  # type: ignore[attr-defined]
 
 
 class _Answers:
-    """A process that answers what bytes say: some of what a process of ours may answer, whole or cut, and else."""
+    """A simulated process that answers with given bytes: valid answers, whole or truncated, and invalid ones."""
 
     def __init__(self, data: bytes) -> None:
         self._bytes = cycle(data or b"\0")
         self._asked = 0
 
     def send(self, line: bytes, seconds: float) -> None:
-        """Nobody listens."""
+        """Discard the message."""
 
     def receive(self, seconds: float) -> bytes:
-        """The next answer; the first two are those of a process that has begun."""
+        """Return the next answer; the first two are those of a process that has started."""
         self._asked += 1
         if self._asked <= 2:
             return encode(None)
@@ -208,4 +208,4 @@ class _Answers:
         return encode(kind(*fields))
 
     def end(self) -> None:
-        """There is nothing to end."""
+        """Do nothing: there is no process."""

@@ -1,4 +1,4 @@
-"""A small tournament, played in a process of its own under whatever is done to it, and what its log holds then."""
+"""A small tournament, played in a process of its own during an attack, and the contents of its log afterwards."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ SMALL = ("tournament", "--contender", "MM:open@depth=1", "--contender", "R=rando
          "--opponent", "random", "--opponent", "MM:null@depth=1", *KEYS)  # fmt: skip
 """48 games of a few milliseconds."""
 PATIENCE = 300
-"""Seconds after which a command is said to hang."""
+"""Seconds after which a command counts as hanging."""
 
 HANGS = -100
-"""The exit code of a command that was ended because of that."""
+"""Exit code of a command that was ended because it was hanging."""
 
 Show = Callable[[RunProgress], object]
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended: its exit code (negative: the signal), what it printed, games it said were logged."""
+    """Result of a command: exit code (negative: the signal), output, and number of games it reported as logged."""
 
     code: int
     output: str
@@ -53,7 +53,7 @@ class Ended:
 
     @property
     def fault(self) -> str:
-        """What is wrong with the end: a traceback, a hang, or an error told in more than a line; empty if nothing."""
+        """Error in the result: a traceback, a hang, or an error in more than one line; empty if there is none."""
         lines = [line for line in self.output.splitlines() if line.startswith("Error: ")]
         if "Traceback" in self.output:
             return f"a traceback: {self.output.strip().splitlines()[-1]}"
@@ -67,7 +67,7 @@ class Ended:
 
 
 class Here(Pool):
-    """A pool that plays in this very process, six games a time: cheap, and the same at every attempt."""
+    """A pool that plays in this process, six games at a time: fast, and the same at every attempt."""
 
     ROOM = 6
 
@@ -121,12 +121,12 @@ def started(
     show: Show = lambda progress: None,
     pools: MakePool = Here,
 ) -> Callable[[], Ended]:
-    """Start a command of `isolation` in a fork of this process, which leads a session of its own; gives what waits.
+    """Start a command of `isolation` in a fork with a session of its own; return a function that waits for it.
 
     Args:
-        output: the file for what it prints; beside it a file with the number of games that were said to be logged.
-        before: called there first, to bring on whatever is to go wrong.
-        show: told of the progress of a tournament there.
+        output: the file for its output; a file beside it has the number of games reported as logged.
+        before: called there first, to cause the failure.
+        show: called there with the progress of a tournament.
     """
     acknowledged = output.with_suffix(".acknowledged")
     acknowledged.write_text("0")
@@ -150,13 +150,13 @@ def started(
 
 
 def digest(run: Path) -> str:
-    """A hash of all that a log holds but for times."""
+    """Return a hash of a log's contents except times."""
     table = log.read_table(run, log.SCHEMA.names).drop(TIMES).sort_by("game_id")
     return hashlib.sha256(repr(table.to_pylist()).encode()).hexdigest()
 
 
 def play_whole(folder: Path, words: Sequence[str] = SMALL, pools: MakePool = Here) -> Path:
-    """A run that nobody disturbs, played in this process, so that forks of it have all that is compiled and loaded."""
+    """Play an undisturbed run in this process, so that its forks have everything compiled and loaded."""
     run = folder / "undisturbed"
     with steady(), patch("reports.watch.run_progress.play_tournament", partial(play_tournament, pools=pools)):
         CliRunner().invoke(main, [*words, "--out", str(run)], catch_exceptions=False)
@@ -165,7 +165,7 @@ def play_whole(folder: Path, words: Sequence[str] = SMALL, pools: MakePool = Her
 
 
 def wrong_after(run: Path, undisturbed: Path) -> str:
-    """What is wrong with a run that was gone on with to its end; empty if nothing is."""
+    """Return what is wrong with a resumed and finished run; empty if nothing is."""
     if not run_directory.is_finished(run):
         return "it is not finished"
     if digest(run) != digest(undisturbed):
@@ -176,7 +176,7 @@ def wrong_after(run: Path, undisturbed: Path) -> str:
 
 
 def emptied(folder: Path) -> Path:
-    """A folder with nothing in it."""
+    """Empty and return a folder."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder
@@ -208,7 +208,7 @@ def _be_command(
 
 @contextmanager
 def steady() -> Iterator[None]:
-    """One game a batch and a part after every six, whatever the clock says."""
+    """Play one game per batch, and write a part after every six, regardless of the clock."""
     with (
         patch("experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0),
         patch.object(GameRecorder, "write_if_due", GameRecorder.write),
@@ -217,7 +217,7 @@ def steady() -> Iterator[None]:
 
 
 def _noting(note: int, watch: Show, pools: MakePool) -> Callable[..., RunOutcome]:
-    """What plays tournaments here: it notes how many games were said to be logged."""
+    """Wrap `play_tournament` to record the number of games reported as logged."""
 
     def play(config: Config, *, show: Show, **options: Any) -> RunOutcome:
         def both(progress: RunProgress) -> None:

@@ -1,4 +1,4 @@
-"""Faults at every write: a disk that is full or broken, a kill, a power cut, at each operation of each command."""
+"""Faults at every write: a full or broken disk, a kill, a power cut, at each operation of each command."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ SIZE = "3x4"
 
 @dataclass(frozen=True)
 class Scene:
-    """Something that writes: what there is before, the command, the one that goes on, and what is wrong at the end.
+    """A writing scenario: initial state, command, resuming command, and check of the final state.
 
-    `again` and `wrong` are told the folder in which it all lies.
+    `again` and `wrong` are called with the folder that contains everything.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Scene:
 
 
 def attack(folder: Path, share: float) -> Iterator[Attack]:
-    """Every harm, at every operation of every scene."""
+    """Yield every harm, at every operation of every scene."""
     undisturbed = play_whole(folder)
     for scene in _scenes(undisturbed):
         for at, harm in some(list(product(range(_operations(scene, folder)), HARMS)), share):
@@ -67,7 +67,7 @@ def _has_log(home: Path) -> bool:
 
 
 def _operations(scene: Scene, folder: Path) -> int:
-    """How many operations on files a scene takes if nothing goes wrong."""
+    """Count the file operations of a scene if nothing goes wrong."""
     home, counted = emptied(folder / "home"), folder / "operations.txt"
     scene.prepare(home)
 
@@ -87,7 +87,7 @@ def _operations(scene: Scene, folder: Path) -> int:
 
 def _scenes(undisturbed: Path) -> list[Scene]:
     def go_on(home: Path) -> list[str]:
-        """What a person would do: go on with the run, or begin it if there is none."""
+        """Return what a user would do: resume the run, or start it if there is none."""
         return ["tournament", "--resume", str(home / RUN)] if run_directory.is_run(home / RUN) else begin(home)
 
     def begin(home: Path) -> list[str]:
@@ -112,7 +112,7 @@ def _scenes(undisturbed: Path) -> list[Scene]:
 
 
 def _interrupted(undisturbed: Path, home: Path) -> None:
-    """A run of which two thirds are played, in parts that are not merged."""
+    """Make a run of which two thirds are played, in parts that are not merged."""
     run = home / RUN
     shutil.copytree(undisturbed, run)
     (run / run_directory.END).unlink()
@@ -122,7 +122,7 @@ def _interrupted(undisturbed: Path, home: Path) -> None:
 
 
 def _forfeited(undisturbed: Path, home: Path) -> None:
-    """A finished run in two files, with games in each that a dead process lost."""
+    """Make a finished run in two files, with games in each that were lost by a dead process."""
     run = home / RUN
     shutil.copytree(undisturbed, run)
     table = _unmerged(run)
@@ -133,7 +133,7 @@ def _forfeited(undisturbed: Path, home: Path) -> None:
 
 
 def _unmerged(run: Path) -> pa.Table:
-    """The games of a run, whose files are taken away."""
+    """Return the games of a run, and delete its files."""
     table = log.read_table(run, log.SCHEMA.names)
     for path in log.games_folder(run).iterdir():
         path.unlink()
@@ -165,5 +165,5 @@ def _solving(folder: Path) -> Scene:
         pairs = board_solving.read_pairs(home / "solved.parquet", SIZE)
         return "" if (pairs == board_solving.shipped_pairs(SIZE)).all() else "other winners"
 
-    CliRunner().invoke(main, words(folder))  # here, so that forks have what it loads
+    CliRunner().invoke(main, words(folder))  # in this process, so that forks have everything it loads
     return Scene("a table of solved openings", lambda home: None, words, words, wrong)

@@ -1,6 +1,6 @@
-"""Boards as the two editions of the classic engine keep them, written for comparison only, in the plainest Python.
+"""Boards of the two editions of the classic engine, in plain Python, for comparison only.
 
-Both keep lists and copy them for every move. What they share is in `_Classic`; players are any two objects.
+Both store lists and copy them for every move. Their common part is in `_Classic`; players are any two objects.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class _Classic:
 
 
 class FirstBoard(_Classic):
-    """The first edition: a list of rows, and a dictionary of locations."""
+    """First edition: a list of rows, and a dictionary of locations."""
 
     def __init__(self, player_1, player_2, width=7, height=7):
         super().__init__(player_1, player_2, width, height)
@@ -126,7 +126,7 @@ class FirstBoard(_Classic):
 
 
 class SecondBoard(_Classic):
-    """The second edition: one flat list, column by column, with three entries more."""
+    """Second edition: one flat list, column by column, with three additional entries."""
 
     def __init__(self, player_1, player_2, width=7, height=7):
         super().__init__(player_1, player_2, width, height)

@@ -146,7 +146,7 @@ def labelled_games(run: str | Path, games: pa.Table) -> tuple[pa.Table, pa.Table
     """Return the games of a run that have labels, and their labels, both by ascending game id.
 
     Args:
-            games: frame with the columns `game_id` and `plies`.
+        games: frame with the columns `game_id` and `plies`.
 
     Raises:
         ValueError: the run has no labels, or they belong to another run's games.
@@ -190,7 +190,7 @@ def label_moves(
     After two positions in a row that the limit leaves unknown, the earlier ones are not tried.
 
     Args:
-            known: cache of known position values, shared between games; new values are added.
+        known: cache of known position values, shared between games; new values are added.
     """
     known = {} if known is None else known
     board = Board.from_moves(moves, size)

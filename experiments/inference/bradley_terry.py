@@ -116,7 +116,7 @@ def rate_agents(
 
     Raises:
         ValueError: `zero` is unknown.
-            ConvergenceError: the fit of the ratings, or of a resample, does not converge.
+        ConvergenceError: the fit of the ratings, or of a resample, does not converge.
     """
     check_integer("seed", seed)
     check_integer("draws", draws, 2)

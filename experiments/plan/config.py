@@ -278,8 +278,8 @@ def load_config(path: str | Path | None = None, overrides: Mapping[str, Any] | N
     """Load the configuration of a TOML file (default: the classic evaluation), with some keys replaced.
 
     Raises:
-            ValueError: the file cannot be read, or a key or value is wrong: one line with the file, the key, the value
-                and the expected form.
+        ValueError: the file cannot be read, or a key or value is wrong: one line with the file, the key, the value and
+            the expected form.
     """
     data = _read_toml(Path(path)) if path else {}
     given = {key: value for key, value in (overrides or {}).items() if value is not None}

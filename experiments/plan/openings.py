@@ -107,8 +107,8 @@ def file_openings(path: Path, size: str, subset: Subset = "any") -> OpeningSet:
     that its tags state, the whole of a game without a result, or else the placements. Duplicate positions count once.
 
     Raises:
-            ValueError: the file cannot be read, or a line is not a legal opening of this board; the message has file
-                and line.
+        ValueError: the file cannot be read, or a line is not a legal opening of this board; the message has file and
+            line.
     """
     openings = _of_games(path, size) if path.suffix == ".pgn" else _of_lines(path, size)
     if not openings:

@@ -103,7 +103,7 @@ class GameRecorder:
         """Write the waiting games to the log.
 
         Raises:
-                UnwritableLogError: these games are lost; earlier ones are kept.
+            UnwritableLogError: these games are lost; earlier ones are kept.
         """
         self._check_place()
         self._written = time.monotonic()

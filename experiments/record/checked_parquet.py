@@ -82,7 +82,7 @@ def read_parquet(path: Path, schema: pa.Schema, columns: Sequence[str] | None = 
 
     Raises:
         FileNotFoundError: there is no such file.
-            DamagedFileError: it is damaged, or contains something else.
+        DamagedFileError: it is damaged, or contains something else.
     """
     wanted = schema.names if columns is None else list(columns)
     with _opened(path, schema) as parquet:
@@ -94,7 +94,7 @@ def read_batches(path: Path, schema: pa.Schema, columns: Sequence[str], rows: in
 
     Raises:
         FileNotFoundError: there is no such file.
-            DamagedFileError: it is damaged, or contains something else.
+        DamagedFileError: it is damaged, or contains something else.
     """
     with _opened(path, schema) as parquet:
         for batch in parquet.iter_batches(rows, columns=list(columns), use_threads=False):

@@ -284,7 +284,7 @@ def merge(folder: Path, smallest: int | None = None) -> None:
     If it is killed at any moment, no game is lost.
 
     Raises:
-            OSError: the disk is full; the remaining parts stay as they are.
+        OSError: the disk is full; the remaining parts stay as they are.
     """
     sweep(folder)
     for parts in _small_neighbours(live_files(folder), smallest or SMALL_PART):
@@ -318,7 +318,7 @@ def remove_duplicates(folder: Path) -> int:
     If it is killed at any moment, some duplicates have been removed and no game is lost.
 
     Raises:
-            ValueError: duplicates of a game differ in more than times; nothing was removed.
+        ValueError: duplicates of a game differ in more than times; nothing was removed.
         OSError: the folder cannot be written.
     """
     files = live_files(folder)

@@ -86,7 +86,7 @@ def build_suite(
         show: called with the number of finished orbits, and of all.
 
     Raises:
-            ValueError: the recipe is invalid, or the file contains something else or was made with another recipe.
+        ValueError: the recipe is invalid, or the file contains something else or was made with another recipe.
     """
     check_recipe(recipe)
     orbits = _orbits(recipe)

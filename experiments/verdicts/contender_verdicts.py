@@ -39,7 +39,7 @@ def judge(findings: RunResults, alpha: float = ALPHA) -> Verdicts:
     """Compare every contender with the baseline; p-values and intervals are joint over all of them except controls.
 
     Raises:
-            ValueError: there is no baseline, or no agent to compare with it.
+        ValueError: there is no baseline, or no agent to compare with it.
     """
     baseline, pairs = findings.baseline, findings.pairs
     if baseline is None:

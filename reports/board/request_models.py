@@ -123,7 +123,7 @@ def parse(question: type[Question], body: bytes) -> Question:
     """Parse a request's body as a question.
 
     Raises:
-            ValueError: the body is invalid; the message is its first error, in one line.
+        ValueError: the body is invalid; the message is its first error, in one line.
     """
     try:
         return question.model_validate_json(body)

@@ -117,7 +117,7 @@ def replay_of_moves(moves: Sequence[int], size: str) -> Replay:
     """Make a replay of a game of which only the moves are known.
 
     Raises:
-            ValueError: a move is illegal.
+        ValueError: a move is illegal.
     """
     outcome = Board.from_moves(moves, size).outcome()
     return Replay(

@@ -33,7 +33,7 @@ def map_unordered(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], 
     Output of the calls is not shown; a warning reports its amount.
 
     Raises:
-            ValueError: there are more jobs than is reasonable for this machine.
+        ValueError: there are more jobs than is reasonable for this machine.
         ChildProcessError: a worker has died.
     """
     try:

@@ -138,7 +138,7 @@ class Worker:
         """Play these games of the schedule, all in the interpreted loop if `interpreted`.
 
         Args:
-                marker: int64[5], updated to the current game; see `crash_markers`.
+            marker: int64[5], updated to the current game; see `crash_markers`.
         """
         from isolation.games.match import play_many
         from isolation.native.move_cache import MoveCache
