@@ -43,7 +43,7 @@ def main(out: Path) -> None:
 
 
 def picture(board: Board, name: str) -> str:
-    """The position as SVG: blue what counts for the side to move, orange what counts against it."""
+    """Draw the position as SVG: cells counted for the side to move in blue, cells counted against it in orange."""
     own, other = counted_cells(board, name)
     values = {board.width * row + column: 1.0 for row, column in own}
     values |= {board.width * row + column: -1.0 for row, column in other}
@@ -51,7 +51,7 @@ def picture(board: Board, name: str) -> str:
 
 
 def counted_cells(board: Board, name: str) -> tuple[Iterable[Location], Iterable[Location]]:
-    """The cells that a feature looks at, for and against the side to move."""
+    """Return the cells that a feature counts, for and against the side to move."""
     mover, waiter = board.active_player, board.inactive_player
     moves, replies = board.get_legal_moves(mover), board.get_legal_moves(waiter)
     if name.startswith("nearer_in_"):
@@ -80,7 +80,7 @@ def counted_cells(board: Board, name: str) -> tuple[Iterable[Location], Iterable
 
 
 def _layer(board: Board, player: object, jumps: int) -> Cells:
-    """The cells a player gets to in so many jumps, and not in fewer."""
+    """Return the cells that a player reaches in exactly this number of jumps, and not in fewer."""
     cells = board.get_legal_moves(player)
     seen = cells
     for _ in range(jumps - 1):

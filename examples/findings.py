@@ -1,7 +1,7 @@
-"""Play what docs/explanation/findings.md rests on, and write that page and the example report.
+"""Play the games for docs/explanation/findings.md, and write that page and the example report.
 
-python examples/findings.py            all of it; interrupted, it goes on where it stopped
-python examples/findings.py --quick    the same with few games, in another place, to see that it works
+python examples/findings.py            all games; if interrupted, call it again to resume
+python examples/findings.py --quick    few games in another directory, as a test
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ OUTCOMES = (
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is played: the node limits, pairs a match of the gauntlets, and more keys of their configurations.
+    """Extent of the games: node limits, pairs per match of the gauntlets, and further keys of their configurations.
 
-    The default tournament is played with `report_pairs`; the duels take the openings `duels` names.
+    The default tournament is played with `report_pairs`; the duels use the openings `duels`.
     """
 
     limits: tuple[int, ...] = (300, 1_000, 3_000, 10_000)
@@ -75,7 +75,7 @@ QUICK = Scale((50, 200), 6, 4, "random:2", ("ID:open", "ID:territory", "ID:edge_
 
 @dataclass(frozen=True)
 class AtLimit:
-    """What came out at one node limit: the gauntlet, and the duels with the baseline."""
+    """Results at one node limit: the gauntlet, and the duels with the baseline."""
 
     nodes: int
     gauntlet: RunResults
@@ -102,7 +102,7 @@ def main(quick: bool, home: Path | None, jobs: int) -> None:
 
 
 def play_all(scale: Scale, home: Path, jobs: int = 0) -> tuple[RunResults, list[AtLimit], RunResults]:
-    """Play what is missing: the default tournament, games at each limit, and a gauntlet at equal cost."""
+    """Play the missing games: the default tournament, games at each limit, and a gauntlet at equal cost."""
     common: dict[str, Any] = {"contenders": scale.contenders, "jobs": jobs}
     if scale.opponents:
         common["opponents"] = scale.opponents
@@ -121,7 +121,7 @@ def play_all(scale: Scale, home: Path, jobs: int = 0) -> tuple[RunResults, list[
 def findings_text(
     report: RunResults, results: Sequence[AtLimit], priced: RunResults, published: PublishedAnalysis
 ) -> str:
-    """The page as Markdown; what a node costs is told by the default tournament, which is played at one time."""
+    """Return the page as Markdown; costs per node are from the default tournament, measured in one session."""
     templates = Environment(
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -157,7 +157,7 @@ def findings_text(
 
 
 def played(path: Path, keys: dict[str, Any]) -> RunResults:
-    """A run, played now unless it was; interrupted, it goes on."""
+    """Return a run, after playing or resuming it if necessary."""
     if not is_finished(path):
         config: Config = load_config(None, {**keys, "out": str(path)})
         with display(Console()) as show:
@@ -188,7 +188,7 @@ def _in_words(nodes: int, verdicts: Verdicts) -> dict[str, Any]:
 
 
 def _no_longer_better(last: AtLimit, priced: Verdicts) -> str:
-    """Those better at equal nodes of whom nobody can say so at equal cost."""
+    """Name the agents that are better at equal nodes, but not significantly better at equal cost."""
     better = {claim.contender for claim in last.verdicts.claims if claim.verdict == "better"}
     there = [claim for claim in priced.claims if claim.contender in better and claim.verdict != "better"]
     there.sort(key=lambda comparison: comparison.jointly.estimate)
@@ -202,7 +202,7 @@ def _games(runs: Sequence[RunResults]) -> int:
 
 
 def _in_short(results: Sequence[AtLimit]) -> list[tuple[str, str]]:
-    """Published and new heuristics by how often they are better or worse, in words."""
+    """Describe how many published and new heuristics are better or worse."""
     verdicts = [{claim.contender: claim.verdict for claim in result.verdicts.claims} for result in results]
     groups: dict[tuple[str, str], list[str]] = {}
     for name in verdicts[0]:
@@ -223,7 +223,7 @@ def _in_short(results: Sequence[AtLimit]) -> list[tuple[str, str]]:
 
 
 def _gauntlet_rows(results: Sequence[AtLimit], priced: Verdicts, timed: RunResults) -> list[list[str]]:
-    """By contender: the difference at each limit, that at equal cost, and the cost of a node in a run of all."""
+    """Return rows by contender: differences at each limit and at equal cost, and the cost per node in a run of all."""
     fair = {claim.contender: claim for claim in priced.claims}
     costs = relative_costs(timed)
     by_limit = [{claim.contender: claim for claim in result.verdicts.claims} for result in results]
@@ -260,19 +260,19 @@ def _against_every(result: AtLimit) -> str:
 
 
 def _colour_shares(findings: RunResults) -> tuple[str, str]:
-    """How often the player that placed first wins, by whether both placements are on one colour."""
+    """Return how often the player that placed first wins, by whether both placements have the same colour."""
     games = findings.games
     first = games["winner"] == 1
     return tuple(Share(first[games["same_colour"] == same].mean()).text for same in (True, False))  # type: ignore[return-value]
 
 
 def _each_once(published: PublishedAnalysis) -> list[Claim]:
-    """The claims table by table, and those of agents with several tables taken together."""
+    """Return the claims by table, and those of agents with several tables combined."""
     return [*published.claims, *(claim for claim in published.pooled if len(claim.tables) > 1)]
 
 
 def _claim_row(claim: Claim, results: Sequence[AtLimit]) -> list[str]:
-    """What was published, whether it stands on its own numbers, and what was found here at the highest limit."""
+    """Return a published claim, whether it holds by its own numbers, and the result here at the highest limit."""
     ours = {claim.contender: claim for claim in results[-1].verdicts.claims}
     here = ours.get(PUBLISHED_NAMES.get(claim.agent, ""))
     return [
@@ -284,7 +284,7 @@ def _claim_row(claim: Claim, results: Sequence[AtLimit]) -> list[str]:
 
 
 def _bare(name: str) -> str:
-    """The heuristic of an agent with a default name."""
+    """Return the heuristic of an agent with a default name."""
     return name.removeprefix("ID_").lower()
 
 

@@ -1,8 +1,8 @@
 """Measure our best agents against Fairy-Stockfish, and write docs/explanation/joust.md.
 
-npm install fairy-stockfish-nnue.wasm       once, in any folder outside this project: its program is run, never shipped
-python examples/joust.py FOLDER             all of it; interrupted, it goes on where it stopped
-python examples/joust.py FOLDER --quick     the same with few games, in another place, to see that it works
+npm install fairy-stockfish-nnue.wasm       once, in any folder outside this project, which only runs the program
+python examples/joust.py FOLDER             all games; if interrupted, call it again to resume
+python examples/joust.py FOLDER --quick     few games in another directory, as a test
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from reports.text.cell_values import estimate_of
 PACKAGE = Path("node_modules", "fairy-stockfish-nnue.wasm", "uci.js")
 FAIRY = "Fairy-Stockfish"
 AGENTS = {"best-first": "BF:learned", "alpha-beta": "ID:learned", "perfect": "perfect"}
-"""Ours by the name that the page has for them: the best heuristic under two searches, and what solves ends of games."""
+"""Our agents by their names on the page: the best heuristic with two searches, and one that solves endgames."""
 SOLVED = "7x7"
 ALL_KNOWING = "perfect@nodes=10000000"
-"""On the board that is solved: enough to know the result of nearly every move."""
+"""Agent for the solved board: its limit suffices to solve nearly every position."""
 MORE = 10
-"""How many times the other side's nodes we get elsewhere, to see what there is left to be gained."""
+"""Factor by which our node limit exceeds the opponent's on other boards, to show the potential for improvement."""
 MOST_FORFEITS = 0.05
-"""A row of more says nothing of how anybody plays."""
+"""Share of forfeits above which a row does not reflect playing strength."""
 PLIES = slice(2, 14)
-"""Where depths are looked at: behind the placements, and before most games are decided."""
+"""Plies at which depths are compared: after the placements, and before most games are decided."""
 SPANS = ((3, 10), (11, 12), (13, 14), (15, 16), (17, 18), (19, 24))
-"""First and last plies between which the other side's mistakes are counted."""
+"""First and last plies of the spans in which the opponent's mistakes are counted."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is measured: boards, limits of both sides, and pairs a match; duels of two searches, by their nodes."""
+    """Extent of the games: boards, limits of both sides, and pairs per match; duels of two searches, by their nodes."""
 
     boards: tuple[str, ...] = ("7x7", "8x8", "9x11")
     limits: tuple[str, ...] = ("nodes=1000", "nodes=10000", "ms=50")
@@ -60,7 +60,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Row:
-    """What the page says of an agent on a board under a limit, and the share of its games that somebody forfeited."""
+    """Row of an agent on a board under a limit, and the share of its games that ended by a forfeit of either side."""
 
     cells: tuple[str, ...]
     forfeits: float
@@ -99,10 +99,10 @@ def main(folder: Path, quick: bool, home: Path | None, jobs: int) -> None:
 def page_text(
     rows: Sequence[Row], mistakes: Sequence[tuple[str, ...]], duels: Sequence[tuple[str, ...]], scale: Scale
 ) -> str:
-    """The page as Markdown; rows with too many forfeits are named and left out, and what was not played is named.
+    """Return the page as Markdown; it lists omitted rows, which have too many forfeits, and matches not played.
 
-    `mistakes` are rows of how often the other side could throw a win away, and did; `duels` are rows of best-first
-    search against alpha-beta.
+    `mistakes` are rows of how often the opponent could throw a win away, and did; `duels` are rows of best-first search
+    against alpha-beta.
     """
     templates = Environment(
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
@@ -123,12 +123,12 @@ def page_text(
 
 
 def _matches(scale: Scale) -> list[tuple[str, str]]:
-    """Boards and limits, as rows have them."""
+    """Return boards and limits, as in the rows."""
     return [(board, limit.replace("=", " ")) for limit in scale.limits for board in scale.boards]
 
 
 def _agents(board: str, limit: str) -> dict[str, str]:
-    """Ours under a limit, by name, and one that has more than its share, to show how much can be had."""
+    """Return our agents under a limit, by name, and one with a larger limit, to show what could be reached."""
     unit, _, value = limit.partition("=")
     options = {"all-knowing": ALL_KNOWING} if board == SOLVED else {}
     if board != SOLVED and unit == "nodes":
@@ -137,9 +137,9 @@ def _agents(board: str, limit: str) -> dict[str, str]:
 
 
 def _fairy(home: Path, program: Path, board: str) -> Program:
-    """Fairy-Stockfish on a board.
+    """Return the program of Fairy-Stockfish for a board.
 
-    The program has a file system of its own, into which it copies one file, meant for a network: the file of variants.
+    It has a file system of its own, into which it copies one file, intended for a network: here the file of variants.
     """
     home.mkdir(parents=True, exist_ok=True)
     variants = home / f"variants-{board}.ini"
@@ -151,7 +151,7 @@ def _fairy(home: Path, program: Path, board: str) -> Program:
 def _match(
     home: Path, fairy: Program, board: str, limit: str, agents: Mapping[str, str], pairs: int, jobs: int
 ) -> RunResults:
-    """Our agents against Fairy-Stockfish, head to head."""
+    """Play our agents against Fairy-Stockfish, head to head."""
     engine = {
         "name": "fairy",
         "command": list(fairy.command),
@@ -171,7 +171,7 @@ def _match(
 
 
 def _duel(home: Path, board: str, ours: int, theirs: int, pairs: int, jobs: int) -> tuple[str, ...]:
-    """Best-first search with so many nodes against alpha-beta with so many, and with the same heuristic."""
+    """Play best-first search against alpha-beta, with the same heuristic and the given numbers of nodes."""
     keys: dict[str, Any] = {
         "board": board,
         "format": "head-to-head",
@@ -187,7 +187,7 @@ def _duel(home: Path, board: str, ours: int, theirs: int, pairs: int, jobs: int)
 
 
 def _row(result: RunResults, split: TheorySplit, board: str, limit: str) -> Row:
-    """One of our agents: all games, those from openings that are won for it, those from lost ones, depths of both."""
+    """Return the row of one agent: all games, those from theoretically won and lost openings, and depths of both."""
     rate = next(standing.rate for standing in standings(result.pairs) if standing.agent == split.agent)
     shares = (estimate_of(share).text for share in (rate, split.converted, split.saved))
     games = read_games(result.sources[0].info.path, ["agent_1", "agent_2", "depth", "reason"])
@@ -198,9 +198,10 @@ def _row(result: RunResults, split: TheorySplit, board: str, limit: str) -> Row:
 
 
 def _mistakes(result: RunResults, limit: str, jobs: int) -> list[tuple[str, ...]]:
-    """How often Fairy-Stockfish could throw a win away, and did: by plies, positions in which it had one, and shares.
+    """Count how often Fairy-Stockfish could throw a win away, and did: plies, number of such positions, and shares.
 
-    The shares are those of the moves that lose, on average over the positions, and of positions in which it played one.
+    The shares are the mean share of losing moves over these positions, and the share of positions in which it played
+    one.
     """
     run = result.sources[0].info.path
     label_run(run, first_ply=PLIES.start, jobs=jobs)
@@ -225,14 +226,14 @@ def _mistakes(result: RunResults, limit: str, jobs: int) -> list[tuple[str, ...]
 
 
 def _depth(games: pd.DataFrame, agent: str) -> float:
-    """The median depth that an agent reaches in `PLIES`."""
+    """Return the median depth that an agent reaches in `PLIES`."""
     first = (games["agent_1"] == agent).to_numpy()
     plies = [depth[PLIES][0 if leads else 1 :: 2] for depth, leads in zip(games["depth"], first, strict=True)]
     return float(np.median(np.concatenate(plies)))
 
 
 def _winners(result: RunResults) -> Mapping[int, int]:
-    """Who wins each opening: known where a table has the board, beyond by the colour rule."""
+    """Return the winner of each opening: from a table if it has the board, otherwise by the colour rule."""
     run = result.sources[0].info.path
     frame = read_games(run, ["opening_id", "colours"]).drop_duplicates()
     by_rule = dict(zip(frame["opening_id"].tolist(), frame["colours"].map({"same": 1, "other": 2}), strict=True))

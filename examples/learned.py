@@ -1,9 +1,9 @@
 """Choose features, tune `learned` again, measure it, and write docs/explanation/learned.md.
 
-Every number there comes from here, but those of the list of what was tried, which is kept as it was found.
+Every number there is computed here, except the list of what was tried, which is kept unchanged.
 
-python examples/learned.py            all of it; interrupted, it goes on where it stopped
-python examples/learned.py --quick    the same with few games, in another place, to see that it works
+    python examples/learned.py            all games; if interrupted, call it again to resume
+    python examples/learned.py --quick    few games in another directory, as a test
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from reports.text.cell_values import Share
 LEARNED, BEST_BEFORE, BASELINE = "ID:learned", "ID:territory", "ID:improved"
 SEARCHES = {"alpha-beta": "ID", "best-first": "BF"}
 PLAIN = "ID:learned@option.moves=0,option.waiting_moves=0,option.near=0,option.across=0"
-"""Links a cell and nothing else: where tuning begins."""
+"""Heuristic of links per cell alone, from which tuning starts."""
 TRIED = (
     ("nearer", "as many cells, five jumps at most"),
     ("links", "how many links there are, not how many a cell"),
@@ -51,7 +51,7 @@ TRIED = (
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is played: costs in nodes of the baseline, games to tune by, boards with their openings and pairs."""
+    """Extent of the games: costs in nodes of the baseline, tuning games, boards with their openings and pairs."""
 
     costs: tuple[int, ...] = (300, 1_000, 3_000, 10_000)
     games: int = 40_000
@@ -69,7 +69,7 @@ QUICK = Scale((50,), 160, 10, "random:2", (("6x6", "random:2", 4),), 100, 50)
 
 @dataclass(frozen=True)
 class Meeting:
-    """`learned`, or what was tried, against `territory` at equal cost: nodes of both, and games won."""
+    """Result of `learned`, or of an alternative, against `territory` at equal cost: nodes of both, and games won."""
 
     cost: int
     nodes: tuple[int, int]
@@ -92,7 +92,7 @@ def main(quick: bool, home: Path | None, jobs: int) -> None:
 
 
 def page_text(scale: Scale, home: Path, jobs: int) -> str:
-    """The page as Markdown."""
+    """Return the page as Markdown."""
     suite, held_out = (read_suite("7x7", split) for split in ("fit", "screen"))
     if scale.positions:
         suite, held_out = (part.sample(scale.positions, 1) for part in (suite, held_out))
@@ -135,7 +135,7 @@ def page_text(scale: Scale, home: Path, jobs: int) -> str:
 
 
 def _tuned(scale: Scale, home: Path, jobs: int) -> tuple[Tuning, Judgement | None]:
-    """The weights once more, from links a cell and nothing else."""
+    """Tune the weights again, starting from links per cell alone."""
     agent = subject_of(PLAIN, Limit(nodes=1_000))
     question = Question(agent, None, (), "7x7", 4, OPENINGS, plan_of(scale.games, 1))
     tuning = tune(question, home / "tuning.jsonl", jobs=jobs)
@@ -145,7 +145,7 @@ def _tuned(scale: Scale, home: Path, jobs: int) -> tuple[Tuning, Judgement | Non
 def _meeting(
     home: Path, board: str, openings: str, pairs: int, contender: str, cost: int, scale: Scale, jobs: int
 ) -> Meeting:
-    """A duel at equal cost: each has as many nodes as take the time of `cost` of the baseline's."""
+    """Play a duel at equal cost: each agent's node limit takes the time of `cost` nodes of the baseline."""
     base, *slower = _costs((BASELINE, contender, BEST_BEFORE), board, home)
     nodes = tuple(max(1, round(cost * base / item)) for item in slower)
     keys: dict[str, Any] = {
@@ -160,7 +160,7 @@ def _meeting(
 
 
 def _on_held_out(run: Path, board: str, name: str) -> float:
-    """The share of games won from openings of the split that nothing was learned from."""
+    """Return the share of games won from openings of the split that was not used for learning."""
     games = read_games(run, ["opening", "agent_1", "agent_2", "winner"])
     cells = np.array([list(opening)[:2] for opening in games["opening"]], np.int16)
     chosen = games[split_of(orbit_ids(cells, board)) == "screen"]
@@ -169,7 +169,7 @@ def _on_held_out(run: Path, board: str, name: str) -> float:
 
 
 def _costs(specs: Sequence[str], board: str, home: Path) -> list[float]:
-    """Processor time a node over the baseline's, kept, so that runs can go on."""
+    """Return CPU time per node relative to the baseline's, stored so that runs can be resumed."""
     kept = home / f"processor-costs-{board}.txt"
     known = dict(line.split("=", 1) for line in kept.read_text().split()) if kept.exists() else {}
     missing = [spec for spec in specs if spec not in known]
@@ -182,7 +182,7 @@ def _costs(specs: Sequence[str], board: str, home: Path) -> list[float]:
 
 
 def _screened(suite: Any, search: str, cost: int, jobs: int) -> list[str]:
-    """Wins kept on held-out positions with as many nodes, and what that leaves of those territory throws away."""
+    """Return wins kept on held-out positions with this many nodes, and the reduction of territory's mistakes."""
     agents = [agent.replace("ID", SEARCHES[search]) for agent in (BEST_BEFORE, LEARNED)]
     asked = collect_answers(agents, suite.positions, limit=Limit(nodes=cost), jobs=max(1, jobs))
     before, now = (score(suite, question) for question in asked)

@@ -1,7 +1,7 @@
-"""Measure what docs/explanation/perfect-play.md tells, and write that page: every number there comes from here.
+"""Measure the results in docs/explanation/perfect-play.md, and write that page: every number there is computed here.
 
-python examples/perfect_play.py            all of it; interrupted, it goes on where it stopped
-python examples/perfect_play.py --quick    the same with few games, in another place, to see that it works
+python examples/perfect_play.py            all games; if interrupted, call it again to resume
+python examples/perfect_play.py --quick    few games in another directory, as a test
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from reports.watch.run_progress import counting
 
 SIZE = "7x7"
 FEWEST_ROWS = 3
-"""On boards with fewer, knights hardly move."""
+"""Minimum number of rows: on boards with fewer, knights can hardly move."""
 NODES = 1000
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is measured.
+    """Extent of the measurement.
 
-    `positions` telling ones for each of `names` at each of `depths`; `pairs` a match of the round-robins at `ranked`
-    depths and of the gauntlet, `labelled` games of which get exact values.
+    `positions`: telling positions for each of `names` at each of `depths`. `pairs`: pairs per match of the round-robins
+    at `ranked` depths and of the gauntlet, of which `labelled` games get exact values.
     """
 
     names: tuple[str, ...]
@@ -65,7 +65,7 @@ QUICK = Scale(("null", "open", "improved", "territory"), (1, 3), (3,), 30, 4, 20
 
 @dataclass(frozen=True)
 class Ranking:
-    """Of a round-robin at a depth, how far the order of scores is that of accuracies."""
+    """Rank correlation of scores and accuracies in a round-robin at one depth."""
 
     depth: int
     games: int
@@ -94,7 +94,7 @@ def main(quick: bool, home: Path | None, jobs: int) -> None:
 
 
 def page_text(scale: Scale, fresh: pd.DataFrame, rankings: Sequence[Ranking], gauntlet: RunResults) -> str:
-    """The page as Markdown."""
+    """Return the page as Markdown."""
     templates = Environment(
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -134,7 +134,7 @@ def page_text(scale: Scale, fresh: pd.DataFrame, rankings: Sequence[Ranking], ga
 
 
 def _fewest_unsolved() -> int:
-    """The cells of the smallest board that is not solved."""
+    """Return the number of cells of the smallest board that is not solved."""
     solved, sizes = set(covered_sizes()), combinations_with_replacement(range(1, MOST_COMPILED_CELLS + 1), 2)
     return min(prod(size) for size in sizes if format_size(*size) not in solved)
 
@@ -154,13 +154,13 @@ def _board_row(summary: BoardSummary) -> list[str]:
 
 
 def _can_mirror(pair: tuple[int, int]) -> bool:
-    """Whether player 1 has a winning move onto the mirror image of its opponent."""
+    """Return whether player 1 has a winning move to the mirror image of its opponent."""
     board = Board.from_moves(pair, SIZE)
     return any(is_mirrored(board.successor(cell)) for cell in solve(board).moves)
 
 
 def _judged(path: Path, scale: Scale, jobs: int) -> pd.DataFrame:
-    """The decisions in fresh games, kept in a file."""
+    """Return the decisions in fresh games, stored in a file."""
     if not path.exists():
         with counting("players") as show:
             frame = play_and_label(
@@ -172,7 +172,7 @@ def _judged(path: Path, scale: Scale, jobs: int) -> pd.DataFrame:
 
 
 def _ranking(home: Path, scale: Scale, depth: int, fresh: pd.DataFrame, jobs: int) -> Ranking:
-    """Spearman's correlation of accuracies with the scores of a round-robin from other openings."""
+    """Return Spearman's correlation of accuracies with the scores of a round-robin from other openings."""
     keys: dict[str, Any] = {
         "format": "round-robin",
         "contenders": [f"AB:{name}@depth={depth}" for name in scale.names],
@@ -190,7 +190,7 @@ def _ranking(home: Path, scale: Scale, depth: int, fresh: pd.DataFrame, jobs: in
 
 
 def _labelled(path: Path, scale: Scale, jobs: int) -> RunResults:
-    """A gauntlet of which some games have exact values."""
+    """Return a gauntlet of which some games have exact values."""
     contenders = [f"ID:{name}" for name in scale.names if name != "improved"]
     keys = {"contenders": contenders, "limit": f"nodes={NODES}", "pairs": scale.pairs, "seed": 3, "jobs": jobs}
     run = played(path, keys)
@@ -200,7 +200,7 @@ def _labelled(path: Path, scale: Scale, jobs: int) -> RunResults:
 
 
 def _depth_rows(result: Sequence[Accuracy], scale: Scale) -> list[list[str]]:
-    """By heuristic, the most accurate at the last ranked depth first: the share kept at each depth."""
+    """Return rows by heuristic, the most accurate at the last ranked depth first: the share kept at each depth."""
     by_player = {(item.heuristic, item.depth): item for item in result}
     last = scale.ranked[-1]
     order = sorted(scale.names, key=lambda name: -by_player[name, last].kept.estimate)
@@ -217,7 +217,7 @@ def _depth_rows(result: Sequence[Accuracy], scale: Scale) -> list[list[str]]:
 
 
 def _gauntlet_rows(result: Sequence[Accuracy], gauntlet: RunResults) -> list[list[str]]:
-    """By measured agent, the most accurate first: its moves, and its games by the winner of the opening."""
+    """Return rows by measured agent, the most accurate first: its moves, and its games by the winner of the opening."""
     splits = {
         accuracy.agent: accuracy
         for accuracy in split_by_theory(
@@ -241,7 +241,7 @@ def _gauntlet_rows(result: Sequence[Accuracy], gauntlet: RunResults) -> list[lis
 
 
 def _band_rows(decisions: pd.DataFrame, measured: set[str]) -> list[list[str]]:
-    """By band of seven plies: the measured agents' moves, how many were telling, and how many of those kept the win."""
+    """Return rows by band of seven plies: the measured agents' moves, eligible moves, and share of wins kept."""
     together = decisions[decisions["agent"].isin(measured)].assign(agent="all")
     return [
         [

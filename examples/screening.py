@@ -1,7 +1,7 @@
-"""Measure what docs/explanation/screening.md tells, and write that page: every number there comes from here.
+"""Measure the results in docs/explanation/screening.md, and write that page: every number there is computed here.
 
-python examples/screening.py            all of it; interrupted, it goes on where it stopped
-python examples/screening.py --quick    the same with few games, in another place, to see that it works
+python examples/screening.py            all games; if interrupted, call it again to resume
+python examples/screening.py --quick    few games in another directory, as a test
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ GROUPS = {
     "other ID": ("ID:center", "ID:two", "ID:territory"),
     "MCTS": ("MCTS",),
 }
-"""Members of the reference field by what their specs begin with."""
+"""Groups of the reference field's members, by prefixes of their specs."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is measured.
+    """Extent of the measurement.
 
-    Gauntlets at node limits, with so many pairs a match; the choice of sources is judged at `nodes`; `equals` times two
-    equal agents are compared in `positions`; intervals of correlations rest on so many `draws`.
+    `gauntlets` are node limits with pairs per match; the choice of sources is evaluated at `nodes`; two equal agents
+    are compared `equals` times in `positions`; intervals of correlations use `draws` resamples.
     """
 
     gauntlets: tuple[tuple[int, int], ...] = ((100, 500), (1000, 500), (10_000, 400))
@@ -87,7 +87,7 @@ def main(quick: bool, home: Path | None, jobs: int) -> None:
 
 
 def page_text(scale: Scale, suite: Suite, results: Sequence[AtLimit]) -> str:
-    """The page as Markdown."""
+    """Return the page as Markdown."""
     templates = Environment(
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -144,7 +144,7 @@ def _suite_row(suite: Suite) -> list[str]:
 
 
 def _agreement_row(result: AtLimit, suite: Suite, draws: int) -> list[str]:
-    """Rank correlations; how far the gauntlet agrees with itself; linear correlations, and what trouble adds."""
+    """Return rank correlations, the gauntlet's reliability, linear correlations, and the gain by trouble."""
     accuracy = result.agreement
     sums = _Sums.of(result, suite)
     kept, both = (float(pearsonr(sums.rates(), scores).statistic) for scores in sums.scores())
@@ -159,7 +159,7 @@ def _agreement_row(result: AtLimit, suite: Suite, draws: int) -> list[str]:
 
 
 def _other_row(accuracy: Agreement) -> list[str]:
-    """What is known of a suite of another board."""
+    """Return the known correlations of another board's suite."""
     nodes = parse_limit(accuracy.limit).nodes
     return [
         accuracy.size,
@@ -171,7 +171,7 @@ def _other_row(accuracy: Agreement) -> list[str]:
 
 @dataclass(frozen=True)
 class _Sums:
-    """Of each agent, by opening: games won and played in a gauntlet, and by orbit, wins kept and trouble in a suite."""
+    """Sums by agent: games won and played in a gauntlet by opening, and wins kept and trouble in a suite by orbit."""
 
     won: Any
     played: Any
@@ -202,24 +202,24 @@ class _Sums:
         return self.won.sum(axis=1) / self.played.sum(axis=1)
 
     def scores(self) -> tuple[Any, Any]:
-        """Wins kept, and both."""
+        """Return the shares of wins kept, and the scores of both."""
         kept, trouble = self.kept.sum(axis=1), self.trouble.sum(axis=1)
         return kept / self.telling.sum(), (kept + trouble) / (self.telling.sum() + self.lost.sum())
 
     def gain(self) -> float:
-        """By how much both come nearer to the gauntlet than wins kept alone, as linear correlations."""
+        """Return the gain in linear correlation with the gauntlet from using both instead of wins kept alone."""
         kept, both = (pearsonr(self.rates(), scores).statistic for scores in self.scores())
         return float(both - kept)
 
     def drawn(self, generator: np.random.Generator) -> _Sums:
-        """The same of openings and orbits drawn with replacement."""
+        """Return sums over openings and orbits drawn with replacement."""
         openings = generator.integers(self.won.shape[1], size=self.won.shape[1])
         orbits = generator.integers(self.kept.shape[1], size=self.kept.shape[1])
         games = (self.won[:, openings], self.played[:, openings])
         return _Sums(*games, self.kept[:, orbits], self.trouble[:, orbits], self.telling[orbits], self.lost[orbits])
 
     def with_itself(self, generator: np.random.Generator, draws: int) -> float:
-        """The rank correlation of two such gauntlets, from halves of this one (Spearman and Brown)."""
+        """Return the rank correlation of two such gauntlets, from halves of this one (Spearman and Brown)."""
         result = []
         for _ in range(draws):
             half = generator.permutation(self.won.shape[1]) < self.won.shape[1] // 2
@@ -230,7 +230,7 @@ class _Sums:
 
 
 def _rank_row(result: AtLimit, name: str) -> list[str]:
-    """The places of an agent by the gauntlet, by wins kept and by both."""
+    """Return the ranks of an agent by the gauntlet, by wins kept and by both."""
     scores = {score.agent: score for score, _ in result.screening.contenders}
     scores[result.screening.baseline.agent] = result.screening.baseline
     rates = dict(zip(scores, _rates(result, scores), strict=True))
@@ -247,9 +247,9 @@ def _rates(result: AtLimit, names: Iterable[str]) -> list[float]:
 
 
 def _information_row(result: AtLimit) -> list[str]:
-    """Information, (difference / standard error)² beyond what luck gives, of a gauntlet and a screening, by node.
+    """Return the information, (difference / standard error)² minus its expectation by luck, per node, of both methods.
 
-    Summed over contenders; a gauntlet's nodes are all that its games searched, for each agent that is measured.
+    It is summed over contenders; a gauntlet's nodes are all that its games searched, divided by the measured agents.
     """
     effects = [
         comparison.difference
@@ -280,7 +280,7 @@ def _signal(interval: Interval) -> float:
 
 
 def _found(result: AtLimit) -> dict[str, Any]:
-    """Who is better than the baseline by the gauntlet and by the screening."""
+    """Return which agents are better than the baseline by the gauntlet and by the screening."""
     by_games = {claim.contender for claim in result.verdicts.claims if claim.verdict == "better"}
     by_moves = {score.agent for score, against in result.screening.contenders if verdict(against) == "better"}
     worse = [
@@ -299,7 +299,7 @@ def _found(result: AtLimit) -> dict[str, Any]:
 
 
 def _source_rows(suite: Suite, result: AtLimit) -> list[list[str]]:
-    """For all sources, and leaving out each: positions, kept and both of two agents, and the order of all."""
+    """Return rows for all sources and without each: positions, kept and both of two agents, and rank correlations."""
     everything = np.ones(len(suite), bool)
     chosen = [("all", everything)] + [(f"without {name}", suite.source != name) for name in np.unique(suite.source)]
     chosen += [(f"{name} alone", suite.source == name) for name in np.unique(suite.source)]
@@ -307,7 +307,7 @@ def _source_rows(suite: Suite, result: AtLimit) -> list[list[str]]:
 
 
 def _field_rows(suite: Suite, result: AtLimit) -> list[list[str]]:
-    """For the whole reference field, and leaving out kinds of its members: the same."""
+    """Return the same rows for the whole reference field, and without each group of its members."""
     rows = [_variant_row("all", suite, np.ones(len(suite), bool), suite, result)]
     for name, beginnings in GROUPS.items():
         stays = [not spec.startswith(beginnings) for spec in suite.field]
@@ -332,7 +332,7 @@ def _variant_row(name: str, variant: Suite, where: Any, suite: Suite, result: At
 
 
 def _only(asked: AgentAnswers, where: Any) -> AgentAnswers:
-    """The answers in some of the positions."""
+    """Return the answers in some of the positions."""
     rows = np.flatnonzero(np.tile(where, asked.repeats))
     answers = asked.answers
     return replace(
@@ -345,7 +345,7 @@ def _only(asked: AgentAnswers, where: Any) -> AgentAnswers:
 
 
 def _equals(suite: Suite, scale: Scale) -> tuple[float, float]:
-    """How often two equals are told apart at 5 %, and how often the interval of their difference has 0."""
+    """Return how often equal agents differ significantly at 5 %, and how often the interval covers 0."""
     agent = parse_agent("ID:improved@nodes=100,ties")
     wrong, covered = 0, 0
     for trial in range(scale.equals):
