@@ -24,7 +24,7 @@ PHASES = ("preparing", "compiling", "playing", "writing", "finishing")
 VICTIMS = ("parent", "worker", "everybody")
 MOMENTS = 3
 LONGEST_LIFE = 15.0
-"""Seconds after which no process of a finished run may exist."""
+"""Seconds after which all processes of a finished run must have ended."""
 
 PAUSES = {"preparing": 0.5, "compiling": 4.0}
 """Maximum delay in seconds between the beginning of a phase and the signal."""

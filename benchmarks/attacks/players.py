@@ -50,7 +50,7 @@ def score(game, player):
 
 @dataclass(frozen=True)
 class Hostile:
-    """What a player does before it moves, how it should lose, and whether it needs a hard cap.
+    """A hostile player: what it does before it moves, how it should lose, and whether it needs a hard cap.
 
     `at_import` is code that its file runs first. Without reasons it should play as if it did nothing; with `no_moves`
     among them, it may win or lose on the board.

@@ -22,14 +22,14 @@ _PAIRS = 1600
 LARGE_BOARD = 4
 """Factor by which a game takes longer on boards of more than 64 cells."""
 PYTHON_LIMIT, PYTHON_PAIRS = "nodes=100", 10
-"""Pairs for functions that do not compile, which are hundreds of times slower."""
+"""Limit and pairs for functions that do not compile, which are hundreds of times slower."""
 PLAYER_LIMIT, PLAYER_PAIRS = "cpu_ms=50", 2
-"""Pairs for players, which use all the time they are given."""
+"""Limit and pairs for players, which use all the time they are given."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """How the functions and players of a file are to be tested.
+    """Test conditions for the functions and players of a file.
 
     Attributes:
         baseline: the agent to beat; None for ID_Improved.

@@ -50,7 +50,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Continuations:
-    """How a run's games continued from a position.
+    """Continuations of a run's games from a position.
 
     Attributes:
         games: number of games that reached the position and continued.

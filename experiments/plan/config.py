@@ -39,7 +39,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class OpeningSpec:
-    """Which openings to draw from: `random` plies, every pair of `placements`, or a `file`; and which of them."""
+    """Openings to draw from: `random` plies, every pair of `placements`, or a `file`; and the subset to keep."""
 
     kind: Literal["random", "placements", "file"]
     plies: int = 2
@@ -96,7 +96,7 @@ class Engine(BaseModel):
 
 
 LARGEST_DIFFERENCE = 1_000
-"""Range of Elo or percentage points that a sequential test accepts."""
+"""Largest difference, in Elo or percentage points, that a sequential test accepts."""
 
 
 class Config(BaseModel):

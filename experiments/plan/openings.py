@@ -22,7 +22,7 @@ from isolation.rules.seeds import STEP, splitmix64
 Cells = NDArray[np.int16]
 Ids = NDArray[np.uint64]
 Subset = Literal["any", "same", "other", "fit", "screen"]
-"""Which openings are kept: all; those with placements on cells of one colour, or of two; or one half, by `split_of`."""
+"""Subset of openings: all; placements on cells of one colour, or of two; or one half, by `split_of`."""
 
 ENUMERATED = 200_000
 """Number of ply sequences up to which openings are enumerated and drawn uniformly, instead of by random walks."""

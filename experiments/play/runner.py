@@ -103,15 +103,15 @@ class Report(Protocol):
 
 
 Play = Callable[[Config, bool], RunOutcome]
-"""Plays a run, or goes on with it."""
+"""Plays or resumes a run."""
 
 
 def play_kept(config: Config, play: Play) -> Path:
-    """The directory of a run, which the configuration names, once all of it is played.
+    """Play the run of a configuration to its end, and return its directory.
 
     Raises:
-        KeyboardInterrupt: it was interrupted; the same call goes on from there.
-        ValueError: another run lies there, or the code of its agents has changed.
+        KeyboardInterrupt: it was interrupted; calling this again resumes it.
+        ValueError: the directory contains another run, or the code of its agents has changed.
     """
     outcome = play(config, run_directory.is_run(_directory(config)))
     if not outcome.finished:

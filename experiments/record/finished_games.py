@@ -32,7 +32,7 @@ class FinishedGames:
 
 @dataclass(frozen=True)
 class GameEndings:
-    """How n games ended: the columns of `GameBatch` that are needed to continue a run."""
+    """Endings of n games: the columns of `GameBatch` that are needed to continue a run."""
 
     winner: NDArray[np.int8]
     reason: NDArray[np.int8]

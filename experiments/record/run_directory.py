@@ -160,7 +160,7 @@ def new_directory(config: Config) -> Path:
 
 
 def digest_of(question: object) -> str:
-    """What a command calls the run of a question by, so that it finds it again, and other questions have other runs."""
+    """Return a name for the run that answers a question: equal for equal questions, so that it is found again."""
     return hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()[:6]
 
 

@@ -35,7 +35,7 @@ from isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
 REPEATS = 4
 """Number of times that nondeterministic agents are asked in each position."""
 LONGEST_SEARCH = 10.0
-"""Seconds of CPU time for repeating a search that failed."""
+"""Time limit in CPU seconds for repeating a search that failed."""
 
 _COMPILED_CHUNK = 1000
 _INTERPRETED_CHUNK = 10
