@@ -1,4 +1,4 @@
-// Tables are sorted by a click on a heading, and longer ones filtered by what is typed above them.
+// Sort tables by a click on a heading, and filter longer ones by the text typed above them.
 const value = (cell) => {
   const text = cell.textContent.trim().replaceAll("−", "-").replaceAll(",", "");
   const number = parseFloat(text.replace(/^[<>]\s*/, ""));
@@ -36,7 +36,7 @@ for (const table of document.querySelectorAll("table.rows")) {
   table.parentElement.before(field);
 }
 
-// A link to a game opens it on a board: every cell is visited once, so that the plies at which they were say it all.
+// A link to a game opens it on a board. Cells are visited at most once, so the plies of the visits describe the game.
 const viewer = document.getElementById("viewer");
 const part = (name) => document.getElementById(`viewer-${name}`);
 let moves = [];

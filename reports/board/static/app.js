@@ -1,4 +1,4 @@
-// The analysis board: its parts are put together here, and it begins with what its address says.
+// The analysis board: connects its parts, and starts with the game in its address.
 
 import { wireExact } from "./exact.js";
 import { wireExchange } from "./exchange.js";
@@ -29,7 +29,7 @@ const PARTS = [
   wirePosition, wireMoves, wireReview, wireValues, wireExact, wireExplorer, wireOpponent, wireRuns, wireSetup,
   wireExchange, wireScores,
 ];
-const fragment = location.hash; // before anything is shown and has a link of its own
+const fragment = location.hash; // read before anything is shown, which replaces the address by its own link
 for (const wire of PARTS) wire();
 find("new").onclick = startEmpty;
 find("copy").onclick = copyLink;

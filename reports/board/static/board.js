@@ -1,4 +1,4 @@
-// Draws a position as a grid of buttons, one a cell, which Shift and the arrow keys walk over.
+// Draws a position as a grid of buttons, one per cell, with keyboard navigation by Shift and the arrow keys.
 
 import { cellName, columnName, legalCells } from "./game.js";
 
@@ -25,7 +25,7 @@ export function makeSvg(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** A value in the little room of a cell. */
+/** A value, formatted to fit a cell. */
 export function showValue(value) {
   if (typeof value === "string") return value;
   if (value === null || value === undefined) return "–";
@@ -34,14 +34,14 @@ export function showValue(value) {
   return text.replace("-", "−");
 }
 
-/** How strongly a value colours its cell, −1 to 1: by its rank among the values, so that close ones can be told apart. */
+/** Colour strength of a value, −1 to 1: by its rank among the values, so that close ones can be distinguished. */
 export function strength(value, values) {
   if (value === "win" || value === "loss") return value === "win" ? 1 : -1;
   const ranks = [...new Set(values.filter((other) => typeof other === "number"))].sort((one, other) => one - other);
   return typeof value === "number" && ranks.length > 1 ? 0.85 * (2 * ranks.indexOf(value) / (ranks.length - 1) - 1) : 0;
 }
 
-/** The cells of the highest value; none if all are alike. */
+/** The cells of the highest value; none if all are equal. */
 export function bestCells(values) {
   const height = (value) => (value === "win" ? Infinity : value === "loss" ? -Infinity : value ?? NaN);
   const known = Object.entries(values).filter(([, value]) => !Number.isNaN(height(value)));
@@ -54,8 +54,8 @@ export function bestCells(values) {
  * Show a position in `container`.
  *
  * `marks.numbers` maps visited cells to the ply of the visit, `marks.values` cells to values, `marks.wins` has the cells
- * that keep a win. `marks.onCell` is told of a cell that was chosen; without it nothing can be chosen. With
- * `marks.anyCell` every cell can be, and legal moves are not shown.
+ * that keep a win. `marks.onCell` is called with a chosen cell; without it nothing can be chosen. With
+ * `marks.anyCell` every cell can be chosen, and legal moves are not shown.
  */
 export function showBoard(container, position, marks = {}) {
   const { rows, columns } = position;
@@ -98,7 +98,7 @@ function classes(cell, shown, share, position) {
   ];
 }
 
-/** Point from one cell to another, short of what it says; with no `from`, nothing is pointed at. */
+/** Draw an arrow from one cell to another, ending before the cell's text; without `from`, draw none. */
 export function drawArrow(container, from, to) {
   container.querySelector(".arrow")?.remove();
   if (from === null || to === undefined) return;
@@ -158,7 +158,7 @@ function build(container, rows, columns) {
   container.onkeydown = (event) => walk(event, container, rows, columns);
 }
 
-/** Shift with an arrow key moves the focus from cell to cell; Enter and the space bar choose, as on any button. */
+/** Shift with an arrow key moves the focus from cell to cell; Enter and the space bar choose, as for any button. */
 function walk(event, container, rows, columns) {
   const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
   const step = steps[event.key];

@@ -3,11 +3,11 @@
 import { makeSvg, showValue } from "./board.js";
 
 const LEFT = 44, RIGHT = 8, TOP = 8, SCORE = 108, GAP = 20, DEPTH = 56, BOTTOM = 20;
-const FULL = 0.86; // of half the height, for the largest finite score; a proven result goes all the way
+const FULL = 0.86; // of half the height, for the largest finite score; a proven result uses the full height
 
 /**
- * The scores of a logged game as a line for each player that gives any, in units of its largest finite score, up being
- * good for player 1.
+ * The scores of a logged game as a line for each player that has any, in units of its largest finite score; higher
+ * values are better for player 1.
  */
 export function loggedSeries(game) {
   const lines = [1, 2].map((player) => ({
@@ -20,7 +20,7 @@ export function loggedSeries(game) {
   return lines.filter((line) => line.points.length);
 }
 
-/** Whether there is anything to draw: the classic players, for one, tell neither scores nor depths. */
+/** Whether there is anything to draw: the classic players, for example, report neither scores nor depths. */
 export function hasChart(series, depths) {
   return series.length > 0 || depths.some((depth) => depth > 0);
 }
@@ -33,7 +33,7 @@ export function heuristicSeries(name, scores) {
   return { name, kind: "heuristic", points };
 }
 
-/** Draw into `svg`, as wide as its place allows. `onPly` is told of a ply that was chosen. */
+/** Draw into `svg`, as wide as its container allows. `onPly` is called with the ply that was chosen. */
 export function drawChart(svg, { plies, series, depths = [], mistakes = [], ply, onPly }) {
   const width = Math.max(240, svg.parentElement.clientWidth);
   const hasDepths = depths.some((depth) => depth > 0);

@@ -1,10 +1,10 @@
-// Knights dragged to cells by mouse, pen or finger.
+// Dragging knights to cells by mouse, pen or finger.
 
-const FAR = 6; // pixels after which a press is a drag and no click
+const FAR = 6; // pixels after which a press is a drag, not a click
 
 /**
- * Let knights in `area` be dragged to cells of a board in it. `mayDrag` is asked of the cell, or of what else holds a
- * knight; `onDrop` is told of the cell that it was dropped on.
+ * Make knights in `area` draggable to cells of a board in it. `mayDrag` is called with the cell, or another holder of a
+ * knight; `onDrop` is called with the target cell.
  */
 export function letDrag(area, mayDrag, onDrop) {
   area.addEventListener("pointerdown", (event) => {
@@ -43,7 +43,7 @@ function follow(press, knight, holder, onDrop) {
   for (const [name, listener] of Object.entries(listeners)) document.addEventListener(name, listener);
 }
 
-/** A drag that ends where it began would else be a click on that cell. */
+/** Without this, a drag that ends where it began would count as a click on that cell. */
 function ignoreClick() {
   const ignore = (event) => event.stopPropagation();
   document.addEventListener("click", ignore, { capture: true, once: true });

@@ -1,4 +1,4 @@
-// Who wins under perfect play: said in words, shown on the board, and as a line of moves to the end.
+// The winner under perfect play: in words, on the board, and as a line of moves to the end.
 
 import { cellName } from "./game.js";
 import { askedPosition, complain, find, lineButtons, pause, show, state, waiting, whenMoved, whenShown } from "./page.js";
@@ -6,18 +6,18 @@ import { ask } from "./server.js";
 
 let known = null, solving = null;
 
-/** The exact result of the position shown, if the box asks for it and it is known. */
+/** The exact result of the current position, if its box is checked and the result is known. */
 export function exactHere() {
   return find("show-exact").checked && known?.node === state.node ? known : null;
 }
 
-/** What is known of a move of the position shown: "wins", "loses", or nothing. */
+/** The result of a move in the current position: "wins", "loses", or nothing if unknown. */
 export function resultOf(cell) {
   if (known?.node !== state.node || known.undecided.includes(cell) || known.winner === null) return "";
   return known.moves.includes(cell) ? "wins" : "loses";
 }
 
-/** Have the position solved, if anybody wants to know and it is not known. */
+/** Request the solution of the current position if it is needed and not known. */
 async function refresh() {
   solving?.abort();
   solving = null;
@@ -45,7 +45,7 @@ async function refresh() {
   }
 }
 
-/** Whether more would be known if the solver had taken its time, which it does for those who ask by the box. */
+/** Whether the solver stopped at the short limit; it uses more time if the box is checked. */
 function isCutShort() {
   return known.isBrief && (known.winner === null || known.undecided.length > 0);
 }
@@ -62,7 +62,7 @@ function describe() {
   ].join("");
 }
 
-/** The line to the end, each move of it a button. */
+/** The line to the end, with a button for each move. */
 function showLine() {
   const here = state.editing ? null : exactHere();
   find("exact-line").hidden = !here?.line.length;

@@ -1,4 +1,4 @@
-// Games and positions in and out: what is pasted or lies in a file, and what is copied or saved.
+// Import and export of games and positions: by pasting, from files, to the clipboard, and to files.
 
 import { complain, counted, currentLine, fill, find, revealBoard, state, whenMoved } from "./page.js";
 import { playerNames } from "./position.js";
@@ -30,7 +30,7 @@ async function takeIn() {
   }
 }
 
-/** Say what could not be read. What was read before stays on the board, and nothing says any more that it was imported. */
+/** Report what could not be parsed. The board keeps its game, without the note that it was imported. */
 function refuse(error) {
   find("imported-part").hidden = true;
   if (find("title").textContent === heading) find("title").textContent = "";
@@ -60,7 +60,7 @@ async function readFile() {
   takeIn();
 }
 
-/** The line shown, or the position, in the form that is chosen. */
+/** The current line, or the position, in the chosen format. */
 async function written() {
   const kind = find("form").value, line = currentLine();
   const node = OF_POSITION.includes(kind) ? state.node : line.at(-1);

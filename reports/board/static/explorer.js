@@ -1,4 +1,4 @@
-// The explorer: how the games of a run went on from the position shown, a row for moves that are one by symmetry.
+// The explorer: how the games of a run continued from the current position, one row per group of symmetric moves.
 
 import { make } from "./board.js";
 import { resultOf } from "./exact.js";
@@ -6,11 +6,11 @@ import { cellName } from "./game.js";
 import { askedPosition, choose, complain, counted, find, pause, state, whenMoved, whenShown } from "./page.js";
 import { ask } from "./server.js";
 
-const MOST_SHOWN = 2; // of the moves that are one by symmetry
+const MOST_SHOWN = 2; // per group of symmetric moves
 
 let found = null, asking = null;
 
-/** Ask anew, if the explorer is open. */
+/** Ask again, if the explorer is open. */
 async function refresh() {
   asking?.abort();
   if (!find("explorer-part").open || !state.choices.runs.length || state.editing) return;

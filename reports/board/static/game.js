@@ -1,9 +1,9 @@
-// The rules of knight's Isolation, and how cells are named. Positions are plain objects that never change.
+// The rules of knight's Isolation, and names of cells. Positions are plain immutable objects.
 
 const STEPS = [[-2, -1], [-2, 1], [-1, -2], [-1, 2], [1, -2], [1, 2], [2, -1], [2, 1]];
 const MOST_CELLS = 128;
 
-/** The sides of a board written ROWSxCOLUMNS. */
+/** Rows and columns of a board written ROWSxCOLUMNS. */
 export function parseSize(text) {
   const match = /^\s*(\d{1,3})\s*[xX×]\s*(\d{1,3})\s*$/.exec(text);
   const [rows, columns] = match ? [Number(match[1]), Number(match[2])] : [0, 0];
@@ -12,14 +12,14 @@ export function parseSize(text) {
   return { rows, columns };
 }
 
-/** A position to start from: `knights` are cells or null, `turn` is 1 or 2. */
+/** A starting position: `knights` are cells or null, `turn` is 1 or 2. */
 export function startPosition({ size, visited = [], knights = [null, null], turn = 1 }) {
   const { rows, columns } = parseSize(size);
   const taken = new Set([...visited, ...knights.filter((cell) => cell !== null)]);
   return { rows, columns, visited: taken, knights: [...knights], turn, from: [null, null], last: null };
 }
 
-/** Where the side to move can go. */
+/** The legal moves of the side to move. */
 export function legalCells(position) {
   const { rows, columns, visited, knights, turn } = position;
   const here = knights[turn - 1];
@@ -42,12 +42,12 @@ export function play(position, cell) {
   return { ...position, visited, knights, turn: 2 - mover, from: [position.knights[mover], cell], last: cell };
 }
 
-/** Who has won: 1, 2, or null while the side to move can move. */
+/** The winner: 1, 2, or null while the side to move has a move. */
 export function winner(position) {
   return legalCells(position).length ? null : 3 - position.turn;
 }
 
-/** Who is to move or has won, in a sentence. */
+/** The side to move or the winner, in a sentence. */
 export function standing(position) {
   const won = winner(position);
   return won ? `Player ${won} has won: player ${3 - won} has no move.` : `Player ${position.turn} to move.`;
@@ -59,12 +59,12 @@ export function columnName(column) {
   return column < 26 ? letter : columnName(Math.floor(column / 26) - 1) + letter;
 }
 
-/** The name of a cell: its column's letters and its row's number, which counts from 0 at the top. */
+/** The name of a cell: its column's letters and its row's number, counted from 0 at the top. */
 export function cellName(cell, columns) {
   return columnName(cell % columns) + Math.floor(cell / columns);
 }
 
-/** The cell of a name. */
+/** The cell with a name. */
 export function parseCell(name, columns, rows) {
   const match = /^([a-z]{1,2})(\d{1,3})$/.exec(name.trim().toLowerCase());
   const column = match ? [...match[1]].reduce((sum, letter) => 26 * sum + letter.charCodeAt(0) - 96, 0) - 1 : -1;

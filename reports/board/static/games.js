@@ -1,4 +1,4 @@
-// A page that shows one of many finished games, written into it as JSON; the address says which: #12 is game 12.
+// A page that shows one of many finished games, embedded in it as JSON; the address selects it: #12 is game 12.
 
 import { make, showBoard } from "./board.js";
 import { cellName, play, startPosition } from "./game.js";

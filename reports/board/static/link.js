@@ -1,12 +1,12 @@
-// Links: the board, the tree of variations, the node shown and where the game comes from, in the fragment of an address.
+// Links: the board, the tree of variations, the current node and the game's source, in the fragment of an address.
 //
-// Moves stand one after another, and what was played instead of a move in parentheses behind it, as in d3,a2,c1,(e1,b0),b4.
+// Moves are separated by commas; alternatives to a move follow it in parentheses, as in d3,a2,c1,(e1,b0),b4.
 // `ply` counts along the main line; 3.1.2 goes three plies, into the first variation of the next, and two plies on.
 
 import { cellName, parseCell, parseSize } from "./game.js";
 import { addMove, endOf, makeRoot, pathTo } from "./tree.js";
 
-/** The fragment of a link to a node; `source` names the run and the game that the tree began with, if one. */
+/** The fragment of a link to a node; `source` names the run and the game of the tree, if any. */
 export function toLink(node, source) {
   const root = pathTo(node)[0];
   const { size, visited = [], knights = [null, null], turn = 1 } = root.setup;
@@ -21,7 +21,7 @@ export function toLink(node, source) {
   return `#${parts.map(([key, value]) => `${key}=${value}`).join("&")}`;
 }
 
-/** What a link's fragment says: the root of its tree, the `ply` shown, and the run and the game, where it names them. */
+/** Parse a link's fragment: the root of its tree, the current `ply`, and the run and the game, if named. */
 export function fromLink(fragment) {
   const given = new URLSearchParams(fragment.replace(/^#/, "").replaceAll("+", "%2B"));
   const size = given.get("board") ?? "7x7";
@@ -41,7 +41,7 @@ export function fromLink(fragment) {
   return { root, ply: given.get("ply"), source };
 }
 
-/** The node that `ply` of a link leads to; without it, the end of the main line. */
+/** The node at `ply` of a link; by default the end of the main line. */
 export function nodeAt(root, ply) {
   if (ply === null) return endOf(root);
   if (!/^\d+(\.\d+\.\d+)*$/.test(ply)) throw new Error("The link’s ply is written like 12, or like 3.1.2 in a variation.");
@@ -58,7 +58,7 @@ function walk(node, plies) {
   return here;
 }
 
-/** How `nodeAt` finds a node. */
+/** The path by which `nodeAt` finds a node. */
 function placeOf(node) {
   let along = 0;
   for (let here = node; here.parent; here = here.parent) {
@@ -69,7 +69,7 @@ function placeOf(node) {
   return String(along);
 }
 
-/** The moves after a node, each with what was played instead of it. */
+/** The moves after a node, each with its alternatives. */
 function treeText(node) {
   const root = pathTo(node)[0], words = [];
   for (let here = node; here.children.length; [here] = here.children) {

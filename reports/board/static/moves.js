@@ -1,4 +1,4 @@
-// The list of moves with all variations, the steps from move to move, and what can be done to a variation.
+// The list of moves with all variations, stepping through it, and actions on variations.
 
 import { make } from "./board.js";
 import { cellName } from "./game.js";
@@ -77,7 +77,7 @@ function deleteFromHere() {
   goTo(node.parent);
 }
 
-/** Whether a field needs a key itself: text its arrows, lists and choices those up and down. */
+/** Whether a field handles a key itself: text fields need all arrows, lists and selects those up and down. */
 function isTaken(target, key) {
   const field = target.closest("input, select, textarea");
   if (!field || ["checkbox", "file"].includes(field.type)) return false;

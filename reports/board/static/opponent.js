@@ -1,4 +1,4 @@
-// Agents that play: either side, or both, or a move when asked.
+// Agents that play: for either side, for both, or for one move on request.
 
 import { showValue } from "./board.js";
 import { cellName, legalCells } from "./game.js";
@@ -16,7 +16,7 @@ const KINDS = [
 
 let thinking = null;
 
-/** The agent that plays for a player, by its spec; empty if a person does. */
+/** The spec of the agent that plays for a player; empty if a person does. */
 export function agentOf(player) {
   return find(`plays-${player}`).checked ? spec() : "";
 }
@@ -85,7 +85,7 @@ function noteOf(answer, columns) {
     `${answer.nodes.toLocaleString("en")} nodes in ${answer.ms} ms${line}${prepared}`;
 }
 
-/** Offer the kinds of agents, those named when the board was started, and the heuristics they may have. */
+/** Offer the kinds of agents, those added when the board was started, and their possible heuristics. */
 export function offerAgents({ heuristics, agents }) {
   fill(find("agent-kind"), [...KINDS, ...agents.map((name) => [`own:${name}`, name])]);
   const names = heuristics.map(({ name }) => [name, name]);

@@ -1,4 +1,4 @@
-// What all parts of the page share: what it remembers, who is told when that changes, and small means of showing it.
+// Shared parts of the page: its state, listeners for changes, and helpers for display.
 
 import { make } from "./board.js";
 import { cellName } from "./game.js";
@@ -7,9 +7,9 @@ import { addMove, addMoves, lineThrough, makeRoot, question } from "./tree.js";
 export const find = (id) => document.getElementById(id);
 
 /**
- * What the page remembers: the node shown; the game that was loaded, where it comes from and its nodes; what is being
- * edited; and how to undo what was done last, `within` the tree of a root if it can be undone nowhere else. What only
- * one part of the page needs, that part keeps.
+ * State of the page: the current node; the loaded game, its source and its nodes; the position being edited; and how to
+ * undo the last action, `within` the tree of a root if it can only be undone there. Other parts keep state that only
+ * they need.
  */
 export const state = {
   node: makeRoot({ size: "7x7" }),
@@ -24,12 +24,12 @@ export const state = {
 const PAUSE = 150; // milliseconds
 const drawn = [], moved = [], chosen = [];
 
-/** Have a function called whenever the page is to be drawn anew. */
+/** Register a function to be called whenever the page is redrawn. */
 export function whenShown(draw) {
   drawn.push(draw);
 }
 
-/** Have a function called whenever another node has come to be shown. */
+/** Register a function to be called whenever the current node changes. */
 export function whenMoved(refresh) {
   moved.push(refresh);
 }
@@ -38,7 +38,7 @@ export function show() {
   for (const draw of drawn) draw();
 }
 
-/** Show another node. While the board is edited, nothing else is shown. */
+/** Make another node current; ignored while the board is edited. */
 export function goTo(node) {
   if (!node || state.editing) return;
   state.node = node;
@@ -48,7 +48,7 @@ export function goTo(node) {
   for (const refresh of moved) refresh();
 }
 
-/** Have a function called with each move that a person has chosen. */
+/** Register a function to be called with each move that a person has chosen. */
 export function whenChosen(act) {
   chosen.push(act);
 }
@@ -64,28 +64,28 @@ export function choose(cell) {
   }
 }
 
-/** The loaded game while we are in it, else the line through the node shown. */
+/** The loaded game if the current node is in it, else the line through the current node. */
 export function currentLine() {
   return state.logged.includes(state.node) ? state.logged : lineThrough(state.node);
 }
 
-/** Tell an error, below the board or at another `place`; that a question was taken back is none. */
+/** Show an error, below the board or at another `place`; a cancelled question is not an error. */
 export function complain(error, place = "problem") {
   if (error.name !== "AbortError") find(place).replaceChildren(make("span", { className: "problem" }, error.message));
 }
 
-/** The node shown, as the server takes it. */
+/** The current node in the server's format. */
 export function askedPosition() {
   return question(state.node);
 }
 
-/** Bring the board into view, where a phone has scrolled away from it. */
+/** Scroll the board into view, for phones. */
 export function revealBoard() {
   const { top, bottom } = find("board").getBoundingClientRect();
   if (top < 0 || bottom > innerHeight) find("seats").scrollIntoView({ block: "start" });
 }
 
-/** Say at `place` what is waited for, and from the first second on for how long. Gives a function that ends it. */
+/** Show at `place` what is in progress and, after the first second, its duration. Returns a function that ends it. */
 export function waiting(place, word, hint) {
   const began = performance.now();
   const seconds = make("span", { ariaHidden: "true" });
@@ -96,7 +96,7 @@ export function waiting(place, word, hint) {
   return () => clearInterval(timer);
 }
 
-/** The moves of a line from a node, each a button that leads to its end. */
+/** The moves of a line from a node, each a button that goes to its end. */
 export function lineButtons(node, cells) {
   return cells.map((cell, index) => {
     const button = make("button", { type: "button" }, cellName(cell, node.position.columns));
@@ -105,7 +105,7 @@ export function lineButtons(node, cells) {
   });
 }
 
-/** Wait until a person has probably stopped stepping; an AbortError if `signal` says that nobody waits any more. */
+/** Wait until a person has probably stopped stepping; throws an AbortError if `signal` cancels the wait. */
 export function pause(signal) {
   return new Promise((resolve, reject) => {
     setTimeout(resolve, PAUSE);
@@ -113,14 +113,14 @@ export function pause(signal) {
   });
 }
 
-/** Fill a list anew; where the focus was in it, it is on the part that is current. */
+/** Refill a list; if the focus was in it, move the focus to the current item. */
 export function refill(id, parts) {
   const list = find(id), hadFocus = list.contains(document.activeElement);
   list.replaceChildren(...parts);
   if (hadFocus) list.querySelector("[aria-current]")?.focus();
 }
 
-/** Give a select its options: values and texts. */
+/** Set the options of a select: values and texts. */
 export function fill(select, options) {
   select.replaceChildren(...options.map(([value, text]) => make("option", { value }, text)));
 }

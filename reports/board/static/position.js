@@ -1,4 +1,4 @@
-// The board itself: the position shown with its marks, who sits on which side, and what choosing a cell does.
+// The board itself: the current position with its marks, the players' sides, and the effect of choosing a cell.
 
 import { drawArrow, knight, make, showBoard } from "./board.js";
 import { letDrag } from "./dragging.js";
@@ -11,7 +11,7 @@ import { editCell, editedPosition } from "./setup.js";
 import { pathTo } from "./tree.js";
 import { overlayValues } from "./values.js";
 
-/** Draw the position anew, with all that is known of it. */
+/** Redraw the position with everything known about it. */
 function drawPosition() {
   const { node, editing } = state;
   find("win-bar").hidden = true;
@@ -28,7 +28,7 @@ function drawPosition() {
   showWinner(known?.winner);
 }
 
-/** The bar has the colour of the knight that wins under perfect play. */
+/** Give the bar the colour of the knight that wins under perfect play. */
 function showWinner(wins) {
   const bar = find("win-bar");
   bar.hidden = !wins;
@@ -42,7 +42,7 @@ function describe(node) {
   return before + standing(node.position);
 }
 
-/** What the players are called: as in the game loaded, by the agent that plays for them, or else by their number. */
+/** Names of the players: from the loaded game, from the agent that plays for them, or their numbers. */
 export function playerNames() {
   return [1, 2].map((player) => state.game?.agents[player - 1] ?? (agentOf(player) || `Player ${player}`));
 }
@@ -63,7 +63,7 @@ function showSeats() {
   find("standing").textContent = describe(state.node);
 }
 
-/** The knight of the side to move may be dragged: on the board, or from its seat while it is not placed. */
+/** Make the knight of the side to move draggable: on the board, or from its seat while it is not placed. */
 function mayDrag(holder) {
   if (state.editing || !legalCells(state.node.position).length) return false;
   const { knights, turn } = state.node.position;

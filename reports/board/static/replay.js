@@ -1,10 +1,10 @@
-// A page that shows one finished game, written into it as JSON.
+// A page that shows one finished game, embedded in it as JSON.
 
 import { make, showBoard } from "./board.js";
 import { drawChart, hasChart, loggedSeries } from "./chart.js";
 import { cellName, play, startPosition } from "./game.js";
 
-const PACE = 700; // milliseconds a ply
+const PACE = 700; // milliseconds per ply
 const find = (id) => document.getElementById(id);
 
 const game = JSON.parse(find("game").textContent);

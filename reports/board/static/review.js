@@ -1,4 +1,4 @@
-// A review: every position of a game solved, its mistakes, and whether a move tried instead of one keeps the win.
+// A review: solve every position of a game, list its mistakes, and check whether an alternative move keeps the win.
 
 import { cellName } from "./game.js";
 import { question } from "./tree.js";
@@ -6,10 +6,10 @@ import { question } from "./tree.js";
 const MOST_NAMED = 4;
 
 /**
- * Solve the positions before each move of a line, the last ones first, as they are quick.
+ * Solve the positions before each move of a line, starting with the last ones, which are fast.
  *
- * `solve` answers a question to the server; `onProgress` is told how many are done. Gives, by ply of the move, who wins
- * before it, which moves keep that, and which are not known; nothing of a position that cannot be solved.
+ * `solve` sends a question to the server; `onProgress` is called with the number done. Returns, by ply of the move, the
+ * winner before it, the moves that keep the win, and the unknown ones; without positions that cannot be solved.
  */
 export async function solveLine(line, solve, onProgress) {
   const answers = new Map();
@@ -24,7 +24,7 @@ export async function solveLine(line, solve, onProgress) {
   return answers;
 }
 
-/** Whether a move, played before which `answer` held, throws a win away. */
+/** Whether a move throws a win away, given the `answer` for the position before it. */
 export function throwsAway(answer, mover, cell) {
   return Boolean(answer) && answer.winner === mover && !answer.moves.includes(cell) && !answer.undecided.includes(cell);
 }
@@ -35,7 +35,7 @@ export function mistakesOf(line, answers) {
     .map((node) => node.ply);
 }
 
-/** What is to be said of a mistake: the move, and those that kept the win. */
+/** The text about a mistake: the move, and those that kept the win. */
 export function describeMistake(node, answer) {
   const { columns } = node.position;
   const names = answer.moves.map((cell) => cellName(cell, columns));
@@ -43,7 +43,7 @@ export function describeMistake(node, answer) {
   return `${node.ply}. ${cellName(node.cell, columns)} lost a winning position; ${better} kept the win.`;
 }
 
-/** What is to be said of a review as a whole. */
+/** The text about a review as a whole. */
 export function describeReview(line, answers, mistakes) {
   const unknown = line.length - 1 - [...answers.values()].filter((answer) => answer.winner !== null).length;
   const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;

@@ -1,4 +1,4 @@
-// The review of a game on the page: its progress, its mistakes one by one, and another try at each.
+// The review of a game on the page: its progress, its mistakes one by one, and a new try at each.
 
 import { make } from "./board.js";
 import { cellName } from "./game.js";
@@ -9,31 +9,31 @@ import { remove } from "./tree.js";
 
 let review = null, trying = null, reviewing = null, said = null;
 
-/** The review that is shown, for whoever wants to bring it back with its game. */
+/** The current review, so that it can be restored with its game. */
 export function reviewShown() {
   return review;
 }
 
-/** Show another review, or none. What is going on ends. */
+/** Show another review, or none. Cancels a running one. */
 export function setReview(found) {
   stop();
   review = found;
   trying = said = null;
 }
 
-/** Whether a move threw a win away, as the game's labels or the review say. */
+/** Whether a move threw a win away, according to the game's labels or the review. */
 export function isMistake(node) {
   return Boolean((state.game?.mistakes.includes(node.ply) && state.logged[node.ply] === node)
     || (review?.mistakes.includes(node.ply) && review.line[node.ply] === node));
 }
 
-/** At a mistake that is shown, the cells that would have kept the win. */
+/** At a mistake, the cells that would have kept the win. */
 export function keptBefore() {
   const mistake = mistakeShown();
   return mistake ? review.answers.get(mistake.ply).moves : [];
 }
 
-/** The mistake that led to the position shown, if one did. */
+/** The mistake that led to the current position, if any. */
 function mistakeShown() {
   const { node } = state;
   return review?.mistakes.includes(node.ply) && review.line[node.ply] === node ? node : null;
@@ -59,7 +59,7 @@ async function start() {
   try {
     const solve = (position) => ask("/api/solve", { position }, asking.signal, "-review");
     const answers = await solveLine(line, solve, (done) => { find("review-bar").value = done; });
-    const own = line === state.logged ? state.game.opening : 0; // nobody chose the plies of the opening
+    const own = line === state.logged ? state.game.opening : 0; // no player chose the plies of the opening
     review = { line, answers, mistakes: mistakesOf(line, answers).filter((ply) => ply > own) };
   } catch (error) {
     complain(error);
@@ -90,14 +90,14 @@ function goToMistake(step) {
   goTo(line[found ?? (step > 0 ? mistakes[0] : mistakes.at(-1))]);
 }
 
-/** Have somebody look for the move that keeps the win. */
+/** Let the person look for the move that keeps the win. */
 function tryAgain() {
   const mistake = mistakeShown();
   trying = mistake;
   say(mistake.parent, `Player ${mistake.parent.position.turn} has a winning position: which move keeps the win?`);
 }
 
-/** Show a node with a word about it. */
+/** Show a node with a message about it. */
 function say(node, text) {
   said = { node, text };
   goTo(node);
@@ -115,7 +115,7 @@ function judge(tried) {
   say(tried, `${name} keeps the win.`);
 }
 
-/** Whether somebody is looking for a better move, and no agent is to answer. */
+/** Whether a person is looking for a better move, so that no agent may answer. */
 export function isTrying() {
   return Boolean(trying) && trying.parent === state.node;
 }

@@ -1,4 +1,4 @@
-// Games of a run: the list of them, and one of them on the board.
+// Games of a run: the list of them, and loading one onto the board.
 
 import { make } from "./board.js";
 import { complain, counted, fill, find, state } from "./page.js";
@@ -7,7 +7,7 @@ import { startGame } from "./starting.js";
 
 const WORDS = ["text", "text", "text"];
 
-/** List the games that are chosen, if the list is open. */
+/** List the selected games, if the list is open. */
 export async function listGames() {
   if (!find("games-part").open || !state.choices.runs.length) return;
   const query = new URLSearchParams({ kind: find("kind").value, agent: find("of-agent").value });
@@ -52,7 +52,7 @@ async function load(id) {
   }
 }
 
-/** Offer the runs there are, and the kinds of games. */
+/** Offer the available runs, and the kinds of games. */
 export function offerRuns({ runs, kinds }) {
   for (const id of ["run", "explorer-run"]) fill(find(id), runs.map((name, index) => [index, name]));
   fill(find("kind"), kinds.map((kind) => [kind, kind]));

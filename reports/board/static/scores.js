@@ -1,4 +1,4 @@
-// The chart of scores below the board: those of a logged game's players, and a heuristic's values along the line.
+// The chart of scores below the board: scores of a logged game's players, and a heuristic's values along the line.
 
 import { make } from "./board.js";
 import { drawChart, hasChart, heuristicSeries, loggedSeries } from "./chart.js";

@@ -1,12 +1,12 @@
-// Questions to the server that served the page.
+// Requests to the server of the page.
 
-/** What tells this page from others: a newer question of a page takes the place of its older one. */
+/** Identifies this page: a newer question of a page replaces its older one. */
 const page = Math.random().toString(36).slice(2);
 
 /**
- * The answer to a GET, or, with a question, to a POST; an Error with the server's words if it refuses.
+ * The answer to a GET, or, with a question, to a POST; throws an Error with the server's message if it refuses.
  *
- * Whoever asks as somebody else than the page displaces none of the page's own questions, nor is displaced by them.
+ * Questions under another identity neither replace the page's own questions nor are replaced by them.
  */
 export async function ask(path, question = undefined, signal = undefined, asker = "") {
   const headers = { "x-page": page + asker };

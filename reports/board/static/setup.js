@@ -1,4 +1,4 @@
-// Setting up a position: knights and visited cells where a click puts them, until it is done or cancelled.
+// Setting up a position: a click places a knight or a visited cell, until the setup is finished or cancelled.
 
 import { parseSize } from "./game.js";
 import { complain, find, goTo, revealBoard, show, state, whenShown } from "./page.js";
@@ -10,7 +10,7 @@ export function editedPosition() {
   return { ...makeRoot(state.editing).position, last: null };
 }
 
-/** Set a cell with the tool chosen. */
+/** Apply the chosen tool to a cell. */
 export function editCell(cell) {
   const tool = document.querySelector("input[name=tool]:checked").value;
   const visited = new Set(state.editing.visited), knights = [...state.editing.knights];
@@ -32,7 +32,7 @@ function toggle() {
   }
   const { position } = state.node;
   const visited = [...position.visited].filter((cell) => !position.knights.includes(cell)).sort((a, b) => a - b);
-  goTo(state.node); // nothing goes on with the position that is edited
+  goTo(state.node); // stops everything that depends on the position being edited
   state.editing = { size: `${position.rows}x${position.columns}`, visited, knights: [...position.knights] };
   find("turn").value = position.turn;
   find("size").value = state.editing.size;

@@ -1,4 +1,4 @@
-// How a game comes to be on the board: new, from a link, from a run, or brought back.
+// Starting a game on the board: new, from a link, from a run, or restored.
 
 import { fromLink, nodeAt } from "./link.js";
 import { complain, find, goTo, revealBoard, show, state } from "./page.js";
@@ -6,9 +6,9 @@ import { reviewShown, setReview } from "./reviewing.js";
 import { ask } from "./server.js";
 import { addMoves, endOf, makeRoot, pathTo } from "./tree.js";
 
-const IMPORTED = "imported"; // the name under which the browser keeps a game until the page is closed
+const IMPORTED = "imported"; // the key under which the browser keeps a game until the page is closed
 
-/** Begin with a node of another tree. The game before it can be brought back. */
+/** Start with a node of another tree. The previous game can be restored. */
 export function startNew(node, title) {
   const { node: before, game, source, logged } = state, review = reviewShown(), titleBefore = find("title").textContent;
   const root = pathTo(before)[0];
@@ -32,12 +32,12 @@ export function startNew(node, title) {
   goTo(node);
 }
 
-/** Begin with an empty board of the size shown. */
+/** Start with an empty board of the current size. */
 export function startEmpty() {
   startNew(makeRoot({ size: pathTo(state.node)[0].setup.size }), "A new game.");
 }
 
-/** Begin with a game that the server has told. */
+/** Start with a game from the server. */
 export function startGame(game, source, title) {
   const root = makeRoot({ size: game.size });
   const nodes = attach(root, game);
@@ -58,7 +58,7 @@ function titleOf(game) {
   return `${game.title}: ${game.agents[0]} – ${game.agents[1]}. ${game.end}`;
 }
 
-/** Begin with what an address's fragment says: the game it names, with the variations that it has. */
+/** Start with the game in an address's fragment, including its variations. */
 export async function openLink(fragment) {
   try {
     const { root, ply, source } = fromLink(fragment);
@@ -81,7 +81,7 @@ export async function openLink(fragment) {
   }
 }
 
-/** The game imported last, if it is in the tree: a link has its moves, and this page what else was said of it. */
+/** The game imported last, if it is in the tree: the link has its moves, and this page its other data. */
 function importedBefore(root) {
   const game = JSON.parse(sessionStorage.getItem(IMPORTED));
   if (game?.size !== root.setup.size) return null;
@@ -90,7 +90,7 @@ function importedBefore(root) {
   return node && game.moves.length ? game : null;
 }
 
-/** The game of a run that a link names; null where the board has no such run. */
+/** The game of a run that a link names; null if the board does not have the run. */
 async function loggedGame({ run, game }) {
   const place = state.choices.runs.indexOf(run);
   return place < 0 ? null : ask(`/api/runs/${place}/games/${encodeURIComponent(game)}`);

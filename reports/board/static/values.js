@@ -1,4 +1,4 @@
-// What heuristics say of each legal move: on the board, in a table, and along the line.
+// Heuristics' values of each legal move: on the board, in a table, and along the line.
 
 import { make, showValue } from "./board.js";
 import { cellName, legalCells } from "./game.js";
@@ -8,12 +8,12 @@ import { question } from "./tree.js";
 
 let overlay = "improved", found = null, graph = null, asking = null;
 
-/** The values that colour the cells of the position shown, by cell; none if they are not asked for or not yet known. */
+/** The values that colour the cells of the current position, by cell; none if they are disabled or not yet known. */
 export function overlayValues() {
   return (find("show-values").checked && found?.node === state.node && found.answers[overlay]?.moves) || {};
 }
 
-/** What the heuristic that colours the board says of a line, if it has been asked: its name and its scores. */
+/** Name and scores along a line of the heuristic that colours the board, if they have been requested. */
 export function graphOf(line) {
   return graph?.key === keyOf(line) ? graph : null;
 }
@@ -66,7 +66,7 @@ async function refreshGraph(depth, signal) {
   show();
 }
 
-/** What is to be said of the answers: what was compiled, and how long that took, and how deep they look. */
+/** The text about the answers: what was compiled, how long that took, and the search depth. */
 function stateOfValues(answers, depth) {
   if (!legalCells(state.node.position).length) return "The game is over.";
   const compiled = Object.entries(answers).filter(([, answer]) => answer.compiling)
@@ -107,7 +107,7 @@ function valueCell(answer, cell) {
   return make("td", {}, showValue(answer.moves[cell]));
 }
 
-/** Offer the heuristics there are, two of them chosen, and the depths. */
+/** Offer the available heuristics, two of them selected, and the depths. */
 export function offerHeuristics({ heuristics, deepest }) {
   const chosen = ["improved", "territory"];
   find("heuristics").replaceChildren(...heuristics.map(({ name, meaning }) => {

@@ -1,4 +1,4 @@
-// The page of a run: what the server sends is shown as text, never as markup.
+// The page of a run: data from the server is shown as text, never as markup.
 const $ = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
 
