@@ -35,7 +35,7 @@ SOLVER = Path(__file__).parent / "comparators" / "solver.cpp"
 )
 @click.option("--seed", default=1, show_default=True)
 def main(size: str, file: Path | None, sample: int, seed: int) -> None:
-    """Have a second solver say who wins a sample of openings that no symmetry decides."""
+    """Check the winners of a sample of openings, except those decided by symmetry, with a second solver."""
     try:
         winners = read_pairs(file, size) if file else shipped_pairs(size)
     except ValueError as error:

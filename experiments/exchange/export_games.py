@@ -24,7 +24,7 @@ def exported(run: str | Path, kind: Kind) -> Iterator[str]:
     """Yield the games of a run as pieces of text, in log order, one part of the log at a time.
 
     Raises:
-        ValueError: there is no run there, it contains games of another run, or a file of it is damaged.
+        ValueError: there is no run there, it contains games that do not belong to it, or a file of it is damaged.
     """
     path = Path(run)
     if not games_folder(path).is_dir():

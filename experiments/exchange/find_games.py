@@ -34,8 +34,8 @@ def find_games(run: str | Path, kind: Kind = "all", where: str = "") -> pd.DataF
             can use `won_by` and `lost_by`, the names of the winner and the loser.
 
     Raises:
-        ValueError: there is no run there, it contains games of another run, there is no such kind, or the condition
-            cannot be evaluated.
+        ValueError: there is no run there, it contains games that do not belong to it, there is no such kind, or the
+            condition cannot be evaluated.
     """
     import pandas as pd
 
@@ -77,7 +77,7 @@ def read_game(run: str | Path, game_id: int) -> dict[str, Any]:
     """Read the row of one game, per-ply columns as lists.
 
     Raises:
-        ValueError: there is no run there, it has no such game, or it contains games of another run.
+        ValueError: there is no run there, it has no such game, or it contains games that do not belong to it.
     """
     _check(run)
     row = find_row(run, game_id)
@@ -87,7 +87,7 @@ def read_game(run: str | Path, game_id: int) -> dict[str, Any]:
 
 
 def _check(run: str | Path) -> None:
-    """Raise an error if the run contains games of another run. Directories of single saved games are exempt."""
+    """Raise an error if the run contains games that do not belong to it; logs of single games are exempt."""
     if is_run(Path(run)):
         check_facts(load_run(run))
 

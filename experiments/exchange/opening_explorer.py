@@ -67,7 +67,7 @@ def read_played(run: str | Path, size: str) -> PlayedGames:
     """Read the games of a run on boards of a size.
 
     Raises:
-        ValueError: there is no run there, it contains games of another run, or a file of it is damaged.
+        ValueError: there is no run there, it contains games that do not belong to it, or a file of it is damaged.
     """
     if is_run(Path(run)):
         check_facts(load_run(run))

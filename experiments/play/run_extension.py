@@ -83,7 +83,7 @@ def extend(run: Path, config: Config) -> Extension:
 
     Raises:
         ValueError: the configuration cannot be played, or the run's games must not be mixed with new ones: the code of
-            an agent or the engine has changed since, or the log contains rows of another run.
+            an agent or the engine has changed since, or the log contains rows that do not belong to it.
     """
     info = run_directory.load_run(run)
     plan = run_directory.planned_like(info, config)

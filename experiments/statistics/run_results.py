@@ -215,8 +215,8 @@ def load_findings(runs: Sequence[str | Path], baseline: str | None = None, mixed
     that refers to different players is extended by the player's limit or by the run.
 
     Raises:
-        ValueError: there is no run there, or it contains games of another run; no agent is called `baseline`; the runs
-            have different settings and `mixed` is off. runs ask different questions and `mixed` is off.
+        ValueError: there is no run there, or it contains games that do not belong to it; no agent is called `baseline`;
+            the runs have different settings and `mixed` is off.
     """
     if not runs:
         raise ValueError("at least one run is needed")

@@ -59,7 +59,6 @@ def as_they_come_from(cluster: Connection, function: Callable[..., T], calls: It
         ChildProcessError: several machines in a row were lost while running the same calls.
         UnreachableError: the cluster cannot be reached any more, or none of its machines can be used.
         Exception: any exception of a call.
-        Exception: whatever a call raises.
     """
     yield from values_of(_results(cluster, function, iter(calls)))
 

@@ -160,7 +160,6 @@ class Pool(ABC):
 
         Args:
             function: defined at the top level of a module or a class, such as `Worker.measure_costs`.
-            function: at the top level of a module or a class, such as `Worker.measure_costs`.
 
         Raises:
             ValueError: no worker can be started.

@@ -24,19 +24,19 @@ _DIED = "its process died during compilation and checks"
 
 @dataclass(frozen=True)
 class Kit:
-    """What must be compiled for a plan: groups of agents that share code, and the agents' names."""
+    """Code to compile for a plan: groups of agents that share code, and the agents' names."""
 
     sharers: tuple[Sharers, ...]
     names: tuple[str, ...]
 
 
 def kit_of(agents: Sequence[Agent], settings: Sequence[str]) -> Kit:
-    """Return what must be compiled for some agents with their settings."""
+    """Return the code to compile for some agents with their settings."""
     return Kit(tuple(sharing_code(agents, settings)), tuple(agent.name for agent in agents))
 
 
 def kit_in(worker: Worker) -> Kit:
-    """Return what must be compiled for a worker's task."""
+    """Return the code to compile for a worker's task."""
     return kit_of(worker.agents, worker.task.settings)
 
 
