@@ -217,7 +217,7 @@ def play_in_terminal(wanted: RunRequest) -> None:
     click.echo(end_message(outcome))
 
 
-def play_kept_run(config: Config, is_begun: bool) -> RunOutcome:
+def play_kept_run(config: Config, *, resume: bool) -> RunOutcome:
     """Play or resume a run of a command's own; with live display on a terminal, otherwise silently.
 
     Raises:
@@ -226,7 +226,7 @@ def play_kept_run(config: Config, is_begun: bool) -> RunOutcome:
     from experiments.play.runner import play_tournament
     from reports.watch.run_progress import play_shown, what_is_kept
 
-    outcome = (play_shown if is_terminal() else play_tournament)(config, resume=is_begun)
+    outcome = (play_shown if is_terminal() else play_tournament)(config, resume=resume)
     if not outcome.finished:
         raise Interrupted(what_is_kept(outcome), same_again())
     return outcome

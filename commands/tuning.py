@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from experiments.learn.parameter_space import Space
 
 out_option = click.option(
-    "--out", type=click.Path(path_type=Path), help="Keep the games in this file; the same command resumes there."
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Keep the games to learn from in this file; the same command resumes.",
 )
 
 
@@ -208,11 +210,11 @@ def tune_agent(
     of them play finals.
     """
     continue_in_child(spec)
-    from experiments.learn.spsa_tuning import OPENINGS, Question, judge, tunable
+    from experiments.learn.held_out import judge
+    from experiments.learn.spsa_tuning import OPENINGS, Question, tunable
     from experiments.learn.tuning_games import opponent_of, subject_of
     from experiments.roster import complete, parse_limit
     from reports.studies.tuning import judged_section, told_lead, tuning_sections, watching
-    from reports.watch.run_progress import counting
 
     plan_of, tune = sampler_named(sampler)
     check_tables(only, ("parameters", "judged"))
@@ -229,13 +231,12 @@ def tune_agent(
     tell_of_choices(space, wanted)
     games_of_one = games // 2 if other else games
     question = Question(agent, other, wanted, size, plies, OPENINGS, plan_of(games_of_one, seed))
-    with interruptible("what was played" if out else "", out), capture_user_output(spec):
-        with watching() as show:
+    with interruptible("what was played" if out else "", out):
+        with capture_user_output(spec), watching() as show:
             tuning = tune(question, out, jobs=jobs, cluster=cluster, show=show)
         sections = list(tuning_sections(tuning))
         if tuning.values:
-            with counting("batches") as count:
-                judgement = judge(question, tuning.values, pairs, jobs=jobs, cluster=cluster, show=count)
+            judgement = judge(question, tuning.values, pairs, jobs=jobs, cluster=cluster, play=play_kept_run)
             sections.append(judged_section(tuning, judgement))
     if tuning.values or only != "judged":
         print_sections(sections, output, only)
@@ -287,12 +288,12 @@ def sweep_agent(
     bare = named(parse_spec(spec))
     other = opponent_of(opponent) if opponent else None
     with capture_user_output(spec):
-        plan = plan_sweep(
+        runs = plan_sweep(
             bare, axes, other, default, size=size, plies=plies, pairs=pairs, seed=seed, out=out, jobs=jobs,
             cluster=cluster,
         )  # fmt: skip
-    with interruptible("what was played", Path(str(plan.runs[0].config.out))):
-        sweep = play_sweep(plan, play_kept_run)
+    with interruptible("what was played", Path(str(runs[0].config.out))):
+        sweep = play_sweep(axes, runs, play_kept_run)
     print_sections([sweep_section(sweep, opponent or agent.name)], output)
     if plot:
         from reports.charts.line_plots import response_chart

@@ -23,8 +23,9 @@ from experiments import judge as judge_run
 from experiments import parse_agent, read_games, read_suite
 from experiments.inference.cluster_intervals import Interval
 from experiments.learn.feature_selection import Selection, select_features
+from experiments.learn.held_out import Judgement, judge
 from experiments.learn.spsa import plan_of
-from experiments.learn.spsa_tuning import OPENINGS, Judgement, Question, Tuning, judge, tune
+from experiments.learn.spsa_tuning import OPENINGS, Question, Tuning, tune
 from experiments.learn.tuning_games import subject_of
 from experiments.plan.openings import orbit_ids, split_of
 from experiments.suite.agent_answers import collect_answers
@@ -139,7 +140,8 @@ def _tuned(scale: Scale, home: Path, jobs: int) -> tuple[Tuning, Judgement | Non
     agent = subject_of(PLAIN, Limit(nodes=1_000))
     question = Question(agent, None, (), "7x7", 4, OPENINGS, plan_of(scale.games, 1))
     tuning = tune(question, home / "tuning.jsonl", jobs=jobs)
-    return tuning, judge(question, tuning.values, scale.pairs, jobs=jobs) if tuning.values else None
+    held_out = home / "tuning-held-out"
+    return tuning, judge(question, tuning.values, scale.pairs, jobs=jobs, out=held_out) if tuning.values else None
 
 
 def _meeting(

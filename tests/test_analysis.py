@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -105,9 +106,9 @@ def test_an_analysis_goes_on_where_it_was_stopped_and_is_not_played_twice(
     question = Question(opponents=("random",), limit="nodes=20", pairs=30)
     contents, played = read_file("mine.py"), []
 
-    def play(config: object, is_begun: bool) -> object:
-        played.append(is_begun)
-        return play_tournament(config, resume=is_begun)
+    def play(config: Any, *, resume: bool) -> Any:
+        played.append(resume)
+        return play_tournament(config, resume=resume)
 
     whole = play_gauntlet(contents, ["score"], "nodes", question, 1, play)
     path = whole.sources[0].info.path

@@ -231,15 +231,12 @@ def test_values_of_parameters_are_swept_alike(two: Cluster, tmp_path: Path, monk
     monkeypatch.chdir(tmp_path)
     nodes = Limit(nodes=20)
     agent = named(parse_spec("ID:mine.py:score@nodes=20"))
-    axes = [parse_axis("option.reach=-1,0")]
+    axes, small = [parse_axis("option.reach=-1,0")], {"size": "5x5", "plies": 2, "pairs": 8}
     sweep_results = [
-        play_sweep(
-            plan_sweep(agent, axes, None, nodes, size="5x5", plies=2, pairs=8, out=tmp_path / out, **where),
-            lambda config, is_begun: play_tournament(config, resume=is_begun),
-        ).points
+        play_sweep(axes, plan_sweep(agent, axes, None, nodes, out=tmp_path / out, **small, **where)).rates
         for out, where in (("there", {"cluster": two.address}), ("here", {"jobs": 1}))
     ]
-    assert len({point.rate.estimate for point in sweep_results[0]}) == 2
+    assert len({rate.estimate for rate in sweep_results[0].values()}) == 2
     assert sweep_results[0] == sweep_results[1]
 
 

@@ -188,7 +188,7 @@ def finals(spec: str, pool: OpeningPool, weights: Sequence[float], seed: int) ->
 
 def test_finals_promise_no_more_than_is_there(spec: str) -> None:
     """Eight vectors as good as the start: the best of them looks better by luck, and that is not promised."""
-    pool = pool_of("5x5", 4, 400, 1, "fit")
+    pool = pool_of("5x5", 4, 400, 1)
     result = [finals(spec, pool, np.linspace(0.899, 0.901, 8).tolist(), seed) for seed in range(30)]
     promised = np.array([test.promised.estimate for test in result])
     assert abs(promised.mean() - 0.5) < 3 * promised.std() / np.sqrt(len(promised))

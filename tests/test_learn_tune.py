@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,18 +16,22 @@ from scripted_pool import here
 from cli import main
 from experiments.inference.cluster_intervals import Interval as Estimate
 from experiments.learn import response_surface, spsa_tuning, tuning_games
+from experiments.learn.held_out import Judgement, judge
 from experiments.learn.journal import Journal
-from experiments.learn.parameter_sweep import Axis, Point, Sweep, parse_axis, plan_sweep, play_sweep
+from experiments.learn.parameter_sweep import Axis, Sweep, parse_axis, plan_sweep, play_sweep
 from experiments.learn.response_surface import Contests, features, fit_response, importance
 from experiments.learn.spsa import SpsaPlan, directions, ends, moved, plan_of
-from experiments.learn.spsa_tuning import Judgement, Question, judge, tune
+from experiments.learn.spsa_tuning import Question, tune
 from experiments.learn.tuning_games import Batch, BatchResult, play_batch, pool_of, subject_of, with_values
 from experiments.plan.config import Config
-from experiments.plan.openings import split_of
+from experiments.plan.openings import orbit_ids, split_of
 from experiments.play.cluster import cluster_map
 from experiments.play.runner import Play, RunOutcome, play_tournament
+from experiments.record.log import read_games
 from experiments.record.run_directory import list_runs
 from experiments.roster import named, parse_agent, parse_spec
+from experiments.statistics.run_results import load_findings
+from experiments.verdicts.contender_verdicts import judge as judge_run
 from isolation import Limit
 from isolation.games.match import play_games
 from reports.charts.chart import Grid, Plot
@@ -51,9 +56,7 @@ def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "ID:mine.py:score"
 
 
-def play_here(config: Config, is_begun: bool) -> RunOutcome:
-    """Play a run, or go on with it, in this process."""
-    return play_tournament(config, resume=is_begun, pools=here)
+play_here: Play = partial(play_tournament, pools=here)
 
 
 def question(spec: str, plan: SpsaPlan | None = None, opponent: str = "", **options: Any) -> Question:
@@ -69,7 +72,7 @@ def swept_over(
     """A sweep on 5x5 from four plies."""
     axes = [parse_axis(text) for text in over]
     options: dict[str, Any] = {"size": "5x5", "plies": 4, "pairs": pairs, "out": out}
-    return play_sweep(plan_sweep(named(parse_spec(spec)), axes, None, Limit(nodes=nodes), **options), play)
+    return play_sweep(axes, plan_sweep(named(parse_spec(spec)), axes, None, Limit(nodes=nodes), **options), play)
 
 
 def strength(points: np.ndarray) -> np.ndarray:
@@ -183,17 +186,17 @@ def test_the_terms_of_a_quadratic() -> None:
     assert features(np.ones((1, 9))).shape == (1, 18)
 
 
-def test_openings_to_learn_from_and_to_judge_by_share_no_orbit() -> None:
-    learning, judging = (pool_of("5x5", 4, 300, 1, split) for split in ("fit", "screen"))
-    from experiments.plan.openings import orbit_ids
-
-    orbits = [set(orbit_ids(pool.openings.cells, "5x5").tolist()) for pool in (learning, judging)]
-    assert not orbits[0] & orbits[1]
-    assert len(learning) == len(judging) == 300
+def test_openings_to_learn_from_and_to_judge_by_share_no_orbit(spec: str) -> None:
+    learning = pool_of("5x5", 4, 300, 1).openings.cells
+    run = judge(question(spec, openings=300), {"own": 1.0}, 300, play=play_here).run
+    orbits = set(read_games(run, ["orbit"])["orbit"])
+    assert len(orbits) > 200
+    assert not orbits & set(orbit_ids(learning, "5x5").tolist())
+    assert len(learning) == 300
 
 
 def test_a_batch_is_games_from_both_sides(spec: str) -> None:
-    pool = pool_of("5x5", 4, 20, 1, "fit")
+    pool = pool_of("5x5", 4, 20, 1)
     own, other = (str(subject_of(f"{spec}@nodes=40,option.own={value}", None)) for value in (1, -1))
     pairs = play_batch(pool.batch(3, own, other, 15, 10), "5x5")
     agents = parse_agent(own), parse_agent(other)
@@ -209,7 +212,7 @@ def test_games_lost_by_errors_are_counted(tmp_path: Path) -> None:
     file = tmp_path / "bad.py"
     file.write_text("def score(game, player, *, weight=1.0):\n    return 1 / (weight - 1.0)\n")
     agent = f"A=ID:{file}:score@nodes=20"
-    pool = pool_of("5x5", 4, 5, 1, "fit")
+    pool = pool_of("5x5", 4, 5, 1)
     assert (
         play_batch(Batch(0, agent, "random", pool.batch(0, "", "", 0, 5).openings, tuple(range(5))), "5x5").forfeits
         == 10
@@ -227,7 +230,7 @@ def test_tuning_finds_what_matters_and_held_out_openings_agree(spec: str) -> Non
     assert tuning.values.keys() == {"own"}
     assert tuning.promised.estimate > 0.5
     assert tuning.games == 20 * 8 * 20 * 2 + 2 * 300  # the finals have as many openings as there are
-    judged = judge(asked, tuning.values, 300)
+    judged = judge(asked, tuning.values, 300, play=play_here)
     assert judged.rate.low > 0.5
     assert judged.p_value < 0.01
     assert judged_sentence(judged) == "On held-out openings the new values are better than the old ones head to head."
@@ -237,13 +240,29 @@ def test_an_opponent_is_met_by_both(spec: str) -> None:
     asked = question(spec, SpsaPlan(6, 4, 10, 1), opponent="ID:improved")
     tuning = tune(asked)
     assert tuning.games == 2 * (6 * 4 * 10 + 24) * 2
-    judged = judge(asked, {"own": 1.0}, 200)
+    judged = judge(asked, {"own": 1.0}, 200, play=play_here)
     assert judged.after is not None
     assert judged.before is not None
     assert judged.gain is not None
     assert judged.after.estimate > judged.before.estimate
     assert judged.gain.low < judged.after.estimate - judged.before.estimate < judged.gain.high
     assert judged.gain_p_value < 0.01
+    (run,) = list_runs()
+    assert (run.info.path, run.played, run.finished) == (judged.run, 3 * 2 * 200, True)
+    (verdict,) = judge_run(load_findings([judged.run])).claims
+    assert (verdict.contender, verdict.baseline) == ("ID_mine.score_tuned", "ID_mine.score")
+    assert (verdict.contender_rate, verdict.baseline_rate) == (judged.after.estimate, judged.before.estimate)
+
+
+def test_an_opponent_that_is_the_agent_itself_is_refused(spec: str) -> None:
+    with pytest.raises(ValueError, match=r"--opponent: ID_mine\.score is the agent itself"):
+        tune(question(spec, opponent=spec))
+
+
+def test_judging_that_was_cut_short_goes_on(spec: str) -> None:
+    first = judge(question(spec), {"own": 1.0}, 20, play=play_here)
+    next((first.run / "games").iterdir()).unlink()
+    assert judge(question(spec), {"own": 1.0}, 20, play=play_here) == first
 
 
 def test_a_run_that_was_cut_short_goes_on_to_the_same_end(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -320,11 +339,11 @@ def test_the_path_is_shown_round_by_round() -> None:
 
 
 def test_without_a_difference_the_old_values_stay() -> None:
-    even = Judgement(10, Estimate(0.52, 0.4, 0.6, 0.95), 0.6)
+    even = Judgement(Path("run"), 10, Estimate(0.52, 0.4, 0.6, 0.95), 0.6)
     assert judged_sentence(even).endswith(
         "no significant difference from the old values head to head yet; keep the old ones."
     )
-    worse = Judgement(10, Estimate(0.3, 0.2, 0.4, 0.95), 0.001)
+    worse = Judgement(Path("run"), 10, Estimate(0.3, 0.2, 0.4, 0.95), 0.001)
     assert judged_sentence(worse).endswith("are worse than the old ones head to head: keep the old ones.")
 
 
@@ -362,7 +381,7 @@ def test_what_is_wrong_with_a_range_is_said(values: str, wrong: str) -> None:
 
 def test_a_sweep_plays_every_combination_on_the_same_openings(spec: str) -> None:
     swept = swept_over(spec, "option.own=-1,0,1", "limit=nodes=20,40", out=Path("kept"), pairs=60)
-    shares = {point.values: point.rate for point in swept.points}
+    shares = swept.rates
     assert list(shares) == [(own, Limit(nodes=nodes)) for own in (-1.0, 0.0, 1.0) for nodes in (20, 40)]
     for nodes in (Limit(nodes=20), Limit(nodes=40)):
         assert shares[0.0, nodes] == Estimate(0.5, 0.5, 0.5, 0.95)  # the agent as it is would meet itself
@@ -379,16 +398,16 @@ def test_a_sweep_plays_every_combination_on_the_same_openings(spec: str) -> None
 def test_a_sweep_that_was_cut_short_goes_on_and_another_one_goes_elsewhere(spec: str) -> None:
     begun = []
 
-    def play(config: Config, is_begun: bool) -> RunOutcome:
-        begun.append(is_begun)
-        return play_tournament(config, resume=is_begun, pools=here)
+    def play(config: Config, *, resume: bool) -> RunOutcome:
+        begun.append(resume)
+        return play_here(config, resume=resume)
 
     whole = swept_over(spec, "option.own=0,1", play=play)
     (run,) = whole.runs
     path = run.sources[0].info.path
     assert path.parent == Path("runs")
     next((path / "games").iterdir()).unlink()
-    assert swept_over(spec, "option.own=0,1", play=play).points == whole.points
+    assert swept_over(spec, "option.own=0,1", play=play).rates == whole.rates
     assert begun == [False, True]
     Path("mine.py").write_text(FILE.replace("0.5 *", "0.25 *"))
     assert swept_over(spec, "option.own=0,1").runs[0].sources[0].info.path != path
@@ -401,8 +420,8 @@ def test_a_sweep_does_not_go_on_in_the_place_of_another(spec: str) -> None:
 
 
 def test_where_only_limits_are_swept_the_agent_as_it_is_has_its_own(spec: str) -> None:
-    low, own, high = swept_over(spec + "@option.own=1", "limit=nodes=1,40,400", nodes=40, pairs=60).points
-    assert low.rate.estimate < own.rate.estimate == 0.5 < high.rate.estimate
+    low, own, high = swept_over(spec + "@option.own=1", "limit=nodes=1,40,400", nodes=40, pairs=60).rates.values()
+    assert low.estimate < own.estimate == 0.5 < high.estimate
 
 
 def test_a_sweep_without_a_game_is_refused(spec: str) -> None:
@@ -425,7 +444,7 @@ def test_sweeps_are_drawn_as_curves_or_as_a_map() -> None:
         import itertools
 
         values = itertools.product(*(a.values for a in axes))
-        return Sweep(tuple(axes), tuple(Point(each, Estimate(0.5, 0.4, 0.6, 0.95)) for each in values), ())
+        return Sweep(axes, dict.fromkeys(values, Estimate(0.5, 0.4, 0.6, 0.95)), ())
 
     curves = response_chart(points([few, limits]), "it")
     assert isinstance(curves, Plot)
@@ -440,7 +459,7 @@ def test_sweeps_are_drawn_as_curves_or_as_a_map() -> None:
 
 
 def test_values_are_added_to_a_spec() -> None:
-    text = with_values(subject_of("ID:improved@nodes=5", None), {"own": 0.5})
+    text = str(with_values(subject_of("ID:improved@nodes=5", None), {"own": 0.5}))
     assert text == "ID_Improved_5nodes=ID:improved@nodes=5,option.own=0.5"
 
 

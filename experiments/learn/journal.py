@@ -7,17 +7,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from experiments.learn.tuning_games import Batch, BatchResult, OpeningPool, Play
-
-BATCH = 50
-"""How many openings of a meeting are played at a time."""
-Show = Callable[[int, int], None]
-"""Called with the batches played, and those in all."""
+from experiments.learn.tuning_games import Batch, BatchResult, PlayBatches
 
 
 class Journal:
@@ -38,33 +33,13 @@ class Journal:
         else:
             self._append(dict(question))
 
-    def meet(self, batches: Sequence[Batch], play: Play, show: Show = lambda done, total: None) -> list[BatchResult]:
-        """What became of batches, in their order; those that are missing are played, and kept as they come."""
+    def meet(self, batches: Sequence[Batch], play: PlayBatches) -> list[BatchResult]:
+        """Return the results of batches, in their order; those that are missing are played, and kept as they come."""
         missing = [batch for batch in batches if batch.key not in self.tallies]
-        before = len(batches) - len(missing)
-        show(before, len(batches))
-        for done, result in enumerate(play(missing) if missing else (), start=before + 1):
+        for result in play(missing) if missing else ():
             self.tallies[result.key] = result
             self._append(asdict(result))
-            show(done, len(batches))
         return [self.tallies[batch.key] for batch in batches]
-
-    def meet_on_all(
-        self, meetings: Sequence[tuple[str, str]], pool: OpeningPool, play: Play, show: Show
-    ) -> list[BatchResult]:
-        """What becomes of meetings of two agents on all openings of a pool; one result a meeting."""
-        starts = range(0, len(pool), BATCH)
-        batches = [
-            pool.batch(index * len(starts) + number, *meeting, start, min(BATCH, len(pool) - start))
-            for index, meeting in enumerate(meetings)
-            for number, start in enumerate(starts)
-        ]
-        results = self.meet(batches, play, show)
-        by_meeting = [results[start : start + len(starts)] for start in range(0, len(results), len(starts))]
-        return [
-            BatchResult(index, "".join(part.won for part in parts), sum(part.forfeits for part in parts))
-            for index, parts in enumerate(by_meeting)
-        ]
 
     def _append(self, line: Mapping[str, Any]) -> None:
         if self._path is None:

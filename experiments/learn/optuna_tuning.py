@@ -129,7 +129,7 @@ def _meet(
     study: Study, points: Sequence[Point], first_key: int, first_opening: int, openings: int
 ) -> list[BatchResult]:
     """What becomes of each on the same openings, against the opponent or the values as they are."""
-    texts = [with_values(study.question.spec, study.space.values(np.array(point))) for point in points]
+    texts = [str(with_values(study.question.spec, study.space.values(np.array(point)))) for point in points]
     other = str(study.question.opponent or study.question.spec)
     return study.meet(
         [study.pool.batch(first_key + index, text, other, first_opening, openings) for index, text in enumerate(texts)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from experiments.inference.cluster_intervals import Interval
-from experiments.plan.config import Config, load_config
-from experiments.play.runner import Play, play_kept
-from experiments.record.run_directory import HOME, digest_of
+from experiments.learn.tuning_games import with_values
+from experiments.plan.config import Config
+from experiments.play.runner import Play, play_kept, play_tournament
+from experiments.record.run_directory import kept_config
 from experiments.roster import DEFAULT_LIMIT, Spec, complete, make_agent, parse_limit, settings_text
 from experiments.roster.spec import parse_number
 from experiments.statistics.run_results import RunResults, load_findings
@@ -36,44 +37,27 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Point:
-    """An agent of the sweep: its values by axis, and the share of games that it won, by opening up to symmetry.
-
-    An agent that is its own opponent does not play, and has won one half.
-    """
-
-    values: Values
-    rate: Interval
-
-
-@dataclass(frozen=True)
 class SweepRun:
-    """A run of a sweep, and the names of its contenders by their values; empty of its own opponent."""
+    """A run to be played, and the names of its contenders by their values; empty for its own opponent."""
 
     config: Config
     names: Mapping[Values, str]
 
 
 @dataclass(frozen=True)
-class SweepPlan:
-    """What is swept over, and the runs to be played."""
-
-    axes: tuple[Axis, ...]
-    runs: tuple[SweepRun, ...]
-
-
-@dataclass(frozen=True)
 class Sweep:
-    """What was swept over, a point for every combination of values, and the runs."""
+    """Results of a sweep.
 
-    axes: tuple[Axis, ...]
-    points: tuple[Point, ...]
-    runs: tuple[RunResults, ...]
+    Attributes:
+        axes: what was swept.
+        rates: the share of games won with every combination of values, in the order of the axes; an agent that is its
+            own opponent does not play, and wins one half.
+        runs: the results of its runs.
+    """
 
-    @property
-    def openings(self) -> int:
-        """How many each point played, twice."""
-        return self.runs[0].sources[0].info.openings
+    axes: Sequence[Axis]
+    rates: Mapping[Values, Interval]
+    runs: Sequence[RunResults]
 
 
 def parse_axis(text: str) -> Axis:
@@ -123,14 +107,14 @@ def plan_sweep(
     out: Path | None = None,
     jobs: int = 0,
     cluster: str | None = None,
-) -> SweepPlan:
-    """Every combination of the axes' values against the opponent: a run for each limit that the opponent has.
+) -> list[SweepRun]:
+    """Plan every combination of the axes' values against the opponent: one run for each limit that the opponent has.
 
     The opponent has the limit that is swept, unless it names one itself; without an opponent it is the agent as it is.
     The openings are of the half that learning uses, so that others stay for judging.
 
     Args:
-        out: directory of the run, or of several in it; without one, runs by the same arguments go to one place.
+        out: directory of the run, or of several; the default is one below `runs/` that the same call finds again.
 
     Raises:
         ValueError: there are too many combinations, an axis is named twice, or a value cannot be.
@@ -138,46 +122,51 @@ def plan_sweep(
     _check(axes)
     _check_choices(spec, limit, axes)
     points: dict[Spec, dict[Values, Spec]] = {}
-    for values in itertools.product(*(axis.values for axis in axes)):
+    for values in _combinations(axes):
         varied, whom = _meeting(spec, opponent, limit, axes, values)
         points.setdefault(whom, {})[values] = varied
     keys = {
         "format": "head-to-head", "board": size, "openings": f"random:{plies},fit", "pairs": pairs, "seed": seed,
         "limit": str(limit or DEFAULT_LIMIT),
     }  # fmt: skip
-    runs = []
-    for whom, by_values in points.items():
-        place = {"out": str(out / str(whom.limit) if len(points) > 1 else out)} if out else {}
-        runs.append(_run(whom, by_values, keys, {"jobs": jobs, "cluster": cluster, **place}))
-    return SweepPlan(tuple(axes), tuple(runs))
+    where = {"jobs": jobs, "cluster": cluster}
+    return [
+        _run(whom, by_values, keys, where, out / str(whom.limit) if out and len(points) > 1 else out)
+        for whom, by_values in points.items()
+    ]
 
 
-def play_sweep(plan: SweepPlan, play: Play) -> Sweep:
+def play_sweep(axes: Sequence[Axis], runs: Sequence[SweepRun], play: Play = play_tournament) -> Sweep:
     """Play what is missing of a sweep's runs.
 
     Raises:
-        KeyboardInterrupt: it was interrupted; the same call goes on from there.
+        KeyboardInterrupt: it was interrupted; calling this again with the same arguments resumes it.
     """
-    results = [load_findings([play_kept(run.config, play)]) for run in plan.runs]
-    by_values: dict[Values, Interval] = {}
-    for run, result in zip(plan.runs, results, strict=True):
-        rates = {standing.agent: standing.rate for standing in result.standings}
-        by_values |= {values: rates[name] if name else _EVEN for values, name in run.names.items()}
-    order = itertools.product(*(axis.values for axis in plan.axes))
-    return Sweep(plan.axes, tuple(Point(values, by_values[values]) for values in order), tuple(results))
+    results = [load_findings([play_kept(run.config, play)]) for run in runs]
+    rates: dict[Values, Interval] = {}
+    for run, result in zip(runs, results, strict=True):
+        by_name = {standing.agent: standing.rate for standing in result.standings}
+        rates |= {values: by_name.get(name, _EVEN) for values, name in run.names.items()}
+    return Sweep(axes, {values: rates[values] for values in _combinations(axes)}, results)
 
 
-def _run(whom: Spec, points: Mapping[Values, Spec], keys: Mapping[str, Any], where: Mapping[str, Any]) -> SweepRun:
-    """The run in which agents meet one opponent, at a place named by all that influences its games, if at no other."""
-    settings = {values: settings_text(spec, make_agent(spec)) for values, spec in points.items()}
-    own = settings_text(whom, make_agent(whom))
-    names = {values: "" if settings[values] == own else spec.name for values, spec in points.items()}
-    contenders = tuple(str(points[values]) for values, name in names.items() if name)
+def _combinations(axes: Sequence[Axis]) -> Iterable[Values]:
+    return itertools.product(*(axis.values for axis in axes))
+
+
+def _run(
+    whom: Spec, points: Mapping[Values, Spec], keys: Mapping[str, Any], where: Mapping[str, Any], out: Path | None
+) -> SweepRun:
+    """Plan the run in which agents meet one opponent."""
+    own, *settings = (settings_text(spec, make_agent(spec)) for spec in (whom, *points.values()))
+    named = {
+        values: "" if text == own else spec.name for (values, spec), text in zip(points.items(), settings, strict=True)
+    }
+    contenders = tuple(str(spec) for values, spec in points.items() if named[values])
     if not contenders:
         raise ValueError(f"nothing to play: with all these values the agent is its own opponent, {whom.name}")
     question = {**keys, "baseline": str(whom), "contenders": contenders}
-    kept = HOME / f"sweep-{digest_of([question, own, *settings.values()])}"
-    return SweepRun(load_config(None, {"out": str(kept), **question, **where}), names)
+    return SweepRun(kept_config("sweep", question, [own, *settings], out, where), named)
 
 
 def _range(text: str, first: float, last: float, step: float) -> tuple[float, ...]:
@@ -227,7 +216,7 @@ def _meeting(
     own = next((value for value in values if isinstance(value, Limit)), None)
     numbers = {axis.name: value for axis, value in zip(axes, values, strict=True) if not isinstance(value, Limit)}
     limited = replace(spec, limit=own or spec.limit)
-    varied = replace(limited, name="", parameters=tuple(sorted((dict(spec.parameters) | numbers).items())))
+    varied = replace(with_values(limited, numbers), name="")
     if opponent is None:
         return complete(varied, limit), complete(limited if numbers else spec, limit)
     return complete(varied, limit), complete(opponent, own or limit)

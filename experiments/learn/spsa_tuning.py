@@ -1,4 +1,4 @@
-"""Tune parameters with SPSA and a response surface; finals; evaluation on held-out openings.
+"""Tune parameters with SPSA and a response surface; finals.
 
 The path is that of SPSA (`spsa`), the answer that of a quadratic fitted to all games (`response`), within what was
 played; parameters that nothing speaks for stay where they are. A quadratic knows little of strengths that are none, so
@@ -16,13 +16,21 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.inference.cluster_intervals import Interval, agree, mean_parts, rate_interval
-from experiments.inference.contenders.permutation_tests import sign_flip_test
+from experiments.inference.cluster_intervals import Interval, mean_parts, rate_interval
 from experiments.learn.journal import Journal
 from experiments.learn.parameter_space import Space, Vector, space_of
 from experiments.learn.response_surface import ALPHA, Contests, Response, fit_response, importance
 from experiments.learn.spsa import SpsaPlan, directions, ends, moved
-from experiments.learn.tuning_games import Batch, BatchResult, OpeningPool, Play, playing, pool_of, prepare, with_values
+from experiments.learn.tuning_games import (
+    Batch,
+    BatchResult,
+    OpeningPool,
+    PlayBatches,
+    playing,
+    pool_of,
+    prepare,
+    with_values,
+)
 from experiments.roster import Spec, make_agent, settings_text
 
 Floats = NDArray[np.float64]
@@ -109,27 +117,6 @@ class Tuning:
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """New values on openings that were held out.
-
-    Attributes:
-        pairs: openings, each played twice.
-        rate: the share of games that the new won of the old.
-        p_value: of that.
-        before, after: against the opponent, if there is one.
-        gain, gain_p_value: the difference of these.
-    """
-
-    pairs: int
-    rate: Interval
-    p_value: float
-    before: Interval | None = None
-    after: Interval | None = None
-    gain: Interval | None = None
-    gain_p_value: float = float("nan")
-
-
-@dataclass(frozen=True)
 class Study:
     """A tuning that is being played.
 
@@ -145,7 +132,7 @@ class Study:
     space: Space
     pool: OpeningPool
     journal: Journal
-    play: Play
+    play: PlayBatches
 
     @property
     def games(self) -> int:
@@ -184,12 +171,15 @@ def opened_study(
     """
     specs = [spec for spec in (question.spec, question.opponent) if spec]
     agents = prepare([str(spec) for spec in specs], question.size)
+    settings = [settings_text(spec, agent) for spec, agent in zip(specs, agents, strict=True)]
+    if len(set(settings)) < len(settings):
+        raise ValueError(f"--opponent: {specs[1].name} is the agent itself, which it meets without the option")
     assert agents[0].heuristic is not None
     space = space_of(agents[0].heuristic, question.wanted, with_choices=with_choices)
-    pool = pool_of(question.size, question.plies, question.openings, question.plan.seed, "fit")
+    pool = pool_of(question.size, question.plies, question.openings, question.plan.seed)
     facts = {
         **described(space),
-        "agents": [settings_text(spec, agent) for spec, agent in zip(specs, agents, strict=True)],
+        "agents": settings,
         "size": question.size,
         "openings": [question.plies, len(pool)],
         "plan": asdict(question.plan),
@@ -252,34 +242,6 @@ def tune(
     return Tuning(tuned, promised, study.games, study.forfeits, _unscaled(space, np.array(path)))
 
 
-def judge(
-    question: Question,
-    values: dict[str, float],
-    pairs: int,
-    *,
-    jobs: int = 1,
-    cluster: str | None = None,
-    show: Callable[[int, int], None] = lambda done, total: None,
-) -> Judgement:
-    """Have the new values meet the old ones, and both the opponent, on openings of other orbits."""
-    pool = pool_of(question.size, question.plies, pairs, question.plan.seed, "screen")
-    old, new = str(question.spec), with_values(question.spec, values)
-    meetings = [(new, old)]
-    if question.opponent is not None:
-        meetings += [(new, str(question.opponent)), (old, str(question.opponent))]
-    with playing(question.size, jobs, cluster) as play:
-        wins = [result.each for result in Journal(None, {}).meet_on_all(meetings, pool, play, show)]
-    p_value = _p_value(wins[0] - 1, pool)
-    rate = agree(pool.rate(wins[0]), p_value <= ALPHA, 0.5)
-    if len(wins) == 1:
-        return Judgement(len(pool), rate, p_value)
-    gains = wins[1] - wins[2]
-    by_orbit = np.bincount(pool.orbits, gains) / np.bincount(pool.orbits) / 2
-    gain_p_value = _p_value(gains, pool)
-    gain = agree(mean_parts(by_orbit).alone, gain_p_value <= ALPHA)
-    return Judgement(len(pool), rate, p_value, pool.rate(wins[2]), pool.rate(wins[1]), gain, gain_p_value)
-
-
 @dataclass(frozen=True)
 class _Contest:
     """The two ends of a direction, scaled, and what became of them: together, or each against the opponent."""
@@ -314,7 +276,7 @@ def _play_round(study: Study, both: tuple[Vector, Vector], round_: int) -> list[
     due: list[Batch] = []
     for index, points in enumerate(zip(uppers, lowers, strict=True)):
         contest = (round_ - 1) * len(uppers) + index
-        upper, lower = (with_values(question.spec, space.values(_unscaled(space, end))) for end in points)
+        upper, lower = (str(with_values(question.spec, space.values(_unscaled(space, end)))) for end in points)
         other = str(question.opponent)
         meetings = [(upper, lower)] if question.opponent is None else [(upper, other), (lower, other)]
         due += [study.pool.batch(2 * contest + n, *pair, contest * count, count) for n, pair in enumerate(meetings)]
@@ -378,7 +340,7 @@ def _finals(study: Study, values: dict[str, float]) -> Interval:
     if not values:
         return promise(np.zeros(1, np.int64), np.zeros(1, np.int64), against_itself)
     first, count = plan.games // 2, max(1, min(len(pool), round(FINALS * plan.games / 2)))
-    new, old = with_values(question.spec, values), str(question.spec)
+    new, old = str(with_values(question.spec, values)), str(question.spec)
     meetings = [(new, old)] if against_itself else [(agent, str(question.opponent)) for agent in (new, old)]
     key = 2 * plan.rounds * plan.directions
     due = [pool.batch(key + n, *meeting, first, count) for n, meeting in enumerate(meetings)]
@@ -399,10 +361,6 @@ def promise(leads: Ints, orbits: Ints, against_itself: bool) -> Interval:
     if against_itself:
         return rate_interval(by_orbit[met] + games[met] / 2, games[met])
     return mean_parts(by_orbit[met] / games[met]).alone
-
-
-def _p_value(leads: NDArray[np.int64], pool: OpeningPool) -> float:
-    return float(sign_flip_test(np.bincount(pool.orbits, 2 * leads).astype(np.int64)).p_value)
 
 
 def _scaled(space: Space, vector: Vector) -> Vector:

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.inference.cluster_intervals import Interval, rate_interval
 from experiments.plan.openings import OpeningSet, orbit_ids, random_openings, split_of
 from experiments.play.cluster.cluster_address import chosen
 from experiments.play.cluster.file_transfer import UserFile, files_of, placed_specs
 from experiments.play.parallel_map import parallel_mapper
 from experiments.roster import Spec, complete, make_agent, named, parse_spec
-from experiments.suite.suite_file import Split
 from isolation.rules.geometry import parse_size
 from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason
@@ -89,20 +87,16 @@ class OpeningPool:
         numbers = tuple(number % len(self) for number in range(start, start + count))
         return Batch(key, first, second, tuple(self.openings[number] for number in numbers), numbers)
 
-    def rate(self, wins: Ints) -> Interval:
-        """The share of games won, if so many were of each opening's two, by opening up to symmetry."""
-        return rate_interval(np.bincount(self.orbits, wins), 2 * np.bincount(self.orbits))
 
-
-def pool_of(size: str, plies: int, count: int, seed: int, split: Split) -> OpeningPool:
-    """At most so many random openings of one split: no orbit is in both.
+def pool_of(size: str, plies: int, count: int, seed: int) -> OpeningPool:
+    """Draw at most `count` random openings of the half for fitting.
 
     Raises:
         ValueError: the board has too few openings of that many plies.
     """
     drawn = random_openings(size, plies, 2 * count + 200, seed)
     orbits = orbit_ids(drawn.cells, size)
-    rows = np.flatnonzero(split_of(orbits) == split)[:count]
+    rows = np.flatnonzero(split_of(orbits) == "fit")[:count]
     if not len(rows):
         raise ValueError(f"a {size} board has too few openings of {plies} plies to hold some out; use more plies")
     return OpeningPool(OpeningSet(size, drawn.cells[rows], 0), np.unique(orbits[rows], return_inverse=True)[1])
@@ -147,19 +141,17 @@ def limited_of(text: str, limit: Limit | None) -> Spec:
     return spec
 
 
-def with_values(spec: Spec, values: Mapping[str, float]) -> str:
-    """The spec of the agent under these values of some parameters; under a name without them."""
-    return str(
-        replace(spec, name=spec.name or "it", parameters=tuple(sorted((dict(spec.parameters) | dict(values)).items())))
-    )
+def with_values(spec: Spec, values: Mapping[str, float]) -> Spec:
+    """Return the spec of the agent with these values of some parameters, under the same name."""
+    return replace(spec, parameters=tuple(sorted((dict(spec.parameters) | dict(values)).items())))
 
 
-Play = Callable[[Sequence[Batch]], Iterator[BatchResult]]
+PlayBatches = Callable[[Sequence[Batch]], Iterator[BatchResult]]
 """What becomes of batches, in no order."""
 
 
 @contextmanager
-def playing(size: str, jobs: int, cluster: str | None) -> Iterator[Play]:
+def playing(size: str, jobs: int, cluster: str | None) -> Iterator[PlayBatches]:
     """What plays batches, again and again, on boards of a size; see `parallel_mapper.spreading`."""
     with parallel_mapper(jobs, cluster) as spread:
 

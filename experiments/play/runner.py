@@ -102,8 +102,11 @@ class Report(Protocol):
         """See `RunProgress`."""
 
 
-Play = Callable[[Config, bool], RunOutcome]
-"""Plays or resumes a run."""
+class Play(Protocol):
+    """Plays or resumes a run: `play_tournament`, or a function that shows it meanwhile."""
+
+    def __call__(self, config: Config, *, resume: bool) -> RunOutcome:
+        """See `play_tournament`."""
 
 
 def play_kept(config: Config, play: Play) -> Path:
@@ -113,7 +116,7 @@ def play_kept(config: Config, play: Play) -> Path:
         KeyboardInterrupt: it was interrupted; calling this again resumes it.
         ValueError: the directory contains another run, or the code of its agents has changed.
     """
-    outcome = play(config, run_directory.is_run(_directory(config)))
+    outcome = play(config, resume=run_directory.is_run(_directory(config)))
     if not outcome.finished:
         raise KeyboardInterrupt
     return outcome.path

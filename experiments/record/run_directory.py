@@ -164,6 +164,19 @@ def digest_of(question: object) -> str:
     return hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()[:6]
 
 
+def kept_config(
+    name: str, keys: Mapping[str, Any], facts: object, out: Path | None, where: Mapping[str, Any]
+) -> Config:
+    """Return the configuration of a run that a command keeps for its question.
+
+    Args:
+        name: first word of the directory's name, if there is no `out`.
+        keys: of the configuration; with the `facts`, such as hashes of code, they decide the directory.
+        where: keys that change no game.
+    """
+    return load_config(None, {**keys, **where, "out": str(out or HOME / f"{name}-{digest_of([keys, facts])}")})
+
+
 @contextmanager
 def lock_directory(path: Path) -> Iterator[None]:
     """Create the directory and keep other processes from writing to it.

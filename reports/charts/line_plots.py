@@ -11,7 +11,7 @@ import pandas as pd
 
 from experiments.exact.accuracy import Accuracy, accuracies, accuracy_lines, chance_by
 from experiments.inference.proportions import Proportion, wilson
-from experiments.learn.parameter_sweep import Point, Sweep
+from experiments.learn.parameter_sweep import Sweep
 from experiments.statistics.calibration import BANDS, FEWEST_SCORES, Scores, scores_of
 from experiments.statistics.run_results import RunResults
 from experiments.statistics.win_rate_by_limit import UNITS, by_limit
@@ -163,12 +163,12 @@ def response_chart(sweep: Sweep, opponent: str) -> Plot | Grid:
 
     Two axes with more values than there are colours make a coloured table.
     """
-    (first, *others), points = sweep.axes, sweep.points
+    (first, *others), every_rate = sweep.axes, list(sweep.rates.values())
     title = f"Games won against {opponent}, per cent"
     combinations = list(itertools.product(*(axis.values for axis in others)))
     if len(others) == 1 and len(combinations) > COLOURS:
         rows = [
-            (_text(value), tuple(_share_cell(point) for point in points[number :: len(combinations)]))
+            (_text(value), tuple(map(_share_cell, every_rate[number :: len(combinations)])))
             for number, value in enumerate(others[0].values)
         ]
         columns = tuple(map(_text, first.values))
@@ -180,15 +180,15 @@ def response_chart(sweep: Sweep, opponent: str) -> Plot | Grid:
     series = []
     for number, values in enumerate(combinations):
         label = ", ".join(f"{axis.name} {_text(value)}" for axis, value in zip(others, values, strict=True))
-        rates = [point.rate for point in points[number :: len(combinations)]]
+        rates = every_rate[number :: len(combinations)]
         series.append(_rates(label, str(number % COLOURS), x, rates, "band"))
     ticks = {at: _text(value) for at, value in enumerate(first.values)}
     x_axis = fit_axis(first.name, x, lambda at: ticks[int(at)], marks=x) if is_limit else fit_axis(first.name, x)
     return _lines(title, series, x_axis, "games won, per cent", "Bands: 95 % intervals.")
 
 
-def _share_cell(point: Point) -> Cell:
-    return Cell(f"{100 * point.rate.estimate:.0f}", strength(point.rate.estimate - 0.5, 0.5))
+def _share_cell(rate: HasEnds) -> Cell:
+    return Cell(f"{100 * rate.estimate:.0f}", strength(rate.estimate - 0.5, 0.5))
 
 
 def _text(value: Limit | float) -> str:

@@ -11,11 +11,12 @@ from rich.live import Live
 from rich.table import Table
 
 from experiments.inference.cluster_intervals import Interval
+from experiments.learn.held_out import Judgement
 from experiments.learn.optuna_tuning import Sampling
 from experiments.learn.pairwise_fit import Fit, FittedParameter
 from experiments.learn.parameter_sweep import Sweep
 from experiments.learn.response_surface import ALPHA
-from experiments.learn.spsa_tuning import Judgement, TunedParameter, Tuning, TuningProgress
+from experiments.learn.spsa_tuning import TunedParameter, Tuning, TuningProgress
 from experiments.statistics.forfeits import forfeits_of
 from isolation.rules.limits import Limit
 from isolation.rules.parameters import range_text
@@ -185,7 +186,7 @@ def judged_section(tuning: Tuning | Sampling, judgement: Judgement) -> Section:
     )
     note = (
         f"Held out: {pluralise(judgement.pairs, 'opening')} from orbits not used for tuning, each played twice. "
-        f"Promised: {finals}."
+        f"Promised: {finals}. The held-out games are in {judgement.run}: {command('compare', judgement.run)}"
     )
     return Section("judged", judged_sentence(judgement), tuple(rows), (note,))
 
@@ -194,18 +195,18 @@ def sweep_section(sweep: Sweep, opponent: str) -> Section:
     """Return one row per combination, with the share of games won."""
     rows = tuple(
         {
-            **{axis.name: _value(value) for axis, value in zip(sweep.axes, point.values, strict=True)},
-            "won": estimate_of(point.rate),
+            **{axis.name: _value(value) for axis, value in zip(sweep.axes, values, strict=True)},
+            "won": estimate_of(rate),
         }
-        for point in sweep.points
+        for values, rate in sweep.rates.items()
     )
-    paths = [run.sources[0].info.path for run in sweep.runs]
+    runs = [run.sources[0].info for run in sweep.runs]
     forfeits = sum(group.games for run in sweep.runs for group in forfeits_of(run))
     notes = [
-        f"{pluralise(sweep.openings, 'opening')}, the same for all points, each played twice. Individual 95 % "
+        f"{pluralise(runs[0].openings, 'opening')}, the same for all points, each played twice. Individual 95 % "
         f"intervals, clustered by opening up to symmetry. The highest of many estimates is biased upwards.",
         *_forfeits(forfeits),
-        f"The games are in {join_names([str(path) for path in paths])}. More: {command('compare', paths[0])}",
+        f"The games are in {join_names([str(run.path) for run in runs])}. More: {command('compare', runs[0].path)}",
     ]
     return Section("sweep", f"Won against {opponent}", rows, tuple(notes))
 
