@@ -201,6 +201,7 @@ def sparring():
     return play_and_label(["null", "territory"], [1, 3], 40, size="5x5")
 
 
+@pytest.mark.slow
 def test_players_are_judged_in_the_middle_of_games_against_the_field(sparring):
     first, last = judged_plies("5x5")
     assert sparring["ply"].between(first, last).all()
@@ -219,6 +220,7 @@ def test_enough_decisions_are_eligible_and_better_players_keep_more(sparring):
     assert accuracies_by_name["null at depth 1"].heuristic == "null"
 
 
+@pytest.mark.slow
 def test_several_processes_judge_alike(sparring):
     pd.testing.assert_frame_equal(play_and_label(["null", "territory"], [1, 3], 40, size="5x5", jobs=2), sparring)
 
@@ -272,6 +274,7 @@ def failing(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_games_lost_by_failing_are_told_and_a_player_that_mostly_fails_is_left_out(failing):
     notes = []
     names = [f"{failing}:{name}" for name in ("late", "sometimes", "never")]
@@ -300,6 +303,7 @@ def test_players_that_only_fail_end_in_a_line(failing):
         play_and_label([f"{failing}:never"], [1], 10, size="5x5")
 
 
+@pytest.mark.slow
 def test_a_heuristic_that_never_returns_ends_in_a_line(tmp_path):
     board = Board.from_moves(random_openings("5x5", OPENING_PLIES, accuracy_games._MOST_OPENINGS, seed=1)[0], "5x5")
     own, other = (divmod(cell, 5) for cell in (board.legal_cells()[0], board.locations[1]))

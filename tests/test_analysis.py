@@ -58,6 +58,7 @@ def analysed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         return folder, result.stdout
 
 
+@pytest.mark.slow
 def test_an_analysis_has_a_sentence_for_each_function_and_player(analysed: tuple[Path, str]) -> None:
     lines = " ".join(analysed[1].split())
     assert re.search(
@@ -98,6 +99,7 @@ def test_the_page_and_the_markdown_of_an_analysis_say_the_same(analysed: tuple[P
     assert "<script" not in page.read_text()
 
 
+@pytest.mark.slow
 def test_an_analysis_goes_on_where_it_was_stopped_and_is_not_played_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,6 +127,7 @@ def test_an_analysis_goes_on_where_it_was_stopped_and_is_not_played_twice(
     assert other.sources[0].info.path != path
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_trials")
 def test_try_takes_all_functions_of_a_file_a_line_each(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"

@@ -158,6 +158,7 @@ WHOLES_OF = [
 WHOLES_OF += [(int, runtime_library._int), (round, runtime_library._round)]
 
 
+@pytest.mark.slow
 @settings(max_examples=500)
 @given(x=FRACTION | st.integers(-(10**6), 10**6).map(lambda n: n / 1000), digits=st.integers(-5, 17))
 @example(x=2.675, digits=2)
@@ -237,6 +238,7 @@ def of_one() -> Any:
     return compiled_all("support.math", OF_ONE, "x")
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(which=st.integers(0, len(OF_ONE) - 1), x=FRACTION | st.floats(-1.5, 1.5) | st.floats(-800, 800))
 def test_functions_of_math_are_pythons(of_one: Any, which: int, x: float) -> None:
@@ -256,6 +258,7 @@ def of_two() -> Any:
     return compiled_all("support.math", OF_TWO, "x, y")
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(which=st.integers(0, len(OF_TWO) - 1), x=FRACTION, y=FRACTION)
 def test_functions_of_two_numbers_are_pythons(of_two: Any, which: int, x: float, y: float) -> None:
@@ -282,6 +285,7 @@ def of_numpy() -> Any:
     return compiled_all("support.np", OF_NUMPY, "x")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @settings(max_examples=300)
 @given(which=st.integers(0, len(OF_NUMPY) - 1), x=FRACTION)
@@ -346,6 +350,7 @@ def test_sums_along_an_axis_are_numpys_whatever_their_length() -> None:
                 assert np.array_equal(mean, values.mean(axis)), (shape, axis)
 
 
+@pytest.mark.slow
 def test_norms_of_an_order_are_numpys() -> None:
     offer_loops()
     compiled = njit(lambda values, order: runtime_library.norm_of_order(values, order))
@@ -718,6 +723,7 @@ def test_where_numpy_rounds_its_constants_otherwise_python_computes() -> None:
     assert compiled.value_of(Board.from_moves(RARE[:5]), 0) is not None
 
 
+@pytest.mark.slow
 def test_where_whole_numbers_outgrow_compiled_code_python_computes() -> None:
     compiled = compile_heuristic(outgrows_in_one_position)
     assert compiled.value_of(Board.from_moves(RARE), 0) is None

@@ -69,6 +69,7 @@ def put(run: Path, change: Callable[[dict[str, Any]], None]) -> None:
     log.append(log.games_folder(run), pa.Table.from_pylist(rows, log.SCHEMA))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("keys", "why"),
     [

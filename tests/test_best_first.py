@@ -19,6 +19,7 @@ def found(board, nodes, heuristic=IMPROVED, **options):
     return search(board, heuristic, Limit(nodes=nodes), "bestfirst", **options)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(board=positions())
 def test_what_it_proves_is_what_perfect_play_gives(board):

@@ -55,6 +55,7 @@ def test_who_is_shown_to_be_worse_plays_no_further(run: Path) -> None:
     assert len(played) < run_directory.load_run(run).games
 
 
+@pytest.mark.slow
 def test_the_log_is_the_same_whoever_plays_it_and_after_an_interruption(run: Path, tmp_path: Path) -> None:
     config = load_config(None, {**KEYS, "out": str(tmp_path / "again")})
     run_directory.create(tmp_path / "again", make_plan(config), config)
@@ -92,6 +93,7 @@ def test_it_ends_when_a_single_contender_is_left(tmp_path: Path) -> None:
     assert not contest.exhausted
 
 
+@pytest.mark.slow
 def test_compare_report_and_summary_say_who_is_left(run: Path, tmp_path: Path) -> None:
     findings = load_findings([run])
     rows = json.loads(render_sections(compare_sections(findings), "json"))["best_of"]

@@ -364,6 +364,7 @@ def test_no_body_no_json_and_no_method_are_refused(port):
 NAMES = ("open", "net_advantage_proximity")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_values_of_moves_are_those_of_minimax_to_that_depth(name):
     heuristic = heuristics.get(name)
@@ -393,6 +394,7 @@ def test_a_won_move_is_a_win_whatever_the_heuristic_says():
     assert position_value(board.successor(board.legal_cells()[0]), distance, 3) in (math.inf, -math.inf)
 
 
+@pytest.mark.slow
 def test_values_are_answered_for_every_move_and_errors_for_what_fails(port):
     question = {"position": OPENING, "heuristics": ["distance", "failing"], "depth": 9}
     status, answer = ask(port, "/api/values", question)

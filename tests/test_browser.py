@@ -43,7 +43,10 @@ expect = playwright.expect
 expect.set_options(timeout=20_000)  # a machine busy with something else must not fail a test
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: apt-get install chromium")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: apt-get install chromium"),
+]
 
 Solution = namedtuple("Solution", "winner moves undecided line")
 CONTRAST = """() => {

@@ -173,6 +173,7 @@ def test_one_slow_move_among_many_is_a_note_by_the_limit_of_the_edition(player, 
     assert message in finding.seen
 
 
+@pytest.mark.slow
 def test_time_that_others_take_is_not_the_players():
     class Sleeper(Prompt):
         def get_move(self, game, time_left):
@@ -259,6 +260,7 @@ def test_moves_of_the_third_edition_are_asked_for_from_the_empty_board_on(player
     assert message in finding.seen
 
 
+@pytest.mark.slow
 def test_players_of_the_third_edition_are_named_so_and_know_both_sides():
     sides = set()
 

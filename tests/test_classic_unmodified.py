@@ -11,6 +11,7 @@ from isolation.loading.load_user_code import load, load_module
 CLASSIC = Path(__file__).parent / "data" / "classic"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edition", ["first", "second"])
 def test_unit_tests_of_the_edition_pass_unmodified(edition):
     suite = unittest.defaultTestLoader.loadTestsFromModule(load_module(CLASSIC / edition / "agent_test.py"))

@@ -64,6 +64,7 @@ def test_a_command_ends_when_its_work_is_done_though_a_player_s_threads_go_on(tm
     assert "moves: legal on 20 positions" in ended.stdout
 
 
+@pytest.mark.slow
 def test_a_command_ends_when_its_work_is_done_though_its_workers_would_wait_for_more(tmp_path):
     (tmp_path / "interpreted.py").write_text("def score(game, player):\n    str(player)\n    return 1.0\n")
     program = "from cli import run; run()"
@@ -204,6 +205,7 @@ def test_the_cache_says_where_it_is_and_is_cleared(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_board_is_solved_with_a_map_of_refutations_and_a_plot(tmp_path):
     out, plot = tmp_path / "solved.parquet", tmp_path / "map.svg"
     result = run("solve", "--all", "--board", "3x4", "--jobs", 1, "--out", out, "--plot", plot, "--format", "json")

@@ -196,6 +196,7 @@ def test_every_command_has_been_asked_wrongly() -> None:
     assert main.commands.keys() <= {arguments[0] for arguments, _ in ASKED_WRONGLY}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_trials")
 @pytest.mark.parametrize(
     ("source", "code"),

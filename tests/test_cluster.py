@@ -87,6 +87,7 @@ def test_however_many_machines_give_the_same_log(machines: int, local: Path, tmp
     assert_same_games(tmp_path / "run", local)
 
 
+@pytest.mark.slow
 def test_a_sequential_test_stops_a_run_on_a_cluster_where_it_stops_on_one_machine(two: Cluster, tmp_path: Path) -> None:
     keys = {"contenders": ["greedy"], "baseline": "random", "pairs": 400, "sprt": [0, 50]}
     runs_of_it = tmp_path / "cluster", tmp_path / "local"
@@ -115,6 +116,7 @@ def while_playing(*acts: Callable[[], object]) -> Callable[[RunProgress], None]:
     return show
 
 
+@pytest.mark.slow
 def test_machines_that_are_killed_stopped_and_that_join_late_change_nothing(
     two: Cluster, local: Path, tmp_path: Path
 ) -> None:
@@ -160,6 +162,7 @@ def test_a_run_whose_scheduler_dies_ends_as_interrupted_and_goes_on_elsewhere(
     assert_same_games(run, local)
 
 
+@pytest.mark.slow
 def test_a_connection_that_is_cut_for_a_while_is_made_anew(two: Cluster, local: Path, tmp_path: Path) -> None:
     with Proxy(int(two.address.rpartition(":")[2])) as proxy:
         keys = config_of(tmp_path / "run", cluster=f"tcp://127.0.0.1:{proxy.port}")

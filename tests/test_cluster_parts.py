@@ -259,6 +259,7 @@ def test_a_machine_that_cannot_play_is_named_and_its_work_goes_to_another(monkey
             made.check()
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_no_answer_of_the_work_that_was_asked_for(
     at_work: Callable[[Callable[[], bool]], None],
 ) -> None:
@@ -326,6 +327,7 @@ def at_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
     remote_worker._close()
 
 
+@pytest.mark.slow
 def test_games_that_were_under_way_when_a_machine_left_off_are_in_no_later_batch(
     at_work: Callable[[Callable[[], bool]], None],
 ) -> None:

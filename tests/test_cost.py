@@ -123,6 +123,7 @@ def dividing(game, player):
     return 1 / (len(game.get_blank_spaces()) - 40)
 
 
+@pytest.mark.slow
 def test_why_a_cost_is_not_known_is_said_and_the_next_agent_is_the_reference(ticking):
     failing: Agent = SearchAgent("it", "alphabeta", dividing, "dividing", Limit(nodes=1000))
     reasons = measure_costs([RandomAgent(), failing, searching("null", Limit(nodes=100))])

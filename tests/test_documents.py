@@ -130,6 +130,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", command_lines(), ids=lambda line: " ".join(words_of(line)))
 def test_every_command_line_of_the_documents_does_what_it_says(
     line: str, furnished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -154,6 +155,7 @@ def in_this_folder(words: list[str]) -> list[str]:
     return [str(run) if run else word for word, run in zip(words, runs, strict=True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
 def test_a_tutorial_can_be_followed(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

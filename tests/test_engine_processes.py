@@ -172,6 +172,7 @@ def config_of(tmp_path, out, **options):
     return load_config(None, {**keys, **options})
 
 
+@pytest.mark.slow
 def test_a_tournament_goes_on_though_engines_are_killed_and_is_resumed(tmp_path):
     engine(tmp_path / "fragile", at("go", DIES_AT_TIMES))
     engine(tmp_path / "mine", "print('here', file=sys.stderr)")
@@ -231,6 +232,7 @@ def test_what_an_engine_says_does_not_fill_the_disk(tmp_path, kept, monkeypatch)
     assert len(searches.read_text().splitlines()) == 2
 
 
+@pytest.mark.slow
 def test_another_program_in_its_place_does_not_go_on_with_a_run(tmp_path):
     for name in ("fragile", "mine"):
         engine(tmp_path / name)

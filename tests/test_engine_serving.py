@@ -214,6 +214,7 @@ def test_proven_results_are_mates_in_plies_and_in_moves_where_their_distance_is_
     assert said(SearchResult(9, float("nan"), 0, 0, 0.0, (9,), False)) == "info depth 0 nodes 0 time 0 pv d4c6"
 
 
+@pytest.mark.slow
 def test_a_move_that_ends_the_game_is_a_mate_in_one_whoever_finds_it(talk):
     engine = talk("greedy")
     engine.ask("position fen N*1/**1/n2 w")
@@ -232,6 +233,7 @@ def test_an_endless_search_answers_isready_and_stops_when_told_to(talk):
     assert best.split()[1].startswith("c7")
 
 
+@pytest.mark.slow
 def test_an_endless_search_that_is_over_waits_for_stop(talk):
     engine = talk("ID:improved")
     engine.ask("position fen 3/N2/2n w")

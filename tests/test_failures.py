@@ -233,6 +233,7 @@ def test_what_python_warns_of_is_said_once_with_file_and_line(tmp_path: Path) ->
     assert result.stderr == "Note: overflow encountered in scalar multiply (large.py, line 6)\n"
 
 
+@pytest.mark.slow
 def test_match_and_summary_name_the_file_and_line_of_the_first_failure(tmp_path: Path) -> None:
     path, output = write(tmp_path, "NaN")
     words = [
@@ -305,6 +306,7 @@ def test_a_value_comes_from_the_lines_that_return_from_the_users_function() -> N
     assert return_lines(len) == return_lines(json.loads) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_trials")
 def test_try_says_so_if_a_heuristic_fails_while_its_cost_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(

@@ -191,12 +191,14 @@ def test_a_feature_that_says_nothing_new_is_not_chosen(halves: tuple[Suite, Suit
     assert [choice.feature for choice in selection.chosen] == ["nearer"]
 
 
+@pytest.mark.slow
 def test_features_against_whom_they_belong_to_get_a_negative_weight(halves: tuple[Suite, Suite]) -> None:
     selection = select_features(*halves, ["cramped"], Limit(depth=1))
     assert selection.chosen[0].weights == (-1.0,)
     assert selection.chosen[0].ranked == pytest.approx(selection.alone[0].ranked)
 
 
+@pytest.mark.slow
 def test_openings_that_judge_have_no_part_in_the_choice(halves: tuple[Suite, Suite]) -> None:
     fit, screen = halves
     names = ["nearer", "mobility"]
@@ -208,6 +210,7 @@ def test_openings_that_judge_have_no_part_in_the_choice(halves: tuple[Suite, Sui
     assert result.chosen[0].ranked != other.chosen[0].ranked
 
 
+@pytest.mark.slow
 def test_the_command_prints_both_tables() -> None:
     result = CliRunner().invoke(main, ["features", "links", "mobility", "--suite", "8x8", "--most", "1"])
     assert result.exit_code == 0, result.output

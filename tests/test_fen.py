@@ -197,6 +197,7 @@ def test_show_reads_a_fen_and_writes_one():
     assert (both.output, both.exit_code) == ("Error: --moves and --fen exclude each other: use one of them\n", 2)
 
 
+@pytest.mark.slow
 def test_rules_variants_and_moves_in_writing_are_those_of_fairy_stockfish():
     """Its rules as a library are installed with what tests need, but on machines for which it does not come built."""
     pyffish = pytest.importorskip("pyffish")

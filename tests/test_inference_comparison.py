@@ -75,7 +75,7 @@ def test_the_p_value_of_a_comparison_is_that_of_the_sign_flips_of_whole_openings
 
 
 @given(st.lists(st.integers(-6, 6), min_size=1, max_size=9))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_the_sign_flip_test_is_exact(differences):
     sizes = np.abs(differences)
     patterns = np.array(list(itertools.product([-1, 1], repeat=len(sizes)))) * sizes
@@ -89,6 +89,7 @@ def test_the_sign_flip_test_is_exact(differences):
         assert (ps <= alpha).mean() <= alpha
 
 
+@pytest.mark.slow
 def test_the_sign_flip_test_agrees_with_the_sign_test_and_with_shuffling():
     ones = np.repeat([1, -1, 0], [60, 40, 100])
     assert sign_flip_test(ones).p_value == pytest.approx(binomtest(60, 100).pvalue, abs=1e-12)
@@ -394,6 +395,7 @@ def test_joint_intervals_hold_together_where_single_ones_do_not():
     assert stretch(Interval(0.5, 0.4, 0.7, 0.95), 2, 0.0) == Interval(0.5, pytest.approx(0.3), pytest.approx(0.9), 0.95)
 
 
+@pytest.mark.slow
 def test_what_errs_together_needs_less_stretching_and_one_alone_none():
     rng = np.random.default_rng(3)
     noise = rng.normal(size=(100, 20)) / 40
@@ -412,6 +414,7 @@ def test_what_errs_together_needs_less_stretching_and_one_alone_none():
     assert wider([apart[0], np.zeros(100)]) == 1
 
 
+@pytest.mark.slow
 def test_better_against_every_opponent_is_shown_as_often_as_its_power_says():
     rng = np.random.default_rng(5)
     printed, foretold = 0, []
@@ -620,6 +623,7 @@ def test_a_pair_that_lacks_a_game_counts_its_one_game_for_either_agent():
     }
 
 
+@pytest.mark.slow
 def test_the_interval_against_one_opponent_knows_which_openings_are_alike():
     rng = np.random.default_rng(27)
     covered = as_if_independent = 0

@@ -110,6 +110,7 @@ def test_of_a_pool_that_is_played_to_its_end_only_the_best_is_left():
         assert left.tolist() == (totals == totals.max()).tolist()
 
 
+@pytest.mark.slow
 def test_the_best_of_a_pool_drops_out_no_more_often_than_alpha():
     rng = np.random.default_rng(7)
     every = rng.integers(0, 5, (120, 3)) / 4

@@ -54,6 +54,7 @@ def test_no_fewer_openings_are_planned_than_can_convince_the_test():
     assert sign_flip_test([1] * 6).p_value <= 0.05 < sign_flip_test([1] * 5).p_value
 
 
+@pytest.mark.slow
 def test_a_sequential_plan_tells_length_and_outcome():
     sprt = Sprt(0, 60)
     plan = sprt_plan(sprt, 0.0, 0.125)

@@ -134,6 +134,7 @@ def test_a_control_is_pooled_for_the_others_only():
     assert not control.paired
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("likeness", [pytest.param(0.0, marks=pytest.mark.slow), 0.6])
 def test_equal_players_are_told_apart_no_more_often_than_alpha_and_intervals_hold(likeness):
     rng = np.random.default_rng(9)

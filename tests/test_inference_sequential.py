@@ -53,6 +53,7 @@ def plain_crossings(counts, sprt):
 CASES = [(70, 0.75), (100, 0.0), (100, 0.5), (100, 0.9), (200, 0.1), (300, 0.0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("elo", "split"), CASES)
 def test_the_sprt_errs_less_than_alpha_and_beta_when_looked_at_after_every_pair(elo, split):
     sprt = Sprt(0, elo)
@@ -262,6 +263,7 @@ def test_a_wrong_argument_is_named(call, value):
         call()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shares", [(0.25, 0.5, 0.25), (0.02, 0.96, 0.02), (0.5, 0, 0.5), (0.01, 0.04, 0.95)])
 def test_the_live_interval_misses_the_truth_less_often_than_alpha_however_often_one_looks(shares):
     rng = np.random.default_rng(11)

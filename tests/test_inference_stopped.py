@@ -50,6 +50,7 @@ def test_without_a_lower_bound_the_time_is_inverse_gaussian(drift, upper, time):
     assert crossing_chance(drift, time, -1e3, upper) == pytest.approx(float(expected), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_estimate_after_a_test_is_median_unbiased_and_its_interval_covers():
     result, means = estimates(Sprt(0, 70), pair_shares(score_from_elo(70), 0.4), 150, 250)
     above, covered = held(result, 70)
@@ -59,6 +60,7 @@ def test_the_estimate_after_a_test_is_median_unbiased_and_its_interval_covers():
     assert np.mean([elo_from_score(mean) for mean in means]) > 80
 
 
+@pytest.mark.slow
 def test_a_test_that_was_still_open_at_the_end_has_an_estimate_too():
     result, _ = estimates(Sprt(0, 70), pair_shares(score_from_elo(35), 0.4), 100, 40)
     above, covered = held(result, 35)

@@ -132,6 +132,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 def test_a_compiled_agent_that_would_search_for_minutes_is_interrupted() -> None:
     with subprocess.Popen([sys.executable, "-c", ASKING], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

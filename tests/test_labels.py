@@ -127,6 +127,7 @@ def test_a_run_without_labels_has_no_mistakes_to_show_and_says_how_to_get_them(t
         read_labels(path)
 
 
+@pytest.mark.slow
 def test_several_processes_label_alike(run, tmp_path):
     path = fresh(tmp_path)
     assert label_run(path, jobs=2) == 12

@@ -249,6 +249,7 @@ def test_planning_a_league_loads_no_file(tmp_path: Path) -> None:
 # Who is blamed, and what harm is done
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BLAMED)
 def test_a_hostile_player_loses_by_what_it_did(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -288,6 +289,7 @@ def test_code_that_is_not_what_it_was_does_not_play(tmp_path: Path) -> None:
     assert game.detail == "cannot be loaded: game_agent.py has changed since the run began"
 
 
+@pytest.mark.slow
 def test_players_that_do_no_harm_play_as_if_they_did_nothing(tmp_path: Path) -> None:
     usual = game_of(submit(tmp_path, "usual", HOSTILE.format(act="pass")))
     assert usual.reason == "no_moves"
@@ -296,6 +298,7 @@ def test_players_that_do_no_harm_play_as_if_they_did_nothing(tmp_path: Path) -> 
         assert (game.moves, game.reason, game.winner) == (usual.moves, "no_moves", usual.winner), name
 
 
+@pytest.mark.slow
 def test_players_of_all_editions_play_apart_and_against_each_other(tmp_path: Path) -> None:
     first = "class CustomPlayer:\n    def get_move(self, game, legal_moves, time_left): return legal_moves[0]\n"
     third = (
@@ -329,6 +332,7 @@ def test_modules_named_like_ours_are_a_players_own_and_nobody_elses(tmp_path: Pa
     assert game_of(path).reason == "no_moves"
 
 
+@pytest.mark.slow
 def test_an_import_that_hangs_is_given_up_and_one_that_fails_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -489,6 +493,7 @@ def test_a_league_that_lies_there_says_how_it_goes_on(home: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_who_comes_late_is_added_and_nothing_is_played_again(home: Path) -> None:
     submit(home / "class", "late", HONEST.format(prefers="-move[0]"))
     submit(home / "class", "broken", HONEST.format(prefers="move[1]"))
@@ -508,6 +513,7 @@ def test_who_comes_late_is_added_and_nothing_is_played_again(home: Path) -> None
     assert before < after
 
 
+@pytest.mark.slow
 def test_an_interrupted_league_is_played_to_its_end(home: Path) -> None:
     run = home / "interrupted"
     shutil.copytree(home / "run", run)
@@ -547,6 +553,7 @@ def test_a_folder_that_is_missing_is_named(home: Path) -> None:
     assert done.output == f"Error: {folder}, the file of ben in {home / 'run'}, is missing: restore it to resume\n"
 
 
+@pytest.mark.slow
 def test_a_newcomer_whose_name_is_taken_plays_under_another(home: Path) -> None:
     submit(home / "few", "d v", HONEST.format(prefers="move[1]"))
     submit(home / "few", "e:v", HONEST.format(prefers="move[0]"))

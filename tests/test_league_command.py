@@ -60,6 +60,7 @@ def test_who_never_makes_a_legal_move_has_no_rank(home: Path) -> None:
     assert " of 3</dd>" in (pages / "player-ada.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_class_in_which_at_most_one_ever_moves_has_no_ranking(tmp_path: Path) -> None:
     for name in ("x", "y"):
         submit(tmp_path / "class", name, NEVER)
@@ -94,6 +95,7 @@ def test_rows_of_the_crosstable_have_the_ranks_that_head_its_columns(home: Path)
         assert f'<th scope="col" class="number">{rank or "–"}</th>' in table
 
 
+@pytest.mark.slow
 def test_the_class_can_be_checked_without_a_game(home: Path) -> None:
     done = league(home / "class", "--check-only", "--jobs", "1", "--format", "json")
     assert done.exit_code == 1
@@ -121,6 +123,7 @@ def test_a_class_without_refusals_is_checked_with_exit_code_0(tmp_path: Path) ->
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.slow
 def test_a_league_can_be_planned_without_a_game(home: Path, tmp_path: Path) -> None:
     done = league(home / "class", *SHORT, "--dry-run", "--out", tmp_path / "run")
     assert done.exit_code == 0, done.output
@@ -208,6 +211,7 @@ def test_players_that_do_not_know_the_board_are_listed_and_not_played() -> None:
     assert (refused.name, refused.why) == ("p1", "players of the third edition support boards of up to 9x11, not 10x11")
 
 
+@pytest.mark.slow
 def test_a_board_is_asked_for_on_the_command_line(tmp_path: Path) -> None:
     submit(tmp_path, "ada", BEST)
     submit(tmp_path, "ben", THIRD, "my_custom_player.py")

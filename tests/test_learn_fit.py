@@ -79,6 +79,7 @@ def test_games_are_over_where_the_side_to_move_has_no_move() -> None:
     assert 0 < over.sum() < len(over)
 
 
+@pytest.mark.slow
 def test_what_a_search_expects_does_not_depend_on_the_positions_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
     positions, heuristic = Positions.of(random_openings(10, 20), "7x7"), compile_heuristic(get("open"))
     nodes = np.arange(10, 110, 10)
@@ -154,6 +155,7 @@ def test_an_interval_around_a_fitted_end_of_the_range_is_the_profile_s(suite: Su
     assert reach.profile[-2][0] < reach.low <= reach.high == 0.25
 
 
+@pytest.mark.slow
 def test_a_curved_heuristic_with_a_whole_number_does_too(suite: Suite) -> None:
     result = fitted(curved, judged_by(suite, curved, power=1.5, whole=4))
     assert not result.is_linear

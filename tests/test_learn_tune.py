@@ -170,6 +170,7 @@ def test_what_moves_nothing_is_seldom_called_important_though_the_path_follows_l
     assert np.mean(p_values[:, 0] < 0.05) > 0.9
 
 
+@pytest.mark.slow
 def test_of_eight_parameters_that_change_nothing_one_moves_in_one_run_of_twenty() -> None:
     rng = np.random.default_rng(1)
     smallest = []
@@ -219,6 +220,7 @@ def test_games_lost_by_errors_are_counted(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_tuning_finds_what_matters_and_held_out_openings_agree(spec: str) -> None:
     asked = question(spec, SpsaPlan(20, 8, 20, 1))
     tuning = tune(asked)
@@ -236,6 +238,7 @@ def test_tuning_finds_what_matters_and_held_out_openings_agree(spec: str) -> Non
     assert judged_sentence(judged) == "On held-out openings the new values are better than the old ones head to head."
 
 
+@pytest.mark.slow
 def test_an_opponent_is_met_by_both(spec: str) -> None:
     asked = question(spec, SpsaPlan(6, 4, 10, 1), opponent="ID:improved")
     tuning = tune(asked)
@@ -265,6 +268,7 @@ def test_judging_that_was_cut_short_goes_on(spec: str) -> None:
     assert judge(question(spec), {"own": 1.0}, 20, play=play_here) == first
 
 
+@pytest.mark.slow
 def test_a_run_that_was_cut_short_goes_on_to_the_same_end(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, cut = Path("whole.jsonl"), Path("cut.jsonl")
     first = tune(question(spec), whole)
@@ -284,11 +288,13 @@ def test_a_run_that_was_cut_short_goes_on_to_the_same_end(spec: str, monkeypatch
     assert sorted(cut.read_text().splitlines()) == sorted(whole.read_text().splitlines())
 
 
+@pytest.mark.slow
 def test_two_processes_find_what_one_does(spec: str) -> None:
     first, second = (tune(question(spec, SpsaPlan(2, 4, 4, 1)), jobs=jobs) for jobs in (1, 2))
     np.testing.assert_array_equal(first.path, second.path)
 
 
+@pytest.mark.slow
 def test_a_cluster_is_connected_to_once_and_only_if_there_is_something_to_play(
     spec: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -312,6 +318,7 @@ def test_a_cluster_is_connected_to_once_and_only_if_there_is_something_to_play(
     assert connections == ["tcp://there:8786"]
 
 
+@pytest.mark.slow
 def test_games_of_another_question_are_not_mixed_in(spec: str) -> None:
     tune(question(spec, SpsaPlan(1, 2, 2, 1)), Path("it.jsonl"))
     for other in (question(spec, SpsaPlan(1, 2, 3, 1)), question(spec, SpsaPlan(1, 2, 2, 1), wanted=("own",))):
@@ -469,6 +476,7 @@ def run(*words: str) -> str:
     return result.output
 
 
+@pytest.mark.slow
 def test_the_commands_tune_judge_patch_and_sweep(spec: str) -> None:
     small = ("--board", "5x5", "--limit", "nodes=40")
     completed = run(

@@ -109,6 +109,7 @@ def exists(pid: int) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_when_one_of_several_workers_dies_it_alone_is_suspect_and_all_are_lost(pool: LokyPool, tmp_path: Path) -> None:
     pool.assign(task(tmp_path, "Deadly", "Busy", "random"))
     for ids in ([4], [0]):
@@ -123,6 +124,7 @@ def test_when_one_of_several_workers_dies_it_alone_is_suspect_and_all_are_lost(p
     assert death == Died(lost=(0, 2, 5), suspects=(Suspect(0, 1),), calls=(call,))
 
 
+@pytest.mark.slow
 def test_after_a_death_the_pool_plays_on_and_a_second_death_is_blamed_on_the_second(
     pool: LokyPool, tmp_path: Path
 ) -> None:
@@ -142,6 +144,7 @@ def test_after_a_death_the_pool_plays_on_and_a_second_death_is_blamed_on_the_sec
     assert third == Died((2, 1), (Suspect(1, 2),), ())
 
 
+@pytest.mark.slow
 def test_a_death_that_is_noticed_while_something_is_sent_is_told_like_any_other(pool: LokyPool, tmp_path: Path) -> None:
     pool.assign(task(tmp_path, "random"))
     pids: set[int] = set()
@@ -180,6 +183,7 @@ def test_another_task_finds_the_same_processes_and_nothing_of_what_was_out(pool:
     assert isinstance(event, Finished)
 
 
+@pytest.mark.slow
 def test_what_a_batch_and_a_call_raise_comes_back_after_what_went_well(pool: LokyPool, tmp_path: Path) -> None:
     pool.assign(task(tmp_path, "Busy", "random"))
     pool.submit(np.array([2]))
@@ -209,6 +213,7 @@ def test_there_is_room_for_two_batches_a_worker(tmp_path: Path) -> None:
         assert not pool.has_room
 
 
+@pytest.mark.slow
 def test_a_pool_of_one_worker_for_a_deadly_game_leaves_the_others_alone(pool: LokyPool, tmp_path: Path) -> None:
     pool.assign(task(tmp_path, "Deadly", "random"))
     before = processes(pool)
@@ -232,6 +237,7 @@ def test_who_stops_its_worker_past_python_is_suspect_under_a_hard_cap_too(tmp_pa
         assert everything(pool) == [Died((1,), (Suspect(1, 2),), ())]
 
 
+@pytest.mark.slow
 def test_a_player_that_stops_the_worker_that_a_call_runs_in_loses_the_call(tmp_path: Path) -> None:
     with LokyPool(1) as pool:
         pool.assign(task(tmp_path, "Stopping"))
@@ -252,6 +258,7 @@ def test_compiled_code_that_does_not_answer_is_ended_and_told(tmp_path: Path) ->
         assert everything(pool) == [Died((0, 2), (Suspect(0, 1),), ())]
 
 
+@pytest.mark.slow
 def test_the_pool_does_not_watch_players_that_have_processes_of_their_own(tmp_path: Path) -> None:
     with LokyPool(1) as pool:
         pool.assign(with_patience(0.01, task(tmp_path, "Slow")))

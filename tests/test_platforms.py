@@ -45,10 +45,12 @@ def test_runs_are_read_on_every_system(folder, words):
     assert read.stdout
 
 
+@pytest.mark.slow
 def test_a_run_is_summarised_on_every_system(folder):
     assert "improved" in elsewhere(folder, "summary run").stdout
 
 
+@pytest.mark.slow
 def test_the_board_shows_games_on_every_system(folder):
     words = [sys.executable, str(HERE / "elsewhere.py"), "board", "games", "--no-open"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parent), *filter(None, sys.path)])}

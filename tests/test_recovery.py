@@ -222,6 +222,7 @@ def test_a_death_alone_is_laid_on_the_game_even_if_nobody_is_suspect(tmp_path: P
 # Preparing and measuring
 
 
+@pytest.mark.slow
 def test_deaths_while_preparing_are_laid_on_the_code_that_kills_alone(tmp_path: Path) -> None:
     source = tmp_path / "my.py"
     source.write_text("def score(game, player):\n    return 1.0\n")
@@ -279,6 +280,7 @@ def test_the_user_s_player_loses_a_game_that_kills_in_the_other_s_turn(tmp_path:
     assert [(row.agent_1, row.agent_2)[2 - row.winner] for row in lost.itertuples()] == ["User"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("killer", [1, 2])
 def test_of_two_users_players_each_meets_one_of_ours(killer: int, tmp_path: Path) -> None:
     first, second = of_users(tmp_path, "One", "Other")
@@ -312,6 +314,7 @@ def test_who_kills_in_three_games_in_a_row_forfeits_the_rest_until_that_is_taken
     assert (len(again), DIED in set(again["detail"]), FORFEITED in set(again["detail"])) == (40, False, False)
 
 
+@pytest.mark.slow
 def test_a_player_that_never_answers_loses_by_hang_and_forfeits_the_rest_after_three_games(tmp_path: Path) -> None:
     (tmp_path / "user.py").write_text("def score(game, player):\n    while True:\n        pass\n")
     ended = Script(kills=lambda ids: [Suspect(ids[0], 1)])

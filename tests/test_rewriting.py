@@ -55,6 +55,7 @@ def interpreted(function: Callable[..., Any], board: Board, player: Any) -> floa
         return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", IN_TURN, ids=lambda function: function.__name__)
 def test_a_heuristic_as_people_write_it_compiles_and_agrees_with_itself(function: FunctionType) -> None:
     compiled = compile_heuristic(function)
@@ -430,6 +431,7 @@ def is_python(expression: str) -> bool:
     return True
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(odd=ODD.filter(is_python))
 def test_odd_functions_are_rewritten_or_refused_with_a_line_of_theirs(

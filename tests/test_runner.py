@@ -362,6 +362,7 @@ def user_agents(folder: Path, source: str) -> str:
     return f"{name}={path}:{name}@ms=5000"
 
 
+@pytest.mark.slow
 def test_agents_that_print_do_not_reach_the_terminal(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     play(tmp_path / "run", contenders=[user_agents(tmp_path, LOUD)], pairs=1)
     assert "boo" not in "".join(capfd.readouterr())
@@ -393,6 +394,7 @@ class Slow:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cap", "reason"), [(None, "timeout"), (0.3, "hang")])
 def test_a_run_in_which_a_clock_ended_games_says_so_once(tmp_path: Path, cap: float | None, reason: str) -> None:
     source = SLOW if cap else SLOW.replace("while True", "while time_left() > -5")
@@ -418,6 +420,7 @@ def score(game, player):
 """
 
 
+@pytest.mark.slow
 def test_a_hang_of_a_player_without_a_clock_is_not_reproducible(tmp_path: Path) -> None:
     path = tmp_path / "my.py"
     path.write_text(HANGING)
@@ -437,6 +440,7 @@ def {name}(game, player):
 """
 
 
+@pytest.mark.slow
 def test_forfeits_are_told_by_agent_and_reason_most_games_first(tmp_path: Path) -> None:
     path = tmp_path / "my.py"
     path.write_text(
@@ -455,6 +459,7 @@ def test_forfeits_are_told_by_agent_and_reason_most_games_first(tmp_path: Path) 
     assert play_tournament(config_of(tmp_path / "run", **keys), resume=True, pools=here).notes[-2:] == (first, second)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_what_does_not_compile_is_played_all_the_same_and_named_in_order(tmp_path: Path, jobs: int) -> None:
     path = tmp_path / "my.py"
@@ -484,6 +489,7 @@ def score(game, player):
 """
 
 
+@pytest.mark.slow
 def test_code_that_kills_the_process_that_compiles_it_runs_interpreted(tmp_path: Path) -> None:
     path = tmp_path / "my.py"
     path.write_text(DEEP)
@@ -622,6 +628,7 @@ def all_end(pids: list[int]) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_orphaned_workers_end_by_themselves(tmp_path: Path) -> None:
     process = start(tmp_path / "run", resume=False, **LONG)
     wait_for_games(process, 1)
@@ -662,6 +669,7 @@ def start_command(run: Path, *arguments: str, cache: Path) -> subprocess.Popen[s
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("equal_cost", [False, True])
 @pytest.mark.parametrize("moment", ["workers start", "agents are compiled"])
 def test_ctrl_c_while_preparing_ends_with_one_line(tmp_path: Path, moment: str, equal_cost: bool) -> None:

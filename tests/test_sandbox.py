@@ -109,6 +109,7 @@ def usual(honest: list[Agent]) -> dict[tuple[int, int], tuple[object, ...]]:
     return result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hard_cap", [None, 20.0])
 @pytest.mark.parametrize("what", AT_IMPORT)
 def test_honest_interpreted_players_play_the_same_games_beside_a_file_that_patches_at_import(

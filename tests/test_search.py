@@ -101,6 +101,7 @@ def test_alpha_beta_has_minimaxs_value_and_move_for_every_heuristic(board, name,
     assert pruned.nodes <= full.nodes
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(board=positions(), depth=st.integers(1, 6))
 def test_move_ordering_changes_no_value(board, depth):

@@ -83,6 +83,7 @@ def test_every_opening_of_a_small_board_has_the_value_of_minimax(size):
         assert not board.legal_cells() or SearchBudget().search(board, None) == (winner == 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", LATE)
 @pytest.mark.parametrize("count", [100, pytest.param(1000, marks=pytest.mark.slow)])
 def test_late_positions_have_the_value_the_moves_and_the_length_of_minimax(size, count):
@@ -111,6 +112,7 @@ def test_the_shipped_tables_have_the_known_counts(size):
     assert solve(Board.from_moves([], size)).winner == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", ["3x5", "5x3", "4x6", "5x5"])
 def test_the_shipped_tables_say_what_the_search_finds(size):
     for pair in permutations(range(len(symmetries(*parse_size(size))[0])), 2):
@@ -119,6 +121,7 @@ def test_the_shipped_tables_say_what_the_search_finds(size):
         assert searched is pair_is_won(*parse_size(size), *pair)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(st.tuples(st.integers(0, 48), st.integers(0, 48)).filter(lambda pair: pair[0] != pair[1]))
 def test_the_table_of_7x7_says_what_the_search_finds(pair):
@@ -161,6 +164,7 @@ def test_a_mirrored_position_is_lost_unless_a_blank_cell_is_its_own_image():
     assert any(plies_left_on(board) % 2 for board in with_middle if board.blank.bit_count() < 18)
 
 
+@pytest.mark.slow
 def test_a_board_with_an_even_number_of_cells_is_won_by_player_2_however_large():
     for size in ("8x8", "9x10", "8x16"):
         limit = Limit(nodes=1)
@@ -267,6 +271,7 @@ def test_the_length_counts_the_placements_too():
     assert solution.moves == tuple(first for first in lengths if lengths[first] == max(lengths.values()))
 
 
+@pytest.mark.slow
 def test_a_wide_board_is_solved_like_a_narrow_one():
     rng = random.Random(5)
     board = late_position(rng, "6x8", 24)
@@ -313,6 +318,7 @@ def test_what_a_limited_search_knows_is_true():
             assert shorter.winner is None or set(length.moves) & set(shorter.moves)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["ms", "cpu_ms"])
 def test_time_limits_end_the_search(unit):
     started = time.monotonic()
@@ -320,6 +326,7 @@ def test_time_limits_end_the_search(unit):
     assert time.monotonic() - started < 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [None, Limit(nodes=10**12), Limit(ms=10**7)])
 def test_a_long_search_can_be_interrupted(limit):
     def interrupt(signum, frame):
@@ -367,6 +374,7 @@ def test_judging_asks_for_no_more_than_is_taken():
     assert 0 < meter.nodes < whole.nodes
 
 
+@pytest.mark.slow
 def test_compiled_code_is_found_again_by_the_next_process(tmp_path):
     code = (
         "from isolation import Board, solve; from isolation.exact.solver import solve_length;"

@@ -135,6 +135,7 @@ def test_a_partly_solved_board_has_no_known_winner_unless_every_first_cell_is_re
     assert summarise(winners, "4x4").winner == 1
 
 
+@pytest.mark.slow
 def test_the_shipped_tables_can_be_made_anew(tmp_path):
     write_tables(tmp_path / "solved.json", 9)
     made, shipped = (json.loads(path.read_text()) for path in (tmp_path / "solved.json", FILE))
@@ -192,6 +193,7 @@ def test_openings_that_are_alike_by_symmetry_have_one_winner_in_the_tables(size)
         assert (winners[np.ix_(image, image)] == winners)[winners > 0].all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", ["1x2", "3x3", "4x7", "7x4"])
 def test_the_map_of_refutations_is_drawn_for_boards_of_any_shape(size):
     winners = shipped_pairs(size).copy()

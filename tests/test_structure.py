@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,12 @@ def sources(*rooms: str) -> Iterator[tuple[str, ast.Module]]:
     for room in rooms:
         for path in sorted((ROOT / room).rglob("*.py")) or [ROOT / f"{room}.py"]:
             if path.exists():
-                yield str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8"))
+                yield str(path.relative_to(ROOT)), parsed(path)
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def imported(tree: ast.Module) -> set[str]:

@@ -86,6 +86,7 @@ def cells_of(suite):
     return cells
 
 
+@pytest.mark.slow
 def test_positions_that_several_openings_lead_to_come_once(tmp_path):
     whole = Recipe("4x4", 2, 12, sources=RECIPE.sources, field=RECIPE.field)
     build_suite(whole, tmp_path / "whole.parquet")
@@ -104,11 +105,13 @@ def test_no_opening_is_in_both_splits(built):
     assert not set(fit.orbit) & set(screen.orbit)
 
 
+@pytest.mark.slow
 def test_the_same_recipe_makes_the_same_suite_whoever_works_on_it(built, tmp_path):
     build_suite(RECIPE, tmp_path / "again.parquet", jobs=2)
     assert read_table(tmp_path / "again.parquet").equals(read_table(built), check_metadata=True)
 
 
+@pytest.mark.slow
 def test_an_interrupted_build_goes_on_where_it_was(built, tmp_path):
     def stop(done, orbits):
         if done == 3:

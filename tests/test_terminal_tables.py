@@ -69,6 +69,7 @@ def test_no_line_is_longer_than_the_terminal(run: Path, words: list[str]) -> Non
     assert max(map(len, said(command, run, *options).splitlines())) <= 80
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("narrow")
 @pytest.mark.parametrize(
     "words",
@@ -255,6 +256,7 @@ def test_what_equal_cost_says_is_told_where_a_run_beside_knows_it(tmp_path: Path
     assert "--equal-cost" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(24, 80), (50, 200)])
 def test_a_terminal_s_own_size_is_kept_to(run: Path, size: tuple[int, int]) -> None:
     parent, child = pty.openpty()

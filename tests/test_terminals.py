@@ -48,6 +48,7 @@ def said(folder, words, settings):
     return process.returncode, printed, complained
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", PLAIN, ids=["encoding", "locale"])
 @pytest.mark.parametrize("words", ["summary run", "show --moves d3,a2", PLAYING])
 def test_a_terminal_that_takes_ascii_only_ends_no_command(folder, words, settings):
@@ -71,6 +72,7 @@ def test_a_board_is_drawn_in_signs_that_there_are(folder, settings):
     assert b"?" not in printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["heuristics", "games games --limit 12"])
 def test_a_reader_that_goes_away_is_no_failure(folder, words):
     process = started(folder, words, {}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -92,6 +92,7 @@ def written(folder, body):
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "size"), [*((body, (9, 11)) for body in BODIES), ("places", (7, 7)), ("the end", (7, 7))]
 )
@@ -245,6 +246,7 @@ def test_a_player_that_cannot_be_made_is_told(tmp_path):
         load_heuristic(file, "CustomPlayer.score")
 
 
+@pytest.mark.slow
 def test_it_is_tried_like_any_other(tmp_path):
     file = written(tmp_path, PLAIN)
     result = CliRunner().invoke(main, ["heuristics", "--file", str(file)])
@@ -252,6 +254,7 @@ def test_it_is_tried_like_any_other(tmp_path):
     assert "CustomPlayer.score" in result.output
 
 
+@pytest.mark.slow
 def test_the_data_of_a_player_is_there_for_its_heuristic(tmp_path):
     file = written(tmp_path, "return self.data['weight'] * self.base(state)")
     (tmp_path / "data.pickle").write_bytes(pickle.dumps({"weight": 3}))

@@ -328,6 +328,7 @@ def test_compiled_code_outlives_the_caches_that_knew_it() -> None:
     assert found_by(opening, heuristic, limit) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("remember", [lambda function: try_to_compile(function, (7, 7)), opposing])
 def test_a_long_life_does_not_hold_every_function_it_has_met(remember: Callable[[Any], Any]) -> None:
     def make() -> FunctionType:
@@ -348,6 +349,7 @@ def test_a_long_life_does_not_hold_every_function_it_has_met(remember: Callable[
 # The analysis board
 
 
+@pytest.mark.slow
 def test_the_board_answers_many_questions_at_a_time() -> None:
     position = {"size": "7x7", "moves": [24, 14]}
     late = {"size": "7x7", "moves": list(random_openings(1, 12, seed=2)[0])}

@@ -315,6 +315,7 @@ def test_a_census_with_a_game_missing_is_exact_in_no_table(tmp_path):
     assert all(low < high for row in rows for low, high in ends(row) if row.get("agent") != "Base")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_every_row_of_every_view_agrees_with_itself(tmp_path, seed):
     rng = np.random.default_rng(seed)

@@ -183,6 +183,7 @@ def match_of(outcomes: list[int], path: Path, planned: int | None = None, **keys
 WON = [0, *[2, 1] * 40]
 
 
+@pytest.mark.slow
 def test_wherever_a_stopped_match_is_shown_its_estimate_knows_of_the_stopping(tmp_path: Path) -> None:
     findings = match_of(WON, tmp_path / "run")
     (test,) = own_tests(findings)
