@@ -287,7 +287,7 @@ def sweep_agent(
     agent = (limited_of if all(axis.name == "limit" for axis in axes) else subject_of)(spec, default)
     bare = named(parse_spec(spec))
     other = opponent_of(opponent) if opponent else None
-    with capture_user_output(spec):
+    with interruptible("what was played" if out else "", out), capture_user_output(spec):
         runs = plan_sweep(
             bare, axes, other, default, size=size, plies=plies, pairs=pairs, seed=seed, out=out, jobs=jobs,
             cluster=cluster,

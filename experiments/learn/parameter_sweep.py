@@ -146,7 +146,7 @@ def play_sweep(axes: Sequence[Axis], runs: Sequence[SweepRun], play: Play = play
     rates: dict[Values, Interval] = {}
     for run, result in zip(runs, results, strict=True):
         by_name = {standing.agent: standing.rate for standing in result.standings}
-        rates |= {values: by_name.get(name, _EVEN) for values, name in run.names.items()}
+        rates |= {values: by_name[name] if name else _EVEN for values, name in run.names.items()}
     return Sweep(axes, {values: rates[values] for values in _combinations(axes)}, results)
 
 
