@@ -73,9 +73,9 @@ def all_heuristics() -> Iterator[tuple[str, Callable[..., float]]]:
 def search_of(function: Callable[..., float]) -> Callable[[], int]:
     """Return a function that searches some positions of the opening and the middle game, and returns its nodes."""
     try:
-        compiled = _player(function, second_try=False)
+        compiled = _player(function, attempt=0)
     except Exception:
-        compiled = _player(function, second_try=True)
+        compiled = _player(function, attempt=1)
     openings = [cells for plies in (2, 12) for cells in random_openings(20, plies)]
     positions = Positions.of(openings, "7x7")
     ask = asking(compiled, positions, np.zeros(len(positions), np.uint64))
@@ -90,8 +90,8 @@ def search_of(function: Callable[..., float]) -> Callable[[], int]:
     return search
 
 
-def _player(function: Any, second_try: bool) -> Any:
-    compiled = compile_heuristic._uncompiled(function, source_rewriter.rewrite(function, second_try))
+def _player(function: Any, attempt: int) -> Any:
+    compiled = compile_heuristic._uncompiled(function, source_rewriter.rewrite(function, attempt))
     return compiled_search(compiled, "alphabeta", SearchOptions(), Limit(depth=DEPTH), (7, 7))
 
 

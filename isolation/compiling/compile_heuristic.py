@@ -20,7 +20,7 @@ from isolation.compiling import FUNCTIONS_REMEMBERED, code_cache
 from isolation.compiling.comparison import Problem, compare, samples_of
 from isolation.compiling.compiler_faults import refuses_heuristic
 from isolation.compiling.sample_positions import sample_positions
-from isolation.compiling.source_rewriter import CompileError, Rewritten, rewrite
+from isolation.compiling.source_rewriter import ATTEMPTS, CompileError, Rewritten, rewrite
 from isolation.compiling.specialise import NativeFunction, ScoreModule, native_function, pack
 from isolation.editions.classic_board import Board
 from isolation.loading.integrity import ChangedError, unchanged
@@ -107,8 +107,8 @@ def with_parameters(compiled: CompiledHeuristic, function: Heuristic) -> Compile
 
 def mark_uncompilable(function: Heuristic, size: tuple[int, int], reason: str) -> None:
     """Let `compile_heuristic` refuse a function from now on, in every process: compiling it does harm."""
-    for second_try in (False, True):
-        score = _score_module(rewrite(function, second_try))
+    for attempt in range(ATTEMPTS):
+        score = _score_module(rewrite(function, attempt))
         code_cache.write(_problem_file(score, size), _written(Problem(reason)))
 
 
@@ -144,10 +144,13 @@ def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
     rewritten = rewrite(function)
     compiled, problem = _tried(function, rewritten, size)
     if problem is not None and problem.is_kept:
-        wider = rewrite(function, second_try=True)
-        widened, remaining = (compiled, problem) if wider.source == rewritten.source else _tried(function, wider, size)
-        if remaining is None:
-            return widened
+        seen = {rewritten.source}
+        for attempt in range(1, ATTEMPTS):
+            wider = rewrite(function, attempt)
+            widened, remaining = (compiled, problem) if wider.source in seen else _tried(function, wider, size)
+            if remaining is None:
+                return widened
+            seen.add(wider.source)
     if problem is not None:
         line = rewritten.written_at(problem.line)
         raise CompileError(problem.reason, line, is_difference=problem.is_difference)

@@ -27,6 +27,7 @@ from isolation.compiling.rewrites.classic_api import LowerClassicApi
 from isolation.compiling.rewrites.cleanup import CleanUp
 from isolation.compiling.rewrites.constant_folding import Fold, Prune
 from isolation.compiling.rewrites.containers import LowerContainers
+from isolation.compiling.rewrites.counters import LowerCounters
 from isolation.compiling.rewrites.element_types import PromoteInts, TypeEmptyContainers
 from isolation.compiling.rewrites.loops.cell_sums import tabulate_cell_sums
 from isolation.compiling.rewrites.loops.comprehensions import LowerComprehensions
@@ -34,13 +35,19 @@ from isolation.compiling.rewrites.loops.unrolling import Unroll
 from isolation.compiling.rewrites.name_resolution import ResolveNames
 from isolation.compiling.rewrites.none_checks import LowerNoneChecks
 from isolation.compiling.rewrites.numeric import LowerNumerics
+from isolation.compiling.rewrites.one_kind import UseOneKind
+from isolation.compiling.rewrites.records import LowerRecords
 from isolation.compiling.rewrites.set_order import OrderSets
+from isolation.compiling.rewrites.states import LowerStates
+from isolation.compiling.rewrites.texts import LowerTexts
+from isolation.compiling.rewrites.unpacking import LowerUnpacking
 from isolation.compiling.rewrites.walrus import lower_walrus
 from isolation.compiling.source.compile_error import CompileError, refuse
-from isolation.compiling.source.function_source import Definition, definition, parameters
+from isolation.compiling.source.function_source import Definition, definition, parameters, taken
 from isolation.compiling.source.literals import Literals
 from isolation.compiling.source.rewrite import FunctionContext, at, call, function, name, statements
 from isolation.compiling.source.scopes import SUPPORT, Callee, Kind, Scope, as_callee, scope_of, variables_read
+from isolation.compiling.source.stand_ins import is_stand_in
 from isolation.editions.third.state_heuristics import StateHeuristic
 from isolation.rules.parameters import Parameter, base_function, opened, owners
 from isolation.usercode.parsing import parse, parse_expression
@@ -50,6 +57,10 @@ __all__ = ["CompileError", "Rewritten", "rewrite"]
 
 _RESERVED = re.compile(rf"_[hcpv]\d+_|_v_|{SUPPORT}")
 _MOST_FUNCTIONS = 300
+ATTEMPTS = 4
+"""How often a heuristic is rewritten until it compiles: at first as it stands, then with what may help."""
+_WITH_FRACTIONS, _WITH_ONE_KIND = (1, 3), (2, 3)
+"""The attempts in which whole numbers in lists become fractions, and variables hold one kind of collection."""
 Slots = Mapping[int, Mapping[str, str]]
 """By the id of a function, the variables that hold its parameters, by the names of its arguments."""
 NO_SLOTS: Slots = {}
@@ -93,33 +104,33 @@ class Rewritten:
         return self.lines[max(known)] if known else None
 
 
-def rewrite(heuristic: Callable[[Any, Any], float], second_try: bool = False) -> Rewritten:
+def rewrite(heuristic: Callable[[Any, Any], float], attempt: int = 0) -> Rewritten:
     """Write a module for a heuristic: a function, or a composite, which has `phases`.
 
     Args:
-        second_try: with what may help one that does not compile or is wrong without: see `widening` and `presence`.
+        attempt: below `ATTEMPTS`; from 1 on with what may help one that does not compile or is wrong without.
 
     Raises:
         CompileError: what it does that compiled code cannot, and the line; also if a rewrite fails, whatever on.
     """
     heuristic = base_function(heuristic)
     try:
-        return _remembered(heuristic, second_try)
+        return _remembered(heuristic, attempt)
     except TypeError:  # no hash, as objects of most dataclasses
-        return _written(heuristic, second_try)
+        return _written(heuristic, attempt)
 
 
 @lru_cache(maxsize=FUNCTIONS_REMEMBERED)
-def _remembered(heuristic: Callable[[Any, Any], float], second_try: bool) -> Rewritten:
-    return _written(heuristic, second_try)
+def _remembered(heuristic: Callable[[Any, Any], float], attempt: int) -> Rewritten:
+    return _written(heuristic, attempt)
 
 
-def _written(heuristic: Callable[[Any, Any], float], second_try: bool) -> Rewritten:
+def _written(heuristic: Callable[[Any, Any], float], attempt: int) -> Rewritten:
     try:
-        return _rewrite(heuristic, second_try)
+        return _rewrite(heuristic, attempt)
     except CompileError as error:
         with suppress(Exception):
-            return _rewrite(heuristic, second_try, prunes=True)
+            return _rewrite(heuristic, attempt, prunes=True)
         raise error
     except Exception as error:  # whatever people write, the heuristic runs at least interpreted
         raise CompileError(
@@ -136,8 +147,8 @@ def _line_reached(error: Exception) -> int | None:
     return None
 
 
-def _rewrite(heuristic: Callable[[Any, Any], float], second_try: bool, prunes: bool = False) -> Rewritten:
-    module = _Module(second_try, prunes)
+def _rewrite(heuristic: Callable[[Any, Any], float], attempt: int, prunes: bool = False) -> Rewritten:
+    module = _Module(attempt, prunes)
     slots, parameters = _slots(heuristic)
     value = module.evaluate(heuristic, "the heuristic", slots)
     body = statements(f"return {SUPPORT}.number(VALUE)", VALUE=value)
@@ -163,9 +174,9 @@ def _variables(slots: Slots) -> list[str]:
 
 @dataclass
 class _Module:
-    """The module being written; `second_try`: see `rewrite`; `prunes`: code that never runs is left out."""
+    """The module being written; `attempt`: see `rewrite`; `prunes`: code that never runs is left out."""
 
-    second_try: bool = False
+    attempt: int = 0
     prunes: bool = False
     parts: list[ast.stmt] = field(default_factory=list)
     names: dict[Any, str] = field(default_factory=dict)
@@ -185,7 +196,7 @@ class _Module:
         lower_walrus(tree)
         plain = ast.unparse(tree) + "\n"
         tabulate_cell_sums(tree)
-        check(tree, self.second_try)
+        check(tree, widens=self.attempt > 0)
         source = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
         lines: dict[int, int] = {}
         _match_lines(parse(source), tree, lines)
@@ -221,7 +232,7 @@ class _Module:
         assert isinstance(written, ast.expr)
         return written
 
-    def helper(self, callee: Callee, given: dict[str, Any], kinds: dict[str, Kind]) -> str:
+    def helper(self, callee: Callee, given: dict[str, Any], kinds: dict[str, Kind], node: ast.AST) -> str:
         """Write a function with some parameters known; once for what is the same."""
         target = callee.target
         original = target.node if not isinstance(target, FunctionType) else definition(target)
@@ -240,13 +251,16 @@ class _Module:
         new = self.names[key] = self._fresh("h", called)
         if len(self.names) > _MOST_FUNCTIONS:
             refuse(f"{called} is called with too many different argument types", original)
-        self.add(self._write(new, callee, copy.deepcopy(original), given, dict(kinds)))
+        written = copy.deepcopy(original)
+        if is_stand_in(target):
+            _move_to_line(written, node)
+        self.add(self._write(new, callee, written, given, dict(kinds)))
         return new
 
     def _write(
         self, new: str, callee: Callee, node: Definition, given: dict[str, Any], kinds: dict[str, Kind]
     ) -> ast.FunctionDef:
-        wanted = [parameter for parameter in parameters(node) if parameter not in given]
+        wanted = [parameter for parameter in taken(node) if parameter not in given]
         context = FunctionContext(scope_of(callee.target, node, {}, kinds), self.counter)
         hidden: list[str] = []
         for parameter, value in given.items():
@@ -257,6 +271,7 @@ class _Module:
         context.scope.names.update(hidden)
         body: list[ast.stmt] = node.body if isinstance(node.body, list) else [at(node.body, ast.Return(node.body))]
         written = at(node, function(new, [*wanted, *hidden, *variables_read(Callee(callee.target))], body))
+        is_last = self.attempt == ATTEMPTS - 1
         passes = (
             ResolveAliases(context),
             *(
@@ -264,13 +279,20 @@ class _Module:
                 if self.prunes
                 else [CleanUp(context), Fold(context, given)]
             ),
+            LowerRecords(context),
+            LowerTexts(context),
+            LowerCounters(context),
+            LowerUnpacking(context),
             Unroll(context),
             LowerClassicApi(context),
+            LowerStates(context),
             Literals(context),
             LowerContainers(context),
             OrderSets(context),
-            *([LowerNoneChecks(context), PromoteInts(context)] if self.second_try else []),
-            TypeEmptyContainers(context),
+            *([LowerNoneChecks(context)] if self.attempt else []),
+            *([UseOneKind(context)] if self.attempt in _WITH_ONE_KIND else []),
+            *([PromoteInts(context, is_last)] if self.attempt in _WITH_FRACTIONS else []),
+            TypeEmptyContainers(context, self.attempt in _WITH_ONE_KIND),
             LowerNumerics(context),
             LowerComprehensions(context),
             ResolveNames(context, self),
@@ -373,6 +395,13 @@ def _defined(part: ast.stmt) -> list[str]:
         return [part.name]
     assert isinstance(part, ast.Assign)
     return [target.id for target in part.targets if isinstance(target, ast.Name)]
+
+
+def _move_to_line(definition: ast.AST, node: ast.AST) -> None:
+    """Say of all that a function consists of that it is written in the line that calls it."""
+    for inner in ast.walk(definition):
+        if "lineno" in inner._attributes:
+            ast.copy_location(inner, node)
 
 
 def _identity(value: Any) -> Any:

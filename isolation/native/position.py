@@ -220,6 +220,31 @@ def turned(typingctx: Any, position: Any, turn: Any) -> Any:
 
 
 @intrinsic
+def placed(typingctx: Any, position: Any, cell_0: Any, cell_1: Any, turn: Any) -> Any:
+    """The position with the same blank cells, both players elsewhere and that player to move."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        value = cgutils.create_struct_proxy(position)(context, builder, value=args[0])
+        value.cell_0, value.cell_1, value.turn = args[1:]
+        return value._getvalue()
+
+    return position(position, types.int64, types.int64, types.int64), codegen
+
+
+@intrinsic
+def closed(typingctx: Any, position: Any, cell: Any) -> Any:
+    """The position with one blank cell less, all else as it is."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        value = cgutils.create_struct_proxy(position)(context, builder, value=args[0])
+        less = on_less_cells(context, builder, position, value, args[1])
+        less.cell_0, less.cell_1, less.turn = value.cell_0, value.cell_1, value.turn
+        return less._getvalue()
+
+    return position(position, types.int64), codegen
+
+
+@intrinsic
 def location_of(typingctx: Any, position: Any, player: Any) -> Any:
     """The cell a player stands on."""
 
@@ -406,8 +431,29 @@ def _count_links(game, cells):
     return links
 
 
+def _two_of(numbers):
+    """Return the two numbers of a list or array as a tuple."""
+
+
+@overload(_two_of)
+def _typed_two_of(numbers):
+    def two_of(numbers):
+        if len(numbers) != 2:
+            raise ValueError("a cell has a row and a column")
+        return numbers[0], numbers[1]
+
+    return two_of
+
+
 @overload_method(PositionType, "move_is_legal")
 def _move_is_legal(game, move):
+    if isinstance(move, (types.List, types.Array)):
+
+        def is_legal(game, move):
+            row, column = _two_of(move)
+            return (row, column) in as_cells(game, game._blank, True)
+
+        return is_legal
     return lambda game, move: move in as_cells(game, game._blank, True)
 
 

@@ -30,18 +30,18 @@ _DISTANCES = {
 _OF_ARRAYS = {"mean", "std", "var"}
 
 
-def check(module: ast.Module, second_try: bool) -> None:
+def check(module: ast.Module, widens: bool) -> None:
     """Write checked arithmetic into a module.
 
     Args:
-        second_try: whole numbers are raised to powers of either sign, as fractions.
+        widens: whole numbers are raised to powers of either sign, as fractions.
 
     Raises:
         CompileError: a whole number is too large.
     """
     uses_numpy = any(_is_of_numpy(inner) for inner in ast.walk(module))
     _refuse_hidden(module)
-    _Check(uses_numpy, second_try).visit(module)
+    _Check(uses_numpy, widens).visit(module)
     if uses_numpy:
         for inner in ast.walk(module):
             if isinstance(inner, ast.FunctionDef) and ast.unparse(inner.decorator_list[0]) == f"{SUPPORT}.jit":
@@ -76,9 +76,9 @@ def _is_of_numpy(node: ast.AST) -> bool:
 
 
 class _Check(ast.NodeTransformer):
-    def __init__(self, uses_numpy: bool, second_try: bool) -> None:
+    def __init__(self, uses_numpy: bool, widens: bool) -> None:
         self.uses_numpy = uses_numpy
-        self.second_try = second_try
+        self.widens = widens
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         """Refuse what has more than 64 bits."""
@@ -117,7 +117,7 @@ class _Check(ast.NodeTransformer):
             return at(node, support(f"_{called}{of}", *node.args))
         if not isinstance(node.func, ast.Attribute):
             return node
-        if _is_support(node.func.value) and node.func.attr == "power" and self.second_try:
+        if _is_support(node.func.value) and node.func.attr == "power" and self.widens:
             node.func.attr = "power_of_either_sign"
         is_method = not _is_support(node.func.value) and ast.unparse(node.func.value) != f"{SUPPORT}.np"
         is_plain = not node.args and not node.keywords

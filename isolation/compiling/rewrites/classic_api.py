@@ -1,5 +1,5 @@
 # ruff: noqa: N802 -- visit_Name and the like are named by ast
-"""Lower the classic game API: private names, moves made on copies, the third edition's states."""
+"""Lower the classic game API: private names, and moves made on copies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 from isolation.compiling.source.compile_error import refuse
 from isolation.compiling.source.rewrite import Rewrite, at, call, name, support, target
 from isolation.editions.classic_board import Board
-from isolation.editions.third.state import DebugState
 
 _PRIVATE_ATTRIBUTES = {
     "_active_player": "active_player",
@@ -36,6 +35,7 @@ _SIDES = {
 """Who is to move, as old code sets it."""
 _STATES = {"_board_state": "flat_state", "__board_state__": "visited_rows"}
 _MOVES_FROM = ("__get_moves__", "_Board__get_moves")
+_OF_CELLS = ("move_is_legal", "forecast_move")
 _READABLE = {"active_player", "inactive_player", "height", "width", "move_count", "get_opponent", "get_player_location"}
 _READABLE |= {"get_legal_moves", "get_blank_spaces", "move_is_legal", "is_loser", "is_winner", "utility", "reach"}
 _READABLE |= {"copy", "forecast_move", "links", "territory", "distances"}
@@ -95,6 +95,8 @@ class LowerClassicApi(Rewrite):
         is_state = isinstance(base, ast.Attribute) and base.attr in _STATES and self.kind(base.value) == "game"
         if is_state and not isinstance(node.ctx, ast.Load):
             refuse(f"it changes {ast.unparse(base)}", node)
+        if (game := self._game_of(node.value, ("__last_player_move__",))) is not None:
+            return at(node, _asked(self.visit(game), "get_player_location", self.visit(node.slice)))
         return self.generic_visit(node)
 
     def apply(self, node: ast.FunctionDef) -> None:
@@ -111,25 +113,21 @@ class LowerClassicApi(Rewrite):
     def visit_Call(self, node: ast.Call) -> Any:
         """Rewrite the classic's moves from a cell, and copies made with the copy module."""
         if isinstance(node.func, ast.Attribute) and node.func.attr in _MOVES_FROM and len(node.args) == 1:
-            cells = ast.Tuple([self.visit(node.args[0])], ast.Load())
-            return at(node, call(ast.Attribute(self.visit(node.func.value), "reach", ast.Load()), cells))
+            cells = ast.Tuple([self.visit(_as_cell(node.args[0]))], ast.Load())
+            return at(node, _asked(self.visit(node.func.value), "reach", cells))
+        if self._game_of(node.func, _OF_CELLS) is not None:
+            node.args = [_as_cell(argument) for argument in node.args]
         callee = self.known(node.func)
         if callee is not None and len(node.args) == 1 and (callee.value is copy.copy or callee.value is copy.deepcopy):
             if self.kind(node.args[0]) == "game":
                 return at(node, call(ast.Attribute(self.visit(node.args[0]), "copy", ast.Load())))
             return at(node, call(self.context.builtin("list"), self.visit(node.args[0])))
-        if callee is not None and callee.value is DebugState.from_state and len(node.args) == 1:
-            return self.visit(node.args[0])
-        if state := _state_counted(node):
-            return at(node, support("count_open", self.visit(state)))
         return self.generic_visit(node)
 
-    def visit_BinOp(self, node: ast.BinOp) -> Any:
-        """Rewrite looking for a cell in the board of a state, a number with more bits than compiled code has."""
-        if isinstance(node.op, ast.BitAnd) and (looked := _cell_looked_for(node)):
-            state, cell = looked
-            return at(node, support("is_open", self.visit(state), self.visit(cell)))
-        return self.generic_visit(node)
+    def _game_of(self, node: ast.expr, names: tuple[str, ...]) -> ast.expr | None:
+        """The game of which an expression is one of these attributes."""
+        is_one = isinstance(node, ast.Attribute) and node.attr in names and self.kind(node.value) == "game"
+        return node.value if is_one and isinstance(node, ast.Attribute) else None
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         """Rewrite private names; refuse what a game or a player is not in compiled code."""
@@ -151,23 +149,11 @@ class LowerClassicApi(Rewrite):
         return self.generic_visit(node)
 
 
-def _state_counted(node: ast.Call) -> ast.expr | None:
-    """The state whose open cells are counted, ``bin(state.board).count("1")``."""
-    match node:
-        case ast.Call(
-            ast.Attribute(ast.Call(ast.Name("bin"), [ast.Attribute(state, "board")]), "count"), [ast.Constant("1")]
-        ):
-            return state
-    return None
+def _asked(game: ast.expr, method: str, *arguments: ast.expr) -> ast.Call:
+    """The call of a method of a game."""
+    return call(ast.Attribute(game, method, ast.Load()), *arguments)
 
 
-def _cell_looked_for(node: ast.BinOp) -> tuple[ast.expr, ast.expr] | None:
-    """The state and the cell of ``state.board & (1 << cell)`` and ``state.board >> cell & 1``."""
-    match (node.left, node.right):
-        case (ast.Attribute(state, "board"), ast.BinOp(ast.Constant(1), ast.LShift(), cell)):
-            return state, cell
-        case (ast.BinOp(ast.Constant(1), ast.LShift(), cell), ast.Attribute(state, "board")):
-            return state, cell
-        case (ast.BinOp(ast.Attribute(state, "board"), ast.RShift(), cell), ast.Constant(1)):
-            return state, cell
-    return None
+def _as_cell(node: ast.expr) -> ast.expr:
+    """The cell that a list of a row and a column is to a game."""
+    return at(node, ast.Tuple(node.elts, ast.Load())) if isinstance(node, ast.List) else node

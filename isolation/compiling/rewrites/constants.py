@@ -14,6 +14,7 @@ from isolation.compiling.source.rewrite import is_fresh
 from isolation.usercode.parsing import parse, parse_expression
 
 Table = Mapping[Any, Any]
+_MOST_COMPARED = 200
 _KINDS = (np.dtype(np.bool_), np.dtype(np.int64), np.dtype(np.float64))
 
 
@@ -125,30 +126,16 @@ def _array(array: np.ndarray[Any, Any], node: ast.AST, what: str) -> ast.expr:
 def lookup(table: Table, node: ast.AST, what: str) -> list[ast.stmt]:
     """Return module statements that define `look_up(key)` and `has(key)` for a dictionary that never changes.
 
-    Keys are cells or whole numbers. Values are numbers, or all of one shape, or lists of cells of any length.
+    Values are numbers, or all of one shape, or lists of cells of any length. Keys that are whole numbers, or tuples of
+    as many, are found in an array; others, such as texts, one after another.
     """
-    keys = list(table)
-    if not keys:
+    if not table:
         refuse(f"it looks things up in {what}, which is empty", node)
-    width = 2 if isinstance(keys[0], tuple) else 1
-    if not all(_is_key(key, width) for key in keys):
-        refuse(f"it looks things up in {what}, whose keys are neither all cells nor all whole numbers", node)
-    grid = np.array(keys, dtype=np.int64).reshape(len(keys), width)
-    low, high = grid.min(axis=0), grid.max(axis=0)
-    if np.prod(high - low + 1) > 1 << 16:
-        refuse(f"it looks things up in {what}, whose keys are too far apart", node)
-    indices = np.full(tuple(high - low + 1), -1, dtype=np.int64)
-    for index, key in enumerate(grid):
-        indices[tuple(key - low)] = index
+    places = _places_in_array(list(table), node, what) or _places_one_by_one(list(table), node, what)
     values, read = _values(list(table.values()), node, what)
-    bounds = " and ".join(f"{low[i]} <= key{_at(i, width)} <= {high[i]}" for i in range(width))
-    inner = ", ".join(f"key{_at(i, width)} - {low[i]}" for i in range(width))
     text = f"""
-PLACES = _isolation.np.array({indices.tolist()!r})
+{places}
 {values}
-@_isolation.jit
-def place(key):
-    return PLACES[{inner}] if {bounds} else -1
 @_isolation.jit
 def has(key):
     return place(key) >= 0
@@ -172,14 +159,55 @@ def get_or_none(key):
     return parse(text).body
 
 
-def _at(index: int, width: int) -> str:
-    return "" if width == 1 else f"[{index}]"
+def _places_one_by_one(keys: list[Any], node: ast.AST, what: str) -> str:
+    """The definition of `place(key)`, which compares a key with one after another."""
+    if len(keys) > _MOST_COMPARED:
+        refuse(f"it looks things up in {what}, with more than {_MOST_COMPARED} keys that are no whole numbers", node)
+    tests = [f"    if _isolation.equal(key, {ast.unparse(expression(key, node, what))}):" for key in keys]
+    compared = "".join(f"{test}\n        return {index}\n" for index, test in enumerate(tests))
+    return f"@_isolation.jit\ndef place(key):\n{compared}    return -1"
+
+
+def _places_in_array(keys: list[Any], node: ast.AST, what: str) -> str:
+    """The definition of `place(key)`, which looks into an array; empty if not all keys are whole numbers."""
+    width = len(keys[0]) if isinstance(keys[0], tuple) else 0
+    if not all(_is_key(key, width) for key in keys):
+        return ""
+    width = max(width, 1)
+    grid = np.array(keys, dtype=np.int64).reshape(len(keys), width)
+    low, high = grid.min(axis=0), grid.max(axis=0)
+    if np.prod(high - low + 1) > 1 << 16:
+        refuse(f"it looks things up in {what}, whose keys are too far apart: use smaller numbers", node)
+    indices = np.full(tuple(high - low + 1), -1, dtype=np.int64)
+    for index, key in enumerate(grid):
+        indices[tuple(key - low)] = index
+    parts = [f"key[{index}]" for index in range(width)] if isinstance(keys[0], tuple) else ["key"]
+    bounds = " and ".join(f"{low[i]} <= {part} <= {high[i]}" for i, part in enumerate(parts))
+    inner = ", ".join(f"{part} - {low[i]}" for i, part in enumerate(parts))
+    return f"""
+PLACES = _isolation.np.array({indices.tolist()!r})
+@_isolation.jit
+def place(key):
+    return PLACES[{inner}] if {bounds} else -1
+"""
 
 
 def _is_key(key: Any, width: int) -> bool:
-    if width == 1:
+    """Whether a key is a whole number, or for a width a tuple of that many."""
+    if width == 0:
         return isinstance(key, int) and not isinstance(key, bool)
-    return isinstance(key, tuple) and len(key) == width and all(isinstance(part, int) for part in key)
+    return isinstance(key, tuple) and len(key) == width and all(map(_is_key, key, [0] * width))
+
+
+def by_number(table: Table) -> Table | None:
+    """Return a table whose keys are texts by the whole numbers of which they are the texts, without other keys.
+
+    None for a table with other keys than texts, or with no such text.
+    """
+    if not all(isinstance(key, str) for key in table):
+        return None
+    numbers = {key: int(key) for key in table if key.removeprefix("-").isdecimal() and key.isascii()}
+    return {number: table[key] for key, number in numbers.items() if str(number) == key} or None
 
 
 def _values(values: list[Any], node: ast.AST, what: str) -> tuple[str, str]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import ast
 import collections
+import copy
 import functools
 import itertools
 import operator
+from collections.abc import Hashable
 from typing import Any
 
-from isolation.compiling.source.rewrite import Rewrite, at, call, name, support
+from isolation.compiling.source.rewrite import Rewrite, at, call, name, support, written_out
+from isolation.compiling.source.stand_ins import OF_LENGTHS
 
 
 class LowerContainers(Rewrite):
@@ -25,10 +28,17 @@ class LowerContainers(Rewrite):
         if callee is not None and callee.value is itertools.chain and len(node.args) > 1:
             joined: list[ast.expr] = [call(self.context.builtin("list"), argument) for argument in node.args]
             return at(node, functools.reduce(lambda left, right: ast.BinOp(left, ast.Add(), right), joined))
-        if callee is not None and callee.value is operator.itemgetter and len(node.args) == 1:
+        if callee is not None and callee.value is operator.itemgetter and node.args:
             item = self.context.fresh("item")
             given = ast.arguments([], [ast.arg(item)], None, [], [], None, [])
-            return at(node, ast.Lambda(given, ast.Subscript(name(item), node.args[0], ast.Load())))
+            parts: list[ast.expr] = [ast.Subscript(name(item), index, ast.Load()) for index in node.args]
+            return at(node, ast.Lambda(given, ast.Tuple(parts, ast.Load()) if len(parts) > 1 else parts[0]))
+        if callee is not None and callee.value is itertools.product and [k.arg for k in node.keywords] == ["repeat"]:
+            times = written_out(node.keywords[0].value)
+            if isinstance(times, int) and 1 <= times <= 4 and len(node.args) == 1:
+                return at(node, call(node.func, *(copy.deepcopy(node.args[0]) for _ in range(times))))
+        if callee is not None and (stand_in := self._of_length(callee.value, node)):
+            return at(node, call(self.context.value(stand_in), node.args[0]))
         if callee is not None and callee.value is collections.deque:
             return at(node, support("new_list", *node.args) if node.args else ast.List([], ast.Load()))
         if isinstance(node.func, ast.Attribute) and node.func.attr == "popleft":
@@ -36,6 +46,14 @@ class LowerContainers(Rewrite):
         if isinstance(node.func, ast.Attribute) and node.func.attr == "appendleft":
             node.func.attr, node.args = "insert", [ast.Constant(0), *node.args]
         return node
+
+    def _of_length(self, value: Any, node: ast.Call) -> Any:
+        """What stands in for `combinations(items, 2)` and the like; None for all else."""
+        lengths = OF_LENGTHS.get(value) if isinstance(value, Hashable) else None
+        if lengths is None or len(node.args) != 2:
+            return None
+        known = self.known(node.args[1])
+        return lengths.get(known.value) if known is not None else None
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Put the default under the key before adding to it, so that numba learns the type of both."""

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from typing import Any
 
-from isolation.compiling.source.rewrite import Rewrite, at, name, support
+from isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, name, support
 
 _PUTS = {"append", "add", "extend", "insert", "update"}
 _CELLS = {"get_legal_moves", "get_blank_spaces", "reach"}
@@ -17,8 +18,13 @@ class TypeEmptyContainers(Rewrite):
     """`found = []` becomes an empty list of cells or numbers, where the function itself puts nothing into it.
 
     What it will hold is told by what is joined to it or assigned instead, and is otherwise taken to be cells, as it
-    mostly is: if not, numba or the comparison with Python says so.
+    mostly is: if not, numba or the comparison with Python says so. With `is_last` also where the function fills it, as
+    what is empty in one branch only needs it.
     """
+
+    def __init__(self, context: FunctionContext, is_last: bool = False) -> None:
+        super().__init__(context)
+        self.is_last = is_last
 
     def apply(self, node: ast.FunctionDef) -> None:
         """Rewrite the body of a definition in place."""
@@ -30,16 +36,27 @@ class TypeEmptyContainers(Rewrite):
             if isinstance(inner.func.value, ast.Name)
         }
         self.given: dict[str, list[ast.expr]] = {}
+        if self.is_last:
+            self._learn_fillings(inside)
         for inner in inside:
-            for target, value in _pairs(inner):
-                if isinstance(target, ast.Name) and not _is_empty(value):
+            for target, value in pairs(inner):
+                if isinstance(target, ast.Name) and not is_empty(value):
                     self.given.setdefault(target.id, []).append(value)
         self.games = [argument.arg for argument in node.args.args if self.scope.kind(argument.arg) == "game"]
         super().apply(node)
 
+    def _learn_fillings(self, inside: list[ast.AST]) -> None:
+        """Take what is put into a list that is assigned more than once for what it holds."""
+        assigned = Counter(place.id for inner in inside for place, _ in pairs(inner) if isinstance(place, ast.Name))
+        self.filled = {name for name in self.filled if assigned[name] < 2}
+        for inner in inside:
+            match inner:
+                case ast.Call(ast.Attribute(ast.Name(called), "append" | "add"), [element]):
+                    self.given.setdefault(called, []).append(ast.List([element], ast.Load()))
+
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Say what empty lists and sets will hold."""
-        typed = [self._typed(target, value) for target, value in _pairs(node)]
+        typed = [self._typed(target, value) for target, value in pairs(node)]
         if isinstance(node.targets[0], ast.Tuple) and typed:
             node.value = at(node, ast.Tuple(typed, ast.Load()))
         elif typed:
@@ -59,10 +76,10 @@ class TypeEmptyContainers(Rewrite):
 
     def _made(self, node: ast.expr) -> str:
         """Whether an expression is an empty list or an empty set; empty if it is neither."""
-        if isinstance(node, ast.Call) and _is_empty(node):
+        if isinstance(node, ast.Call) and is_empty(node):
             called = self.builtin(node.func)
             return called if called in ("list", "set") else ""
-        return "list" if _is_empty(node) else ""
+        return "list" if is_empty(node) else ""
 
     def _are_cells(self, node: ast.expr) -> bool:
         """Whether an expression is a set of cells of the board, or some of one."""
@@ -78,7 +95,7 @@ class TypeEmptyContainers(Rewrite):
         return False
 
 
-def _pairs(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+def pairs(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
     """The places that a statement gives values, each with its own."""
     if isinstance(node, ast.AugAssign):
         return [(node.target, node.value)]
@@ -91,7 +108,8 @@ def _pairs(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
     return [(target, value)]
 
 
-def _is_empty(node: ast.expr) -> bool:
+def is_empty(node: ast.expr) -> bool:
+    """Whether an expression is `[]`, or makes an empty collection."""
     return (isinstance(node, ast.List) and not node.elts) or (
         isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args and not node.keywords
     )
@@ -125,21 +143,39 @@ class PromoteInts(Rewrite):
     such as an index, numba refuses it.
     """
 
+    def __init__(self, context: FunctionContext, is_last: bool = False) -> None:
+        super().__init__(context)
+        self.is_last = is_last
+
     def visit_List(self, node: ast.List) -> Any:
         """Make the elements of a list fractions."""
         self.generic_visit(node)
-        node.elts = [_fraction(element) for element in node.elts]
+        if not isinstance(node.ctx, ast.Load):
+            return node
+        node.elts = [self._of_unknown(_fraction(element)) for element in node.elts]
         return node
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """Make what is put into a list a fraction."""
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "append" and len(node.args) == 1:
+            node.args = [self._of_unknown(_fraction(node.args[0]))]
+        return node
+
+    def _of_unknown(self, node: ast.expr) -> ast.expr:
+        """As a fraction, in the last attempt, what may be a whole number."""
+        unknown = isinstance(node, ast.Call | ast.BinOp | ast.Name | ast.Subscript | ast.IfExp)
+        return at(node, support("fraction", node)) if self.is_last and unknown else node
 
     def visit_Dict(self, node: ast.Dict) -> Any:
         """Make the values of a dictionary fractions."""
         self.generic_visit(node)
-        node.values = [_fraction(value) for value in node.values]
+        node.values = [self._of_unknown(_fraction(value)) for value in node.values]
         return node
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:  # type: ignore[override]
         """Make what a comprehension lists fractions."""
-        node.elt = _fraction(node.elt)
+        node.elt = self._of_unknown(_fraction(node.elt))
         return super().visit_ListComp(node)
 
 

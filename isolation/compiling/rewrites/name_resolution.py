@@ -14,7 +14,7 @@ import numpy as np
 
 from isolation.compiling.rewrites import constants
 from isolation.compiling.source.compile_error import CHANCE_AND_TIME, refuse, refuse_unrepeatable
-from isolation.compiling.source.function_source import CHANGING_METHODS, Definition, definition, parameters
+from isolation.compiling.source.function_source import CHANGING_METHODS, Definition, definition, taken
 from isolation.compiling.source.rewrite import (
     FunctionContext,
     Rewrite,
@@ -55,8 +55,8 @@ _UNKNOWN: dict[type[ast.AST], str] = {
 class Writer(Protocol):
     """Where helpers and constants go: the module being written."""
 
-    def helper(self, callee: Callee, given: dict[str, Any], kinds: dict[str, Kind]) -> str:
-        """Write a function, with these parameters known, and return its name."""
+    def helper(self, callee: Callee, given: dict[str, Any], kinds: dict[str, Kind], node: ast.AST) -> str:
+        """Write a function, with these parameters known, where `node` calls it, and return its name."""
 
     def composite(self, composite: Any, node: ast.AST) -> str:
         """Write a composite as a function of (game, player) and return its name."""
@@ -107,17 +107,17 @@ class ResolveNames(Rewrite):
             if key.value not in table:
                 refuse(f"{ast.unparse(node.value)} has no {key.value!r}", node)
             return self._constant(table[key.value], node)
-        return at(node, call(self._of_table(table, "look_up", node.value), self.visit(node.slice)))
+        return at(node, self._asked(table, "look_up", node.value, [node.slice]))
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         """Look for an element in a tuple or table."""
         if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
             table = self._table(node.comparators[0])
-            element = self.visit(node.left)
             if table is None:
+                element = self.visit(node.left)
                 result: ast.expr = support("contains", self.visit(node.comparators[0]), element)
             else:
-                result = call(self._of_table(table, "has", node.comparators[0]), element)
+                result = self._asked(table, "has", node.comparators[0], [node.left])
             return at(node, result if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), result))
         return self.generic_visit(node)
 
@@ -177,11 +177,10 @@ class ResolveNames(Rewrite):
 
     def _table_method(self, table: constants.Table, node: ast.Call, function: ast.Attribute) -> ast.expr:
         what = ast.unparse(function.value)
-        arguments = [self.visit(argument) for argument in node.args]
-        if function.attr == "get" and arguments:
-            get = "get" if len(arguments) == 2 else "get_or_none"
-            return at(node, call(self._of_table(table, get, function.value), *arguments))
-        if function.attr in ("keys", "values", "items") and not arguments:
+        if function.attr == "get" and node.args:
+            get = "get" if len(node.args) == 2 else "get_or_none"
+            return at(node, self._asked(table, get, function.value, node.args))
+        if function.attr in ("keys", "values", "items") and not node.args:
             listed = tuple(getattr(table, function.attr)())
             return at(node, constants.expression(listed, node, what))
         refuse(f"it calls {what}.{function.attr}, which compiled code does not support", node)
@@ -229,7 +228,7 @@ class ResolveNames(Rewrite):
             passed.append(self.visit(value))
         hidden = [read for value in given.values() if isinstance(value, Callee) for read in variables_read(value)]
         reads = variables_read(callee)
-        function = self.writer.helper(callee, given, kinds)
+        function = self.writer.helper(callee, given, kinds, node)
         return at(node, call(name(function), *passed, *map(name, hidden), *map(name, reads)))
 
     def _given(self, value: ast.expr) -> Any:
@@ -249,20 +248,21 @@ class ResolveNames(Rewrite):
         target = callee.target
         definition_node = target.node if isinstance(target, Nested) else definition(target)
         called = definition_node.name if isinstance(definition_node, ast.FunctionDef) else "lambda"
-        wanted = parameters(definition_node)
-        if definition_node.args.vararg or definition_node.args.kwarg:
-            refuse(
-                f"{called} takes any number of arguments (* or **), which compiled code does not support",
-                definition_node,
-            )
+        wanted = taken(definition_node)
+        further = definition_node.args.vararg
+        if definition_node.args.kwarg:
+            refuse(f"{called} takes any names (**), which compiled code does not support", definition_node)
         starred = any(isinstance(argument, ast.Starred) for argument in node.args)
         if starred or any(keyword.arg is None for keyword in node.keywords):
             refuse(f"it calls {called} with * or **, which compiled code does not support", node)
         values = self._defaults(callee, definition_node)
-        positional = [parameter for parameter in wanted if parameter not in callee.defaults]
-        if len(node.args) > len(positional):
+        positional = [argument.arg for argument in (*definition_node.args.posonlyargs, *definition_node.args.args)]
+        positional = [parameter for parameter in positional if parameter not in callee.defaults]
+        if len(node.args) > len(positional) and further is None:
             refuse(f"it gives {called} too many arguments", node)
         values |= dict(zip(positional, node.args, strict=False))
+        if further is not None:
+            values[further.arg] = at(node, ast.Tuple(node.args[len(positional) :], ast.Load()))
         values |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
         missing = [parameter for parameter in wanted if parameter not in values]
         if missing or len(values) > len(wanted):
@@ -314,8 +314,21 @@ class ResolveNames(Rewrite):
         table = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
         return table.value if table is not None and isinstance(table.value, Mapping) else None
 
-    def _of_table(self, table: constants.Table, function: str, node: ast.expr) -> ast.expr:
-        return name(f"{self.writer.table(table, node, ast.unparse(node))}_{function}")
+    def _asked(self, table: constants.Table, function: str, node: ast.expr, given: list[ast.expr]) -> ast.expr:
+        """The call of a function of a table; a key that is the text of a number is looked up as that number."""
+        key, *others = map(self.visit, given)
+        number = _number_of_text(key)
+        if number is not None and (numbered := constants.by_number(table)):
+            table, key = numbered, support("whole", number)
+        return call(name(f"{self.writer.table(table, node, ast.unparse(node))}_{function}"), key, *others)
+
+
+def _number_of_text(node: ast.expr) -> ast.expr | None:
+    """What is made a text of: the argument of `text`."""
+    match node:
+        case ast.Call(ast.Attribute(ast.Name(id=room), "text"), [number]) if room == SUPPORT:
+            return number
+    return None
 
 
 def _home(value: Any) -> str:

@@ -82,6 +82,16 @@ def parameters(node: Definition) -> list[str]:
     return [argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
 
 
+def taken(node: Definition) -> list[str]:
+    """Return the names of a definition's parameters, last that of the tuple of further arguments (``*cells``)."""
+    return parameters(node) + ([node.args.vararg.arg] if node.args.vararg else [])
+
+
+def changed_parameters(node: Definition) -> set[str]:
+    """Return the parameters whose lists, sets or dictionaries a function changes in place."""
+    return {name for inner in ast.walk(node) if (name := changed_name(inner))} & set(parameters(node))
+
+
 @lru_cache(maxsize=64)
 def changed_globals(tree: ast.Module) -> dict[str, int]:
     """Return the global names that functions of a file change while it is in use, each with the line that does.
@@ -112,7 +122,7 @@ def changed_globals(tree: ast.Module) -> dict[str, int]:
 
 def _changes(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
     declared = {name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names}
-    own = assigned(function) - declared | set(parameters(function))
+    own = assigned(function) - declared | set(taken(function))
     for node in ast.walk(function):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in declared:
             yield node.id, node.lineno

@@ -7,7 +7,7 @@ import ast
 from collections import Counter
 from typing import Any
 
-from isolation.compiling.source.function_source import bound_names, changed_name
+from isolation.compiling.source.function_source import bound_names
 from isolation.compiling.source.rewrite import Rewrite, at, call, written_out
 
 
@@ -17,7 +17,7 @@ class Literals(Rewrite):
     def apply(self, node: ast.FunctionDef) -> None:
         """Rewrite the body of a definition in place."""
         self.bound = Counter(name for statement in node.body for name in bound_names(statement))
-        self.changed = {changed_name(inner) for inner in ast.walk(node)}
+        self.changed = self.changed_names(node)
         self.changed |= {
             inner.target.id
             for inner in ast.walk(node)

@@ -10,8 +10,14 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, TypeVar
 
-from isolation.compiling.source.compile_error import refuse
-from isolation.compiling.source.function_source import Definition
+from isolation.compiling.source.compile_error import CompileError, refuse
+from isolation.compiling.source.function_source import (
+    Definition,
+    changed_name,
+    changed_parameters,
+    definition,
+    parameters,
+)
 from isolation.compiling.source.scopes import SUPPORT, Callee, Kind, KnownValue, Nested, Scope, as_callee, builtin_name
 from isolation.usercode.parsing import parse
 
@@ -97,6 +103,32 @@ class Rewrite(ast.NodeTransformer):
         """Return the user's function that an expression stands for."""
         known = self.known(node)
         return None if known is None else as_callee(known.value)
+
+    def changed_names(self, node: ast.AST) -> set[str]:
+        """Return the names of lists, sets and dictionaries that a function changes, itself or by a call."""
+        names: set[str] = set()
+        for inner in ast.walk(node):
+            if changed := changed_name(inner):
+                names.add(changed)
+            if isinstance(inner, ast.Call):
+                names |= self._changed_by(inner)
+        return names
+
+    def _changed_by(self, node: ast.Call) -> set[str]:
+        """The names among the arguments of a call whose lists, sets or dictionaries the called function changes."""
+        given = [argument.id if isinstance(argument, ast.Name) else "" for argument in node.args]
+        if not any(given) or not isinstance(node.func, ast.Name | ast.Attribute):
+            return set()
+        try:
+            callee = self.callee(node.func)
+        except CompileError:
+            return set()
+        if callee is None:
+            return set()
+        called = callee.target.node if isinstance(callee.target, Nested) else definition(callee.target)
+        positional = [parameter for parameter in parameters(called) if parameter not in callee.defaults]
+        changed = changed_parameters(called)
+        return {name for name, parameter in zip(given, positional, strict=False) if name and parameter in changed}
 
     def builtin(self, node: ast.AST) -> str | None:
         """Return the name of the builtin that an expression stands for."""

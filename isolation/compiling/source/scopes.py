@@ -12,7 +12,8 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any, Literal
 
 from isolation.compiling.source.compile_error import refuse, refuse_unrepeatable
-from isolation.compiling.source.function_source import Definition, assigned, changed_globals, file_tree, parameters
+from isolation.compiling.source.function_source import Definition, assigned, changed_globals, file_tree, taken
+from isolation.compiling.source.stand_ins import stand_in
 from isolation.rules.parameters import opened
 
 Kind = Literal["game", "player"]
@@ -51,13 +52,22 @@ class Callee:
     defaults: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
+@dataclass(frozen=True)
+class Missing:
+    """What a dictionary gives for a key it does not have; `is_kept`: it has the key from then on."""
+
+    value: ast.expr
+    is_kept: bool
+
+
 @dataclass(eq=False)
 class Scope:
     """The names of one function definition.
 
     `names` are its own variables; `known` those of them with a known value; `kinds` what is known of the others;
     `find` looks up every other name and returns its Known value, or None if it is a variable of an enclosing function;
-    `file` holds the globals of the file.
+    `file` holds the globals of the file; `facts` what rewrites have found out about variables: the class of an object
+    that became a tuple, or what a dictionary gives for a missing key.
     """
 
     names: set[str]
@@ -66,6 +76,7 @@ class Scope:
     kinds: dict[str, Kind]
     file: dict[str, Any]
     parent: Scope | None = None
+    facts: dict[str, type | Missing] = field(default_factory=dict)
 
     def look_up(self, name: str, node: ast.AST) -> KnownValue | None:
         """Return the known value of a name, or None for a variable."""
@@ -81,10 +92,16 @@ class Scope:
             return self.kinds.get(name)
         return self.parent.kind(name)
 
+    def fact(self, name: str) -> type | Missing | None:
+        """Return what rewrites have found out about a variable."""
+        if name in self.names or self.parent is None:
+            return self.facts.get(name)
+        return self.parent.fact(name)
+
 
 def scope_of(target: FunctionType | Nested, node: Definition, known: dict[str, Any], kinds: dict[str, Kind]) -> Scope:
     """Return the scope of a function whose definition is `node`."""
-    names = set(parameters(node)) | assigned(node)
+    names = set(taken(node)) | assigned(node)
     own = list(_own_nodes(node))
     declared = {
         name: _LASTING if isinstance(inner, ast.Global) else "a variable of the function around it"
@@ -160,7 +177,7 @@ def free_names(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     if isinstance(node, ast.FunctionDef | ast.Lambda):
         for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
             yield from free_names(default)
-        own = set(parameters(node)) | assigned(node)
+        own = set(taken(node)) | assigned(node)
         body = node.body if isinstance(node.body, list) else [node.body]
         inner = list(body)
     elif isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
@@ -182,10 +199,13 @@ def free_names(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
 
 
 def as_callee(value: object) -> Callee | None:
-    """Return the function behind a callable value: cached, compiled and partial ones are looked through."""
+    """Return the function behind a callable value: cached, compiled and partial ones are looked through.
+
+    For a function of the standard library it may be one that stands in for it.
+    """
     if isinstance(value, Callee):
         return value
-    value = opened(value)
+    value = stand_in(value) or opened(value)
     if isinstance(value, functools.partial):
         inner = as_callee(value.func)
         if inner is None or not isinstance(inner.target, FunctionType):

@@ -34,7 +34,7 @@ from isolation.native.runtime.math_functions import (
     whole_power,
 )
 from isolation.native.runtime.numpy_functions import fraction_dot, numbers, sum_along
-from isolation.native.third_state import as_state, count_open, is_open
+from isolation.native.runtime.third_state import as_state, count_open, is_open, state_of, with_closed
 
 __all__ = [
     "_abs",
@@ -54,10 +54,12 @@ __all__ = [
     "power_of_either_sign",
     "squared",
     "squared_difference",
+    "state_of",
     "term",
     "weighed",
     "weighed_onto",
     "whole_power",
+    "with_closed",
 ]
 
 math, np = mathematics, numbers
@@ -218,6 +220,33 @@ def new_set(items):
     """Return the items as a set of its own."""
 
 
+def real_list(items):
+    """Return the items as a list, a list as it is."""
+
+
+def real_set(items):
+    """Return the items as a set, a set as it is."""
+
+
+@overload(real_list)
+def _real_list(items):
+    return (lambda items: items) if isinstance(items, types.List) else (lambda items: new_list(items))
+
+
+@overload(real_set)
+def _real_set(items):
+    return (lambda items: items) if isinstance(items, types.Set) else (lambda items: new_set(items))
+
+
+def fraction(value):
+    """Return a whole number as a fraction, all else as it is."""
+
+
+@overload(fraction)
+def _fraction(value):
+    return (lambda value: float(value)) if isinstance(value, types.Integer) else (lambda value: value)
+
+
 def backwards(items):
     """Return the items in reverse order."""
 
@@ -230,6 +259,17 @@ def _new_set(items):
 @overload(backwards)
 def _backwards(items):
     return lambda items: new_list(items)[::-1]
+
+
+def joined(a, b):
+    """Return the tuple of the elements of two, as a list where it is not known how many these are."""
+
+
+@overload(joined)
+def _joined(a, b):
+    if isinstance(a, types.BaseTuple) and isinstance(b, types.BaseTuple):
+        return lambda a, b: a + b
+    return lambda a, b: new_list(a) + new_list(b)
 
 
 @overload_method(CellsType, "copy")
@@ -280,6 +320,32 @@ def _add(a, b):
     if isinstance(a, types.List) and isinstance(b, CellsType):
         return lambda a, b: a + new_list(b)
     return None
+
+
+# --- dictionaries ---------------------------------------------------------------------------------------------------
+
+
+def get_or(table, key, missing):
+    """Return what a dictionary has for a key, or what is given for one it lacks."""
+
+
+def put_and_get(table, key, missing):
+    """Return what a dictionary has for a key, having put in what is given for one it lacks."""
+
+
+@overload(get_or)
+def _get_or(table, key, missing):
+    return lambda table, key, missing: table.get(key, missing)
+
+
+@overload(put_and_get)
+def _put_and_get(table, key, missing):
+    def put_and_get(table, key, missing):
+        if key not in table:
+            table[key] = missing
+        return table[key]
+
+    return put_and_get
 
 
 # --- what old code reads and sets of a game -------------------------------------------------------------------------
@@ -461,11 +527,23 @@ def equal(a, b):
     """Return whether two values are equal; a tuple never equals a list."""
 
 
+_TEXTS = (types.UnicodeType, types.StringLiteral)
+
+
+def _equal_part_by_part(length):
+    if length == 1:
+        return lambda a, b: equal(a[0], b[0])
+    return lambda a, b: equal(a[0], b[0]) and equal(a[1:], b[1:])
+
+
 @overload(equal)
 def _equal(a, b):
     tuples = isinstance(a, types.BaseTuple) + isinstance(b, types.BaseTuple)
-    if tuples == 1 or (tuples == 2 and len(a) != len(b)):
+    texts = isinstance(a, _TEXTS) + isinstance(b, _TEXTS)
+    if tuples == 1 or texts == 1 or (tuples == 2 and len(a) != len(b)):
         return lambda a, b: False
+    if isinstance(a, types.Tuple) or isinstance(b, types.Tuple):
+        return _equal_part_by_part(len(a))
     return lambda a, b: a == b
 
 
@@ -600,6 +678,43 @@ def _number(value):
     if isinstance(value, types.NoneType | types.UnicodeType | types.StringLiteral):
         return None
     return lambda value: float(value)
+
+
+def text(value):
+    """Return str(value), of a whole number, a truth value, a text, or a tuple of whole numbers."""
+
+
+def whole_text(value):
+    """Return "%d" % value, of a whole number."""
+
+
+def whole(value):
+    """Return a whole number itself; all else is refused."""
+
+
+@overload(text)
+def _text(value):
+    if isinstance(value, types.Boolean | types.BooleanLiteral):
+        return lambda value: "True" if value else "False"
+    if isinstance(value, types.UnicodeType | types.StringLiteral):
+        return lambda value: value
+    if isinstance(value, types.Integer):
+        return lambda value: str(value)
+    if isinstance(value, types.UniTuple) and isinstance(value.dtype, types.Integer) and len(value) > 1:
+        return lambda value: "(" + ", ".join([str(part) for part in value]) + ")"
+    raise TypingError(f"{REFUSED}it makes a text of what is no whole number and no cell: use numbers or tuples")
+
+
+@overload(whole_text)
+def _whole_text(value):
+    return lambda value: str(whole(value))
+
+
+@overload(whole)
+def _whole(value):
+    if isinstance(value, types.Integer):
+        return lambda value: value
+    raise TypingError(f"{REFUSED}it makes a text of what is no whole number: use numbers or tuples")
 
 
 def is_whole(value):

@@ -19,11 +19,11 @@ import ast
 import functools
 import itertools
 import sys
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
 from isolation.compiling.source.compile_error import refuse
-from isolation.compiling.source.function_source import changed_name
 from isolation.compiling.source.rewrite import (
     Rewrite,
     at,
@@ -37,6 +37,8 @@ from isolation.compiling.source.rewrite import (
 )
 
 _SET_METHODS = ("intersection", "union", "difference", "issubset", "issuperset", "isdisjoint")
+
+_STREAMS = (itertools.chain.from_iterable, itertools.starmap)
 
 # From Python 3.12 on, sum() of floats carries the rounding errors along.
 COMPENSATED = sys.version_info >= (3, 12)
@@ -82,7 +84,7 @@ class LowerComprehensions(Rewrite):
 
     def apply(self, node: ast.FunctionDef) -> None:
         """Rewrite the body of a definition in place."""
-        changed = {changed_name(inner) for inner in ast.walk(node)}
+        changed = self.changed_names(node)
         augmented = [inner for inner in ast.walk(node) if isinstance(inner, ast.AugAssign)]
         added_to = [
             statement for statement in augmented if not isinstance(statement.op, ast.Sub | ast.BitAnd | ast.BitOr)
@@ -165,6 +167,8 @@ class LowerComprehensions(Rewrite):
         if self._is_product(node):
             return "product"
         callee = self.known(node.func)
+        if self._library(node) in _STREAMS:
+            return "library"
         return "reduce" if callee is not None and callee.value is functools.reduce else self.builtin(node.func)
 
     # --- consumers: each returns the call that replaces it, or None to leave it ------------------------------------
@@ -257,6 +261,9 @@ class LowerComprehensions(Rewrite):
     def _consume_product(self, node: ast.Call) -> ast.expr | None:
         return self._build("list", node, self._stream(node))
 
+    def _consume_library(self, node: ast.Call) -> ast.expr | None:
+        return self._build("list", node, self._stream(node))
+
     def _consume_reversed(self, node: ast.Call) -> ast.expr | None:
         return support("backwards", self.visit(node.args[0]))
 
@@ -272,7 +279,12 @@ class LowerComprehensions(Rewrite):
     def _is_lazy(self, node: ast.expr) -> bool:
         if not isinstance(node, ast.Call):
             return False
-        return self.builtin(node.func) in ("map", "filter") or self._is_product(node)
+        return self.builtin(node.func) in ("map", "filter") or self._is_product(node) or self._library(node) in _STREAMS
+
+    def _library(self, node: ast.Call) -> Any:
+        """The function of a library that a call calls, as far as that can be looked for."""
+        callee = None if node.keywords else self.known(node.func)
+        return callee.value if callee is not None and isinstance(callee.value, Hashable) else None
 
     def _is_product(self, node: ast.Call) -> bool:
         callee = self.known(node.func)
@@ -290,11 +302,19 @@ class LowerComprehensions(Rewrite):
                 items = [self.context.fresh("item") for _ in node.args]
                 rows = [_comprehension(item, source) for item, source in zip(items, node.args, strict=True)]
                 return Stream(ast.Tuple([name(item) for item in items], ast.Load()), rows)
+            library = self._library(node)
+            if library == itertools.chain.from_iterable and len(node.args) == 1:
+                inner, item = self._stream(node.args[0]), self.context.fresh("item")
+                return Stream(name(item), [*inner.generators, _comprehension(item, inner.element)])
+            if library is itertools.starmap and len(node.args) == 2:
+                item = self.context.fresh("item")
+                element = call(node.args[0], ast.Starred(name(item), ast.Load()))
+                return Stream(element, [_comprehension(item, node.args[1])])
             if kind == "map" and len(node.args) >= 2:
                 return self._map(node)
             if kind == "filter" and len(node.args) == 2:
                 item = self.context.fresh("item")
-                test = name(item) if _is_none(node.args[0]) else call(node.args[0], name(item))
+                test = name(item) if self._is_none(node.args[0]) else call(node.args[0], name(item))
                 return Stream(name(item), [_comprehension(item, node.args[1], test)])
         item = self.context.fresh("item")
         return Stream(name(item), [_comprehension(item, node)])
@@ -311,6 +331,10 @@ class LowerComprehensions(Rewrite):
             0,
         )
         return Stream(element, [together])
+
+    def _is_none(self, node: ast.expr) -> bool:
+        known = self.known(node) if isinstance(node, ast.Constant | ast.Name) else None
+        return known is not None and known.value is None
 
     # --- loops -----------------------------------------------------------------------------------------------------
 
@@ -335,7 +359,7 @@ class LowerComprehensions(Rewrite):
             "ITEMS": name(source),
             "ELEMENT": stream.element,
             "V_VALUE": name(value),
-            "KEY_OF_VALUE": name(value) if key is None or _is_none(key) else call(key, name(value)),
+            "KEY_OF_VALUE": name(value) if key is None or self._is_none(key) else call(key, name(value)),
             **{f"V_{word}": name(v(word.lower())) for word in _OWN_NAMES},
             "GIVEN": name(extra[0] if extra else ""),
         }
@@ -444,7 +468,3 @@ _LOOPS |= {
 
 def _comprehension(item: str, source: ast.expr, *tests: ast.expr) -> ast.comprehension:
     return ast.comprehension(target(item), source, list(tests), 0)
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None

@@ -34,9 +34,12 @@ from isolation.native.position import (
     MaskType,
     PositionType,
     after,
+    closed,
     location_of,
     moves_from,
+    placed,
 )
+from isolation.native.runtime.checked_arithmetic import give_up
 
 _STEPS = tuple(int(action) for action in Action)
 _FURTHEST = max(_STEPS)
@@ -273,6 +276,46 @@ def is_open(state, number):
 
 def count_open(state):
     """Return how many cells of a state are open."""
+
+
+def state_of(state, ply_count, locs):
+    """Return the state with the same board, after that many plies, and with the players on those cells."""
+
+
+def with_closed(state, number):
+    """Return the state with a cell, by its number, closed."""
+
+
+def _cell_numbered(state, number):
+    """Return the cell of a number; the heuristic is given to Python where there is none."""
+
+
+@overload(_cell_numbered)
+def _typed_cell_numbered(state, number):
+    def cell_numbered(state, number):
+        give_up(not 0 <= number < SIZE)
+        mask = _mask(state, number)
+        give_up(bitboards.is_empty(mask))
+        return bitboards.lowest(mask)
+
+    return cell_numbered
+
+
+@overload(state_of)
+def _state_of(state, ply_count, locs):
+    def state_of(state, ply_count, locs):
+        first, second = locs
+        cells = _cell_numbered(state, first), _cell_numbered(state, second)
+        changed = as_state(placed(state._position, cells[0], cells[1], ply_count % 2))
+        give_up(changed.ply_count != ply_count)  # positions count plies by their open cells
+        return changed
+
+    return state_of
+
+
+@overload(with_closed)
+def _with_closed(state, number):
+    return lambda state, number: as_state(closed(state._position, _cell_numbered(state, number)))
 
 
 @overload(is_open)

@@ -1,0 +1,66 @@
+# ruff: noqa: N802 -- visit_Assign and the like are named by ast
+"""Let a variable that is assigned several times hold one kind of collection: a list, or a set."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from typing import Any
+
+from isolation.compiling.rewrites.element_types import is_empty, pairs
+from isolation.compiling.source.rewrite import Rewrite, at, support
+
+
+class UseOneKind(Rewrite):
+    """What is once a set of cells and once a set of others is always a set of numba's; lists alike.
+
+    Sets of cells are faster, so that this is only done where a heuristic does not compile otherwise.
+    """
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        given: dict[str, list[ast.expr]] = defaultdict(list)
+        for inner in ast.walk(node):
+            for place, value in pairs(inner):
+                if isinstance(place, ast.Name):
+                    given[place.id].append(value)
+        self.kinds: dict[str, str] = {}
+        for called, values in given.items():
+            kinds = {self._collection(value) for value in values} if len(values) > 1 else set()
+            if kinds & {"list", "set"}:
+                self.kinds[called] = "set" if "set" in kinds else "list"
+        super().apply(node)
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Make a real list or set of what is assigned."""
+        made = [self._made(place, value) for place, value in pairs(node)]
+        if isinstance(node.targets[0], ast.Tuple) and made:
+            node.value = at(node, ast.Tuple(made, ast.Load()))
+        elif made:
+            node.value = at(node, made[0])
+        return self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        """Add what is of the same kind."""
+        if isinstance(node.op, ast.BitOr | ast.BitAnd | ast.Sub | ast.Add):
+            node.value = at(node, self._made(node.target, node.value))
+        return self.generic_visit(node)
+
+    def _made(self, place: ast.expr, value: ast.expr) -> ast.expr:
+        kind = self.kinds.get(place.id) if isinstance(place, ast.Name) else None
+        if kind is None or is_empty(value) or isinstance(value, ast.Constant):
+            return value
+        return support(f"real_{kind}", value)
+
+    def _collection(self, node: ast.expr) -> str:
+        """Whether an expression certainly makes a list or a set; empty if it may be anything."""
+        if isinstance(node, ast.Set | ast.SetComp):
+            return "set"
+        if isinstance(node, ast.List | ast.ListComp):
+            return "list"
+        if isinstance(node, ast.Call):
+            called = self.builtin(node.func)
+            return {"set": "set", "frozenset": "set", "list": "list", "sorted": "list"}.get(called or "", "")
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.BitOr | ast.BitAnd | ast.Sub):
+            return self._collection(node.left) or self._collection(node.right)
+        return ""

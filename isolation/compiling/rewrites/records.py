@@ -1,0 +1,202 @@
+# ruff: noqa: N802 -- visit_Call and the like are named by ast
+"""Lower objects that never change to tuples: named tuples, dataclasses, classes whose `__init__` sets everything."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import dataclasses
+import sys
+from collections.abc import Iterator
+from types import FunctionType
+from typing import Any
+
+from isolation.compiling.source.compile_error import CompileError, refuse
+from isolation.compiling.source.function_source import definition, parameters
+from isolation.compiling.source.rewrite import Rewrite, at, call, is_asked, name
+from isolation.compiling.source.scopes import Callee, Nested, scope_of
+
+_LIBRARIES = sys.stdlib_module_names | {"numpy", "scipy", "isolation", "heuristics"} - {"__main__"}
+_OF_OTHERS = {"board", "locs", "ply_count", "T", "size", "shape", "real", "imag", "width", "height", "move_count"}
+"""Attributes of states, games, arrays and numbers, which say nothing of the class of an unknown object."""
+
+
+def fields_of(kind: Any) -> list[str]:
+    """Return the attributes that objects of a class have and never change, in their order; empty for other classes."""
+    if not isinstance(kind, type) or not _is_users(kind):
+        return []
+    if issubclass(kind, tuple):
+        return list(getattr(kind, "_fields", ()))
+    if issubclass(kind, BaseException) or _changes_itself(kind):
+        return []
+    if dataclasses.is_dataclass(kind):
+        return [field.name for field in dataclasses.fields(kind)]
+    return list(dict.fromkeys(_set_in(definition(made)))) if (made := _maker(kind)) else []
+
+
+def _is_users(kind: type) -> bool:
+    """Whether a class is the user's, and no player."""
+    room = kind.__module__.partition(".")[0]
+    theirs = kind.__module__.startswith("isolation.user_") or room not in _LIBRARIES
+    return theirs and not hasattr(kind, "get_action") and not hasattr(kind, "get_move")
+
+
+def _maker(kind: type) -> FunctionType | None:
+    made = vars(kind).get("__init__")
+    return made if isinstance(made, FunctionType) and kind.__mro__[1:] == (object,) else None
+
+
+def _set_in(node: ast.AST) -> Iterator[str]:
+    """The attributes of its first parameter that a method sets."""
+    assert isinstance(node, ast.FunctionDef)
+    own = parameters(node)[0] if parameters(node) else ""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store) and _is_name(inner.value, own):
+            yield inner.attr
+
+
+def _changes_itself(kind: type) -> bool:
+    """Whether a method other than `__init__` sets an attribute, or the source of one is not at hand."""
+    generated = vars(kind) if dataclasses.is_dataclass(kind) else {}
+    try:
+        return any(
+            next(_set_in(definition(method)), None)
+            for called, method in vars(kind).items()
+            if isinstance(method, FunctionType) and called != "__init__"
+            if not (called.startswith("__") and called in generated)
+        )
+    except CompileError:
+        return True
+
+
+def _starts_at(method: Any, line: int) -> bool:
+    """Whether the definition of a method begins in a line."""
+    method = method.fget if isinstance(method, property) else method
+    try:
+        return isinstance(method, FunctionType) and definition(method).lineno == line
+    except CompileError:
+        return False
+
+
+def _is_name(node: ast.AST, called: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == called
+
+
+class LowerRecords(Rewrite):
+    """`Point(row, column)` becomes a tuple, `point.row` its element, `point.near(cell)` a call with it."""
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        self.classes = {id(kind): kind for kind in self.scope.file.values() if fields_of(kind)}
+        if not self.classes:
+            return
+        for kind in self.classes.values():
+            if node.args.args and any(_starts_at(method, node.lineno) for method in vars(kind).values()):
+                self.scope.facts[node.args.args[0].arg] = kind
+        for statement in node.body:
+            made = self._class_of(statement.value) if isinstance(statement, ast.Assign) else None
+            if made is not None and isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+                self.scope.facts[statement.targets[0].id] = made
+        super().apply(node)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """Make a tuple instead of an object, and call its methods with it."""
+        method = self._method(node.func)
+        self.generic_visit(node)
+        if method is not None and isinstance(node.func, ast.Attribute):
+            return at(node, ast.Call(self.context.value(method), [node.func.value, *node.args], node.keywords))
+        kind = self._class_of(node)
+        return node if kind is None else at(node, self._record(kind, node))
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        """Take an element of a tuple instead of an attribute."""
+        owner = self._owner(node)
+        self.generic_visit(node)
+        if owner is None or not isinstance(node.ctx, ast.Load):
+            return node
+        fields = fields_of(owner)
+        if node.attr in fields:
+            return at(node, ast.Subscript(node.value, ast.Constant(fields.index(node.attr)), ast.Load()))
+        asked = getattr(owner, node.attr, None)
+        if isinstance(asked, property) and isinstance(asked.fget, FunctionType):
+            return at(node, call(self.context.value(asked.fget), node.value))
+        return node
+
+    def _class_of(self, node: ast.AST) -> Any:
+        """The class of what a call makes."""
+        known = self.known(node.func) if isinstance(node, ast.Call) else None
+        return known.value if known is not None and id(known.value) in self.classes else None
+
+    def _owner(self, node: ast.Attribute) -> Any:
+        """The class of the object whose attribute is read, if it is one of these."""
+        if self.kind(node.value) is not None or not self._is_variable(node.value):
+            return None
+        if isinstance(node.value, ast.Name) and isinstance(known := self.scope.fact(node.value.id), type):
+            return known
+        if node.attr in _OF_OTHERS:
+            return None
+        if (made := self._class_of(node.value)) is not None:
+            return made
+        owners = [kind for kind in self.classes.values() if node.attr in fields_of(kind) or node.attr in vars(kind)]
+        places = {[*fields_of(kind), node.attr].index(node.attr) for kind in owners}
+        if len(places) > 1:
+            called = " and ".join(kind.__name__ for kind in owners)
+            refuse(f"it reads .{node.attr}, which {called} both have: give it another name in one of them", node)
+        return owners[0] if owners else None
+
+    def _is_variable(self, node: ast.expr) -> bool:
+        known = self.known(node)
+        return known is None or not (isinstance(known.value, type) or is_asked(known.value))
+
+    def _method(self, node: ast.expr) -> FunctionType | None:
+        """The method of one of these objects that is called."""
+        owner = self._owner(node) if isinstance(node, ast.Attribute) else None
+        found = getattr(owner, node.attr, None) if isinstance(node, ast.Attribute) and owner is not None else None
+        return found if isinstance(found, FunctionType) and found.__module__ == owner.__module__ else None
+
+    def _record(self, kind: Any, node: ast.Call) -> ast.expr:
+        made = _maker(kind)
+        if made is not None and not dataclasses.is_dataclass(kind) and not issubclass(kind, tuple):
+            return ast.Call(name(self._maker_of(kind, made)), node.args, node.keywords)
+        return ast.Tuple(self._values(kind, node), ast.Load())
+
+    def _values(self, kind: Any, node: ast.Call) -> list[ast.expr]:
+        """The values of all fields of a named tuple or dataclass, in their order."""
+        fields = fields_of(kind)
+        values = {field: self.context.value(value) for field, value in _defaults(kind).items()}
+        values |= dict(zip(fields, node.args, strict=False))
+        values |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
+        if missing := [field for field in fields if field not in values]:
+            refuse(f"it makes a {kind.__name__} without its {missing[0]}", node)
+        return [values[field] for field in fields]
+
+    def _maker_of(self, kind: Any, made: FunctionType) -> str:
+        """Define the function of an `__init__` that returns what that sets as a tuple."""
+        node = copy.deepcopy(definition(made))
+        assert isinstance(node, ast.FunctionDef)
+        own = node.args.args.pop(0).arg
+        node = _Unbound(own).visit(node)
+        variables: list[ast.expr] = [name(f"{own}_{field}") for field in fields_of(kind)]
+        node.body.append(at(node.body[-1], ast.Return(ast.Tuple(variables, ast.Load()))))
+        called = self.context.fresh(kind.__name__)
+        self.scope.known[called] = Callee(Nested(node, scope_of(made, node, {}, {})))
+        return called
+
+
+def _defaults(kind: Any) -> dict[str, Any]:
+    if issubclass(kind, tuple):
+        return dict(kind._field_defaults)
+    given = {field.name: field.default for field in dataclasses.fields(kind)}
+    return {field: value for field, value in given.items() if value is not dataclasses.MISSING}
+
+
+class _Unbound(ast.NodeTransformer):
+    """The attributes of an object as variables."""
+
+    def __init__(self, own: str) -> None:
+        self.own = own
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        if _is_name(node.value, self.own):
+            return ast.copy_location(ast.Name(f"{self.own}_{node.attr}", node.ctx), node)
+        return self.generic_visit(node)

@@ -1,0 +1,181 @@
+# ruff: noqa: N802 -- visit_Call and the like are named by ast
+"""Write out `*` and `**`: in calls, in lists, tuples and sets, and where values are unpacked."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+import inspect
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from isolation.compiling.source import stand_ins
+from isolation.compiling.source.compile_error import refuse
+from isolation.compiling.source.function_source import definition
+from isolation.compiling.source.rewrite import Rewrite, at, call, function, name, statements, support, target
+from isolation.compiling.source.scopes import Nested
+
+_COLUMNS = {2: stand_ins.two_columns, 3: stand_ins.three_columns}
+_TAKEN = {math.hypot: 2, divmod: 2, pow: 2}
+"""How many arguments those builtins take that do not say so."""
+
+
+class LowerUnpacking(Rewrite):
+    """`f(*cell)` becomes a call with each part, `zip(*cells)` lists of columns, `[*a, *b]` a sum of lists."""
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Unpack columns, `rows, columns = zip(*cells)`, and what is left over, `first, *others = cells`."""
+        place = node.targets[0]
+        if len(node.targets) == 1 and isinstance(place, ast.Tuple | ast.List):
+            if rows := self._transposed(node.value):
+                self._unpack_columns(node, place, rows)
+            elif any(isinstance(part, ast.Starred) for part in place.elts):
+                return self._unpack_with_rest(node, place)
+        return self.generic_visit(node)
+
+    def _unpack_columns(self, node: ast.Assign, place: ast.Tuple | ast.List, rows: ast.expr) -> None:
+        columns = _COLUMNS.get(len(place.elts))
+        if columns is not None:
+            node.value = at(node, call(self.context.value(columns), rows))
+
+    def _unpack_with_rest(self, node: ast.Assign, place: ast.Tuple | ast.List) -> list[ast.stmt]:
+        """Unpack into variables and a list of what they leave."""
+        parts = place.elts
+        rest = next(index for index, part in enumerate(parts) if isinstance(part, ast.Starred))
+        after = len(parts) - rest - 1
+        whole = self.context.fresh("whole")
+        self.scope.names.add(whole)
+        lines = f"WHOLE = VALUE\nif len(WHOLE) < {len(parts) - 1}:\n    raise ValueError('too few values to unpack')"
+        value = call(self.context.builtin("list"), self.visit(node.value))
+        written = statements(lines, WHOLE=name(whole), VALUE=value)
+        for index, part in enumerate(parts):
+            if isinstance(part, ast.Starred):
+                taken: ast.expr = ast.Slice(ast.Constant(rest), ast.Constant(-after) if after else None)
+                part = part.value
+            else:
+                taken = ast.Constant(index if index < rest else index - len(parts))
+            written.append(ast.Assign([part], ast.Subscript(name(whole), taken, ast.Load())))
+        return [at(node, statement) for statement in written]
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """Write out the arguments after `*` and `**`."""
+        self._spell_keywords(node)
+        self._spell_constants(node)
+        if not any(isinstance(argument, ast.Starred) for argument in node.args):
+            return self.generic_visit(node)
+        rows = self._transposed(node)
+        if rows is not None:
+            return at(node, call(self.context.value(stand_ins.columns), self.visit(rows)))
+        *plain, last = node.args
+        if not isinstance(last, ast.Starred) or any(isinstance(argument, ast.Starred) for argument in plain):
+            return self.generic_visit(node)
+        taken = self._taken_whole(node, last.value) if not plain else None
+        return self.visit(taken if taken is not None else self._spread(node, plain, last.value))
+
+    def _transposed(self, node: ast.expr) -> ast.expr | None:
+        """The rows of `zip(*rows)`."""
+        if not isinstance(node, ast.Call) or self.builtin(node.func) != "zip" or len(node.args) != 1 or node.keywords:
+            return None
+        return node.args[0].value if isinstance(node.args[0], ast.Starred) else None
+
+    def _taken_whole(self, node: ast.Call, items: ast.expr) -> ast.expr | None:
+        """A call that takes any number of arguments as one of all of them."""
+        if self.builtin(node.func) in ("max", "min"):
+            items = call(self.context.value(stand_ins.two_or_more), items)
+            return at(node, ast.Call(node.func, [items], node.keywords))
+        callee = self.known(node.func)
+        if callee is not None and callee.value is itertools.chain:
+            return at(node, call(self.context.value(itertools.chain.from_iterable), items))
+        match node.func:
+            case ast.Attribute(ast.Call(ast.Name() as made, []), "union") if self.builtin(made) == "set":
+                return at(node, call(self.context.value(stand_ins.joined_sets), items))
+            case ast.Attribute(ast.Name() as made, "union") if self.builtin(made) == "set":
+                return at(node, call(self.context.value(stand_ins.joined_sets), items))
+        return None
+
+    def _spread(self, node: ast.Call, plain: list[ast.expr], items: ast.expr) -> ast.expr:
+        """A call with as many parts of the last argument as the function still takes."""
+        count = self._parameters_of(node) - len(plain) - len(node.keywords)
+        if count < 1:
+            refuse(f"it calls {ast.unparse(node.func)} with *: write the arguments one by one", node)
+        if isinstance(items, ast.Tuple | ast.List):
+            return at(node, ast.Call(node.func, [*plain, *items.elts], node.keywords))
+        whole = self.context.fresh("whole")
+        parts = [self.context.fresh("part") for _ in range(count)]
+        unpacked = ast.Assign([ast.Tuple([target(part) for part in parts], ast.Store())], name(whole))
+        called = ast.Call(node.func, [*plain, *map(name, parts)], node.keywords)
+        spread = at(node, function("spread", [whole], [unpacked, ast.Return(called)]))
+        return at(node, call(name(self.context.define("spread", spread)), items))
+
+    def _parameters_of(self, node: ast.Call) -> int:
+        """How many arguments a function takes that have no default or that `*` could fill; 0 if that is not known."""
+        callee = self.callee(node.func)
+        if callee is None:
+            known = self.known(node.func)
+            return self._of_library(known.value) if known is not None else 0
+        written = callee.target.node if isinstance(callee.target, Nested) else definition(callee.target)
+        taken = [argument.arg for argument in (*written.args.posonlyargs, *written.args.args)]
+        given = callee.target.__defaults__ if not isinstance(callee.target, Nested) else written.args.defaults
+        defaults = len(given or ()) + len(callee.defaults)
+        return 0 if written.args.vararg else len(taken) - defaults
+
+    def _of_library(self, value: Any) -> int:
+        if value in _TAKEN:
+            return _TAKEN[value]
+        try:
+            return len(inspect.signature(value).parameters)
+        except (TypeError, ValueError):
+            return 0
+
+    def _spell_keywords(self, node: ast.Call) -> None:
+        """Write `**WEIGHTS`, a dictionary that never changes, as keywords."""
+        spelled: list[ast.keyword] = []
+        for keyword in node.keywords:
+            known = None if keyword.arg else self.known(keyword.value)
+            if known is not None and isinstance(known.value, Mapping):
+                spelled += [ast.keyword(str(key), self.context.value(value)) for key, value in known.value.items()]
+            else:
+                spelled.append(keyword)
+        node.keywords = spelled
+
+    def _spell_constants(self, node: ast.Call) -> None:
+        """Write `*WEIGHTS`, a tuple or list that never changes, as arguments."""
+        spelled: list[ast.expr] = []
+        for argument in node.args:
+            known = self.known(argument.value) if isinstance(argument, ast.Starred) else None
+            if known is not None and isinstance(known.value, Sequence) and self.builtin(node.func) is None:
+                spelled += [self.context.value(value) for value in known.value]
+            else:
+                spelled.append(argument)
+        node.args = spelled
+
+    def visit_List(self, node: ast.List) -> Any:
+        """Join the parts of a list."""
+        return self._joined(node, "list") if isinstance(node.ctx, ast.Load) else node
+
+    def visit_Set(self, node: ast.Set) -> Any:
+        """Join the parts of a set."""
+        return self._joined(node, "set")
+
+    def visit_Tuple(self, node: ast.Tuple) -> Any:
+        """Join the parts of a tuple."""
+        return self._joined(node, "tuple") if isinstance(node.ctx, ast.Load) else self.generic_visit(node)
+
+    def _joined(self, node: Any, kind: str) -> Any:
+        self.generic_visit(node)
+        if not any(isinstance(part, ast.Starred) for part in node.elts):
+            return node
+        parts: list[ast.expr] = []
+        for starred, group in itertools.groupby(node.elts, lambda part: isinstance(part, ast.Starred)):
+            elements = list(group)
+            if starred:
+                parts += [call(self.context.builtin(kind), copy.deepcopy(part.value)) for part in elements]
+            else:
+                parts.append(type(node)(elements) if kind == "set" else type(node)(elements, ast.Load()))
+        if kind == "tuple":
+            return at(node, functools.reduce(functools.partial(support, "joined"), parts))
+        sign = ast.BitOr() if kind == "set" else ast.Add()
+        return at(node, functools.reduce(lambda left, right: ast.BinOp(left, sign, right), parts))
