@@ -292,7 +292,7 @@ def two_types(game: Any, player: Any) -> Any:
             1,
             "it calls len with (method get_legal_moves without ()), which compiled code does not support",
         ),
-        (formats, 1, "it computes (text) % (whole number), which compiled code does not support"),
+        (formats, 1, "it makes a number of text, which compiled code does not support"),
         (indexes_by_fractions, 1, "it takes [number] of a list of whole numbers, which compiled code does not support"),
         (changes_cells, 2, "which compiled code does not support: write a = a - b instead of a -= b"),
         (calls_a_number, 1, "it calls a whole number as if it were a function"),
@@ -312,9 +312,24 @@ def a_move_or_none(game: Any, player: Any) -> Any:
     return 0.0 if best is None else float(best[0])
 
 
-def test_a_tuple_that_may_be_none_is_told_in_plain_words() -> None:
+def test_a_move_or_none_compiles() -> None:
+    compiled = compile_heuristic(a_move_or_none)
+    for board in sample_positions((7, 7), 30):
+        for index, player in enumerate(board.players):
+            assert compiled.evaluate(board, index) == a_move_or_none(board, player)
+
+
+def a_move_or_none_of_a_helper(game: Any, player: Any) -> Any:
+    def first_below(row: int) -> Any:
+        return max((move for move in game.get_legal_moves(player) if move[0] > row), default=None)
+
+    best = first_below(3)
+    return 0.0 if best is None else float(best[0])
+
+
+def test_a_helper_that_gives_a_tuple_or_none_is_refused_in_plain_words() -> None:
     with pytest.raises(CompileError, match="a value is sometimes a tuple and sometimes None"):
-        compile_heuristic(a_move_or_none)
+        compile_heuristic(a_move_or_none_of_a_helper)
 
 
 def test_the_line_is_right_after_the_function_has_moved_in_its_file(tmp_path: Path) -> None:

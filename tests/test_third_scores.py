@@ -80,6 +80,17 @@ BODIES = {
             after = state.result(action)
             best = max(best, len(after.liberties(after.locs[1 - state.player()])) + action)
         return best""",
+    "states of others": """
+        here, there = state.locs
+        swapped = Isolation(board=state.board, ply_count=state.ply_count + 1, locs=(there, here))
+        passed = state._replace(ply_count=state.ply_count + 1)
+        less = state._replace(board=state.board & ~(1 << CENTER)) if state.board >> CENTER & 1 else passed
+        moved = DebugState(state.board, state.ply_count, (here, CENTER)) if state.board & (1 << CENTER) else state
+        found = set()
+        for cell in swapped.liberties(swapped.locs[0]):
+            found.update(state.liberties(cell))
+        value = len(passed.actions()) + 10 * len(less.liberties(here)) + 100 * len(moved.liberties(moved.locs[1]))
+        return value + 1000 * len(swapped.actions()) + 10_000 * len(found) + passed.ply_count""",
     "any number": """
         steps = sum((state.locs[0] + a) in state.liberties(state.locs[0]) for a in Action)
         return 100 * steps + sum(len(state.liberties(number)) for number in (state.locs[0] + 13, -20, -3, 120, 999))""",
@@ -134,6 +145,8 @@ def test_what_a_heuristic_of_states_declares_as_parameters_are_its_parameters(tm
         ("self.seen[state.board] = 1\nreturn 0", "it changes self.seen, which outlives the call"),
         ("self.weights.append(1)\nreturn 0", "it changes self.weights, which outlives the call"),
         ("return self.nothing", "self has no nothing"),
+        ("return len(Isolation().actions())", "it makes an empty state, which compiled code does not support"),
+        ("return len(Isolation(7, 2, (0, 1)).actions())", "it makes a state of a board of its own: write state.board"),
         ("import random\nreturn random.random()", "so its value depends on chance"),
     ],
 )

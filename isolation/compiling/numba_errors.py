@@ -89,6 +89,12 @@ def _reason(message: str) -> str:
         return f"it returns values of different types: {_plain(match[1].rstrip('.'))}"
     if "Cannot infer the type of variable" in message or "cannot be determined" in message:
         return "the type of this value is unknown: is it a list, set or dictionary that stays empty?"
+    if match := re.search(r"(.+) as value is forbidden", message):
+        return f"it keeps {_plain(match[1])}s in a dictionary: keep numbers or tuples, or a list for each key"
+    if match := re.search(r"BoundFunction\(\w+\.(?:append|add|insert) for (.+)\) with parameters \((.+)\)", message):
+        return f"it puts {_a(_plain(match[2]))} into {_a(_plain(match[1]))}: write a variable for each kind"
+    if match := re.search(r"Invalid use of getiter with parameters \((.+)\)", message):
+        return f"it runs over {_a(_plain(match[1]))}, {_CANNOT}: write lists of one length, or a loop for each"
     if match := re.search(r"Invalid use of (.+?) with parameters \(", message):
         return f"it calls {_a(_plain(match[1]))} as if it were a function"
     calls = re.findall(r">>> ([\w.<>]+)\((.*)\)", message)

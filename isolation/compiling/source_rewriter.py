@@ -23,21 +23,26 @@ from isolation.compiling.numba_errors import explain_line, explain_result
 from isolation.compiling.rewrites import constants
 from isolation.compiling.rewrites.aliases import ResolveAliases
 from isolation.compiling.rewrites.arithmetic import check
+from isolation.compiling.rewrites.choices import LowerChoices
 from isolation.compiling.rewrites.classic_api import LowerClassicApi
 from isolation.compiling.rewrites.cleanup import CleanUp
 from isolation.compiling.rewrites.constant_folding import Fold, Prune
 from isolation.compiling.rewrites.containers import LowerContainers
 from isolation.compiling.rewrites.counters import LowerCounters
 from isolation.compiling.rewrites.element_types import PromoteInts, TypeEmptyContainers
+from isolation.compiling.rewrites.guesses import GuessElements
 from isolation.compiling.rewrites.loops.cell_sums import tabulate_cell_sums
 from isolation.compiling.rewrites.loops.comprehensions import LowerComprehensions
 from isolation.compiling.rewrites.loops.unrolling import Unroll
 from isolation.compiling.rewrites.name_resolution import ResolveNames
 from isolation.compiling.rewrites.none_checks import LowerNoneChecks
+from isolation.compiling.rewrites.nonlocals import LowerNonlocals
 from isolation.compiling.rewrites.numeric import LowerNumerics
 from isolation.compiling.rewrites.one_kind import UseOneKind
+from isolation.compiling.rewrites.optional import LowerOptional
 from isolation.compiling.rewrites.records import LowerRecords
 from isolation.compiling.rewrites.set_order import OrderSets
+from isolation.compiling.rewrites.split_dictionaries import SplitDictionaries
 from isolation.compiling.rewrites.states import LowerStates
 from isolation.compiling.rewrites.texts import LowerTexts
 from isolation.compiling.rewrites.unpacking import LowerUnpacking
@@ -47,7 +52,7 @@ from isolation.compiling.source.function_source import Definition, definition, p
 from isolation.compiling.source.literals import Literals
 from isolation.compiling.source.rewrite import FunctionContext, at, call, function, name, statements
 from isolation.compiling.source.scopes import SUPPORT, Callee, Kind, Scope, as_callee, scope_of, variables_read
-from isolation.compiling.source.stand_ins import is_stand_in
+from isolation.compiling.source.stand_ins import is_of_library
 from isolation.editions.third.state_heuristics import StateHeuristic
 from isolation.rules.parameters import Parameter, base_function, opened, owners
 from isolation.usercode.parsing import parse, parse_expression
@@ -178,6 +183,7 @@ class _Module:
 
     attempt: int = 0
     prunes: bool = False
+    is_of_states: bool = False
     parts: list[ast.stmt] = field(default_factory=list)
     names: dict[Any, str] = field(default_factory=dict)
     kept: list[Any] = field(default_factory=list)  # what is known by its id must stay alive
@@ -218,6 +224,7 @@ class _Module:
 
     def _of_state(self, heuristic: StateHeuristic, own: Mapping[str, str]) -> ast.expr:
         """Write a heuristic of the third edition for either player, and return its call on the state of `game`."""
+        self.is_of_states = True
         given = f"({SUPPORT}.as_state(game){_keywords(own)})"
         known = dict(zip(("FIRST", "SECOND"), map(as_callee, heuristic.of_players), strict=True))
         asked = f"FIRST{given} if player == 0 else SECOND{given}"
@@ -252,7 +259,7 @@ class _Module:
         if len(self.names) > _MOST_FUNCTIONS:
             refuse(f"{called} is called with too many different argument types", original)
         written = copy.deepcopy(original)
-        if is_stand_in(target):
+        if is_of_library(target):
             _move_to_line(written, node)
         self.add(self._write(new, callee, written, given, dict(kinds)))
         return new
@@ -261,7 +268,9 @@ class _Module:
         self, new: str, callee: Callee, node: Definition, given: dict[str, Any], kinds: dict[str, Kind]
     ) -> ast.FunctionDef:
         wanted = [parameter for parameter in taken(node) if parameter not in given]
-        context = FunctionContext(scope_of(callee.target, node, {}, kinds), self.counter)
+        context = FunctionContext(
+            scope_of(callee.target, node, {}, kinds), self.counter, self.is_of_states, self.attempt
+        )
         hidden: list[str] = []
         for parameter, value in given.items():
             if isinstance(value, Callee):
@@ -273,26 +282,30 @@ class _Module:
         written = at(node, function(new, [*wanted, *hidden, *variables_read(Callee(callee.target))], body))
         is_last = self.attempt == ATTEMPTS - 1
         passes = (
+            LowerNonlocals(context),
             ResolveAliases(context),
             *(
                 [Prune(context), Fold(context, given), CleanUp(context)]
                 if self.prunes
                 else [CleanUp(context), Fold(context, given)]
             ),
+            *([SplitDictionaries(context)] if self.attempt else []),
             LowerRecords(context),
             LowerTexts(context),
             LowerCounters(context),
             LowerUnpacking(context),
             Unroll(context),
+            LowerChoices(context),
             LowerClassicApi(context),
             LowerStates(context),
             Literals(context),
             LowerContainers(context),
             OrderSets(context),
-            *([LowerNoneChecks(context)] if self.attempt else []),
+            *([LowerNoneChecks(context), LowerOptional(context)] if self.attempt else []),
             *([UseOneKind(context)] if self.attempt in _WITH_ONE_KIND else []),
             *([PromoteInts(context, is_last)] if self.attempt in _WITH_FRACTIONS else []),
-            TypeEmptyContainers(context, self.attempt in _WITH_ONE_KIND),
+            *([GuessElements(context)] if self.attempt in _WITH_ONE_KIND else []),
+            TypeEmptyContainers(context),
             LowerNumerics(context),
             LowerComprehensions(context),
             ResolveNames(context, self),

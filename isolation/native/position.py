@@ -54,6 +54,8 @@ class MaskType(types.SimpleIterableType):  # type: ignore[misc]
 class CellsType(MaskType):
     """The numba type of a set of cells of one board; `by_column` says in which order it iterates."""
 
+    dtype = MOVE
+
     def __init__(self, rows: int, columns: int, by_column: bool) -> None:
         self.rows = rows
         self.columns = columns

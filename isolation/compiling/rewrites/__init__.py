@@ -3,26 +3,39 @@
 | module | in the heuristic | in the generated module |
 | --- | --- | --- |
 | aliases | `moves = game.get_legal_moves`, then `moves(player)` | `game.get_legal_moves(player)` |
+| nonlocals | `nonlocal count` | a list with one element |
 | cleanup | docstrings, annotations, `print`, logging, imports inside the function | nothing |
 | cleanup | `lambda cell, middle=middle: ...` | a variable that holds the default |
 | constant_folding | `if path is None` where nobody gives a path, `if DEBUG` | the branch that is taken |
 | constant_folding | what follows a `return`, `DEBUG = False`; only where it does not compile otherwise | nothing |
+| records | `Point(row, column).row`, of a named tuple, a dataclass or another class | `(row, column)[0]` |
+| split_dictionaries | `lines["row"]`, all keys written out; only where it does not compile otherwise | a variable |
+| texts | `str(count)`, `f"{own}-{opp}"` | texts joined by `+` |
+| counters | `counts[row] += 1` of a `Counter` or `defaultdict` | a key made sure of first |
+| unpacking | `manhattan(*cell)`, `rows, columns = zip(*cells)`, `[*own, *opponent]` | each part |
 | loops.unrolling | `sum(w * f(game, player) for f, w in PARTS)` | a term for each function |
+| choices | `STAGES[phase](game, player)`, `part = own if late else both` | a number for each function |
 | classic_api | `game.__get_moves__(cell)`, `g = game.copy()`, `g.apply_move(m)` | `reach`, `g = g.forecast_move(m)` |
 | classic_api | `g._active_player = opponent`, `game._board_state` | `g` with another side to move, a list made of it |
+| states | `state._replace(ply_count=3)`, `state.board >> cell & 1` | runtime functions |
 | literals | `move in [(0, 0), ...]`, a table of numbers written out in the function | a tuple, a constant |
 | containers | `deque`, `counts[k] = counts.get(k, 0) + 1` | a list, a key made sure of first |
 | set_order | `kind in KINDS`, `sorted(KINDS)`, where KINDS is a set of texts | their sorted elements |
 | element_types | `found = []`, filled by a helper or reassigned | an empty list of cells, or of numbers |
 | element_types | `[0] * 7` that fractions are put into; only where the heuristic is wrong without | `[0.0] * 7` |
 | none_checks | `if cell is None: return blank` in a helper; only where it does not compile otherwise | an exception |
+| optional | `best = None`; only where it does not compile otherwise | a flag that says whether there is a value |
+| one_kind | `cells = moves`, then `cells = found`; only where it does not compile otherwise | a list each time |
+| guesses | `found = []`, filled otherwise; only where it does not compile otherwise | an empty list of such elements |
 | numeric | `**`, `np.linalg.norm`, `np.array`, SciPy distances | runtime functions |
 | comprehensions | comprehensions, `sum`, `any`, `max(key=...)`, `sorted`, `map`, `filter`, `set(...)` | loops |
 | walrus | `if over := game.utility(player)` | `over = game.utility(player)`, then `if over` |
 | name_resolution | helpers, lambdas, defaults, keywords, constants, dictionaries | functions and constants |
 | loops.cell_sums | `total += weight * row` for every move; done last, in the whole module | a table |
 
-In `isolation.compiling.source`, `function_source` finds the syntax tree of a function, `scopes` resolves its names and
-`literals` writes out lists that never change; `constants` writes values out. Generated modules import
+Functions of the standard library that compiled code lacks are compiled from the plain Python functions of
+`isolation.compiling.source.stand_ins`. In `isolation.compiling.source`, `function_source` finds the syntax tree of a
+function, `record_classes` the classes whose objects never change, `scopes` resolves names and `literals` writes out
+lists that never change; `constants` writes values out. Generated modules import
 `isolation.native.runtime.runtime_library`.
 """

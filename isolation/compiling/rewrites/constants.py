@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from isolation.compiling.source.compile_error import refuse, refuse_unrepeatable
+from isolation.compiling.source.record_classes import fields_of
 from isolation.compiling.source.rewrite import is_fresh
 from isolation.usercode.parsing import parse, parse_expression
 
@@ -44,6 +45,8 @@ def expression(value: Any, node: ast.AST, what: str) -> ast.expr:
         value = tuple(value)
     if isinstance(value, range):
         return ast.Call(ast.Name("range", ast.Load()), [_number(n) for n in (value.start, value.stop, value.step)], [])
+    if fields := fields_of(type(value)):
+        value = tuple(getattr(value, field) for field in fields)
     if isinstance(value, tuple | list):
         return ast.Tuple([expression(item, node, what) for item in _alike(value, node, what)], ast.Load())
     refuse(f"it uses {what}, an object of class {type(value).__name__}, which compiled code does not support", node)
@@ -104,9 +107,14 @@ def _alike(values: Any, node: ast.AST, what: str) -> Any:
     return values
 
 
+def _holds_tuples(value: Any) -> bool:
+    """Whether cells are among what a list of lists holds: they are looked for, and no numbers of an array."""
+    return isinstance(value, tuple) or (isinstance(value, list) and any(map(_holds_tuples, value)))
+
+
 def _is_matrix(value: list[Any]) -> bool:
     """Whether it is a rectangular list of lists of numbers."""
-    if not all(isinstance(row, list) for row in value):
+    if not all(isinstance(row, list) for row in value) or _holds_tuples(value):
         return False
     try:
         array = np.array(value)
@@ -131,11 +139,12 @@ def lookup(table: Table, node: ast.AST, what: str) -> list[ast.stmt]:
     """
     if not table:
         refuse(f"it looks things up in {what}, which is empty", node)
-    places = _places_in_array(list(table), node, what) or _places_one_by_one(list(table), node, what)
+    array, place = _places_in_array(list(table), node, what) or ("", _places_one_by_one(list(table), node, what))
     values, read = _values(list(table.values()), node, what)
     text = f"""
-{places}
+{array}
 {values}
+{place}
 @_isolation.jit
 def has(key):
     return place(key) >= 0
@@ -168,11 +177,11 @@ def _places_one_by_one(keys: list[Any], node: ast.AST, what: str) -> str:
     return f"@_isolation.jit\ndef place(key):\n{compared}    return -1"
 
 
-def _places_in_array(keys: list[Any], node: ast.AST, what: str) -> str:
-    """The definition of `place(key)`, which looks into an array; empty if not all keys are whole numbers."""
+def _places_in_array(keys: list[Any], node: ast.AST, what: str) -> tuple[str, str] | None:
+    """The definitions of an array and of `place(key)`, which looks into it; None if not all keys are whole numbers."""
     width = len(keys[0]) if isinstance(keys[0], tuple) else 0
     if not all(_is_key(key, width) for key in keys):
-        return ""
+        return None
     width = max(width, 1)
     grid = np.array(keys, dtype=np.int64).reshape(len(keys), width)
     low, high = grid.min(axis=0), grid.max(axis=0)
@@ -184,12 +193,8 @@ def _places_in_array(keys: list[Any], node: ast.AST, what: str) -> str:
     parts = [f"key[{index}]" for index in range(width)] if isinstance(keys[0], tuple) else ["key"]
     bounds = " and ".join(f"{low[i]} <= {part} <= {high[i]}" for i, part in enumerate(parts))
     inner = ", ".join(f"{part} - {low[i]}" for i, part in enumerate(parts))
-    return f"""
-PLACES = _isolation.np.array({indices.tolist()!r})
-@_isolation.jit
-def place(key):
-    return PLACES[{inner}] if {bounds} else -1
-"""
+    array = f"PLACES = _isolation.np.array({indices.tolist()!r})"
+    return array, f"@_isolation.jit\ndef place(key):\n    return PLACES[{inner}] if {bounds} else -1"
 
 
 def _is_key(key: Any, width: int) -> bool:
@@ -223,4 +228,19 @@ def _values(values: list[Any], node: ast.AST, what: str) -> tuple[str, str]:
             f"ALL = {cells}\nENDS = _isolation.np.array({[0, *ends]!r})",
             f"return [{item} for i in range(ENDS[index], ENDS[index + 1])]",
         )
+    if _are_rows_of_several_kinds(values):
+        columns = [
+            ast.unparse(_array(_as_array(column, node, what), node, what)) for column in zip(*values, strict=True)
+        ]
+        lines = [f"VALUES_{place} = {column}" for place, column in enumerate(columns)]
+        parts = ", ".join(f"VALUES_{place}[index]" for place in range(len(columns)))
+        return "\n".join(lines), f"return ({parts},)"
     return f"VALUES = {ast.unparse(expression(tuple(values), node, what))}", "return VALUES[index]"
+
+
+def _are_rows_of_several_kinds(values: list[Any]) -> bool:
+    """Whether values are tuples of as many numbers, fractions at a place in some and whole numbers in others."""
+    if not all(isinstance(value, tuple) and value and len(value) == len(values[0]) for value in values):
+        return False
+    kinds = {tuple(map(type, value)) for value in values}
+    return len(kinds) > 1 and all(kind in (int, float) for row in kinds for kind in row)

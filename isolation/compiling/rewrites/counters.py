@@ -8,6 +8,7 @@ import collections
 import copy
 from typing import Any
 
+from isolation.compiling.rewrites.element_types import pairs
 from isolation.compiling.source.compile_error import refuse
 from isolation.compiling.source.rewrite import Rewrite, at, call, name, statements, support
 from isolation.compiling.source.scopes import Missing
@@ -20,11 +21,19 @@ class LowerCounters(Rewrite):
     def apply(self, node: ast.FunctionDef) -> None:
         """Rewrite the body of a definition in place."""
         for statement in ast.walk(node):
-            missing = self._missing_of(statement.value) if isinstance(statement, ast.Assign) else None
-            place = statement.targets[0] if isinstance(statement, ast.Assign) else None
-            if missing is not None and isinstance(place, ast.Name):
-                self.scope.facts[place.id] = missing
+            for place, value in pairs(statement):
+                if isinstance(place, ast.Name) and (missing := self._missing_of(value)) is not None:
+                    self.scope.facts[place.id] = missing
         super().apply(node)
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        """Put a missing value under a key, `counts.setdefault(row, 0)`."""
+        match node.value:
+            case ast.Call(ast.Attribute(ast.Name() as table, "setdefault"), [key, missing]):
+                lines = "if KEY not in TABLE:\n    TABLE[KEY] = MISSING"
+                parts = {"KEY": self.visit(key), "TABLE": name(table.id), "MISSING": self.visit(missing)}
+                return [at(node, statement) for statement in statements(lines, **parts)]
+        return self.generic_visit(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         """Put a missing value under the key before adding to it."""

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from typing import Any
 
 from isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, name, support
@@ -18,13 +17,8 @@ class TypeEmptyContainers(Rewrite):
     """`found = []` becomes an empty list of cells or numbers, where the function itself puts nothing into it.
 
     What it will hold is told by what is joined to it or assigned instead, and is otherwise taken to be cells, as it
-    mostly is: if not, numba or the comparison with Python says so. With `is_last` also where the function fills it, as
-    what is empty in one branch only needs it.
+    mostly is: if not, numba or the comparison with Python says so.
     """
-
-    def __init__(self, context: FunctionContext, is_last: bool = False) -> None:
-        super().__init__(context)
-        self.is_last = is_last
 
     def apply(self, node: ast.FunctionDef) -> None:
         """Rewrite the body of a definition in place."""
@@ -36,23 +30,12 @@ class TypeEmptyContainers(Rewrite):
             if isinstance(inner.func.value, ast.Name)
         }
         self.given: dict[str, list[ast.expr]] = {}
-        if self.is_last:
-            self._learn_fillings(inside)
         for inner in inside:
             for target, value in pairs(inner):
                 if isinstance(target, ast.Name) and not is_empty(value):
                     self.given.setdefault(target.id, []).append(value)
         self.games = [argument.arg for argument in node.args.args if self.scope.kind(argument.arg) == "game"]
         super().apply(node)
-
-    def _learn_fillings(self, inside: list[ast.AST]) -> None:
-        """Take what is put into a list that is assigned more than once for what it holds."""
-        assigned = Counter(place.id for inner in inside for place, _ in pairs(inner) if isinstance(place, ast.Name))
-        self.filled = {name for name in self.filled if assigned[name] < 2}
-        for inner in inside:
-            match inner:
-                case ast.Call(ast.Attribute(ast.Name(called), "append" | "add"), [element]):
-                    self.given.setdefault(called, []).append(ast.List([element], ast.Load()))
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Say what empty lists and sets will hold."""

@@ -15,6 +15,7 @@ import numpy as np
 from isolation.compiling.rewrites import constants
 from isolation.compiling.source.compile_error import CHANCE_AND_TIME, refuse, refuse_unrepeatable
 from isolation.compiling.source.function_source import CHANGING_METHODS, Definition, definition, taken
+from isolation.compiling.source.record_classes import fields_of
 from isolation.compiling.source.rewrite import (
     FunctionContext,
     Rewrite,
@@ -166,13 +167,15 @@ class ResolveNames(Rewrite):
         what = ast.unparse(function.value)
         if function.attr in CHANGING_METHODS:
             refuse_unrepeatable(f"it changes {what}, which outlives the call", node)
-        if isinstance(owner.value, np.ndarray):
+        if isinstance(owner.value, np.ndarray) or (holds_constants(owner.value) and self.callee(function) is not None):
             return None
         table = self._table(function.value)
         if table is not None:
             return self._table_method(table, node, function)
         if function.attr in ("index", "count", "intersection", "union", "difference", "issubset", "copy"):
             return None
+        if isinstance(getattr(type(owner.value), function.attr, None), FunctionType) and not is_asked(owner.value):
+            refuse_unrepeatable(f"it calls {what}.{function.attr}, of an object that changes between calls", node)
         refuse(f"it calls {what}.{function.attr}, which compiled code does not support", node)
 
     def _table_method(self, table: constants.Table, node: ast.Call, function: ast.Attribute) -> ast.expr:
@@ -236,7 +239,7 @@ class ResolveNames(Rewrite):
         known = self.known(value)
         if known is None:
             return None
-        callee = self.callee(value)
+        callee = None if fields_of(type(known.value)) else self.callee(value)
         if callee is not None:
             return type(known)(Callee(callee.target, variables_read(callee), callee.defaults))
         whole = isinstance(known.value, str | Mapping | list | set | np.ndarray) or callable(known.value)
@@ -262,7 +265,9 @@ class ResolveNames(Rewrite):
             refuse(f"it gives {called} too many arguments", node)
         values |= dict(zip(positional, node.args, strict=False))
         if further is not None:
-            values[further.arg] = at(node, ast.Tuple(node.args[len(positional) :], ast.Load()))
+            others = node.args[len(positional) :]
+            rest = ast.Tuple(others, ast.Load()) if others else support("empty_list", ast.Constant(0))
+            values[further.arg] = at(node, rest)
         values |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
         missing = [parameter for parameter in wanted if parameter not in values]
         if missing or len(values) > len(wanted):

@@ -10,6 +10,8 @@ import numpy as np
 
 from isolation.compiling.source.compile_error import refuse
 from isolation.compiling.source.rewrite import Rewrite, at, call, support, written_out
+from isolation.compiling.source.scopes import SUPPORT
+from isolation.usercode.parsing import parse_expression
 
 # NumPy functions of one collection that are those of plain Python when it is given a list or a generator. It adds up
 # the fractions of a list in another order, but not those of a generator.
@@ -31,6 +33,8 @@ _OF_COLLECTIONS |= {
 }
 _OF_COLLECTIONS |= {"median", "std", "var", "max", "amax", "min", "amin", "argmax", "argmin", "all", "any", "cumsum"}
 _OF_COLLECTIONS |= {"diff", "unique", "sort"}
+_ALONG = {"mean": "mean_along", "max": "max_along", "amax": "max_along", "min": "min_along", "amin": "min_along"}
+"""What computes along an axis of an array."""
 _ARRAYS = {"float_array": (float, "float", np.float64, "float64"), "whole_array": (int, "int", np.int64, "int64")}
 _DISTANCES = ("euclidean", "cityblock", "chebyshev", "sqeuclidean")
 
@@ -79,6 +83,10 @@ class LowerNumerics(Rewrite):
         if isinstance(node.func, ast.Attribute) and node.func.attr == "is_integer" and not node.args:
             return at(node, support("is_whole", self.visit(node.func.value)))
         path = self._path(node.func)
+        if isinstance(node.func, ast.Attribute) and not path and not node.args:
+            along = _ALONG.get(node.func.attr)
+            if along and [keyword.arg for keyword in node.keywords] == ["axis"]:
+                return at(node, support(along, self.visit(node.func.value), self.visit(node.keywords[0].value)))
         if path.startswith("numpy."):
             return at(node, self._numpy(path.removeprefix("numpy."), node))
         if path == "math.dist":
@@ -115,6 +123,13 @@ class LowerNumerics(Rewrite):
                 return makes
         refuse(f"it makes an array of {ast.unparse(kind)}: compiled code has float64 and int64", kind)
 
+    def _dtype(self, kind: ast.expr) -> ast.expr:
+        """The kind of the numbers of an array, as NumPy's."""
+        known = self.known(kind)
+        if known is not None and known.value in (bool, "bool"):
+            return parse_expression(f"{SUPPORT}.np.bool_")
+        return parse_expression(f"{SUPPORT}.np.{'int64' if self._array_of(kind) == 'whole_array' else 'float64'}")
+
     def _numpy(self, function: str, node: ast.Call) -> ast.expr:
         function = function.removeprefix("fromnumeric.").removeprefix("linalg._linalg.").removeprefix("linalg.")
         collection = node.args[0] if node.args else None
@@ -136,8 +151,11 @@ class LowerNumerics(Rewrite):
             return support("norm_of_order", support("numeric", node.args[0]), orders[0])
         if function == "unique" and len(node.args) == 1 and _is_true_alone(keywords, "return_counts"):
             return support("unique_counts", node.args[0])
-        if function == "mean" and len(node.args) == 1 and keywords.keys() == {"axis"}:
-            return support("mean_along", support("numeric", node.args[0]), keywords["axis"])
+        if function in _ALONG and len(node.args) == 1 and keywords.keys() == {"axis"}:
+            return support(_ALONG[function], support("numeric", node.args[0]), keywords["axis"])
+        for word in node.keywords:
+            if word.arg == "dtype":
+                word.value = self._dtype(word.value)
         if function in _OF_COLLECTIONS:
             node.args = [support("numeric", argument) for argument in node.args]
         return node

@@ -6,67 +6,17 @@ from __future__ import annotations
 import ast
 import copy
 import dataclasses
-import sys
-from collections.abc import Iterator
 from types import FunctionType
 from typing import Any
 
 from isolation.compiling.source.compile_error import CompileError, refuse
-from isolation.compiling.source.function_source import definition, parameters
+from isolation.compiling.source.function_source import definition
+from isolation.compiling.source.record_classes import fields_of, is_name, maker_of
 from isolation.compiling.source.rewrite import Rewrite, at, call, is_asked, name
 from isolation.compiling.source.scopes import Callee, Nested, scope_of
 
-_LIBRARIES = sys.stdlib_module_names | {"numpy", "scipy", "isolation", "heuristics"} - {"__main__"}
 _OF_OTHERS = {"board", "locs", "ply_count", "T", "size", "shape", "real", "imag", "width", "height", "move_count"}
 """Attributes of states, games, arrays and numbers, which say nothing of the class of an unknown object."""
-
-
-def fields_of(kind: Any) -> list[str]:
-    """Return the attributes that objects of a class have and never change, in their order; empty for other classes."""
-    if not isinstance(kind, type) or not _is_users(kind):
-        return []
-    if issubclass(kind, tuple):
-        return list(getattr(kind, "_fields", ()))
-    if issubclass(kind, BaseException) or _changes_itself(kind):
-        return []
-    if dataclasses.is_dataclass(kind):
-        return [field.name for field in dataclasses.fields(kind)]
-    return list(dict.fromkeys(_set_in(definition(made)))) if (made := _maker(kind)) else []
-
-
-def _is_users(kind: type) -> bool:
-    """Whether a class is the user's, and no player."""
-    room = kind.__module__.partition(".")[0]
-    theirs = kind.__module__.startswith("isolation.user_") or room not in _LIBRARIES
-    return theirs and not hasattr(kind, "get_action") and not hasattr(kind, "get_move")
-
-
-def _maker(kind: type) -> FunctionType | None:
-    made = vars(kind).get("__init__")
-    return made if isinstance(made, FunctionType) and kind.__mro__[1:] == (object,) else None
-
-
-def _set_in(node: ast.AST) -> Iterator[str]:
-    """The attributes of its first parameter that a method sets."""
-    assert isinstance(node, ast.FunctionDef)
-    own = parameters(node)[0] if parameters(node) else ""
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store) and _is_name(inner.value, own):
-            yield inner.attr
-
-
-def _changes_itself(kind: type) -> bool:
-    """Whether a method other than `__init__` sets an attribute, or the source of one is not at hand."""
-    generated = vars(kind) if dataclasses.is_dataclass(kind) else {}
-    try:
-        return any(
-            next(_set_in(definition(method)), None)
-            for called, method in vars(kind).items()
-            if isinstance(method, FunctionType) and called != "__init__"
-            if not (called.startswith("__") and called in generated)
-        )
-    except CompileError:
-        return True
 
 
 def _starts_at(method: Any, line: int) -> bool:
@@ -76,10 +26,6 @@ def _starts_at(method: Any, line: int) -> bool:
         return isinstance(method, FunctionType) and definition(method).lineno == line
     except CompileError:
         return False
-
-
-def _is_name(node: ast.AST, called: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == called
 
 
 class LowerRecords(Rewrite):
@@ -120,7 +66,7 @@ class LowerRecords(Rewrite):
         asked = getattr(owner, node.attr, None)
         if isinstance(asked, property) and isinstance(asked.fget, FunctionType):
             return at(node, call(self.context.value(asked.fget), node.value))
-        return node
+        return node if callable(asked) else self.context.value(asked)
 
     def _class_of(self, node: ast.AST) -> Any:
         """The class of what a call makes."""
@@ -129,7 +75,7 @@ class LowerRecords(Rewrite):
 
     def _owner(self, node: ast.Attribute) -> Any:
         """The class of the object whose attribute is read, if it is one of these."""
-        if self.kind(node.value) is not None or not self._is_variable(node.value):
+        if self.kind(node.value) is not None or self.known(node) is not None or not self._is_variable(node.value):
             return None
         if isinstance(node.value, ast.Name) and isinstance(known := self.scope.fact(node.value.id), type):
             return known
@@ -155,7 +101,7 @@ class LowerRecords(Rewrite):
         return found if isinstance(found, FunctionType) and found.__module__ == owner.__module__ else None
 
     def _record(self, kind: Any, node: ast.Call) -> ast.expr:
-        made = _maker(kind)
+        made = maker_of(kind)
         if made is not None and not dataclasses.is_dataclass(kind) and not issubclass(kind, tuple):
             return ast.Call(name(self._maker_of(kind, made)), node.args, node.keywords)
         return ast.Tuple(self._values(kind, node), ast.Load())
@@ -197,6 +143,6 @@ class _Unbound(ast.NodeTransformer):
         self.own = own
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
-        if _is_name(node.value, self.own):
+        if is_name(node.value, self.own):
             return ast.copy_location(ast.Name(f"{self.own}_{node.attr}", node.ctx), node)
         return self.generic_visit(node)

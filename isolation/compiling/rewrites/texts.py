@@ -41,7 +41,7 @@ class LowerTexts(Rewrite):
         given = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
         pieces = re.split(r"%[ds]", template)
         if len(pieces) != len(given) + 1 or "%" in "".join(pieces):
-            refuse("it formats text with %, which compiled code only does with %d and %s: use numbers or tuples", node)
+            refuse("it formats text with %, which compiled code only does with %d and %s: write round(x, 2)", node)
         makes = ["whole_text" if sign == "%d" else "text" for sign in re.findall(r"%[ds]", template)]
         filled: list[ast.expr] = [support(make, self.visit(value)) for make, value in zip(makes, given, strict=True)]
         return at(node, _joined(_between(pieces, filled)))

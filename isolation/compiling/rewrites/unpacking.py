@@ -23,6 +23,10 @@ _TAKEN = {math.hypot: 2, divmod: 2, pow: 2}
 """How many arguments those builtins take that do not say so."""
 
 
+_PLACES = {"enumerate": ("start", 1), "sum": ("start", 1), "round": ("ndigits", 1), "pow": ("mod", 2)}
+"""The keyword of a builtin, and how many arguments stand before it."""
+
+
 class LowerUnpacking(Rewrite):
     """`f(*cell)` becomes a call with each part, `zip(*cells)` lists of columns, `[*a, *b]` a sum of lists."""
 
@@ -63,6 +67,7 @@ class LowerUnpacking(Rewrite):
     def visit_Call(self, node: ast.Call) -> Any:
         """Write out the arguments after `*` and `**`."""
         self._spell_keywords(node)
+        self._place_keywords(node)
         self._spell_constants(node)
         if not any(isinstance(argument, ast.Starred) for argument in node.args):
             return self.generic_visit(node)
@@ -98,7 +103,7 @@ class LowerUnpacking(Rewrite):
 
     def _spread(self, node: ast.Call, plain: list[ast.expr], items: ast.expr) -> ast.expr:
         """A call with as many parts of the last argument as the function still takes."""
-        count = self._parameters_of(node) - len(plain) - len(node.keywords)
+        count = self._places_left(node, len(plain))
         if count < 1:
             refuse(f"it calls {ast.unparse(node.func)} with *: write the arguments one by one", node)
         if isinstance(items, ast.Tuple | ast.List):
@@ -110,17 +115,19 @@ class LowerUnpacking(Rewrite):
         spread = at(node, function("spread", [whole], [unpacked, ast.Return(called)]))
         return at(node, call(name(self.context.define("spread", spread)), items))
 
-    def _parameters_of(self, node: ast.Call) -> int:
-        """How many arguments a function takes that have no default or that `*` could fill; 0 if that is not known."""
+    def _places_left(self, node: ast.Call, before: int) -> int:
+        """How many arguments without a default a call with so many before its `*` still lacks; 0 if unknown."""
         callee = self.callee(node.func)
         if callee is None:
             known = self.known(node.func)
-            return self._of_library(known.value) if known is not None else 0
+            return self._of_library(known.value) - before if known is not None else 0
         written = callee.target.node if isinstance(callee.target, Nested) else definition(callee.target)
+        if written.args.vararg:
+            return 0
         taken = [argument.arg for argument in (*written.args.posonlyargs, *written.args.args)]
         given = callee.target.__defaults__ if not isinstance(callee.target, Nested) else written.args.defaults
-        defaults = len(given or ()) + len(callee.defaults)
-        return 0 if written.args.vararg else len(taken) - defaults
+        needed = [name for name in taken[: len(taken) - len(given or ())] if name not in callee.defaults]
+        return len([name for name in needed[before:] if name not in {word.arg for word in node.keywords}])
 
     def _of_library(self, value: Any) -> int:
         if value in _TAKEN:
@@ -140,6 +147,12 @@ class LowerUnpacking(Rewrite):
             else:
                 spelled.append(keyword)
         node.keywords = spelled
+
+    def _place_keywords(self, node: ast.Call) -> None:
+        """Write `enumerate(cells, start=1)` and the like without the keyword."""
+        called, before = _PLACES.get(self.builtin(node.func) or "", ("", 0))
+        if called and len(node.args) == before and [keyword.arg for keyword in node.keywords] == [called]:
+            node.args, node.keywords = [*node.args, node.keywords[0].value], []
 
     def _spell_constants(self, node: ast.Call) -> None:
         """Write `*WEIGHTS`, a tuple or list that never changes, as arguments."""

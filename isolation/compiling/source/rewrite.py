@@ -18,7 +18,18 @@ from isolation.compiling.source.function_source import (
     definition,
     parameters,
 )
-from isolation.compiling.source.scopes import SUPPORT, Callee, Kind, KnownValue, Nested, Scope, as_callee, builtin_name
+from isolation.compiling.source.record_classes import fields_of
+from isolation.compiling.source.scopes import (
+    SUPPORT,
+    Callee,
+    Kind,
+    KnownValue,
+    Nested,
+    Scope,
+    as_callee,
+    builtin_name,
+    callee_of_object,
+)
 from isolation.usercode.parsing import parse
 
 _FRESH = "_v"
@@ -29,10 +40,17 @@ Node = TypeVar("Node", bound=ast.AST)
 
 @dataclass
 class FunctionContext:
-    """One function under rewriting: its scope, and fresh names for what rewrites add to it."""
+    """One function under rewriting: its scope, and fresh names for what rewrites add to it.
+
+    `attempt` counts how often the heuristic was rewritten before, without use.
+
+    `is_of_states` says that the heuristic is of the third edition, whose cells are numbers.
+    """
 
     scope: Scope
     counter: Iterator[int]
+    is_of_states: bool = False
+    attempt: int = 0
 
     def fresh(self, what: str) -> str:
         """Return a name that no user's name can be."""
@@ -102,7 +120,7 @@ class Rewrite(ast.NodeTransformer):
     def callee(self, node: ast.AST) -> Callee | None:
         """Return the user's function that an expression stands for."""
         known = self.known(node)
-        return None if known is None else as_callee(known.value)
+        return None if known is None else as_callee(known.value) or callee_of_object(known.value)
 
     def changed_names(self, node: ast.AST) -> set[str]:
         """Return the names of lists, sets and dictionaries that a function changes, itself or by a call."""
@@ -112,6 +130,9 @@ class Rewrite(ast.NodeTransformer):
                 names.add(changed)
             if isinstance(inner, ast.Call):
                 names |= self._changed_by(inner)
+        for known in self.scope.known.values():
+            if isinstance(known, Callee) and isinstance(known.target, Nested):
+                names |= {changed for inner in ast.walk(known.target.node) if (changed := changed_name(inner))}
         return names
 
     def _changed_by(self, node: ast.Call) -> set[str]:
@@ -186,7 +207,7 @@ def holds_constants(value: object) -> bool:
     """Whether the attributes of a value stay what they are: modules, classes, enumerations, frozen data, `is_asked`."""
     frozen = getattr(getattr(value, "__dataclass_params__", None), "frozen", False)
     is_kept = isinstance(value, ModuleType | type | enum.Enum) or frozen or hasattr(value, "_fields")
-    return is_kept or is_asked(value)
+    return is_kept or is_asked(value) or bool(fields_of(type(value)))
 
 
 def is_asked(value: object) -> bool:

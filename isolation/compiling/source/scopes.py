@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 from isolation.compiling.source.compile_error import refuse, refuse_unrepeatable
 from isolation.compiling.source.function_source import Definition, assigned, changed_globals, file_tree, taken
-from isolation.compiling.source.stand_ins import stand_in
+from isolation.compiling.source.record_classes import fields_of
+from isolation.compiling.source.stand_ins import is_numpys, stand_in
 from isolation.rules.parameters import opened
 
 Kind = Literal["game", "player"]
@@ -60,6 +61,17 @@ class Missing:
     is_kept: bool
 
 
+@dataclass(frozen=True)
+class Choices:
+    """The functions of which a variable holds one, by its number."""
+
+    functions: tuple[Callee, ...]
+
+    def number_of(self, callee: Callee) -> int:
+        """Return the number of one of the functions."""
+        return self.functions.index(callee)
+
+
 @dataclass(eq=False)
 class Scope:
     """The names of one function definition.
@@ -67,7 +79,7 @@ class Scope:
     `names` are its own variables; `known` those of them with a known value; `kinds` what is known of the others;
     `find` looks up every other name and returns its Known value, or None if it is a variable of an enclosing function;
     `file` holds the globals of the file; `facts` what rewrites have found out about variables: the class of an object
-    that became a tuple, or what a dictionary gives for a missing key.
+    that became a tuple, what a dictionary gives for a missing key, or the functions of which a variable holds one.
     """
 
     names: set[str]
@@ -76,7 +88,7 @@ class Scope:
     kinds: dict[str, Kind]
     file: dict[str, Any]
     parent: Scope | None = None
-    facts: dict[str, type | Missing] = field(default_factory=dict)
+    facts: dict[str, type | Missing | Choices] = field(default_factory=dict)
 
     def look_up(self, name: str, node: ast.AST) -> KnownValue | None:
         """Return the known value of a name, or None for a variable."""
@@ -92,7 +104,7 @@ class Scope:
             return self.kinds.get(name)
         return self.parent.kind(name)
 
-    def fact(self, name: str) -> type | Missing | None:
+    def fact(self, name: str) -> type | Missing | Choices | None:
         """Return what rewrites have found out about a variable."""
         if name in self.names or self.parent is None:
             return self.facts.get(name)
@@ -131,16 +143,20 @@ def _find_outside(function: FunctionType, name: str, node: ast.AST) -> KnownValu
     """Look a name up as a module-level function does: its closure, its globals, the builtins."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     if name in cells:
-        return KnownValue(cells[name].cell_contents)
+        return KnownValue(_unchanged(cells[name].cell_contents, function, name, node))
     if name in function.__globals__:
-        value = function.__globals__[name]
-        changes = {} if _is_code(value) else changed_globals(file_tree(function))
-        if name in changes:
-            refuse_unrepeatable(f"it reads {name}, which line {changes[name]} changes between calls", node)
-        return KnownValue(value)
+        return KnownValue(_unchanged(function.__globals__[name], function, name, node))
     if hasattr(builtins, name):
         return KnownValue(getattr(builtins, name))
     refuse(f"{name} is not defined", node)
+
+
+def _unchanged(value: Any, function: FunctionType, name: str, node: ast.AST) -> Any:
+    """A value that a name has outside of a function; refuse one that functions of its file change."""
+    changes = {} if _is_code(value) else changed_globals(file_tree(function))
+    if name in changes:
+        refuse_unrepeatable(f"it reads {name}, which line {changes[name]} changes between calls", node)
+    return value
 
 
 def builtin_name(value: object) -> str | None:
@@ -218,4 +234,12 @@ def as_callee(value: object) -> Callee | None:
         return as_callee(value.py_func)
     if isinstance(value, functools._lru_cache_wrapper):
         return as_callee(value.__wrapped__)
-    return Callee(value, ()) if isinstance(value, FunctionType) else None
+    return Callee(value, ()) if isinstance(value, FunctionType) and not is_numpys(value) else None
+
+
+def callee_of_object(value: object) -> Callee | None:
+    """Return the `__call__` of an object that never changes, given the object."""
+    called = vars(type(value)).get("__call__")
+    if not isinstance(called, FunctionType) or not fields_of(type(value)):
+        return None
+    return Callee(called, (), {next(iter(inspect.signature(called).parameters)): value})

@@ -12,6 +12,7 @@ import itertools
 import math
 import operator
 import statistics
+import sys
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -203,6 +204,17 @@ def _pairwise(items: Any) -> Any:
     return [(found[place], found[place + 1]) for place in range(len(found) - 1)]
 
 
+def _zip_longest(a: Any, b: Any, fillvalue: Any = None) -> Any:
+    first, second = [item for item in a], [item for item in b]  # noqa: C416
+    return [
+        (
+            first[place] if place < len(first) else fillvalue,
+            second[place] if place < len(second) else fillvalue,
+        )
+        for place in range(max(len(first), len(second)))
+    ]
+
+
 def combinations_of_two(items: Any) -> Any:
     """Return itertools.combinations(items, 2)."""
     found = [item for item in items]  # noqa: C416
@@ -304,9 +316,11 @@ _PAIRS: list[tuple[Callable[..., Any], Callable[..., Any]]] = [
     (bisect.bisect_left, _bisect_left), (bisect.bisect_right, _bisect_right),
     (itertools.islice, _islice), (itertools.takewhile, _takewhile), (itertools.dropwhile, _dropwhile),
     (itertools.accumulate, _accumulate), (itertools.pairwise, _pairwise),
-    (math.prod, _prod), (statistics.median, _median),
+    (itertools.zip_longest, _zip_longest), (math.prod, _prod), (statistics.median, _median),
 ]  # fmt: skip
 _STAND_INS: dict[int, Any] = {id(function): stand_in for function, stand_in in _PAIRS}
+
+_LIBRARIES = sys.stdlib_module_names | {"numpy", "scipy"} - {"__main__"}
 
 OF_LENGTHS: dict[Any, dict[int, Any]] = {
     itertools.combinations: {2: combinations_of_two, 3: combinations_of_three},
@@ -320,6 +334,12 @@ def stand_in(value: object) -> FunctionType | None:
     return _STAND_INS.get(id(value))
 
 
-def is_stand_in(function: object) -> bool:
-    """Whether a function is one of these, or a part of one, which no user has written."""
-    return isinstance(function, FunctionType) and function.__module__ == __name__
+def is_of_library(function: object) -> bool:
+    """Whether a function is one of these, or one of a library's own in Python, which no user has written."""
+    home = getattr(function, "__module__", None) or ""
+    return isinstance(function, FunctionType) and (home == __name__ or home.partition(".")[0] in _LIBRARIES)
+
+
+def is_numpys(function: object) -> bool:
+    """Whether a function is one of NumPy's, which numba has versions of its own of."""
+    return (getattr(function, "__module__", None) or "").partition(".")[0] == "numpy"

@@ -247,6 +247,20 @@ def _fraction(value):
     return (lambda value: float(value)) if isinstance(value, types.Integer) else (lambda value: value)
 
 
+def as_many(items, found):
+    """Return a list as the tuple it is in Python, if it was made of the elements of a tuple."""
+
+
+@overload(as_many)
+def _as_many(items, found):
+    count = len(items) if isinstance(items, types.UniTuple) else 0
+    if count == 2:
+        return lambda items, found: (found[0], found[1])
+    if count == 3:
+        return lambda items, found: (found[0], found[1], found[2])
+    return lambda items, found: found
+
+
 def backwards(items):
     """Return the items in reverse order."""
 
@@ -499,10 +513,41 @@ def _isdisjoint(a, b):
     return lambda a, b: len(intersection(a, b)) == 0
 
 
+def symmetric_difference(a, b):
+    """Return the elements that are in one of both only."""
+
+
+def _is_smaller(a, b):
+    """Return whether a is a subset of b, and b has more."""
+
+
+def _is_larger(a, b):
+    """Return whether b is a subset of a, and a has more."""
+
+
+@overload(symmetric_difference)
+def _symmetric_difference(a, b):
+    return lambda a, b: union(difference(a, b), difference(as_set(b), a))
+
+
+@overload(_is_smaller)
+def _typed_is_smaller(a, b):
+    return lambda a, b: issubset(a, b) and not issubset(as_set(b), a)
+
+
+@overload(_is_larger)
+def _typed_is_larger(a, b):
+    return lambda a, b: issuperset(a, b) and not issuperset(as_set(b), a)
+
+
+_OF_SETS = (operator.xor, operator.le, operator.ge, operator.lt, operator.gt)
+
+
 def _with_other_sets(symbol, function):
     @overload(symbol)
     def operation(a, b):
-        if (isinstance(a, CellsType) and _is_other(b)) or (_is_other(a) and isinstance(b, CellsType)):
+        are_new = symbol in _OF_SETS and isinstance(a, CellsType) and isinstance(b, CellsType)
+        if are_new or (isinstance(a, CellsType) and _is_other(b)) or (_is_other(a) and isinstance(b, CellsType)):
             return lambda a, b: function(a, b)
         return None
 
@@ -510,6 +555,11 @@ def _with_other_sets(symbol, function):
 _with_other_sets(operator.and_, intersection)
 _with_other_sets(operator.sub, difference)
 _with_other_sets(operator.or_, union)
+_with_other_sets(operator.xor, symmetric_difference)
+_with_other_sets(operator.le, issubset)
+_with_other_sets(operator.ge, issuperset)
+_with_other_sets(operator.lt, _is_smaller)
+_with_other_sets(operator.gt, _is_larger)
 
 
 LONGEST_UNROLLED = 12
@@ -660,6 +710,44 @@ def _unique_counts(values):
     return unique_counts
 
 
+def max_along(values, axis):
+    """Return numpy.max(values, axis=axis)."""
+
+
+def min_along(values, axis):
+    """Return numpy.min(values, axis=axis)."""
+
+
+def _rows_along(values, axis):
+    """Return an array with two axes such that its first one is the given one."""
+
+
+@overload(_rows_along)
+def _typed_rows_along(values, axis):
+    if not isinstance(values, types.Array) or values.ndim != 2:
+        raise TypingError(f"{REFUSED}it looks for the largest along an axis of what is no array with two axes")
+    return lambda values, axis: values if axis == 0 or axis == -2 else values.T
+
+
+def _with_extreme(function, is_beyond):
+    @overload(function)
+    def along(values, axis):
+        def extreme_along(values, axis):
+            rows = _rows_along(values, axis).copy()
+            best = rows[0].copy()
+            for row in range(1, rows.shape[0]):
+                for column in range(rows.shape[1]):
+                    if is_beyond(rows[row, column], best[column]):
+                        best[column] = rows[row, column]
+            return best
+
+        return extreme_along
+
+
+_with_extreme(max_along, jit(lambda value, best: value > best or value != value))
+_with_extreme(min_along, jit(lambda value, best: value < best or value != value))
+
+
 @overload(mean_along)
 def _mean_along(values, axis):
     return lambda values, axis: sum_along(values, axis) / values.shape[axis]
@@ -739,6 +827,45 @@ def _truth(value):
     if isinstance(value, types.Optional):
         return lambda value: value is not None and bool(_nonoptional(value))
     return lambda value: bool(value)
+
+
+def present(is_there, value):
+    """Return a value that is there; Python computes on without one."""
+
+
+def is_true_of(is_there, value):
+    """Return whether there is a value and it is true."""
+
+
+def first_of(items):
+    """Return the first of the items."""
+
+
+@overload(present)
+def _present(is_there, value):
+    def present(is_there, value):
+        give_up(not is_there)
+        return value
+
+    return present
+
+
+@overload(is_true_of)
+def _is_true_of(is_there, value):
+    if isinstance(value, types.BaseTuple):
+        has_parts = len(value) > 0
+        return lambda is_there, value: is_there and has_parts
+    return lambda is_there, value: is_there and bool(value)
+
+
+@overload(first_of)
+def _first_of(items):
+    def first_of(items):
+        for item in items:
+            return item
+        raise ValueError("nothing is first")
+
+    return first_of
 
 
 # --- distances ------------------------------------------------------------------------------------------------------

@@ -61,6 +61,8 @@ class StateType(types.Type):
 class StepsType(MaskType):
     """The numba type of some of the eight knight's moves from a cell, seen as numbers counted from a base."""
 
+    dtype = types.int64
+
     def __init__(self, rows: int, columns: int) -> None:
         self.rows = rows
         self.columns = columns

@@ -3,6 +3,8 @@
 
 import random
 import time
+from collections import defaultdict
+from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
@@ -53,19 +55,6 @@ def keeps_a_default(game, player, scores=[]):
     return float(len(scores))
 
 
-def counts_outside(game, player):
-    count = 0
-
-    def visit(move):
-        nonlocal count
-        count = count + 1  # refused: changes count, a variable of the function around it
-        return move
-
-    for move in game.get_legal_moves(player):
-        visit(move)
-    return float(count)
-
-
 def asks_the_player(game, player):
     if player.time_left() < 10:  # refused: reads player.time_left, but in compiled code a player is a number
         return 0.0
@@ -92,17 +81,8 @@ def writes_to_the_player(game, player):
     return 0.0
 
 
-def speaks(game, player):
-    return float(len(str(game.move_count)))  # refused: calls str, which compiled code does not support
-
-
 def misspelled(game, player):
     return float(lenght(game.get_legal_moves(player)))  # refused: lenght is not defined
-
-
-def packs(game, player):
-    first, *others = game.get_legal_moves(player)  # refused: uses * to pack or unpack
-    return float(len(others))
 
 
 def own(game, player, weight):
@@ -111,11 +91,6 @@ def own(game, player, weight):
 
 def open_cells(game, player, weight):
     return len(game.get_blank_spaces())
-
-
-def calls_what_it_finds(game, player):
-    measure = own if game.move_count > 10 else open_cells  # refused: keeps the function own as a value
-    return float(measure(game, player, 1))
 
 
 def fills_the_board(game, player):
@@ -209,3 +184,45 @@ def kinds_picked_into_a_set(game, player):
 def kinds_made_a_list_again(game, player):
     kinds = ["corner", "edge"]
     return len(list(set(kinds))[0])  # refused: it uses set(kinds), a set whose order changes
+
+
+def remembers_in_a_closure(function):
+    known = {}
+
+    def remembered(game, player):
+        if game.move_count not in known:  # refused: it reads known, which line
+            known[game.move_count] = function(game, player)
+        return known[game.move_count]
+
+    return remembered
+
+
+remembered_moves = remembers_in_a_closure(chance)
+
+
+def rounds_by_text(game, player):
+    return float("%.2f" % (game.move_count / 7))  # refused: it formats text with %, which compiled code only does with
+
+
+def keeps_lists_by_row(game, player):
+    rows = defaultdict(list)  # refused: it keeps lists or sets in a defaultdict: keep numbers, or write a list
+    for row, column in game.get_legal_moves(player):
+        rows[row].append(column)
+    return float(len(rows))
+
+
+@dataclass
+class Left:
+    rows: int
+    cells: int
+
+
+@dataclass
+class Right:
+    cells: int
+    rows: int
+
+
+def reads_either(game, player):
+    side = Left(1, 2) if game.move_count > 3 else Right(3, 4)
+    return float(side.rows)  # refused: it reads .rows, which Left and Right both have: give it another name in one

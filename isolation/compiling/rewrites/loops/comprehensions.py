@@ -16,6 +16,7 @@ so that nothing is allocated. Such a function is written as any inner function i
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import itertools
 import sys
@@ -36,7 +37,7 @@ from isolation.compiling.source.rewrite import (
     target,
 )
 
-_SET_METHODS = ("intersection", "union", "difference", "issubset", "issuperset", "isdisjoint")
+_SET_METHODS = ("intersection", "union", "difference", "issubset", "issuperset", "isdisjoint", "symmetric_difference")
 
 _STREAMS = (itertools.chain.from_iterable, itertools.starmap)
 
@@ -159,8 +160,12 @@ class LowerComprehensions(Rewrite):
             if result is not None:
                 return at(node, result)
         method = node.func
-        if isinstance(method, ast.Attribute) and method.attr in _SET_METHODS and self.known(method.value) is None:
-            return at(node, support(method.attr, self.visit(method.value), *map(self.visit, node.args)))
+        if isinstance(method, ast.Attribute) and method.attr in _SET_METHODS:
+            known = self.known(method.value)
+            owner = None if known is not None and not isinstance(known.value, set | frozenset) else method.value
+            if owner is not None:
+                owner = support("as_set", owner) if known is not None else self.visit(owner)
+                return at(node, support(method.attr, owner, *map(self.visit, node.args)))
         return self.generic_visit(node)
 
     def _consumer(self, node: ast.Call) -> str | None:
@@ -230,7 +235,23 @@ class LowerComprehensions(Rewrite):
         return self._collect(node, "list", "as_list")
 
     def _consume_tuple(self, node: ast.Call) -> ast.expr | None:
-        return self._collect(node, "list", "as_list")
+        made = self._collect(node, "list", "as_list")
+        if made is None or not self.context.attempt or not node.args:
+            return made
+        return support("as_many", self._only_source(self._stream(node.args[0])), made)
+
+    def _only_source(self, stream: Stream) -> ast.expr:
+        """What has as many elements as a stream, if that is known."""
+        if len(stream.generators) != 1 or stream.generators[0].ifs:
+            return ast.Constant(0)
+        source = stream.generators[0].iter
+        if isinstance(source, ast.Call) and self.builtin(source.func) == "zip":
+            source = source.args[0]
+        return (
+            self.visit(copy.deepcopy(source))
+            if isinstance(source, ast.Name | ast.Attribute | ast.Call)
+            else ast.Constant(0)
+        )
 
     def _consume_set(self, node: ast.Call) -> ast.expr | None:
         return self._collect(node, "set", "as_set")

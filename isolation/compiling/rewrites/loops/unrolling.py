@@ -73,7 +73,7 @@ class Unroll(Rewrite):
         by_index = self._indices(target, items, body)
         if by_index is not None:
             rows = by_index
-        elif rows is None or not any(map(self._holds_functions, rows)):
+        elif rows is None or not (any(map(self._holds_functions, rows)) or self._is_ragged(items)):
             return None
         rounds = [_matched(target, row) for row in rows]
         stored = {
@@ -94,10 +94,14 @@ class Unroll(Rewrite):
         mentioned = [*ast.walk(items), *looked_up]
         return any(
             (isinstance(element, ast.Name) and element.id in self.lists)
-            or (isinstance(element, ast.Name | ast.Attribute) and _has_function(self._table(element)))
+            or (isinstance(element, ast.Name | ast.Attribute) and _is_to_be_unrolled(self._table(element)))
             or (isinstance(element, ast.List | ast.Tuple) and self._holds_functions(element))
             for element in mentioned
         )
+
+    def _is_ragged(self, node: ast.expr) -> bool:
+        """Whether an iterable is a table that compiled code could not run over."""
+        return _is_to_be_unrolled(self._table(node))
 
     def _rows(self, node: ast.expr) -> list[ast.expr] | None:
         """The elements of an iterable as expressions, if they are all known."""
@@ -171,6 +175,8 @@ class Unroll(Rewrite):
         return [self._expression(value) for value in table]
 
     def _expression(self, value: Any) -> ast.expr:
+        if hasattr(value, "_fields"):
+            return self.context.value(value)
         if isinstance(value, list | tuple) and _has_function(value):
             return ast.Tuple([self._expression(part) for part in value], ast.Load())
         return self.context.value(value)
@@ -191,6 +197,15 @@ def _has_function(value: Any) -> bool:
     if isinstance(value, Mapping):
         return any(map(_has_function, value.values()))
     return any(map(_has_function, value)) if isinstance(value, list | tuple) else as_callee(value) is not None
+
+
+def _is_to_be_unrolled(value: Any) -> bool:
+    """Whether a table holds functions, or lists of cells of several lengths."""
+    if _has_function(value):
+        return True
+    rows = value if isinstance(value, list | tuple) else []
+    are_of_cells = all(isinstance(row, list | tuple) and row and isinstance(row[0], tuple) for row in rows)
+    return are_of_cells and len({len(row) for row in rows}) > 1
 
 
 def _may_be_copied(node: ast.AST) -> bool:

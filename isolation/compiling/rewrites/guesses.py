@@ -1,0 +1,277 @@
+# ruff: noqa: N802 -- visit_Assign and the like are named by ast
+"""Guess what lists and sets that are empty at first will hold, where numba does not find out."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from isolation.compiling.rewrites.element_types import is_empty, pairs
+from isolation.compiling.source.compile_error import CompileError
+from isolation.compiling.source.rewrite import Rewrite, at, is_fresh, support
+
+_OF_CELLS = {"get_legal_moves", "get_blank_spaces", "reach"}
+_OF_NUMBERS = {"liberties", "actions"}
+_WHOLE = {"len", "int", "abs", "sum", "round", "ord"}
+_SAME_ELEMENTS = {"list", "set", "sorted", "reversed", "tuple", "frozenset", "filter", "iter"}
+_DEEPEST = 8
+_CELL = ast.Tuple([ast.Constant(0), ast.Constant(0)], ast.Load())
+_NUMBER, _FRACTION = ast.Constant(0), ast.Constant(0.0)
+
+
+class GuessElements(Rewrite):
+    """`found = []` becomes an empty list of such elements as are put into it, or are in what is assigned instead.
+
+    A wrong guess does no harm: numba refuses it, or the comparison with Python does.
+    """
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        self.examples = Examples(self, node)
+        self.default = _NUMBER if self.context.is_of_states else _CELL
+        super().apply(node)
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Say what the empty lists and sets of a variable will hold."""
+        for place, value in pairs(node):
+            if is_fresh(place) and is_empty(value):
+                return node
+            if isinstance(place, ast.Name):
+                self._type_inside(value, place.id)
+                if is_empty(value) and (made := self._made(value)):
+                    self._replace(value, made, self.examples.put_into(place.id))
+        return self.generic_visit(node)
+
+    def visit_List(self, node: ast.List) -> Any:
+        """Take an empty list that is nobody's for one of cells."""
+        if node.elts or not isinstance(node.ctx, ast.Load):
+            return self.generic_visit(node)
+        return at(node, support("empty_list", getattr(node, "example", None) or self.default))
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """Take an empty set that is nobody's for one of cells."""
+        if is_empty(node) and (made := self._made(node)):
+            return at(node, support(f"empty_{made}", getattr(node, "example", None) or self.default))
+        return self.generic_visit(node)
+
+    def visit_ListComp(self, node: ast.ListComp) -> Any:  # type: ignore[override]
+        """Type the empty list that a comprehension lists."""
+        if isinstance(node, ast.ListComp) and is_empty(node.elt):
+            node.elt = self.visit(node.elt)
+        return super().visit_ListComp(node)
+
+    def _made(self, node: ast.expr) -> str:
+        if isinstance(node, ast.List):
+            return "list"
+        called = self.builtin(node.func) if isinstance(node, ast.Call) else None
+        return called if called in ("list", "set") else ""
+
+    def _type_inside(self, value: ast.expr, called: str) -> None:
+        """Say what the empty lists in a list of lists will hold."""
+        value = value.left if isinstance(value, ast.BinOp) else value
+        lists = [value.elt] if isinstance(value, ast.ListComp) else value.elts if isinstance(value, ast.List) else []
+        for inner in lists:
+            if is_empty(inner):
+                self._replace(inner, "list", self.examples.put_deeper_into(called))
+
+    def _replace(self, node: ast.expr, made: str, example: ast.expr | None) -> None:
+        node.example = example  # type: ignore[attr-defined]
+
+
+class Examples:
+    """What the variables of a function hold, as examples: 0, 0.0, a cell, a list with one of them; None if unknown."""
+
+    def __init__(self, rewrite: Rewrite, node: ast.FunctionDef) -> None:
+        self.rewrite = rewrite
+        self.of_names: dict[str, list[Callable[[], ast.expr | None]]] = defaultdict(list)
+        self.put: dict[str, list[Callable[[], ast.expr | None]]] = defaultdict(list)
+        self.put_deeper: dict[str, list[Callable[[], ast.expr | None]]] = defaultdict(list)
+        self.depth = 0
+        for inner in ast.walk(node):
+            self._learn(inner)
+
+    def put_into(self, called: str) -> ast.expr | None:
+        """An element of those that are put into a list or set, or of what is assigned to its variable instead."""
+        given = self._first(self.put[called])
+        whole = None if given is not None else self._first(self.of_names[called])
+        return given if given is not None else _element_of(whole)
+
+    def of_variable(self, called: str) -> ast.expr | None:
+        """A value that a variable is given."""
+        return self._first(self.of_names[called])
+
+    def put_deeper_into(self, called: str) -> ast.expr | None:
+        """An element of those that are put into the lists of a list."""
+        return self._first(self.put_deeper[called])
+
+    def _first(self, candidates: list[Callable[[], ast.expr | None]]) -> ast.expr | None:
+        """The first guess that is one; a fraction where one of several guesses is."""
+        if self.depth > _DEEPEST:
+            return None
+        self.depth += 1
+        guesses = [guess for candidate in candidates if (guess := candidate()) is not None]
+        self.depth -= 1
+        return next((guess for guess in guesses if _is_fraction(guess)), guesses[0] if guesses else None)
+
+    def _learn(self, node: ast.AST) -> None:
+        for place, value in pairs(node):
+            if not is_empty(value):
+                self._bind(place, partial(self.value, value))
+                if isinstance(node, ast.AugAssign) and isinstance(place, ast.Name):
+                    self.put[place.id].append(partial(self.element, value))
+        if isinstance(node, ast.Assign) and not pairs(node):
+            self._bind(node.targets[0], lambda: self.value(node.value))
+        if isinstance(node, ast.For | ast.comprehension):
+            self._bind(node.target, lambda: self.element(node.iter))
+        match node:
+            case ast.Call(ast.Attribute(owner, "append" | "add" | "appendleft"), [item]):
+                self._fill(owner, lambda: self.value(item))
+            case ast.Call(ast.Attribute(owner, "insert"), [_, item]):
+                self._fill(owner, lambda: self.value(item))
+            case ast.Call(ast.Attribute(owner, "extend" | "update"), [items]):
+                self._fill(owner, lambda: self.element(items))
+            case ast.Call(function, [ast.Name() as owner, item]) if "heappush" in ast.unparse(function):
+                self._fill(owner, lambda: self.value(item))
+
+    def _bind(self, place: ast.expr, guess: Callable[[], ast.expr | None]) -> None:
+        if isinstance(place, ast.Name):
+            self.of_names[place.id].append(guess)
+        elif isinstance(place, ast.Tuple | ast.List):
+            for index, part in enumerate(place.elts):
+                self._bind(part, partial(_guessed_part, guess, index))
+
+    def _fill(self, owner: ast.expr, guess: Callable[[], ast.expr | None]) -> None:
+        if isinstance(owner, ast.Name):
+            self.put[owner.id].append(guess)
+        elif isinstance(owner, ast.Subscript) and isinstance(owner.value, ast.Name):
+            self.put_deeper[owner.value.id].append(guess)
+
+    def value(self, node: ast.expr) -> ast.expr | None:
+        """An example of what an expression gives."""
+        if isinstance(node, ast.Constant):
+            return node if isinstance(node.value, int | float | str) else None
+        if isinstance(node, ast.Tuple):
+            parts = [self.value(part) or _NUMBER for part in node.elts]
+            return ast.Tuple(parts, ast.Load())
+        if isinstance(node, ast.List | ast.Set):
+            element = self.value(node.elts[0]) if node.elts else None
+            return None if element is None else ast.List([element], ast.Load())
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
+            element = self.value(node.elt)
+            return None if element is None else ast.List([element], ast.Load())
+        if isinstance(node, ast.Name):
+            return self._of_name(node)
+        if isinstance(node, ast.BinOp):
+            return self._of_operation(node)
+        if isinstance(node, ast.UnaryOp):
+            return self.value(node.operand)
+        if isinstance(node, ast.IfExp):
+            return self._first([lambda: self.value(node.body), lambda: self.value(node.orelse)])
+        if isinstance(node, ast.Compare):
+            return ast.Constant(False)
+        if isinstance(node, ast.Subscript):
+            index = node.slice.value if isinstance(node.slice, ast.Constant) else 0
+            return _part_of(self.value(node.value), index if isinstance(index, int) else 0)
+        return self._of_call(node) if isinstance(node, ast.Call) else None
+
+    def _of_name(self, node: ast.Name) -> ast.expr | None:
+        if (known := self._of_known(node)) is not None:
+            return known
+        if node.id in self.of_names:
+            return self._first(self.of_names[node.id])
+        return None
+
+    def _of_known(self, node: ast.expr) -> ast.expr | None:
+        try:
+            known = self.rewrite.known(node)
+        except CompileError:
+            return None
+        return None if known is None else _example_of(known.value)
+
+    def _of_operation(self, node: ast.BinOp) -> ast.expr | None:
+        both = [self.value(node.left), self.value(node.right)]
+        if isinstance(node.op, ast.Div) or any(side is not None and _is_fraction(side) for side in both):
+            return _FRACTION
+        lists = [side for side in both if isinstance(side, ast.List | ast.Tuple)]
+        return lists[0] if lists else _NUMBER
+
+    def _of_call(self, node: ast.Call) -> ast.expr | None:
+        called = self.rewrite.builtin(node.func) or ""
+        if called == "float":
+            return _FRACTION
+        if called in ("max", "min", "sum", "abs") and node.args:
+            inner = self.element(node.args[0]) if len(node.args) == 1 and called != "abs" else self.value(node.args[0])
+            return _NUMBER if inner is None and called in ("sum", "abs") else inner
+        if called in _WHOLE:
+            return _NUMBER
+        if called in _SAME_ELEMENTS and node.args:
+            element = self.element(node.args[-1])
+            return None if element is None else ast.List([element], ast.Load())
+        method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if method in _OF_CELLS | _OF_NUMBERS:
+            return ast.List([_CELL if method in _OF_CELLS else _NUMBER], ast.Load())
+        if method == "get_player_location":
+            return _CELL
+        if method == "pop" and isinstance(node.func, ast.Attribute):
+            return _element_of(self.value(node.func.value)) or self._filled(node.func.value)
+        return _FRACTION if ast.unparse(node.func).startswith("math.") else None
+
+    def _filled(self, node: ast.expr) -> ast.expr | None:
+        return self.put_into(node.id) if isinstance(node, ast.Name) and self.depth <= _DEEPEST else None
+
+    def element(self, node: ast.expr) -> ast.expr | None:
+        """An example of the elements of an iterable."""
+        called = self.rewrite.builtin(node.func) if isinstance(node, ast.Call) else None
+        if isinstance(node, ast.Call) and node.args:
+            if called == "range":
+                return _NUMBER
+            if called == "enumerate":
+                return ast.Tuple([_NUMBER, self.element(node.args[0]) or _NUMBER], ast.Load())
+            if called == "zip":
+                return ast.Tuple([self.element(items) or _NUMBER for items in node.args], ast.Load())
+        return _element_of(self.value(node)) or self._filled(node)
+
+
+def _element_of(example: ast.expr | None) -> ast.expr | None:
+    if isinstance(example, ast.List):
+        return example.elts[0]
+    return _part_of(example, 0) if isinstance(example, ast.Tuple) else None
+
+
+def _part_of(example: ast.expr | None, index: int) -> ast.expr | None:
+    if isinstance(example, ast.List):
+        return example.elts[0]
+    if isinstance(example, ast.Tuple) and example.elts:
+        return example.elts[index if -len(example.elts) <= index < len(example.elts) else 0]
+    return None
+
+
+def _guessed_part(guess: Callable[[], ast.expr | None], index: int) -> ast.expr | None:
+    return _part_of(guess(), index)
+
+
+def _is_fraction(example: ast.expr) -> bool:
+    return isinstance(example, ast.Constant) and isinstance(example.value, float)
+
+
+def _example_of(value: Any) -> ast.expr | None:
+    """An example like a value that is known."""
+    if isinstance(value, bool | int | float | str):
+        return ast.Constant(value)
+    parts = list(_first_of(value))
+    if not parts:
+        return None
+    examples = [example for part in parts if (example := _example_of(part)) is not None]
+    if not examples:
+        return None
+    return ast.Tuple(examples, ast.Load()) if isinstance(value, tuple) else ast.List(examples[:1], ast.Load())
+
+
+def _first_of(value: Any) -> Iterator[Any]:
+    if isinstance(value, tuple):
+        yield from value[:4]
+    elif isinstance(value, list | set | frozenset) and value:
+        yield next(iter(value))

@@ -1,0 +1,167 @@
+# ruff: noqa: N802 -- visit_Assign and the like are named by ast
+"""Lower variables that are None at first, `best = None`, to a value and a flag that says whether there is one."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from typing import Any
+
+from isolation.compiling.rewrites.element_types import pairs
+from isolation.compiling.rewrites.guesses import Examples
+from isolation.compiling.source.function_source import bound_names
+from isolation.compiling.source.rewrite import Rewrite, at, call, name, statements, support, target
+
+
+class LowerOptional(Rewrite):
+    """`best is None` asks the flag; where a value is needed and there is none, Python computes on."""
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        given: dict[str, list[ast.expr]] = defaultdict(list)
+        for inner in ast.walk(node):
+            for place, value in pairs(inner) if isinstance(inner, ast.Assign) else []:
+                if isinstance(place, ast.Name):
+                    given[place.id].append(value)
+        bound = [bound for statement in node.body for bound in bound_names(statement)]
+        self.examples = Examples(self, node)
+        self.flags: dict[str, str] = {}
+        for _ in given:  # one may be given another
+            self.flags |= {
+                called: self.context.fresh(f"has_{called}")
+                for called, values in given.items()
+                if called not in self.flags and bound.count(called) == len(values)
+                if any(map(self._may_be_none, values)) and not all(map(_is_none, values))
+            }
+        self.scope.names.update(self.flags.values())
+        if self.flags:
+            super().apply(node)
+
+    def _may_be_none(self, node: ast.expr) -> bool:
+        return _is_none(node) or self._default_none(node) is not None or self._is_flagged(node)
+
+    def _is_flagged(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and node.id in self.flags
+
+    def _default_none(self, node: ast.expr) -> ast.Call | None:
+        """The call of `max`, `min` or `next` that gives None for nothing."""
+        if not isinstance(node, ast.Call):
+            return None
+        called = self.builtin(node.func)
+        if called in ("max", "min") and any(word.arg == "default" and _is_none(word.value) for word in node.keywords):
+            return node
+        return node if called == "next" and len(node.args) == 2 and _is_none(node.args[1]) else None
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Set the flag together with the value."""
+        written = pairs(node)
+        if not any(isinstance(place, ast.Name) and place.id in self.flags for place, _ in written):
+            return self.generic_visit(node)
+        if len(written) == 1:
+            place = written[0][0]
+            assert isinstance(place, ast.Name)
+            return [at(node, statement) for statement in self._set(place.id, node.value)]
+        return self._set_several(node, written)
+
+    def _set_several(self, node: ast.Assign, written: list[tuple[ast.expr, ast.expr]]) -> list[ast.stmt]:
+        """Set what is assigned at once: all values first, then the variables."""
+        steps = [self._held(place, value) for place, value in written]
+        return [at(node, one) for part in (0, 1) for step in steps for one in step[part]]
+
+    def _held(self, place: ast.expr, value: ast.expr) -> tuple[list[ast.stmt], list[ast.stmt]]:
+        """What holds a value, and what then gives it to a variable."""
+        is_flagged = isinstance(place, ast.Name) and place.id in self.flags and not isinstance(value, ast.Name)
+        if is_flagged and isinstance(place, ast.Name) and self._may_be_none(value):
+            return [], self._set(place.id, value)
+        held, flag = self.context.fresh("held"), self.context.fresh("flag")
+        self.scope.names.update((held, flag))
+        if not isinstance(place, ast.Name) or place.id not in self.flags:
+            return [ast.Assign([target(held)], self.visit(value))], [ast.Assign([place], name(held))]
+        given, there = self._value_and_flag(value)
+        before: list[ast.stmt] = [ast.Assign([target(held)], given), ast.Assign([target(flag)], there)]
+        return before, self._flagged(place.id, name(held), name(flag))
+
+    def _value_and_flag(self, value: ast.expr) -> tuple[ast.expr, ast.expr]:
+        """An expression, and whether it has a value."""
+        if isinstance(value, ast.Name) and value.id in self.flags:
+            return _asked(value), name(self.flags[value.id])
+        return self.visit(value), ast.Constant(True)
+
+    def _set(self, called: str, value: ast.expr) -> list[ast.stmt]:
+        if _is_none(value):
+            return [*self._filler(called), *statements("FLAG = False", FLAG=name(self.flags[called]))]
+        if (made := self._default_none(value)) is not None:
+            return self._set_from_items(called, made)
+        return self._flagged(called, *self._value_and_flag(value))
+
+    def _flagged(self, called: str, value: ast.expr, flag: ast.expr) -> list[ast.stmt]:
+        parts = {"FLAG": name(self.flags[called]), "PLACE": name(called), "VALUE": value, "THERE": flag}
+        return statements("PLACE = VALUE\nFLAG = THERE", **parts)
+
+    def _set_from_items(self, called: str, made: ast.Call) -> list[ast.stmt]:
+        """Set a variable to the largest of items, if there are any."""
+        items = self.context.fresh("items")
+        self.scope.names.add(items)
+        whole = call(self.context.builtin("list"), self.visit(made.args[0]))
+        keywords = [ast.keyword(word.arg, self.visit(word.value)) for word in made.keywords if word.arg != "default"]
+        chosen = ast.Call(made.func, [name(items)], keywords)
+        if self.builtin(made.func) == "next":
+            chosen = support("first_of", name(items))
+        lines = "ITEMS = WHOLE\nFLAG = len(ITEMS) > 0\nif FLAG:\n    PLACE = CHOSEN"
+        parts = {"ITEMS": name(items), "WHOLE": whole, "FLAG": name(self.flags[called]), "PLACE": name(called)}
+        return [*self._filler(called), *statements(lines, **parts, CHOSEN=chosen)]
+
+    def _filler(self, called: str) -> list[ast.stmt]:
+        """Give a variable without a value one of its kind, if that is known: numba must see one before it is read."""
+        example = self.examples.of_variable(called)
+        return [] if example is None else statements("PLACE = EXAMPLE", PLACE=name(called), EXAMPLE=example)
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        """Ask the flag instead of comparing with None."""
+        is_alone = len(node.ops) == 1 and isinstance(node.left, ast.Name) and node.left.id in self.flags
+        if is_alone and isinstance(node.left, ast.Name) and _is_none(node.comparators[0]):
+            flag = name(self.flags[node.left.id])
+            if isinstance(node.ops[0], ast.IsNot | ast.NotEq):
+                return at(node, flag)
+            return at(node, ast.UnaryOp(ast.Not(), flag))
+        return self.generic_visit(node)
+
+    def visit_If(self, node: ast.If | ast.While | ast.IfExp) -> Any:
+        """Ask whether there is a value, and what is true of it, where it is the condition."""
+        node.test = self._condition(node.test)
+        return self.generic_visit(node)
+
+    visit_While = visit_IfExp = visit_If  # noqa: N815
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        """Ask the same for `not best`."""
+        if isinstance(node.op, ast.Not):
+            node.operand = self._condition(node.operand)
+        return self.generic_visit(node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+        """Ask the same for `best and ...`; the last operand may be the value."""
+        node.values = [*map(self._condition, node.values[:-1]), node.values[-1]]
+        return self.generic_visit(node)
+
+    def _condition(self, node: ast.expr) -> ast.expr:
+        if not isinstance(node, ast.Name) or node.id not in self.flags:
+            return node
+        return at(node, support("is_true_of", name(self.flags[node.id]), _asked(node)))
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        """Make sure that there is a value where one is needed."""
+        if not isinstance(node.ctx, ast.Load) or node.id not in self.flags or getattr(node, "is_asked", False):
+            return node
+        return at(node, support("present", name(self.flags[node.id]), _asked(node)))
+
+
+def _asked(node: ast.Name) -> ast.Name:
+    """The variable, marked as one whose flag is looked at."""
+    asked = ast.Name(node.id, ast.Load())
+    asked.is_asked = True  # type: ignore[attr-defined]
+    return asked
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None

@@ -1,0 +1,75 @@
+"""Which classes of the user have objects that never change, and what these hold."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import sys
+from collections.abc import Iterator
+from types import FunctionType
+from typing import Any
+
+from isolation.compiling.source.compile_error import CompileError
+from isolation.compiling.source.function_source import definition, parameters
+
+_LIBRARIES = sys.stdlib_module_names | {"numpy", "scipy", "isolation", "heuristics"} - {"__main__"}
+
+
+def fields_of(kind: Any) -> list[str]:
+    """Return the attributes that objects of a class have and never change, in their order; empty for other classes."""
+    return list(_fields_of(kind)) if isinstance(kind, type) else []
+
+
+@functools.lru_cache(maxsize=256)
+def _fields_of(kind: type) -> list[str]:
+    if not _is_users(kind):
+        return []
+    if issubclass(kind, tuple):
+        return list(getattr(kind, "_fields", ()))
+    if issubclass(kind, BaseException) or _changes_itself(kind):
+        return []
+    if dataclasses.is_dataclass(kind):
+        return [field.name for field in dataclasses.fields(kind)]
+    return list(dict.fromkeys(_set_in(definition(made)))) if (made := maker_of(kind)) else []
+
+
+def _is_users(kind: type) -> bool:
+    """Whether a class is the user's, and no player."""
+    room = kind.__module__.partition(".")[0]
+    theirs = kind.__module__.startswith("isolation.user_") or room not in _LIBRARIES
+    return theirs and not hasattr(kind, "get_action") and not hasattr(kind, "get_move")
+
+
+def maker_of(kind: type) -> FunctionType | None:
+    """Return the `__init__` of a class that inherits nothing."""
+    made = vars(kind).get("__init__")
+    return made if isinstance(made, FunctionType) and kind.__mro__[1:] == (object,) else None
+
+
+def _set_in(node: ast.AST) -> Iterator[str]:
+    """The attributes of its first parameter that a method sets."""
+    assert isinstance(node, ast.FunctionDef)
+    own = parameters(node)[0] if parameters(node) else ""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store) and is_name(inner.value, own):
+            yield inner.attr
+
+
+def _changes_itself(kind: type) -> bool:
+    """Whether a method other than `__init__` sets an attribute, or the source of one is not at hand."""
+    generated = vars(kind) if dataclasses.is_dataclass(kind) else {}
+    try:
+        return any(
+            next(_set_in(definition(method)), None)
+            for called, method in vars(kind).items()
+            if isinstance(method, FunctionType) and called != "__init__"
+            if not (called.startswith("__") and called in generated)
+        )
+    except CompileError:
+        return True
+
+
+def is_name(node: ast.AST, called: str) -> bool:
+    """Return whether an expression is this variable."""
+    return isinstance(node, ast.Name) and node.id == called

@@ -1,0 +1,96 @@
+# ruff: noqa -- written as people write heuristics
+"""Objects that never change: named tuples, dataclasses, and classes whose `__init__` sets everything."""
+
+from collections import namedtuple
+from dataclasses import dataclass
+from typing import NamedTuple
+
+KNIGHT = [(-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1)]
+Weights = namedtuple("Weights", "mobility centre wall")
+EARLY = Weights(1.0, 0.5, -0.2)
+LATE = Weights(mobility=2, centre=0.25, wall=-1)
+
+
+@dataclass
+class Style:
+    aggression: float = 1.5
+    patience: float = 0.25
+
+    def of(self, own, opp):
+        return own - self.aggression * opp
+
+
+BOLD, CAREFUL = Style(), Style(aggression=0.5)
+
+
+class Step(NamedTuple):
+    cell: tuple
+    depth: int = 0
+
+    @property
+    def worth(self):
+        return self.depth * 2 + self.cell[0]
+
+
+class Territory:
+    """Counts the cells that a player reaches first."""
+
+    UNREACHED = 1000
+
+    def __init__(self, game, player):
+        self.game = game
+        self.player = player
+        self.opponent = game.get_opponent(player)
+
+    def steps(self, who):
+        found, front, step = {}, [self.game.get_player_location(who)], 0
+        while front:
+            step += 1
+            following = []
+            for row, column in front:
+                for down, right in KNIGHT:
+                    cell = (row + down, column + right)
+                    if self.game.move_is_legal(cell) and cell not in found:
+                        found[cell] = step
+                        following.append(cell)
+            front = following
+        return found
+
+    def balance(self):
+        own, opp = self.steps(self.player), self.steps(self.opponent)
+        far = self.UNREACHED
+        return sum(
+            (own.get(c, far) < opp.get(c, far)) - (opp.get(c, far) < own.get(c, far))
+            for c in self.game.get_blank_spaces()
+        )
+
+
+def by_phase(game, player):
+    weights = EARLY if game.move_count < 20 else LATE
+    row, column = game.get_player_location(player)
+    at_wall = row in (0, game.height - 1) or column in (0, game.width - 1)
+    distance = abs(row - 3) + abs(column - 3)
+    return weights.mobility * len(game.get_legal_moves(player)) - weights.centre * distance + weights.wall * at_wall
+
+
+def by_style(game, player):
+    style = BOLD if game.move_count % 2 else CAREFUL
+    own, opp = len(game.get_legal_moves(player)), len(game.get_legal_moves(game.get_opponent(player)))
+    return style.of(own, opp) + style.patience + Style(0.5, patience=2).of(opp, own)
+
+
+def queue_of_steps(game, player):
+    queue, seen, value = [Step(game.get_player_location(player))], [], 0
+    while queue:
+        step = queue.pop(0)
+        value += step.worth
+        for down, right in KNIGHT:
+            cell = (step.cell[0] + down, step.cell[1] + right)
+            if game.move_is_legal(cell) and cell not in seen:
+                seen.append(cell)
+                queue.append(Step(cell, step.depth + 1))
+    return value
+
+
+def who_is_first(game, player):
+    return Territory(game, player).balance()
