@@ -162,10 +162,10 @@ def test_a_file_and_its_siblings_arrive_where_they_are_not(
     monkeypatch.setattr(code_cache, "folder", lambda: tmp_path / "cache")
     keys = {"format": "head-to-head", "contenders": [f"Mine=AB:{user}:score@depth=1"], "baseline": "random", "pairs": 2}
     task = task_of(make_plan(load_config(None, keys)))
-    parcel = file_transfer.parcel_of(task)
-    assert file_transfer.unpack_task(parcel) == task
+    bundle = file_transfer.bundle_of(task)
+    assert file_transfer.unpack_task(bundle) == task
     user.parent.rename(tmp_path / "elsewhere")
-    arrived = file_transfer.unpack_task(parcel)
+    arrived = file_transfer.unpack_task(bundle)
     position = tmp_path / "cache" / "files" / content_hash(tmp_path / "elsewhere" / "my.py") / "my.py"
     assert arrived == replace(task, specs=(task.specs[0], f"Mine=AB:{position}:score@depth=1"))
     assert Worker(arrived).play_batch(np.array([0, 1]), interpreted=True).played.ids.tolist() == [0, 1]
@@ -218,7 +218,7 @@ def test_a_machine_that_fails_while_it_makes_a_part_of_the_log_is_unfit_and_says
     keys = {"format": "head-to-head", "contenders": ["greedy"], "baseline": "random", "pairs": 2, "board": "5x5"}
     task, ids = task_of(make_plan(load_config(None, keys))), np.array([0, 1])
     batch = remote_worker._Batch(task, Worker(task).play_batch(ids).played, np.array([0]), np.zeros(1), {})
-    monkeypatch.setattr(remote_worker, "_do", lambda key, errand: batch)
+    monkeypatch.setattr(remote_worker, "_do", lambda key, remote_task: batch)
     answer = remote_worker.play("task", ids)
     assert isinstance(answer, remote_worker.PlayedPart)
     assert answer.part.ids.tolist() == ids.tolist()
@@ -238,7 +238,7 @@ def test_a_machine_that_fails_while_it_makes_a_part_of_the_log_is_unfit_and_says
 def test_a_machine_that_cannot_play_is_named_and_its_work_goes_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
     full = remote_worker.MachineUnsuitable("OSError: [Errno 28] No space left on device")
 
-    async def answer(client: object, address: str, errand: dispatcher.RemoteTask) -> remote_worker.Answer:
+    async def answer(client: object, address: str, remote_task: dispatcher.RemoteTask) -> remote_worker.Answer:
         return full
 
     monkeypatch.setattr(dispatcher, "_done", answer)
@@ -250,9 +250,9 @@ def test_a_machine_that_cannot_play_is_named_and_its_work_goes_to_another(monkey
     with contextlib.closing(dispatcher.Dispatcher("tcp://lab:8786")) as made:
         full_lab = dispatcher.Known("tcp://lab2:1", hello())
         made._names["tcp://lab2:1"], made._present = "lab2", {"tcp://lab2:1"}
-        errand = dispatcher.RemoteTask(1, remote_worker.compute, (), None)
-        asyncio.run_coroutine_threadsafe(made._try(None, full_lab, errand), made._loop).result(10)  # type: ignore[arg-type]
-        assert made._waiting.get_nowait() is errand
+        remote_task = dispatcher.RemoteTask(1, remote_worker.compute, (), None)
+        asyncio.run_coroutine_threadsafe(made._try(None, full_lab, remote_task), made._loop).result(10)  # type: ignore[arg-type]
+        assert made._waiting.get_nowait() is remote_task
         assert made.received(0) == []
         assert f"lab2 (tcp://lab2:1) does not play: {full.why}" in made.notes()
         with pytest.raises(UnreachableError, match=r"can play; lab2 \(tcp://lab2:1\): OSError: .* No space left"):
@@ -311,14 +311,14 @@ class Last(First):
 
 @pytest.fixture
 def at_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Callable[[], bool]], None]]:
-    """A machine of one process with a task; this function says when its errands are interrupted."""
+    """A machine of one process with a task; this function says when its remote_tasks are interrupted."""
     (tmp_path / "slow.py").write_text(SLOW)
     agents = {"contenders": [f"{tmp_path}/slow.py:First"], "baseline": f"{tmp_path}/slow.py:Last"}
     keys = {"format": "head-to-head", "pairs": 20, "openings": "random:4", **agents}
     task = task_of(make_plan(load_config(None, keys)))
     dask_worker = SimpleNamespace(state=SimpleNamespace(nthreads=1))
     monkeypatch.setattr(remote_worker, "_jobs", 1)
-    remote_worker.receive("task", pickle.dumps(file_transfer.parcel_of(task)))
+    remote_worker.receive("task", pickle.dumps(file_transfer.bundle_of(task)))
 
     def interrupted_when(condition: Callable[[], bool]) -> None:
         monkeypatch.setattr(remote_worker, "_interruption", lambda key: (dask_worker, condition))
@@ -354,7 +354,7 @@ class ScriptedHub:
     address = "tcp://lab:8786"
 
     def __init__(self) -> None:
-        self.errands: list[dispatcher.RemoteTask] = []
+        self.remote_tasks: list[dispatcher.RemoteTask] = []
         self.returned: list[dispatcher.Returned] = []
         self.refused: dict[str, str] = {}
         self.machines: list[dispatcher.Known] = []
@@ -362,8 +362,8 @@ class ScriptedHub:
     def check(self) -> None:
         """It is always there."""
 
-    def send(self, errand: dispatcher.RemoteTask) -> None:
-        self.errands.append(errand)
+    def send(self, remote_task: dispatcher.RemoteTask) -> None:
+        self.remote_tasks.append(remote_task)
 
     def received(self, timeout: float) -> list[dispatcher.Returned]:
         returned, self.returned = self.returned, []
@@ -383,14 +383,14 @@ def test_a_machine_that_sends_other_games_than_it_was_asked_for_is_named_and_oth
             np.array(ids), GameEndings(np.ones(len(ids), np.int8), np.ones(len(ids), np.int8), [""] * len(ids)), b""
         )
         answer = remote_worker.PlayedPart(part, np.array([0]), np.zeros(1), {})
-        scripted.returned.append(dispatcher.Returned(scripted.errands[-1].number, answer, "tcp://other:1"))
+        scripted.returned.append(dispatcher.Returned(scripted.remote_tasks[-1].number, answer, "tcp://other:1"))
         return pool.finished(0)
 
     for wrong in ([4, 5, 6], [4], [4, 6], [4, 4]):
         scripted.refused.clear()
         assert send(*wrong) == []
         assert scripted.refused == {"tcp://other:1": "it sent games that were not requested, which were discarded"}
-        assert scripted.errands[-1].arguments[1].tolist() == [4, 5]
+        assert scripted.remote_tasks[-1].arguments[1].tolist() == [4, 5]
     (finished,) = send(5, 4)
     assert isinstance(finished, Finished)
     assert not pool.is_busy

@@ -15,7 +15,7 @@ from experiments.inference.elo import elo_from_score, score_from_elo
 from experiments.learn.spsa import SpsaPlan, moved, plan_of, width
 from experiments.plan.config import load_config
 from experiments.plan.tournament_plan import make_plan
-from experiments.play import game_recorder as ledgers
+from experiments.play import game_recorder
 from experiments.play.game_recorder import GameRecorder
 from experiments.record import log
 from experiments.record.finished_games import forfeited_game
@@ -61,17 +61,17 @@ def test_the_log_is_written_every_half_second_to_two_and_less_often_in_long_runs
     started: float, waited: float, is_written: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [0.0]
-    monkeypatch.setattr(ledgers, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(game_recorder, "time", SimpleNamespace(monotonic=lambda: now[0]))
     keys = {"format": "head-to-head", "contenders": ["greedy"], "baseline": "random", "pairs": 5}
     plan = make_plan(load_config(None, keys))
     log.games_folder(tmp_path).mkdir()
-    ledger = GameRecorder(tmp_path, plan)
+    recorder = GameRecorder(tmp_path, plan)
     now[0] = started - waited
-    ledger.write()
-    ledger.add(forfeited_game(plan.schedule, 0, 1, "why"))
+    recorder.write()
+    recorder.add(forfeited_game(plan.schedule, 0, 1, "why"))
     now[0] = float(started)
-    ledger.write_if_due()
-    assert (ledger.logged == 1) == is_written
+    recorder.write_if_due()
+    assert (recorder.logged == 1) == is_written
 
 
 @pytest.mark.parametrize(

@@ -268,22 +268,22 @@ def _run(
     started = time.monotonic()
     try:
         with deferred_interrupts() as interrupted:
-            ledger = GameRecorder(path, plan)
-            if ledger.duplicates:
-                notes.append(f"removed {ledger.duplicates:,} duplicate games from the log")
-            feed = BatchFeed(plan.schedule, ledger.points, jobs, stop(plan))
-            _LOGGER.info("%s: %d of %d games are in the log; %d jobs", path, ledger.logged, feed.total, jobs)
-            report = _reporter(ledger, feed, notes, show)
+            recorder = GameRecorder(path, plan)
+            if recorder.duplicates:
+                notes.append(f"removed {recorder.duplicates:,} duplicate games from the log")
+            feed = BatchFeed(plan.schedule, recorder.points, jobs, stop(plan))
+            _LOGGER.info("%s: %d of %d games are in the log; %d jobs", path, recorder.logged, feed.total, jobs)
+            report = _reporter(recorder, feed, notes, show)
             if feed.missing:
                 try:
-                    _play_in(pools, jobs, feed, ledger, interrupted, measure, notes, report)
+                    _play_in(pools, jobs, feed, recorder, interrupted, measure, notes, report)
                 finally:
-                    ledger.write()
+                    recorder.write()
         # Ctrl-C ends the merge at once: log parts that are not merged yet stay as they are.
         with until_interrupted():
             if not (feed.missing or interrupted() or run_directory.is_finished(path)):
                 report("merging", "")
-                ledger.close()
+                recorder.close()
     except MovedRunError as error:
         left = "; what is there now was left unchanged" if path.exists() else ""
         raise OSError(
@@ -295,25 +295,27 @@ def _run(
             f"{path}: cannot write the log: {error.strerror or error}; "
             f"{log.count_games(path):,} games are safe; resume with {command('tournament', '--resume', path)}"
         ) from error
-    if ledger.ended_by_clock and not on_the_clock(plan.entrants):
+    if recorder.ended_by_clock and not on_the_clock(plan.entrants):
         notes.append(
-            f"not reproducible: {ledger.ended_by_clock:,} games ended by a time limit, which depends on the machine"
+            f"not reproducible: {recorder.ended_by_clock:,} games ended by a time limit, which depends on the machine"
         )
-    notes += ledger.forfeit_notes()
+    notes += recorder.forfeit_notes()
     seconds = time.monotonic() - started
-    finished, reasons = run_directory.is_finished(path), dict(ledger.reasons)
+    finished, reasons = run_directory.is_finished(path), dict(recorder.reasons)
     state = "finished" if finished else "interrupted"
-    _LOGGER.info("%s: %s after %.1f s with %d of %d games", path, state, seconds, ledger.logged, feed.total)
+    _LOGGER.info("%s: %s after %.1f s with %d of %d games", path, state, seconds, recorder.logged, feed.total)
     for note in notes:
         _LOGGER.info("%s: %s", path, note)
-    return RunOutcome(path, plan, ledger.logged, feed.total, finished, seconds, ledger.points, reasons, tuple(notes))
+    return RunOutcome(
+        path, plan, recorder.logged, feed.total, finished, seconds, recorder.points, reasons, tuple(notes)
+    )
 
 
 def _play_in(
     pools: MakePool,
     jobs: int,
     feed: BatchFeed,
-    ledger: GameRecorder,
+    recorder: GameRecorder,
     interrupted: Interrupted,
     measure: Measure | None,
     notes: list[str],
@@ -323,9 +325,9 @@ def _play_in(
 
     If the machines of a run cannot be reached any more, it ends like an interrupted one.
     """
-    plan, known = ledger.plan, len(notes)
+    plan, known = recorder.plan, len(notes)
     with pools(jobs) as pool:
-        pool.assign(task_of(plan, str((ledger.path / run_directory.ENGINES).absolute())))
+        pool.assign(task_of(plan, str((recorder.path / run_directory.ENGINES).absolute())))
         if pool.fleet is None:
             _prepare(pool, plan, jobs, interrupted, notes, report)
 
@@ -335,12 +337,12 @@ def _play_in(
             report("playing", "", pool.fleet.machines if pool.fleet else None)
 
         try:
-            if not run_directory.load_run(ledger.path).processor_costs:
+            if not run_directory.load_run(recorder.path).processor_costs:
                 report("measuring")
                 names = to_measure(plan)
                 costs = measure(names) if measure else measure_in(pool, names, interrupted)
-                run_directory.note_costs(ledger.path, measured(costs))
-            play_missing(pool, feed, ledger, interrupted, look)
+                run_directory.note_costs(recorder.path, measured(costs))
+            play_missing(pool, feed, recorder, interrupted, look)
         except UnreachableError as error:
             notes.append(str(error))
 
@@ -358,13 +360,13 @@ def _fleet_notes(plan: Plan, fleet: Fleet) -> list[str]:
     return notes
 
 
-def _reporter(ledger: GameRecorder, feed: BatchFeed, notes: list[str], show: Show) -> Report:
+def _reporter(recorder: GameRecorder, feed: BatchFeed, notes: list[str], show: Show) -> Report:
     """Return the function that reports progress to the display."""
-    before = ledger.logged
+    before = recorder.logged
     started = last_game = time.monotonic()
     missing = feed.missing
-    cap = ledger.plan.config.hard_cap
-    may_hang = not cap and any(entrant.agent.is_user_code for entrant in ledger.plan.entrants)
+    cap = recorder.plan.config.hard_cap
+    may_hang = not cap and any(entrant.agent.is_user_code for entrant in recorder.plan.entrants)
     hint = _STUCK if cap is None else _STUCK_FOR_GOOD
 
     def report(phase: Phase, detail: str = "", machines: tuple[Machine, ...] | None = None) -> None:
@@ -375,13 +377,13 @@ def _reporter(ledger: GameRecorder, feed: BatchFeed, notes: list[str], show: Sho
         if phase != "playing" or feed.missing != missing:
             last_game, missing = now, feed.missing
         elapsed = now - started
-        rate = (ledger.logged - before) / elapsed if elapsed > 0 else 0.0
-        left = (feed.total - ledger.logged) / rate if rate > 0 else float("inf")
+        rate = (recorder.logged - before) / elapsed if elapsed > 0 else 0.0
+        left = (feed.total - recorder.logged) / rate if rate > 0 else float("inf")
         # Machines return what they have played every ten seconds or so.
         stuck = [hint] if may_hang and machines is None and now - last_game > LONGEST_SILENCE else []
-        all_notes = (*notes, *ledger.forfeit_notes(), *stuck)
-        counts = (ledger.logged, feed.total, rate, left)
-        show(RunProgress(ledger.plan, phase, detail, *counts, ledger.points, all_notes, machines=machines))
+        all_notes = (*notes, *recorder.forfeit_notes(), *stuck)
+        counts = (recorder.logged, feed.total, rate, left)
+        show(RunProgress(recorder.plan, phase, detail, *counts, recorder.points, all_notes, machines=machines))
 
     return report
 

@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any, TypeVar
 
 from experiments.play.cluster import remote_worker
-from experiments.play.cluster.dispatcher import ERRANDS_A_MACHINE, Dispatcher, Known, RemoteTask, Returned, connected
+from experiments.play.cluster.dispatcher import TASKS_A_MACHINE, Dispatcher, Known, RemoteTask, Returned, connected
 from experiments.play.cluster.remote_worker import Computed, Raised
 from experiments.play.pools.pool import TICK
 from experiments.play.pools.process_map import Result, values_of
@@ -27,13 +27,13 @@ class Connection:
     """A cluster that calls are sent to, and what is known about it; later maps reuse this knowledge.
 
     Attributes:
-        hub: dispatcher to its machines.
+        dispatcher: dispatcher to its machines.
         numbers: numbers of remote tasks, each used once.
         reported: notes that have been shown as warnings.
         seconds: mean time of a call on one core; 0 if unknown.
     """
 
-    hub: Dispatcher
+    dispatcher: Dispatcher
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     reported: set[str] = field(default_factory=set)
     seconds: float = 0.0
@@ -46,8 +46,8 @@ def connection(cluster: str) -> Iterator[Connection]:
     Raises:
         ValueError: the cluster cannot be reached.
     """
-    with connected(cluster) as hub:
-        yield Connection(hub)
+    with connected(cluster) as dispatcher:
+        yield Connection(dispatcher)
 
 
 def as_they_come_from(cluster: Connection, function: Callable[..., T], calls: Iterable[tuple[Any, ...]]) -> Iterator[T]:
@@ -64,23 +64,23 @@ def as_they_come_from(cluster: Connection, function: Callable[..., T], calls: It
 
 
 def _results(cluster: Connection, function: Callable[..., T], left: Iterator[tuple[Any, ...]]) -> Iterator[Result[T]]:
-    hub, out = cluster.hub, set[int]()
+    dispatcher, out = cluster.dispatcher, set[int]()
     while True:
-        while len(out) < ERRANDS_A_MACHINE * max(1, len(hub.machines)):
-            chunk = tuple(itertools.islice(left, _how_many(hub.machines, cluster.seconds)))
+        while len(out) < TASKS_A_MACHINE * max(1, len(dispatcher.machines)):
+            chunk = tuple(itertools.islice(left, _how_many(dispatcher.machines, cluster.seconds)))
             if not chunk:
                 break
             number = next(cluster.numbers)
             out.add(number)
-            hub.send(RemoteTask(number, remote_worker.compute, (function, chunk), None))
+            dispatcher.send(RemoteTask(number, remote_worker.compute, (function, chunk), None))
         if not out:
             return
-        hub.check()
-        for note in hub.notes():
+        dispatcher.check()
+        for note in dispatcher.notes():
             if note not in cluster.reported:
                 warnings.warn(note, stacklevel=2)
             cluster.reported.add(note)
-        for returned in hub.received(TICK):
+        for returned in dispatcher.received(TICK):
             out.discard(returned.number)
             computed = _computed(returned)
             seconds = computed.seconds if cluster.seconds == 0 else (cluster.seconds + computed.seconds) / 2

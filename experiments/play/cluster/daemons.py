@@ -22,7 +22,7 @@ from experiments.play.cluster.cluster_address import (
     read_when_there,
     scheduler_address,
 )
-from experiments.play.cluster.dispatcher import ERRANDS_A_MACHINE
+from experiments.play.cluster.dispatcher import TASKS_A_MACHINE
 from isolation.files.temp_folders import temporary_folder
 from isolation.loading.load_user_code import expand_path
 
@@ -136,7 +136,7 @@ async def _play_for(
     try:
         worker = await Worker(
             address,
-            nthreads=ERRANDS_A_MACHINE,
+            nthreads=TASKS_A_MACHINE,
             security=_security(certificates, "worker"),
             local_directory=str(folder),
             memory_limit=0,

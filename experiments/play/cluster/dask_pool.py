@@ -19,7 +19,7 @@ import numpy as np
 from experiments.plan.schedule import Ids
 from experiments.play.cluster import remote_worker
 from experiments.play.cluster.dispatcher import (
-    ERRANDS_A_MACHINE,
+    TASKS_A_MACHINE,
     Dispatcher,
     Known,
     LostError,
@@ -27,7 +27,7 @@ from experiments.play.cluster.dispatcher import (
     Returned,
     connected,
 )
-from experiments.play.cluster.file_transfer import parcel_of
+from experiments.play.cluster.file_transfer import bundle_of
 from experiments.play.cluster.remote_worker import Killed, PlayedPart, Raised, Value
 from experiments.play.pools.batch_feed import Pace
 from experiments.play.pools.pool import (
@@ -58,17 +58,17 @@ def reached(cluster: str) -> Iterator[MakePool]:
         ValueError: dask is not installed, or the cluster cannot be reached; in one line.
     """
     numbers = itertools.count(1)
-    with connected(cluster) as hub:
-        yield lambda jobs: DaskPool(hub, numbers)
+    with connected(cluster) as dispatcher:
+        yield lambda jobs: DaskPool(dispatcher, numbers)
 
 
 class DaskPool(Pool):
     """Pool of all machines of a cluster, which may come and go. Without any, tasks wait in the dispatcher."""
 
-    def __init__(self, hub: Dispatcher, numbers: Iterator[int]) -> None:
-        self._hub = hub
+    def __init__(self, dispatcher: Dispatcher, numbers: Iterator[int]) -> None:
+        self._dispatcher = dispatcher
         self._numbers = numbers
-        self._parcel = ("", b"")
+        self._bundle = ("", b"")
         self._batches: dict[int, Ids] = {}
         self._calls: set[int] = set()
         self._games: Counter[str] = Counter()
@@ -79,12 +79,12 @@ class DaskPool(Pool):
         """See `Pool.assign`."""
         self._drop()
         self._interpreted = {}
-        self._parcel = (token_hex(8), pickle.dumps(parcel_of(task)))
+        self._bundle = (token_hex(8), pickle.dumps(bundle_of(task)))
 
     @property
     def has_room(self) -> bool:
         """See `Pool.has_room`."""
-        return len(self._batches) < ERRANDS_A_MACHINE * max(1, len(self._hub.machines))
+        return len(self._batches) < TASKS_A_MACHINE * max(1, len(self._dispatcher.machines))
 
     @property
     def is_busy(self) -> bool:
@@ -94,8 +94,8 @@ class DaskPool(Pool):
     @property
     def fleet(self) -> Fleet:
         """See `Pool.fleet`."""
-        machines = tuple(map(self._machine, self._hub.machines))
-        return Fleet(machines, self._pace(), self._hub.notes(), dict(self._interpreted))
+        machines = tuple(map(self._machine, self._dispatcher.machines))
+        return Fleet(machines, self._pace(), self._dispatcher.notes(), dict(self._interpreted))
 
     def submit(self, ids: Ids, interpreted: bool = False) -> None:
         """See `Pool.submit`."""
@@ -111,8 +111,8 @@ class DaskPool(Pool):
 
     def finished(self, timeout: float) -> list[Event]:
         """See `Pool.finished`."""
-        self._hub.check()
-        returned = self._hub.received(timeout if self.is_busy else 0)
+        self._dispatcher.check()
+        returned = self._dispatcher.received(timeout if self.is_busy else 0)
         events = [event for event in map(self._event, returned) if event]
         return sorted(events, key=lambda event: (isinstance(event, Failed), isinstance(event, Died)))
 
@@ -132,13 +132,13 @@ class DaskPool(Pool):
 
     def _drop(self) -> None:
         if self.is_busy:
-            self._hub.drop(next(self._numbers), self._parcel[0])
+            self._dispatcher.drop(next(self._numbers), self._bundle[0])
         self._batches.clear()
         self._calls.clear()
 
     def _send(self, function: Callable[..., remote_worker.Answer], *arguments: object) -> int:
         number = next(self._numbers)
-        self._hub.send(RemoteTask(number, function, (self._parcel[0], *arguments), self._parcel))
+        self._dispatcher.send(RemoteTask(number, function, (self._bundle[0], *arguments), self._bundle))
         return number
 
     def _event(self, returned: Returned) -> Event | None:
@@ -168,12 +168,12 @@ class DaskPool(Pool):
 
     def _discard(self, address: str, ids: Ids | None) -> None:
         """Stop using a machine that returned games it was not asked for, and submit the requested games again."""
-        self._hub.refuse(address, "it sent games that were not requested, which were discarded")
+        self._dispatcher.refuse(address, "it sent games that were not requested, which were discarded")
         if ids is not None:
             self.submit(ids)
 
     def _pace(self) -> Pace:
-        known = self._hub.machines
+        known = self._dispatcher.machines
         cores = fmean(machine.hello.cores for machine in known) if known else 1.0
         longest = min(LONGEST_LATE, max(LONGEST, _SHARE * (time.monotonic() - self._began)))
         return Pace(max(1, len(known)), FIRST * cores, SHORTEST * cores, longest * cores)

@@ -26,7 +26,7 @@ from experiments.play.pools.pool import UnreachableError
 if TYPE_CHECKING:
     from distributed import Client
 
-ERRANDS_A_MACHINE = 2
+TASKS_A_MACHINE = 2
 """Number of tasks sent to a machine at a time, so that it never waits for the next one."""
 LOSSES_ALLOWED = 8
 """Number of machines that may be lost while doing a task; then it is not sent again."""
@@ -50,11 +50,11 @@ def connected(cluster: str) -> Iterator[Dispatcher]:
     _silence_dask()
     address = scheduler_address(cluster)
     check_certificates(address)
-    hub = Dispatcher(address)
+    dispatcher = Dispatcher(address)
     try:
-        yield hub
+        yield dispatcher
     finally:
-        hub.close()
+        dispatcher.close()
 
 
 class LostError(RuntimeError):
@@ -68,7 +68,7 @@ class RemoteTask:
     number: int
     function: Callable[..., Answer] = field(compare=False)
     arguments: tuple[Any, ...] = field(compare=False)
-    parcel: tuple[str, bytes] | None = field(compare=False)
+    bundle: tuple[str, bytes] | None = field(compare=False)
     losses: int = field(default=0, compare=False)
 
 
@@ -79,7 +79,7 @@ class Known:
     address: str
     hello: MachineInfo
     since: float = field(default_factory=time.monotonic)
-    parcel: str = ""
+    bundle: str = ""
     out: int = 0
     equipping: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -160,9 +160,9 @@ class Dispatcher:
         self._alone_since = now if self.machines else self._alone_since
         return now - self._alone_since > _ALONE
 
-    def send(self, errand: RemoteTask) -> None:
+    def send(self, remote_task: RemoteTask) -> None:
         """Queue a task for the next machine that has time."""
-        self._loop.call_soon_threadsafe(self._waiting.put_nowait, errand)
+        self._loop.call_soon_threadsafe(self._waiting.put_nowait, remote_task)
 
     def received(self, timeout: float) -> list[Returned]:
         """Return the results since the last call, waiting up to `timeout` seconds for the first one."""
@@ -248,7 +248,7 @@ class Dispatcher:
         assert isinstance(hello, MachineInfo)
         known = self._known[address] = Known(address, hello)
         try:
-            await asyncio.gather(*(self._send_on(client, known) for _ in range(ERRANDS_A_MACHINE)))
+            await asyncio.gather(*(self._send_on(client, known) for _ in range(TASKS_A_MACHINE)))
         finally:
             del self._known[address]
 
@@ -268,51 +268,51 @@ class Dispatcher:
     async def _send_on(self, client: Client, known: Known) -> None:
         """Send a machine one task after another."""
         while known.address not in self._refused:
-            errand = await self._waiting.get()
+            remote_task = await self._waiting.get()
             if known.address in self._refused:
-                self._waiting.put_nowait(errand)
-            elif errand.number >= self._dropped_below:
-                await self._try(client, known, errand)
+                self._waiting.put_nowait(remote_task)
+            elif remote_task.number >= self._dropped_below:
+                await self._try(client, known, remote_task)
 
-    async def _try(self, client: Client, known: Known, errand: RemoteTask) -> None:
+    async def _try(self, client: Client, known: Known, remote_task: RemoteTask) -> None:
         """Let a machine do a task and queue the result; on failure the task is queued again."""
         known.out += 1
         try:
-            await self._equip(client, known, errand)
-            answer = await _done(client, known.address, errand)
+            await self._equip(client, known, remote_task)
+            answer = await _done(client, known.address, remote_task)
         except Exception as error:  # raised by the machine or by dask
-            self._put_back(errand, is_lost=type(error).__name__ == "KilledWorker")
+            self._put_back(remote_task, is_lost=type(error).__name__ == "KilledWorker")
             await asyncio.sleep(_LOOK_EVERY)
             return
         except asyncio.CancelledError:
-            self._put_back(errand, is_lost=known.address not in self._present)
+            self._put_back(remote_task, is_lost=known.address not in self._present)
             raise
         finally:
             known.out -= 1
         if isinstance(answer, MachineUnsuitable):
             self.refuse(known.address, answer.why)
         if isinstance(answer, MachineUnsuitable | Cancelled):
-            self._put_back(errand, is_lost=False)
+            self._put_back(remote_task, is_lost=False)
             await asyncio.sleep(_LOOK_EVERY)
         else:
-            self._inbox.put(Returned(errand.number, answer, known.address))
+            self._inbox.put(Returned(remote_task.number, answer, known.address))
 
-    async def _equip(self, client: Client, known: Known, errand: RemoteTask) -> None:
+    async def _equip(self, client: Client, known: Known, remote_task: RemoteTask) -> None:
         """Send a machine the bundle of a task if it does not have it."""
         async with known.equipping:
-            if errand.parcel and known.parcel != errand.parcel[0]:
+            if remote_task.bundle and known.bundle != remote_task.bundle[0]:
                 await asyncio.wait_for(
-                    client.run(remote_worker.receive, *errand.parcel, workers=[known.address]), _ANSWER
+                    client.run(remote_worker.receive, *remote_task.bundle, workers=[known.address]), _ANSWER
                 )
-                known.parcel = errand.parcel[0]
+                known.bundle = remote_task.bundle[0]
 
-    def _put_back(self, errand: RemoteTask, is_lost: bool) -> None:
-        errand.losses += is_lost
-        if errand.losses < LOSSES_ALLOWED:
-            self._waiting.put_nowait(errand)
-        elif errand.number >= self._dropped_below:
+    def _put_back(self, remote_task: RemoteTask, is_lost: bool) -> None:
+        remote_task.losses += is_lost
+        if remote_task.losses < LOSSES_ALLOWED:
+            self._waiting.put_nowait(remote_task)
+        elif remote_task.number >= self._dropped_below:
             self._inbox.put(
-                Returned(errand.number, LostError(f"{errand.losses} machines were lost while running it"), "")
+                Returned(remote_task.number, LostError(f"{remote_task.losses} machines were lost while running it"), "")
             )
 
     async def _forget(self, key: str) -> None:
@@ -330,11 +330,11 @@ def _silence_dask() -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
-async def _done(client: Client, address: str, errand: RemoteTask) -> Answer:
+async def _done(client: Client, address: str, remote_task: RemoteTask) -> Answer:
     future = client.submit(
-        errand.function,
-        *errand.arguments,
-        key=f"isolation-{errand.number}-{token_hex(4)}",
+        remote_task.function,
+        *remote_task.arguments,
+        key=f"isolation-{remote_task.number}-{token_hex(4)}",
         workers=[address],
         allow_other_workers=False,
         pure=False,

@@ -66,7 +66,7 @@ def install_file(file: UserFile) -> Path:
     return folder / there.name
 
 
-def parcel_of(task: Task) -> TaskBundle:
+def bundle_of(task: Task) -> TaskBundle:
     """Bundle a task with the files of its agents.
 
     Raises:
@@ -75,13 +75,13 @@ def parcel_of(task: Task) -> TaskBundle:
     return TaskBundle(task, files_of(task.specs))
 
 
-def unpack_task(parcel: TaskBundle) -> Task:
+def unpack_task(bundle: TaskBundle) -> Task:
     """Unpack a task, with specs that name the files' paths on this machine.
 
     Raises:
         OSError: they cannot be written.
     """
-    return replace(parcel.task, specs=placed_specs(parcel.task.specs, parcel.files))
+    return replace(bundle.task, specs=placed_specs(bundle.task.specs, bundle.files))
 
 
 def files_of(specs: Iterable[str]) -> tuple[UserFile, ...]:

@@ -135,11 +135,11 @@ def greet(dask_worker: Any) -> MachineInfo:
     return MachineInfo(socket.gethostname(), _cores(dask_worker), _processor(), versions(), why_not if daemon else "")
 
 
-def receive(key: str, parcel: bytes) -> None:
+def receive(key: str, bundle: bytes) -> None:
     """Store a task bundle until it is needed."""
-    _parcels[key] = parcel
-    while len(_parcels) > _PARCELS_KEPT:
-        _parcels.popitem(last=False)
+    _bundles[key] = bundle
+    while len(_bundles) > _PARCELS_KEPT:
+        _bundles.popitem(last=False)
 
 
 def forget(key: str) -> None:
@@ -251,11 +251,11 @@ class _Batch:
     interpreted: dict[int, str]
 
 
-_Errand = TypeVar("_Errand")
+_Result = TypeVar("_Result")
 
 _jobs = 0
 _say: Callable[[str], None] = lambda line: None  # noqa: E731
-_parcels: OrderedDict[str, bytes] = OrderedDict()
+_bundles: OrderedDict[str, bytes] = OrderedDict()
 _forgotten: set[str] = set()
 _called_before: set[Callable[..., object]] = set()
 _leaving = threading.Event()
@@ -274,12 +274,12 @@ def jobs() -> int:
     return _jobs
 
 
-def _do(key: str, errand: Callable[[_Session], _Errand]) -> _Errand | MachineUnsuitable | Cancelled:
+def _do(key: str, remote_task: Callable[[_Session], _Result]) -> _Result | MachineUnsuitable | Cancelled:
     worker, interrupted = _interruption(key)
     with _one_at_a_time:
-        answer: _Errand | MachineUnsuitable | Cancelled
+        answer: _Result | MachineUnsuitable | Cancelled
         try:
-            answer = errand(_session_for(key, _cores(worker), interrupted))
+            answer = remote_task(_session_for(key, _cores(worker), interrupted))
         except Exception as error:
             answer = _unfit(error)
         if interrupted():
@@ -318,7 +318,7 @@ def _session_for(key: str, jobs: int, interrupted: Interrupted) -> _Session:
     """Return the session for the task of this key, with compiled agents."""
     global _session
     if _session is None or _session.key != key:
-        task = unpack_task(pickle.loads(_parcels[key]))
+        task = unpack_task(pickle.loads(_bundles[key]))
         pool = _session.pool if _session else LokyPool(jobs)
         pool.assign(task)
         _session = _Session(pool, jobs, key, task, interrupted, np.full(len(task.schedule.matches), np.nan))

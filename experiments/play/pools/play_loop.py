@@ -50,16 +50,16 @@ class Recorder(Protocol):
 
 
 def play_missing(
-    pool: Pool, feed: BatchFeed, ledger: Recorder, interrupted: Interrupted, report: Callable[[], None]
+    pool: Pool, feed: BatchFeed, recorder: Recorder, interrupted: Interrupted, report: Callable[[], None]
 ) -> None:
-    """Play until nothing is missing, or until interrupted; afterwards the ledger has every game that was returned.
+    """Play until nothing is missing, or until interrupted; afterwards the recorder has every game that was returned.
 
     Raises:
         UnreachableError: the workers cannot be reached any more.
         ValueError: workers die, or cannot be started, or a batch reports an error in the task.
         OSError: the log cannot be written.
     """
-    run = _Run(pool, feed, ledger, interrupted, Recovery(), CrashCounts(ledger.losers_by(FORFEITED)))
+    run = _Run(pool, feed, recorder, interrupted, Recovery(), CrashCounts(recorder.losers_by(FORFEITED)))
     while not interrupted():
         feed.pace = pool.fleet.pace if pool.fleet else feed.pace
         while pool.has_room and len(ids := feed.take()):
@@ -71,7 +71,7 @@ def play_missing(
         for event in pool.finished(TICK):
             for instruction in _take(event, run):
                 _obey(instruction, run)
-        ledger.write_if_due()
+        recorder.write_if_due()
         report()
 
 
@@ -81,7 +81,7 @@ class _Run:
 
     pool: Pool
     feed: BatchFeed
-    ledger: Recorder
+    recorder: Recorder
     interrupted: Interrupted
     recovery: Recovery
     killers: CrashCounts
@@ -103,14 +103,14 @@ def _without_forfeits(run: _Run, ids: Ids) -> Ids:
         if loser
     ]
     if lost:
-        run.ledger.add(joined(lost))
+        run.recorder.add(joined(lost))
     return ids[[loser is None for loser in losers]]
 
 
 def _take(event: Event, run: _Run) -> list[Instruction]:
     match event:
         case Finished(batch):
-            run.ledger.add(batch.played)
+            run.recorder.add(batch.played)
             run.feed.learn(batch.matches, batch.seconds)
             run.recovery.finished()
             _learn_of_killers(batch.played, run)
@@ -145,7 +145,7 @@ def _obey(instruction: Instruction, run: _Run) -> None:
             forfeits = run.killers.forfeiting(run.agents_of(suspect.game_id)) is not None
             played = None if forfeits else _play_alone(instruction, run)
             if played:
-                run.ledger.add(played)
+                run.recorder.add(played)
             else:
                 run.feed.give_back([suspect.game_id])
         case EndRun(why):
@@ -177,7 +177,7 @@ def _lost(lost: RecordLoss, alone: Pool, run: _Run) -> FinishedGames | None:
     """Return the game as lost by the player whose code killed the worker; None if interrupted before that is known."""
     game_id = lost.suspect.game_id
     agents = run.agents_of(game_id)
-    users = [side for side, agent in enumerate(agents, 1) if run.ledger.is_user_code(agent)]
+    users = [side for side, agent in enumerate(agents, 1) if run.recorder.is_user_code(agent)]
     killing = [side for side in users if len(users) == 2 and _kills(alone, game_id, side, run.interrupted)]
     if run.interrupted():
         return None
