@@ -76,6 +76,7 @@ def test_an_analysis_has_a_sentence_for_each_function_and_player(analysed: tuple
     assert "improved_score" not in lines
 
 
+@pytest.mark.slow
 def test_an_analysis_shows_each_opponent_the_costs_two_mistakes_and_what_to_do_next(analysed: tuple[Path, str]) -> None:
     text = analysed[1]
     for opponent in ("Random", "MM_Null", "MM_Open", "MM_Improved", "AB_Null", "AB_Open", "AB_Improved", "mean"):
@@ -87,6 +88,7 @@ def test_an_analysis_shows_each_opponent_the_costs_two_mistakes_and_what_to_do_n
     assert "- Rewrite line 8 of custom_score_2 so that it compiles" in text
 
 
+@pytest.mark.slow
 def test_the_page_and_the_markdown_of_an_analysis_say_the_same(analysed: tuple[Path, str]) -> None:
     folder, text = analysed
     page, markdown = (folder / name for name in ("page.html", "page.md"))
