@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isolation.suggestions import did_you_mean
-from isolation.usercode.output_capture import WantsToEnd, capture_output, prevent_exit
+from isolation.usercode.output_capture import WantsToEnd, capture_output, discard_output, prevent_exit
 from reports.text.rendering import Format, render_rows, terminal_width, wrapped
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def print_headline(headline: Headline) -> None:
 def capture_user_output(code: str) -> Iterator[None]:
     """Capture the output of user code during a command, and report its amount on stderr.
 
-    `code` is the name of the code in the report.
+    `code` is the name of the code in the report. What the code prints when this process ends is discarded.
 
     Raises:
             click.ClickException: the code tried to end the process.
@@ -56,6 +57,8 @@ def capture_user_output(code: str) -> Iterator[None]:
             yield
     except WantsToEnd as error:
         raise click.ClickException(f"{code}: the code {error}") from error
+    finally:
+        atexit.register(discard_output)  # called before what the code has registered so far
     if sentence := printed.sentence(code or "the code"):
         click.echo(f"Note: {sentence}", err=True)
 

@@ -28,7 +28,7 @@ from experiments.play.runner import play_tournament
 from experiments.roster import parse_agent
 from experiments.statistics.run_results import load_findings
 from isolation import Board, solve
-from isolation.checks.agent_checks import CheckResult
+from isolation.checks.check_result import CheckResult
 from isolation.rules.notation import cell_name
 from reports.board.handlers import move_values
 from reports.board.request_models import Position, board_of

@@ -1,6 +1,9 @@
 """Checks of players: what they play, how long they take, and whether their searches are right, told in plain words."""
 
 import re
+import subprocess
+import sys
+import threading
 import time
 
 import pytest
@@ -144,15 +147,15 @@ def chancy(game, player):
 
 
 def busy_for(milliseconds, *times):
-    """A player of the first edition that computes for so long in those of its moves, counted from 0."""
+    """A player of the first edition that computes for so long in those of its class's moves, counted from 0."""
 
     class Busy:
         asked = -1
 
         def get_move(self, game, legal_moves, time_left):
-            self.asked += 1
+            Busy.asked += 1
             started = time.process_time()
-            while self.asked in times and time.process_time() - started < milliseconds / 1e3:
+            while Busy.asked in times and time.process_time() - started < milliseconds / 1e3:
                 pass
             return legal_moves[0]
 
@@ -228,8 +231,8 @@ def third(what):
         ("", True, "in 480 comparisons"),
         ("the end", False, "is worth inf"),
         ("the wrong side", False, "is worth"),
-        ("unwritten", False, "returns None (is the method still to be written?)"),
-        ("a value", True, "not compared: it returns 1.5, a value and not an action"),
+        ("unwritten", False, "not compared, because it returns None (is the method still to be written?)"),
+        ("a value", True, "not compared, because it returns 1.5, a value and not an action"),
     ],
 )
 def test_searches_of_states_are_compared_as_well(wrong, ok, message):
@@ -274,3 +277,126 @@ def test_players_of_the_third_edition_are_named_so_and_know_both_sides():
     assert sides == {0, 1}
     time_finding = seen_of(Sided, "time")
     assert (time_finding.ok, time_finding.seen) == (True, "not checked; the last action on the queue counts")
+
+
+def deeper(self, state, depth):
+    """Pass the depth on at the root."""
+    return max(state.actions(), key=lambda action: self.value(state.result(action), depth))
+
+
+def test_a_root_that_passes_its_depth_on_looks_one_ply_further():
+    finding = seen_of(type("Deeper", (Searching,), {"alpha_beta": deeper}), "fixed-depth alpha_beta")
+    assert finding.ok
+    assert "; it looks one ply further than its depth says" in finding.seen
+    wrong = seen_of(type("Wrong", (Searching,), {"alpha_beta": deeper, "wrong": "the end"}), "fixed-depth alpha_beta")
+    assert not wrong.ok
+    assert "is worth inf" in wrong.seen
+
+
+def plain(self, state, depth):
+    return Searching.alpha_beta(self, state, depth)
+
+
+def evaluating(self, state, depth):
+    """Search with another evaluation, which is made of score."""
+    values = {action: self.evaluate(state.result(action)) for action in state.actions()}
+    return max(values, key=values.get) if depth == 1 else plain(self, state, depth)
+
+
+def prepared(self, state, depth):
+    """Search with what `get_action` has put in the context."""
+    return plain(self, state, depth) if self.context["turns"] else None
+
+
+def for_the_mover(self, state):
+    """Evaluate for the side to move, as negamax does."""
+    sign = 1 if state.player() == self.player_id else -1
+    return sign * Searching.score(self, state)
+
+
+@pytest.mark.parametrize(
+    ("methods", "reason"),
+    [
+        ({"alpha_beta": lambda self, state, depth, alpha, beta, maximizing_player: 0.0},
+         "it also needs alpha, beta and maximizing_player"),
+        ({"alpha_beta": lambda self, state: 0.0}, "it does not take a state and a depth"),
+        ({"score": lambda self, state, depth: 0.0}, "score also needs depth"),
+        ({"alpha_beta": lambda self, state, depth: state.actions()[0]}, "it does not call score"),
+        ({"alpha_beta": lambda self, state, depth: plain(self, state, 3)}, "at depths 1, 2 and 3 it does not look"),
+        ({"alpha_beta": prepared}, "it raises TypeError: 'NoneType' object is not subscriptable"),
+        ({"alpha_beta": evaluating, "evaluate": lambda self, state: self.score(state) - state.locs[0] % 13},
+         "makes other values of those of score"),
+        ({"score": for_the_mover, "wrong": "the wrong side"}, "score values positions for the side to move"),
+    ],
+)  # fmt: skip
+def test_searches_of_other_manners_are_not_compared(methods, reason):
+    finding = seen_of(type("Other", (Searching,), methods), "fixed-depth alpha_beta")
+    assert finding.ok, finding.seen
+    assert finding.seen.startswith("not compared, because ")
+    assert reason in finding.seen
+
+
+def test_each_comparison_and_move_has_a_new_player():
+    class Once(Prompt, MinimaxPlayer):
+        is_used = False
+
+        def get_move(self, game, time_left):
+            assert not self.is_used
+            self.is_used = True
+            return game.get_legal_moves()[0]
+
+        def minimax(self, game, depth):
+            assert not self.is_used
+            self.is_used = True
+            return super().minimax(game, depth)
+
+    assert seen_of(Once, "moves").ok
+    assert "in 480 comparisons" in seen_of(Once, "fixed-depth minimax").seen
+
+
+@pytest.mark.parametrize(("kept_waiting", "ok"), [(True, True), (False, False)])
+def test_a_move_is_not_ended_while_the_machine_does_not_run_it(monkeypatch, kept_waiting, ok):
+    class Waiting:
+        waited = False
+
+        def get_move(self, game, time_left):
+            if not Waiting.waited:
+                Waiting.waited = True
+                threading.Event().wait(0.2)  # by the clock, as if others had the processor
+            return game.get_legal_moves()[0]
+
+    monkeypatch.setattr("isolation.checks.agent_checks.LONGEST_MOVE", 0.1)
+    monkeypatch.setattr(
+        "isolation.usercode.timeouts._kept_waiting", lambda before, taken: taken if kept_waiting else 0.0
+    )
+    finding = seen_of(Waiting, "moves")
+    assert finding.ok == ok, finding.seen
+    assert ok or "takes longer than 0.1 s" in finding.seen
+
+
+def test_what_a_player_does_at_exit_leaves_nothing_on_the_terminal(tmp_path):
+    (tmp_path / "my_custom_player.py").write_text(AT_EXIT)
+    command = [sys.executable, "-m", "cli", "test-agent", str(tmp_path / "my_custom_player.py")]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    assert (tmp_path / "left").exists()
+    assert "ok    moves" in ended.stdout
+    assert "goodbye" not in ended.stdout
+    assert ended.stderr == ""
+
+
+AT_EXIT = """
+import atexit
+from pathlib import Path
+from sample_players import BasePlayer
+
+def save():
+    print("goodbye")
+    (Path(__file__).parent / "left").touch()
+    raise OSError("no such book")
+
+atexit.register(save)
+
+class CustomPlayer(BasePlayer):
+    def get_action(self, state):
+        self.queue.put(state.actions()[0])
+"""

@@ -16,7 +16,8 @@ from experiments.roster import parse_agent, parse_limit
 from experiments.statistics.run_results import RunResults
 from experiments.suite.screening import Mistake, Screening, screen, worst_mistakes
 from experiments.verdicts.contender_verdicts import judge
-from isolation.checks.agent_checks import CheckResult, check_player
+from isolation.checks.agent_checks import check_player
+from isolation.checks.check_result import CheckResult
 from isolation.loading.load_user_code import load_player
 from isolation.rules.outcome import REASON_WORDS, Reason
 

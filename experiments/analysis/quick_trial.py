@@ -14,7 +14,8 @@ from experiments.inference.pair_intervals import PairCounts, PairInterval, pair_
 from experiments.suite.agent_answers import AgentAnswers, ask, failing_position
 from experiments.suite.screening import Screening, screen
 from experiments.suite.suite_file import Suite, read_suite
-from isolation.checks.agent_checks import CheckResult, check_values
+from isolation.checks.agent_checks import check_values
+from isolation.checks.check_result import CheckResult
 from isolation.checks.search_cost import Cost, measure_costs
 from isolation.checks.speed import random_openings
 from isolation.compiling.compile_heuristic import CompileError, compile_heuristic

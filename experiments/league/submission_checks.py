@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pydantic import TypeAdapter
 
 from experiments.league.submissions import Submission
-from isolation.checks.agent_checks import CheckResult, checks_of_file
+from isolation.checks.agent_checks import checks_of_file
+from isolation.checks.check_result import CheckResult
 from isolation.processes.agent_pickling import recipe
 from isolation.processes.child import Setup, SetupError
 from isolation.processes.child_process import ChildProcess, exchange

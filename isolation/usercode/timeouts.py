@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import FrameType
 from typing import TypeVar
 
 T = TypeVar("T")
 _TICK = 1.0
 _WAITING = 10
+_SHORTEST = 0.01
 
 
 class UserCodeTimeout(Exception):
@@ -54,9 +57,11 @@ def wall_timeout(seconds: float, meanwhile: tuple[float, Callable[[], None]] | N
 
 @contextmanager
 def cpu_timeout(seconds: float) -> Iterator[None]:
-    """Interrupt Python code after `seconds` of CPU time, or ten times as much wall time.
+    """Interrupt Python code after `seconds` in which it computes or sleeps.
 
-    So a busy machine does not shorten the timeout. As with `wall_timeout`, this works only in the main thread.
+    Time in which the machine is too busy to run this process does not count, up to ten times `seconds` of wall time in
+    all. Where the system does not report it, code that sleeps has all of that. As with `wall_timeout`, this works only
+    in the main thread.
 
     Raises:
         UserCodeTimeout: the code took longer.
@@ -64,18 +69,44 @@ def cpu_timeout(seconds: float) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    started, before = time.monotonic(), _queued()
 
     def ring(number: int, frame: FrameType | None) -> None:
         raise UserCodeTimeout(f"takes longer than {seconds:g} s")
 
-    before = signal.signal(signal.SIGPROF, ring)
+    def ring_unless_kept(number: int, frame: FrameType | None) -> None:
+        taken = time.monotonic() - started
+        left = min(seconds - taken + _kept_waiting(before, taken), _WAITING * seconds - taken)
+        if left <= 0:
+            ring(number, frame)
+        signal.setitimer(signal.ITIMER_REAL, max(left, _SHORTEST))
+
+    handlers = signal.signal(signal.SIGPROF, ring), signal.signal(signal.SIGALRM, ring_unless_kept)
     signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        with wall_timeout(_WAITING * seconds):
-            yield
+        yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGPROF, handlers[0])
+        signal.signal(signal.SIGALRM, handlers[1])
+
+
+def _queued() -> dict[Path, float]:
+    """Return for each thread of this process the seconds that it was ready to run but was not run; Linux only."""
+    queued = {}
+    for thread in Path("/proc/self/task").glob("*/schedstat"):
+        with suppress(OSError, IndexError, ValueError):  # the thread has ended
+            queued[thread] = int(thread.read_text().split()[1]) / 1e9
+    return queued
+
+
+def _kept_waiting(before: Mapping[Path, float], taken: float) -> float:
+    """Return the seconds since `before` in which the machine was too busy to run a thread; `taken` if unknown."""
+    if not before:
+        return taken
+    return sum(seconds - before.get(thread, 0.0) for thread, seconds in _queued().items())
 
 
 def run_with_watchdog(work: Callable[[], T], sign: Callable[[], object], seconds: float) -> T:

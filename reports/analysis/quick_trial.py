@@ -7,7 +7,7 @@ from textwrap import indent
 from typing import Any
 
 from experiments.analysis.quick_trial import BASELINE, Trial
-from isolation.checks.agent_checks import CheckResult
+from isolation.checks.check_result import CheckResult
 from isolation.checks.search_cost import Cost
 from isolation.shell import command
 from reports.studies.screening import verdict

@@ -1,0 +1,60 @@
+"""Results of checks, and what the checks of players share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from isolation.editions.edition import THIRD, TOO_LATE, make_player
+from isolation.usercode.output_capture import WantsToEnd, prevent_exit
+from isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
+from isolation.usercode.user_exceptions import format_exception, origin, safe_repr
+
+LONGEST_CHECK = 3.0
+"""Seconds of CPU time after which a check ends with what it has seen."""
+LONGEST_MOVE = 5.0
+"""Timeout of making a player and of one answer, in seconds; see `cpu_timeout`."""
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """Result of a check: its name, whether it passed, what was observed, and the first failing position.
+
+    A note that is not `ok` is reported, but does not count as a failure.
+    """
+
+    check: str
+    ok: bool
+    seen: str
+    is_note: bool = False
+    fen: str = ""
+
+
+def new_player(factory: Callable[[], Any], seat: int = 0) -> Any:
+    """Return a new player object for a seat.
+
+    Raises:
+        Exception: any exception of the player's code, or a timeout.
+    """
+    with cpu_timeout(LONGEST_MOVE), prevent_exit():
+        return make_player(factory, seat)
+
+
+def describe_answer(answer: object) -> str:
+    """Describe an answer that is not a legal move."""
+    if answer is None:
+        return "returns None (is the method still to be written?)"
+    if answer is TOO_LATE:
+        return f"puts no action on its queue within {THIRD.usual_limit:g} ms of CPU time"
+    return f"plays {safe_repr(answer)}" + (", as if it had no move," if answer == (-1, -1) else "")
+
+
+def explain(error: BaseException) -> str:
+    """Describe the exception that ended a call."""
+    if isinstance(error, NotImplementedError):
+        return "raises NotImplementedError (still to be written)"
+    if isinstance(error, UserCodeTimeout | WantsToEnd):
+        return str(error)
+    where = origin(error)
+    return f"raises {format_exception(error)} ({where})" if where else f"raises {format_exception(error)}"
