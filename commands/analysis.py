@@ -99,7 +99,7 @@ def try_file(reference: str, baseline: str | None, limit: str | None, output: Fo
     from experiments.analysis.analyse_file import QUICK_LIMIT, try_functions
     from experiments.analysis.file_contents import read_file
     from experiments.roster.default_names import only_heuristic
-    from isolation.loading.load_user_code import doubts
+    from isolation.loading.load_user_code import load_warnings
     from reports.analysis.quick_trial import describe_trial, shown_trial_rows, trial_problems, trial_rows
     from reports.text.rendering import terminal_width, wrapped
 
@@ -109,7 +109,7 @@ def try_file(reference: str, baseline: str | None, limit: str | None, output: Fo
             only_heuristic(contents.path)  # raises an error that lists the file's contents
         is_single = len(contents.functions) == 1
         trials = try_functions(contents, baseline, limit or QUICK_LIMIT, in_python=is_single)
-        warned = doubts(contents.path)
+        warned = load_warnings(contents.path)
     if output != "table":
         print_rows(trial_rows(trials), output)
     elif is_single:

@@ -40,10 +40,10 @@ class Talk:
     def ask(self, line, until=None):
         """Say a line; what is answered up to a line that begins so, or nothing."""
         self.lines.put(line)
-        heard = []
-        while until is not None and not (heard and heard[-1].startswith(until)):
-            heard.append(self.said.get(timeout=60))
-        return heard
+        received = []
+        while until is not None and not (received and received[-1].startswith(until)):
+            received.append(self.said.get(timeout=60))
+        return received
 
     def end(self):
         self.lines.put("quit")
@@ -202,8 +202,8 @@ def test_proven_results_are_mates_in_plies_and_in_moves_where_their_distance_is_
     results = SearchResult(9, float("inf"), 7, 5, 0.001, (9, 29), True)
     lost = SearchResult(9, float("-inf"), 7, 5, 0.001, (9,), True)
 
-    def said(result, spoken=engine_search.UGI, counts_plies=True):
-        return format_info(result, board, spoken, counts_plies=counts_plies)
+    def said(result, protocol=engine_search.UGI, counts_plies=True):
+        return format_info(result, board, protocol, counts_plies=counts_plies)
 
     assert said(results) == "info depth 7 nodes 5 time 1 score mate 7 pv d4c6 a5b3"
     assert "score mate -4 pv d4c6,c6d4" in said(lost, engine_server.UCI)

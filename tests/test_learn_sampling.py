@@ -103,7 +103,7 @@ def test_what_is_best_is_found(spec: str, without_games: list[Batch], opponent: 
     seen: list[Any] = []
     sampling = sample(question(spec, SpsaPlan(8, 8, 20, 1), opponent), show=seen.append)
     jumps, weight, _ = sampling.parameters
-    assert (jumps.before, jumps.after, jumps.looked_through) == (1, 3, "1, 2, 3 or 5")
+    assert (jumps.before, jumps.after, jumps.range_text) == (1, 3, "1, 2, 3 or 5")
     assert weight.after < 0.8
     assert sampling.values.keys() >= {"jumps", "weight"}
     assert sampling.promised.low > (0 if opponent else 0.5)

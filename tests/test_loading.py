@@ -465,10 +465,10 @@ def test_what_python_warns_of_in_a_file_is_told_to_who_asks_and_to_nobody_else(t
     )
     load_module(agent)
     assert not recwarn.list
-    own, helpers = load_user_code.doubts(agent)
+    own, helpers = load_user_code.load_warnings(agent)
     assert own.startswith('line 3: "is" with ')
     assert helpers == "helper.py, line 2: assertion is always true, perhaps remove parentheses?"
-    assert load_user_code.doubts(write(tmp_path, fine="x = 1")) == []
+    assert load_user_code.load_warnings(write(tmp_path, fine="x = 1")) == []
 
 
 EXTENDED = """

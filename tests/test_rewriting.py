@@ -55,7 +55,6 @@ def interpreted(function: Callable[..., Any], board: Board, player: Any) -> floa
         return None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("function", IN_TURN, ids=lambda function: function.__name__)
 def test_a_heuristic_as_people_write_it_compiles_and_agrees_with_itself(function: FunctionType) -> None:
     compiled = compile_heuristic(function)

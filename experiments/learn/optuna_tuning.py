@@ -34,7 +34,7 @@ class SampledParameter:
     """What became of a parameter: what was looked through, in words, and its values."""
 
     name: str
-    looked_through: str
+    range_text: str
     before: float
     after: float
 
@@ -104,8 +104,8 @@ def sample(
     version = check_optuna()
 
     def described(space: Space) -> dict[str, object]:
-        looked_through = [[space.parameters[at].name, space.parameters[at].looked_through] for at in space.free]
-        return {"what": "sampling", "sampler": f"optuna {version}", "parameters": looked_through}
+        range_text = [[space.parameters[at].name, space.parameters[at].range_text] for at in space.free]
+        return {"what": "sampling", "sampler": f"optuna {version}", "parameters": range_text}
 
     with opened_study(question, out, jobs, cluster, described, with_choices=True) as study:
         tried = _asked_for(study, show)
@@ -219,7 +219,7 @@ def _finals(study: Study, finalists: Sequence[Point], vectors: int) -> Sampling:
     if promised.estimate <= (0.5 if against_itself else 0):
         best = start
     parameters = tuple(
-        SampledParameter(name, space.parameters[at].looked_through, before, after)
+        SampledParameter(name, space.parameters[at].range_text, before, after)
         for name, at, before, after in zip(space.names, space.free, start, best, strict=True)
     )
     return Sampling(

@@ -32,7 +32,7 @@ from experiments.play.run_extension import carry_over, extend
 from experiments.play.stop_rules import stop_rule
 from experiments.record import log, run_directory
 from experiments.record.run_directory import locked
-from isolation.checks.answer_checks import silence_of
+from isolation.checks.answer_checks import unresponsive_reason
 from isolation.checks.search_cost import Cost
 from isolation.loading.load_user_code import expand_path
 from isolation.processes.subprocess_player import HANGS_AFTER
@@ -406,7 +406,7 @@ def _prepare(
     interpreted = prepare(pool, _kit_of(plan), jobs, interrupted, tell)
     tell(", ".join(plan.entrants[index].agent.name for index in interpreted), interpreted)
     size = parse_size(plan.config.board)
-    silences = [silence_of(plan.entrants[index].agent, size) for index in interpreted if not interrupted()]
+    silences = [unresponsive_reason(plan.entrants[index].agent, size) for index in interpreted if not interrupted()]
     notes[known:] = [*_interpreted_notes(plan, interpreted), *filter(None, silences)]
 
 

@@ -20,7 +20,7 @@ from experiments.play.cluster.cluster_address import chosen
 from experiments.play.cluster.file_transfer import UserFile, files_of, placed_specs
 from experiments.play.parallel_map import parallel_map
 from experiments.roster import make_agent, make_agents, parse_spec
-from isolation.checks.answer_checks import silence_of
+from isolation.checks.answer_checks import unresponsive_reason
 from isolation.checks.search_cost import Cost, measure_costs
 from isolation.editions.classic_board import Board
 from isolation.games.batch_moves import BatchMoves, Positions, choose_moves, join_answers
@@ -99,7 +99,7 @@ def collect_answers(
         take(*answered)
     alone = [spec for spec in wanted if spec not in compiled]
     for spec in alone:
-        if silence := silence_of(wanted[spec], size):
+        if silence := unresponsive_reason(wanted[spec], size):
             raise ValueError(silence)
     files = files_of(alone) if chosen(cluster, jobs) else ()
     calls = (

@@ -47,7 +47,7 @@ def check_determinism(agent: Agent, size: tuple[int, int]) -> Agent:
     return agent
 
 
-def silence_of(agent: Agent, size: tuple[int, int]) -> str:
+def unresponsive_reason(agent: Agent, size: tuple[int, int]) -> str:
     """Return a message if an agent of user code does not finish a short search, as in an endless loop; else "".
 
     The search runs in a child process. Agents that cannot be tested, or fail in another way, return "".

@@ -52,7 +52,7 @@ class Step:
     name: str
     exchanges: tuple[tuple[tuple[str, ...], str], ...]
     expected: str
-    check: Check = lambda heard: ""
+    check: Check = lambda received: ""
     seconds: float | None = None
     quiet: float = 0.0
     is_needed: bool = True
@@ -76,12 +76,12 @@ def check_engine(program: Program, start: Start = start_engine) -> Generator[Eng
     Raises:
         ValueError: the engine cannot be started.
     """
-    spoken = PROTOCOLS[program.protocol] if program.protocol else _spoken_by(program, start)
-    opening = [_greeting(spoken), *_setting_up(spoken, program)]
+    protocol = PROTOCOLS[program.protocol] if program.protocol else _protocol_of(program, start)
+    opening = [_greeting(protocol), *_setting_up(protocol, program)]
     errors = temporary_folder("engine-errors").path / "errors.txt"
     lines: EngineLines | None = None
     try:
-        for number, step in enumerate(steps := [*opening, *_steps(spoken)]):
+        for number, step in enumerate(steps := [*opening, *_steps(protocol)]):
             if lines is None:
                 errors.unlink(missing_ok=True)
                 lines = start(program, str(errors))
@@ -101,30 +101,30 @@ def check_engine(program: Program, start: Start = start_engine) -> Generator[Eng
             lines.end()
 
 
-def _spoken_by(program: Program, start: Start) -> Protocol:
+def _protocol_of(program: Program, start: Start) -> Protocol:
     """Detect an engine's protocol: UGI unless it only knows UCI."""
-    for spoken in (UGI, UCI):
+    for protocol in (UGI, UCI):
         lines = start(program, "")
-        greeting = _take(_greeting(spoken), lines)
+        greeting = _take(_greeting(protocol), lines)
         lines.end()
         if greeting.passed:
-            return spoken
+            return protocol
     return UGI
 
 
 def _take(step: Step, lines: EngineLines, errors: Path | None = None) -> EngineCheckResult:
     """Send the lines of a step and judge the answers; `errors` is the file of the engine's standard error."""
     sent = " | ".join(line for group, _ in step.exchanges for line in group)
-    heard: list[str] = []
+    received: list[str] = []
     wrong, seconds = "", SECONDS if step.seconds is None else step.seconds
     for number, (group, until) in enumerate(step.exchanges):
-        heard = []
+        received = []
         try:
             if number and number == len(step.exchanges) - 1:
                 _expect_quiet(lines, step.quiet)
             for line in group:
                 lines.send(line.encode(), seconds)
-            _hear(lines, until, seconds, heard)
+            _receive_until(lines, until, seconds, received)
             if until == "bestmove":
                 _expect_no_more(lines)
         except TransportTimeout:
@@ -137,35 +137,35 @@ def _take(step: Step, lines: EngineLines, errors: Path | None = None) -> EngineC
             wrong = str(error)
         if wrong:
             break
-    wrong = wrong or step.check(heard)
-    last = heard[-1] if heard else "no line"
+    wrong = wrong or step.check(received)
+    last = received[-1] if received else "no line"
     seen = f"{to_one_line(last, _SHOWN)}; {wrong}" if wrong else to_one_line(last, _SHOWN)
     return EngineCheckResult(step.name, not wrong, to_one_line(sent, _SHOWN), step.expected, seen, step.is_needed)
 
 
-def _hear(lines: EngineLines, until: str, seconds: float, heard: list[str]) -> None:
-    """Append lines to `heard` until one begins with `until`."""
+def _receive_until(lines: EngineLines, until: str, seconds: float, received: list[str]) -> None:
+    """Append lines to `received` until one begins with `until`."""
     deadline = time.monotonic() + seconds
-    while not (until and heard and heard[-1].split()[:1] == [until]):
-        heard.append(lines.receive(max(0.0, deadline - time.monotonic())).decode(errors="replace").strip())
-        if heard[-1].split()[:1] == ["bestmove"] and until != "bestmove":
+    while not (until and received and received[-1].split()[:1] == [until]):
+        received.append(lines.receive(max(0.0, deadline - time.monotonic())).decode(errors="replace").strip())
+        if received[-1].split()[:1] == ["bestmove"] and until != "bestmove":
             raise _Unasked("an unrequested move")
 
 
 def _expect_quiet(lines: EngineLines, seconds: float) -> None:
     """Check that no move arrives for so many seconds."""
     with suppress(TransportTimeout):
-        _hear(lines, "", seconds, [])
+        _receive_until(lines, "", seconds, [])
 
 
 def _expect_no_more(lines: EngineLines) -> None:
     """Check that no second move follows: the answer to `isready` must be `readyok`."""
-    heard: list[str] = []
+    received: list[str] = []
     lines.send(b"isready", SECONDS)
     try:
-        _hear(lines, "readyok", SECONDS, heard)
+        _receive_until(lines, "readyok", SECONDS, received)
     except _Unasked:
-        raise _Unasked(f"a second one: {to_one_line(heard[-1], _SHOWN)}") from None
+        raise _Unasked(f"a second one: {to_one_line(received[-1], _SHOWN)}") from None
 
 
 class _Unasked(Exception):
@@ -182,18 +182,18 @@ def _last_errors(errors: Path | None) -> str:
     return f"; last line on standard error: {to_one_line(last, 2 * _SHOWN)}" if last else ""
 
 
-def _greeting(spoken: Protocol) -> Step:
-    name = f"completes the {spoken.name.upper()} handshake"
-    return Step(name, (((spoken.name,), spoken.greeted),), f"{spoken.greeted} within 10 s", _is_named)
+def _greeting(protocol: Protocol) -> Step:
+    name = f"completes the {protocol.name.upper()} handshake"
+    return Step(name, (((protocol.name,), protocol.greeted),), f"{protocol.greeted} within 10 s", _is_named)
 
 
-def _setting_up(spoken: Protocol, program: Program) -> Iterator[Step]:
+def _setting_up(protocol: Protocol, program: Program) -> Iterator[Step]:
     """Yield the steps repeated at every start of an engine: its options and, in UCI, the file of variants."""
     given = {name.lower() for name, _ in program.options}
     options = [f"setoption name {name} value {value}" for name, value in program.options]
     if options:
         yield _opened("accepts its own options", *options)
-    if spoken is UCI:
+    if protocol is UCI:
         path = () if "variantpath" in given else (f"setoption name VariantPath value {_variants()}",)
         yield _opened("accepts variants", *path, "setoption name UCI_Variant value joust7x7")
 
@@ -202,53 +202,53 @@ def _opened(name: str, *sent: str) -> Step:
     return Step(name, (((*sent, "isready"), "readyok"),), "readyok, and no error about opening a file", _is_read)
 
 
-def _is_read(heard: list[str]) -> str:
-    return next((f"it wrote {to_one_line(line, _SHOWN)!r}" for line in heard if UNREAD in line.lower()), "")
+def _is_read(received: list[str]) -> str:
+    return next((f"it wrote {to_one_line(line, _SHOWN)!r}" for line in received if UNREAD in line.lower()), "")
 
 
-def _is_named(heard: list[str]) -> str:
-    return "" if any(line.startswith("id name ") for line in heard) else "no line id name …"
+def _is_named(received: list[str]) -> str:
+    return "" if any(line.startswith("id name ") for line in received) else "no line id name …"
 
 
-def _steps(spoken: Protocol) -> Iterator[Step]:
+def _steps(protocol: Protocol) -> Iterator[Step]:
     """Yield all steps after the opening ones, in order."""
     yield Step("is ready", ((("isready",), "readyok"),), "readyok")
     yield Step("ignores unknown commands", ((("xyzzy 1 2", "isready"), "readyok"),), "readyok")
-    yield Step("starts a game", (((spoken.new_game, "isready"), "readyok"),), "readyok")
-    yield from _moving(spoken)
-    yield from _timing(spoken)
-    if spoken is UGI:
+    yield Step("starts a game", (((protocol.new_game, "isready"), "readyok"),), "readyok")
+    yield from _moving(protocol)
+    yield from _timing(protocol)
+    if protocol is UGI:
         yield from _querying()
     yield Step("quits", ((("quit",), ""),), "the end of its output", seconds=5.0)
 
 
-def _moving(spoken: Protocol) -> Iterator[Step]:
+def _moving(protocol: Protocol) -> Iterator[Step]:
     placed = Board.from_moves([24, 14])
     for limit in ("depth 1", "depth 3", "nodes 1", "nodes 500"):
-        yield _move_step(f"moves by {limit}", placed, spoken, f"go {limit}")
-    yield _move_step("reports its search", placed, spoken, "go depth 2", check=partial(_informs, placed))
-    if spoken is UGI:
+        yield _move_step(f"moves by {limit}", placed, protocol, f"go {limit}")
+    yield _move_step("reports its search", placed, protocol, "go depth 2", check=partial(_informs, placed))
+    if protocol is UGI:
         moves = Board.from_moves([24, 14, 9])
         sent = ("position startpos moves N@d4 N@a5 d4c6", "isready", "go depth 1")
         check = partial(_is_legal, moves)
         yield Step("replays moves", ((sent, "bestmove"),), "a legal move", check, OTHERS_SECONDS, is_needed=False)
     for plies in (0, 1):
-        yield _move_step(f"places knight {plies + 1}", Board.from_moves([24, 14][:plies]), spoken, "go nodes 100")
+        yield _move_step(f"places knight {plies + 1}", Board.from_moves([24, 14][:plies]), protocol, "go nodes 100")
     for size in _SIZES:
         for board in _game(size):
-            yield _move_step(f"moves on {size}, ply {board.move_count + 1}", board, spoken, "go nodes 50")
+            yield _move_step(f"moves on {size}, ply {board.move_count + 1}", board, protocol, "go nodes 50")
 
 
-def _timing(spoken: Protocol) -> Iterator[Step]:
+def _timing(protocol: Protocol) -> Iterator[Step]:
     board = Board.from_moves([24, 14])
-    clocks = ("p1time", "p2time", "p1inc", "p2inc") if spoken is UGI else ("wtime", "btime", "winc", "binc")
+    clocks = ("p1time", "p2time", "p1inc", "p2inc") if protocol is UGI else ("wtime", "btime", "winc", "binc")
     late = (MOVETIME + LATE_MS) / 1e3
     name = f"moves within {MOVETIME} ms"
-    yield _move_step(name, board, spoken, f"go movetime {MOVETIME}", seconds=late)
-    yield _move_step("moves by the clock", board, spoken, f"go {clocks[0]} 2000 {clocks[1]} 2000", seconds=2.0)
+    yield _move_step(name, board, protocol, f"go movetime {MOVETIME}", seconds=late)
+    yield _move_step("moves by the clock", board, protocol, f"go {clocks[0]} 2000 {clocks[1]} 2000", seconds=2.0)
     increments = f"go {clocks[0]} 500 {clocks[1]} 500 {clocks[2]} 100 {clocks[3]} 100"
-    yield _move_step("moves by the clock with increments", board, spoken, increments, seconds=(500 + LATE_MS) / 1e3)
-    searching = ((*_position(board, spoken), "go infinite", "isready"), "readyok")
+    yield _move_step("moves by the clock with increments", board, protocol, increments, seconds=(500 + LATE_MS) / 1e3)
+    searching = ((*_position(board, protocol), "go infinite", "isready"), "readyok")
     yield Step(
         "searches until stopped, and answers isready meanwhile",
         (searching, (("stop",), "bestmove")),
@@ -268,15 +268,15 @@ def _querying() -> Iterator[Step]:
 
 
 def _move_step(
-    name: str, board: Board, spoken: Protocol, go: str, check: Check | None = None, seconds: float | None = None
+    name: str, board: Board, protocol: Protocol, go: str, check: Check | None = None, seconds: float | None = None
 ) -> Step:
     """Return a step that asks for a move once the engine is ready."""
-    exchanges = (((*_position(board, spoken), "isready"), "readyok"), ((go,), "bestmove"))
+    exchanges = (((*_position(board, protocol), "isready"), "readyok"), ((go,), "bestmove"))
     return Step(name, exchanges, "a legal move", check or partial(_is_legal, board), seconds)
 
 
-def _position(board: Board, spoken: Protocol) -> tuple[str, ...]:
-    variant = (f"setoption name UCI_Variant value {variant_of(board)}",) if spoken is UCI else ()
+def _position(board: Board, protocol: Protocol) -> tuple[str, ...]:
+    variant = (f"setoption name UCI_Variant value {variant_of(board)}",) if protocol is UCI else ()
     return (*variant, f"position fen {board.fen}")
 
 
@@ -289,8 +289,8 @@ def _game(size: str) -> Iterator[Board]:
         board.play_cell(generator.choice(board.legal_cells()))
 
 
-def _is_legal(board: Board, heard: list[str]) -> str:
-    word = (heard[-1].split()[1:] or [""])[0]
+def _is_legal(board: Board, received: list[str]) -> str:
+    word = (received[-1].split()[1:] or [""])[0]
     try:
         read_move(board, word)
     except ValueError as error:
@@ -299,20 +299,20 @@ def _is_legal(board: Board, heard: list[str]) -> str:
     return ""
 
 
-def _informs(board: Board, heard: list[str]) -> str:
+def _informs(board: Board, received: list[str]) -> str:
     info = Info()
-    for line in heard:
+    for line in received:
         info = add_info(info, line) if line.startswith("info ") else info
     missing = [name for name, there in (("depth", info.depth), ("nodes", info.nodes), ("pv", info.pv)) if not there] + (
         ["score"] if info.score != info.score else []
     )
     if missing:
         return f"no {', '.join(missing)} in its info"
-    return _is_legal(board, heard) or _is_legal(board, [f"bestmove {info.pv[0]}"])
+    return _is_legal(board, received) or _is_legal(board, [f"bestmove {info.pv[0]}"])
 
 
-def _is_said(said: str, heard: list[str]) -> str:
-    return "" if said in heard else f"not {said}"
+def _is_said(said: str, received: list[str]) -> str:
+    return "" if said in received else f"not {said}"
 
 
 def _variants(sizes: Sequence[tuple[int, int]] = ((7, 7), (5, 6), (9, 11))) -> Path:

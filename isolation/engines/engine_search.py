@@ -85,7 +85,7 @@ class RunningSearch:
         self,
         plan: SearchPlan,
         board: Board,
-        spoken: Protocol,
+        protocol: Protocol,
         ask: Ask,
         say: Callable[[str], None],
         *,
@@ -101,7 +101,7 @@ class RunningSearch:
             compiling: the thread that compiles the agent's code, if it is still running. The search waits for it up to
                 `plan.patience`; after that, the first legal move is the answer.
         """
-        self._plan, self._board, self._spoken, self._ask, self._send = plan, board, spoken, ask, say
+        self._plan, self._board, self._protocol, self._ask, self._send = plan, board, protocol, ask, say
         self._is_infinite = is_infinite
         self._compiling = compiling
         self._started = time.perf_counter()
@@ -208,14 +208,14 @@ class RunningSearch:
             self._thread.join(_OFTEN)
 
     def _told(self, result: SearchResult) -> str:
-        return format_info(result, self._board, self._spoken, counts_plies=self._plan.agent.has_depth)
+        return format_info(result, self._board, self._protocol, counts_plies=self._plan.agent.has_depth)
 
     def _answer(self, result: SearchResult | None) -> None:
         if result is None:
             move, info = next(iter(self._board.legal_cells())), ""
         else:
             move, info = result.move, self._told(result)
-        self._close(info, write_move(self._board, move, self._spoken.moves))
+        self._close(info, write_move(self._board, move, self._protocol.moves))
 
     def _inform(self, line: str) -> None:
         with self._lock:
@@ -231,7 +231,7 @@ class RunningSearch:
                 self._send(f"{info}\nbestmove {move}" if info and info != self._last else f"bestmove {move}")
 
 
-def format_info(result: SearchResult, board: Board, spoken: Protocol, *, counts_plies: bool) -> str:
+def format_info(result: SearchResult, board: Board, protocol: Protocol, *, counts_plies: bool) -> str:
     """Format a search result as an info line.
 
     A proven result is a mate in so many plies (UGI) or moves (UCI) if that number is known: if the move ends the game,
@@ -241,12 +241,12 @@ def format_info(result: SearchResult, board: Board, spoken: Protocol, *, counts_
     for cell in result.pv:
         if cell not in after.legal_cells():
             break
-        moves.append(write_move(after, cell, spoken.moves))
+        moves.append(write_move(after, cell, protocol.moves))
         after.play_cell(cell)
     score = "" if isnan(result.score) else f" score cp {_centipawns(result.score)}"
     plies = 1 if board.successor(result.move).outcome() else result.depth if counts_plies and result.exact else 0
     if isinf(result.score) and plies > 0:
-        distance = plies if spoken is UGI else (plies + 1) // 2
+        distance = plies if protocol is UGI else (plies + 1) // 2
         score = f" score mate {distance if result.score > 0 else -distance}"
     milliseconds = round(1e3 * result.seconds)
     return f"info depth {result.depth} nodes {result.nodes} time {milliseconds}{score} pv {' '.join(moves)}"

@@ -53,7 +53,7 @@ class _Server:
         self._lock = threading.Lock()
         self._write = say
         self._size = size
-        self._spoken = UGI
+        self._protocol = UGI
         self._variant = "joust"
         self._board: Board | None = Board.from_moves([], size)
         self._players: dict[Limit | None, Player] = {}
@@ -97,17 +97,17 @@ class _Server:
             self._forget()
             self._board = self._start()
 
-    def _greet(self, spoken: Protocol) -> None:
-        self._spoken = spoken
+    def _greet(self, protocol: Protocol) -> None:
+        self._protocol = protocol
         self._say(f"id name {self._agent.name}\nid author Knight's Isolation")
-        if spoken is UCI:
+        if protocol is UCI:
             known = " ".join(f"var {variant}" for variant in _VARIANTS)
             self._say(f"option name UCI_Variant type combo default joust {known}")
             self._say("option name VariantPath type string default <empty>")
         else:
             self._say(f"option name Board type string default {self._size}")
         self._board = self._start()
-        self._say(spoken.greeted)
+        self._say(protocol.greeted)
 
     def _get_ready(self) -> None:
         """Compile the agent's code, so that no move waits for it."""
@@ -136,7 +136,7 @@ class _Server:
             raise ValueError(f"no option {name[:40]}")
 
     def _start(self) -> Board:
-        return start_of(self._variant) if self._spoken is UCI else Board.from_moves([], self._size)
+        return start_of(self._variant) if self._protocol is UCI else Board.from_moves([], self._size)
 
     def _position(self, words: list[str]) -> Board:
         there = words.index("moves") if "moves" in words else len(words)
@@ -173,7 +173,7 @@ class _Server:
             self._say(f"info string {note}")
         compiling = self._compiled_beside(board) if isfinite(plan.patience) else None
         self._thinking = RunningSearch(
-            plan, board, self._spoken, self._ask, self._say, is_infinite=search.is_infinite, compiling=compiling
+            plan, board, self._protocol, self._ask, self._say, is_infinite=search.is_infinite, compiling=compiling
         )
 
     def _compiled_beside(self, board: Board) -> threading.Thread | None:

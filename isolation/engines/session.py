@@ -138,7 +138,7 @@ class Session:
     is_due: bool = field(default=False, init=False)
     options: list[str] = field(default_factory=list, init=False)
     info: Info = field(default=Info(), init=False)
-    _spoken: Spoken = field(default=UGI, init=False)
+    _protocol: Spoken = field(default=UGI, init=False)
     _said: deque[_Line] = field(default_factory=lambda: deque(maxlen=_SHOWN_SAID), init=False)
     _heard: deque[_Line] = field(default_factory=lambda: deque(maxlen=_SHOWN_HEARD), init=False)
     _lines: int = field(default=0, init=False)
@@ -152,7 +152,7 @@ class Session:
         Raises:
             Forfeit: the engine does not answer by `deadline` of the monotonic clock, or lacks an option.
         """
-        self._spoken = self._agreed_upon(deadline)
+        self._protocol = self._agreed_upon(deadline)
         self._until = time.monotonic() + max(self.waits.cap, self.waits.start)
         for name, value in self.program.options:
             self._set_option(name, value)
@@ -165,7 +165,7 @@ class Session:
             Forfeit: the engine has ended, or is not ready in time.
         """
         self._until = time.monotonic() + self.waits.cap
-        self._say(self._spoken.new_game)
+        self._say(self._protocol.new_game)
         self._await_ready()
 
     def choose(self, board: Board, limit: Limit) -> SearchResult:
@@ -176,7 +176,7 @@ class Session:
         """
         self.info = Info()
         self._until = time.monotonic() + self.waits.cap
-        if self._spoken is UCI:
+        if self._protocol is UCI:
             self._agree_on_variant(board)
         self._say(f"position fen {board.fen}")
         self._await_ready()
@@ -201,17 +201,17 @@ class Session:
     def _agreed_upon(self, deadline: float) -> Spoken:
         """Greet the engine and return its protocol. Unless the program names one, UGI is tried first."""
         if self.program.protocol:
-            spoken = PROTOCOLS[self.program.protocol]
+            protocol = PROTOCOLS[self.program.protocol]
         else:
             self._say(UGI.name)
             self._say("isready")
             if self._hear_until((UGI.greeted, "readyok"), deadline) == UGI.greeted:
                 self._hear_until("readyok", deadline)
                 return UGI
-            spoken = UCI
-        self._say(spoken.name)
-        self._hear_until(spoken.greeted, deadline)
-        return spoken
+            protocol = UCI
+        self._say(protocol.name)
+        self._hear_until(protocol.greeted, deadline)
+        return protocol
 
     def _learn(self, line: str) -> None:
         if UNREAD in line.lower():

@@ -290,7 +290,7 @@ def sources(path: str | Path) -> dict[str, bytes]:
     return {str(source.relative_to(file.parent)): content for source, content in _sources(file).items()}
 
 
-def doubts(path: str | Path) -> list[str]:
+def load_warnings(path: str | Path) -> list[str]:
     """Return Python's warnings for a file and the siblings it imports, such as `is` with a number.
 
     Loading itself prints no warnings, since workers load a file many times.

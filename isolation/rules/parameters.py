@@ -70,10 +70,10 @@ class Parameter:
         return int(value) if self.is_whole else float(value)
 
     def __str__(self) -> str:
-        return f"{self.name}={self.default:g} ({self.looked_through})"
+        return f"{self.name}={self.default:g} ({self.range_text})"
 
     @property
-    def looked_through(self) -> str:
+    def range_text(self) -> str:
         """The range searched by tools, in words."""
         return choices_text(self.choices) if self.choices else range_text(self.low, self.high)
 

@@ -126,13 +126,13 @@ def detect_ctrl_c() -> Iterator[IsCtrlC]:
 
         return hear
 
-    heard = {number: handler for number, handler in before.items() if callable(handler)}
-    for number, handler in heard.items():
+    handlers = {number: handler for number, handler in before.items() if callable(handler)}
+    for number, handler in handlers.items():
         signal.signal(number, listening_before(handler))
     try:
         yield lambda error: isinstance(error, KeyboardInterrupt) and bool(pressed)
     finally:
-        for number, handler in heard.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)
 
 

@@ -20,12 +20,12 @@ from reports.text.verdict_words import verdict_clause, verdict_of
 _INDENT = "  "
 
 
-def describe_trial(name: str, trial: Trial, doubts: Sequence[str] = ()) -> str:
+def describe_trial(name: str, trial: Trial, python_warnings: Sequence[str] = ()) -> str:
     """Return the findings of a trial of FILE:FUNCTION, one per line, wrapped to the terminal's width.
 
-    `doubts` are Python's warnings about the file.
+    `python_warnings` are Python's warnings about the file.
     """
-    warnings = [f"Python warns: {doubt}" for doubt in doubts]
+    warnings = [f"Python warns: {warning}" for warning in python_warnings]
     lines = (
         *_compiling(trial),
         *_cost(trial),

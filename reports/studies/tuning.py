@@ -118,7 +118,7 @@ def _sampled(sampling: Sampling) -> Section:
     rows = tuple(
         {
             "parameter": parameter.name,
-            "range": parameter.looked_through,
+            "range": parameter.range_text,
             "before": short(parameter.before),
             "after": short(parameter.after),
         }
