@@ -35,12 +35,14 @@ class Problem:
         line: of the generated source: that stays what it is where the function moves in its file.
         is_difference: it compiles, and computes something else than Python.
         is_kept: it is so in every process; what took too long here and now, or is a fault of ours, may not be.
+        is_fault: the compiler itself failed, which it may not do on what is written otherwise.
     """
 
     reason: str
     line: int | None = None
     is_difference: bool = False
     is_kept: bool = True
+    is_fault: bool = False
 
 
 def compare(

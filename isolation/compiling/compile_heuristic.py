@@ -143,7 +143,7 @@ def compiled_alone(function: Heuristic, size: tuple[int, int] = (7, 7)) -> Compi
 def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
     rewritten = rewrite(function)
     compiled, problem = _tried(function, rewritten, size)
-    if problem is not None and problem.is_kept:
+    if problem is not None and (problem.is_kept or problem.is_fault):
         seen = {rewritten.source}
         for attempt in range(1, ATTEMPTS):
             wider = rewrite(function, attempt)
@@ -189,7 +189,9 @@ def _uncompiled(function: Heuristic, rewritten: Rewritten) -> CompiledHeuristic:
 
 def _written(problem: Problem | None) -> str:
     """The text of the file that keeps a problem, or that there is none."""
-    return json.dumps(problem and {key: value for key, value in asdict(problem).items() if key != "is_kept"})
+    return json.dumps(
+        problem and {key: value for key, value in asdict(problem).items() if key not in ("is_kept", "is_fault")}
+    )
 
 
 def _known_problem(file: Path) -> Any:
@@ -223,7 +225,7 @@ def _why_not_compiled(compiled: CompiledHeuristic, rewritten: Rewritten, size: t
     try:
         compiled._evaluation(*size)
     except CompilerFault as fault:
-        return Problem(str(fault), is_kept=False)
+        return Problem(str(fault), is_kept=False, is_fault=True)
     except RecursionError:  # how deep is too deep depends on who calls
         return Problem("it is nested too deeply to be compiled", is_kept=False)
     except CompileError as error:

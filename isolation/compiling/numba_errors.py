@@ -138,7 +138,7 @@ def _line(message: str) -> int | None:
 
 
 def _plain(types: str) -> str:
-    for pattern, words in _TYPES:
+    for pattern, words in _TYPES * 2:  # what is inside another type first
         types = re.sub(pattern, words, types)
     return types.strip()
 

@@ -40,6 +40,7 @@ from isolation.compiling.rewrites.nonlocals import LowerNonlocals
 from isolation.compiling.rewrites.numeric import LowerNumerics
 from isolation.compiling.rewrites.one_kind import UseOneKind
 from isolation.compiling.rewrites.optional import LowerOptional
+from isolation.compiling.rewrites.partials import LowerPartials
 from isolation.compiling.rewrites.records import LowerRecords
 from isolation.compiling.rewrites.set_order import OrderSets
 from isolation.compiling.rewrites.split_dictionaries import SplitDictionaries
@@ -284,6 +285,7 @@ class _Module:
         passes = (
             LowerNonlocals(context),
             ResolveAliases(context),
+            LowerPartials(context),
             *(
                 [Prune(context), Fold(context, given), CleanUp(context)]
                 if self.prunes

@@ -4,13 +4,14 @@
 | --- | --- | --- |
 | aliases | `moves = game.get_legal_moves`, then `moves(player)` | `game.get_legal_moves(player)` |
 | nonlocals | `nonlocal count` | a list with one element |
+| partials | `near = partial(distance, here)` | `near = lambda cell: distance(here, cell)` |
 | cleanup | docstrings, annotations, `print`, logging, imports inside the function | nothing |
 | cleanup | `lambda cell, middle=middle: ...` | a variable that holds the default |
 | constant_folding | `if path is None` where nobody gives a path, `if DEBUG` | the branch that is taken |
 | constant_folding | what follows a `return`, `DEBUG = False`; only where it does not compile otherwise | nothing |
 | records | `Point(row, column).row`, of a named tuple, a dataclass or another class | `(row, column)[0]` |
 | split_dictionaries | `lines["row"]`, all keys written out; only where it does not compile otherwise | a variable |
-| texts | `str(count)`, `f"{own}-{opp}"` | texts joined by `+` |
+| texts | `str(count)`, `f"{own}-{opp}"`, `bin(mask).count("1")` | texts joined by `+`, a count of bits |
 | counters | `counts[row] += 1` of a `Counter` or `defaultdict` | a key made sure of first |
 | unpacking | `manhattan(*cell)`, `rows, columns = zip(*cells)`, `[*own, *opponent]` | each part |
 | loops.unrolling | `sum(w * f(game, player) for f, w in PARTS)` | a term for each function |

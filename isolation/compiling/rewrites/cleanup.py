@@ -40,18 +40,31 @@ class CleanUp(Rewrite):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         """Make an inner function known."""
-        defaults = self._kept_defaults(node)
-        self._learn(node.name, Callee(Nested(node, self.scope)), node)
+        defaults: list[ast.stmt] = self._kept_defaults(node)
+        called = node.name
+        if called in self.repeated:  # which one is meant is found out by a number: see `choices`
+            called = self.context.fresh(called)
+            defaults.append(at(node, ast.Assign([target(node.name)], ast.Name(called, ast.Load()))))
+        self._learn(called, Callee(Nested(node, self.scope)), node)
         return defaults
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Make a lambda known that is given a name, and which variables are games and players."""
-        if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+        place = node.targets[0]
+        lambdas = _lambdas_assigned(place, node.value) if len(node.targets) == 1 else []
+        if lambdas:
+            return self.rewrite_body([at(node, one) for one in lambdas])
+        if len(node.targets) != 1 or not isinstance(place, ast.Name):
             return node
-        name, kind = node.targets[0].id, self.kind(node.value)
+        name, kind = place.id, self.kind(node.value)
         if isinstance(node.value, ast.Lambda):
             defaults = self._kept_defaults(node.value)
-            self._learn(name, Callee(Nested(node.value, self.scope)), node)
+            callee = Callee(Nested(node.value, self.scope))
+            if name in self.repeated:
+                name = self.context.fresh(name)
+                node.value = at(node.value, ast.Name(name, ast.Load()))
+                defaults.append(node)
+            self._learn(name, callee, node)
             return defaults
         if kind is not None and name not in self.repeated:
             self.scope.kinds[name] = kind
@@ -125,3 +138,12 @@ class CleanUp(Rewrite):
             return getattr(callee.value, "__module__", None) in ("logging", "pprint", "warnings", "_warnings")
         owner = self.known(function.value) if isinstance(function, ast.Attribute) else None
         return owner is not None and isinstance(owner.value, logging.Logger)
+
+
+def _lambdas_assigned(place: ast.expr, value: ast.expr) -> list[ast.stmt]:
+    """The assignments of `own, opp = lambda: ..., lambda: ...`; none if other values are among them."""
+    if not isinstance(place, ast.Tuple) or not isinstance(value, ast.Tuple) or len(place.elts) != len(value.elts):
+        return []
+    if not all(isinstance(each, ast.Lambda) for each in value.elts):
+        return []
+    return [ast.Assign([part], each) for part, each in zip(place.elts, value.elts, strict=True)]

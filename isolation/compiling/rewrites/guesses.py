@@ -11,7 +11,9 @@ from typing import Any
 
 from isolation.compiling.rewrites.element_types import is_empty, pairs
 from isolation.compiling.source.compile_error import CompileError
+from isolation.compiling.source.function_source import Definition, definition, parameters
 from isolation.compiling.source.rewrite import Rewrite, at, is_fresh, support
+from isolation.compiling.source.scopes import Callee, Nested
 
 _OF_CELLS = {"get_legal_moves", "get_blank_spaces", "reach"}
 _OF_NUMBERS = {"liberties", "actions"}
@@ -41,9 +43,18 @@ class GuessElements(Rewrite):
                 return node
             if isinstance(place, ast.Name):
                 self._type_inside(value, place.id)
+                if isinstance(value, ast.Dict) and not value.keys:
+                    value.examples = self.examples.entries_of(place.id)  # type: ignore[attr-defined]
                 if is_empty(value) and (made := self._made(value)):
                     self._replace(value, made, self.examples.put_into(place.id))
         return self.generic_visit(node)
+
+    def visit_Dict(self, node: ast.Dict) -> Any:
+        """Say what an empty dictionary will hold, if that is known."""
+        examples = getattr(node, "examples", None)
+        if node.keys or examples is None:
+            return self.generic_visit(node)
+        return at(node, support("empty_dict", *examples))
 
     def visit_List(self, node: ast.List) -> Any:
         """Take an empty list that is nobody's for one of cells."""
@@ -84,14 +95,19 @@ class GuessElements(Rewrite):
 class Examples:
     """What the variables of a function hold, as examples: 0, 0.0, a cell, a list with one of them; None if unknown."""
 
-    def __init__(self, rewrite: Rewrite, node: ast.FunctionDef) -> None:
+    def __init__(self, rewrite: Rewrite, node: Definition) -> None:
         self.rewrite = rewrite
         self.of_names: dict[str, list[Callable[[], ast.expr | None]]] = defaultdict(list)
         self.put: dict[str, list[Callable[[], ast.expr | None]]] = defaultdict(list)
         self.put_deeper: dict[str, list[Callable[[], ast.expr | None]]] = defaultdict(list)
+        self.entries: dict[str, list[tuple[ast.expr, ast.expr]]] = defaultdict(list)
         self.depth = 0
-        for inner in ast.walk(node):
-            self._learn(inner)
+        known = [callee.target for callee in rewrite.scope.known.values() if isinstance(callee, Callee)]
+        inner_functions = [target.node for target in known if isinstance(target, Nested)]
+        self.parameters = {target.name: parameters(target.node) for target in known if isinstance(target, Nested)}
+        for function in (node, *inner_functions):
+            for inner in ast.walk(function):
+                self._learn(inner)
 
     def put_into(self, called: str) -> ast.expr | None:
         """An element of those that are put into a list or set, or of what is assigned to its variable instead."""
@@ -102,6 +118,12 @@ class Examples:
     def of_variable(self, called: str) -> ast.expr | None:
         """A value that a variable is given."""
         return self._first(self.of_names[called])
+
+    def entries_of(self, called: str) -> tuple[ast.expr, ast.expr] | None:
+        """A key and a value of those that are put into a dictionary."""
+        keys = self._first([partial(self.value, key) for key, _ in self.entries[called]])
+        values = self._first([partial(self.value, value) for _, value in self.entries[called]])
+        return None if keys is None or values is None else (keys, values)
 
     def put_deeper_into(self, called: str) -> ast.expr | None:
         """An element of those that are put into the lists of a list."""
@@ -118,6 +140,8 @@ class Examples:
 
     def _learn(self, node: ast.AST) -> None:
         for place, value in pairs(node):
+            if isinstance(place, ast.Subscript) and isinstance(place.value, ast.Name):
+                self.entries[place.value.id].append((place.slice, value))
             if not is_empty(value):
                 self._bind(place, partial(self.value, value))
                 if isinstance(node, ast.AugAssign) and isinstance(place, ast.Name):
@@ -127,6 +151,9 @@ class Examples:
         if isinstance(node, ast.For | ast.comprehension):
             self._bind(node.target, lambda: self.element(node.iter))
         match node:
+            case ast.Call(ast.Name(called), given) if called in self.parameters:
+                for parameter, argument in zip(self.parameters[called], given, strict=False):
+                    self.of_names[parameter].append(partial(self.value, argument))
             case ast.Call(ast.Attribute(owner, "append" | "add" | "appendleft"), [item]):
                 self._fill(owner, lambda: self.value(item))
             case ast.Call(ast.Attribute(owner, "insert"), [_, item]):
@@ -217,7 +244,23 @@ class Examples:
             return _CELL
         if method == "pop" and isinstance(node.func, ast.Attribute):
             return _element_of(self.value(node.func.value)) or self._filled(node.func.value)
-        return _FRACTION if ast.unparse(node.func).startswith("math.") else None
+        return _FRACTION if ast.unparse(node.func).startswith("math.") else self._of_function(node.func)
+
+    def _of_function(self, function: ast.expr) -> ast.expr | None:
+        """An example of what a function of the user returns."""
+        try:
+            callee = self.rewrite.callee(function) if self.depth < _DEEPEST // 2 else None
+        except CompileError:
+            return None
+        if callee is None:
+            return None
+        node = callee.target.node if isinstance(callee.target, Nested) else definition(callee.target)
+        inside = Examples(self.rewrite, node)
+        inside.depth = self.depth + _DEEPEST // 2
+        if isinstance(node, ast.Lambda):
+            return inside.value(node.body)
+        returned = [one.value for one in ast.walk(node) if isinstance(one, ast.Return) and one.value is not None]
+        return inside._first([partial(inside.value, value) for value in returned])
 
     def _filled(self, node: ast.expr) -> ast.expr | None:
         return self.put_into(node.id) if isinstance(node, ast.Name) and self.depth <= _DEEPEST else None

@@ -174,6 +174,8 @@ class ResolveNames(Rewrite):
             return self._table_method(table, node, function)
         if function.attr in ("index", "count", "intersection", "union", "difference", "issubset", "copy"):
             return None
+        if function.attr == "join" and isinstance(owner.value, str):
+            return None
         if isinstance(getattr(type(owner.value), function.attr, None), FunctionType) and not is_asked(owner.value):
             refuse_unrepeatable(f"it calls {what}.{function.attr}, of an object that changes between calls", node)
         refuse(f"it calls {what}.{function.attr}, which compiled code does not support", node)

@@ -156,6 +156,8 @@ class LowerNumerics(Rewrite):
         for word in node.keywords:
             if word.arg == "dtype":
                 word.value = self._dtype(word.value)
+        if function == "clip" and len(node.args) == 3 and not node.keywords:
+            return support("clip", *(support("numeric", argument) for argument in node.args))
         if function in _OF_COLLECTIONS:
             node.args = [support("numeric", argument) for argument in node.args]
         return node

@@ -140,11 +140,20 @@ class LowerOptional(Rewrite):
         return self.generic_visit(node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
-        """Ask the same for `best and ...`; the last operand may be the value."""
-        node.values = [*map(self._condition, node.values[:-1]), node.values[-1]]
-        return self.generic_visit(node)
+        """Take the value in `best or 0` where there is a true one."""
+        first, *others = node.values
+        if not isinstance(first, ast.Name) or first.id not in self.flags or getattr(node, "is_condition", False):
+            return self.generic_visit(node)
+        rest = self.visit(others[0] if len(others) == 1 else at(node, ast.BoolOp(node.op, others)))
+        value, test = self.visit(first), self._condition(first)
+        both = (value, rest) if isinstance(node.op, ast.Or) else (rest, value)
+        return at(node, ast.IfExp(test, *both))
 
     def _condition(self, node: ast.expr) -> ast.expr:
+        if isinstance(node, ast.BoolOp):
+            node.values = list(map(self._condition, node.values))
+            node.is_condition = True  # type: ignore[attr-defined]
+            return node
         if not isinstance(node, ast.Name) or node.id not in self.flags:
             return node
         return at(node, support("is_true_of", name(self.flags[node.id]), _asked(node)))

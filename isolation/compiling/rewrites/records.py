@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import copy
 import dataclasses
+import enum
 from types import FunctionType
 from typing import Any
 
@@ -34,7 +35,8 @@ class LowerRecords(Rewrite):
     def apply(self, node: ast.FunctionDef) -> None:
         """Rewrite the body of a definition in place."""
         self.classes = {id(kind): kind for kind in self.scope.file.values() if fields_of(kind)}
-        if not self.classes:
+        self.has_enums = any(isinstance(kind, enum.EnumType) for kind in self.scope.file.values())
+        if not self.classes and not self.has_enums:
             return
         for kind in self.classes.values():
             if node.args.args and any(_starts_at(method, node.lineno) for method in vars(kind).values()):
@@ -47,6 +49,8 @@ class LowerRecords(Rewrite):
 
     def visit_Call(self, node: ast.Call) -> Any:
         """Make a tuple instead of an object, and call its methods with it."""
+        if (replaced := self._replaced(node)) is not None:
+            return self.visit(at(node, replaced))
         method = self._method(node.func)
         self.generic_visit(node)
         if method is not None and isinstance(node.func, ast.Attribute):
@@ -54,10 +58,26 @@ class LowerRecords(Rewrite):
         kind = self._class_of(node)
         return node if kind is None else at(node, self._record(kind, node))
 
+    def _replaced(self, node: ast.Call) -> ast.expr | None:
+        """The tuple that `point._replace(row=3)` makes of one in a variable."""
+        match node:
+            case ast.Call(ast.Attribute(ast.Name() as owner, "_replace"), [], keywords):
+                given = {keyword.arg: keyword.value for keyword in keywords if keyword.arg}
+                kinds = [fields_of(kind) for kind in self.classes.values() if issubclass(kind, tuple)]
+                fitting = [fields for fields in kinds if given.keys() <= set(fields)]
+                if len(fitting) == 1:
+                    kept = [ast.Subscript(owner, ast.Constant(place), ast.Load()) for place in range(len(fitting[0]))]
+                    parts = [given.get(field, part) for field, part in zip(fitting[0], kept, strict=True)]
+                    return ast.Tuple(parts, ast.Load())
+        return None
+
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         """Take an element of a tuple instead of an attribute."""
         owner = self._owner(node)
+        is_of_enum = self.has_enums and owner is None and node.attr == "value" and self.known(node) is None
         self.generic_visit(node)
+        if is_of_enum and isinstance(node.ctx, ast.Load):  # a member is written as its value
+            return node.value
         if owner is None or not isinstance(node.ctx, ast.Load):
             return node
         fields = fields_of(owner)

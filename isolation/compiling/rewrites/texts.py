@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from isolation.compiling.source.compile_error import refuse
-from isolation.compiling.source.rewrite import Rewrite, at, support, written_out
+from isolation.compiling.source.rewrite import Rewrite, at, call, support, written_out
 
 
 class LowerTexts(Rewrite):
@@ -50,11 +50,27 @@ class LowerTexts(Rewrite):
         """Make a text of a number or a cell, and fill in a text with `{}`."""
         if self.builtin(node.func) == "str" and len(node.args) == 1 and not node.keywords:
             return at(node, support("text", self.visit(node.args[0])))
+        match node:
+            case ast.Call(ast.Attribute(ast.Constant(str()), "join"), [parts]):
+                node.args = [at(parts, call(self.context.builtin("list"), parts))]
+                return self.generic_visit(node)
+        if (number := self._bits_counted(node)) is not None:
+            return at(node, support("count_ones", self.visit(number)))
         if isinstance(node.func, ast.Attribute) and node.func.attr == "format":
             template = written_out(node.func.value)
             if isinstance(template, str):
                 return at(node, self._formatted(template, node))
         return self.generic_visit(node)
+
+    def _bits_counted(self, node: ast.Call) -> ast.expr | None:
+        """The number of ``bin(number).count("1")`` and ``number.bit_count()``, but for the board of a state."""
+        match node:
+            case ast.Call(ast.Attribute(ast.Call(ast.Name() as made, [number]), "count"), [ast.Constant("1")]):
+                is_board = isinstance(number, ast.Attribute) and number.attr == "board"
+                return number if self.builtin(made) == "bin" and not is_board else None
+            case ast.Call(ast.Attribute(number, "bit_count"), []):
+                return number
+        return None
 
     def _formatted(self, template: str, node: ast.Call) -> ast.expr:
         pieces = [(text, field, f"{spec}{conversion or ''}") for text, field, spec, conversion in _fields(template)]

@@ -339,6 +339,20 @@ def _add(a, b):
 # --- dictionaries ---------------------------------------------------------------------------------------------------
 
 
+def empty_dict(key, value):
+    """Return a dictionary of nothing, of such keys and values."""
+
+
+@overload(empty_dict)
+def _empty_dict(key, value):
+    def empty_dict(key, value):
+        table = {key: value}
+        table.pop(key)
+        return table
+
+    return empty_dict
+
+
 def get_or(table, key, missing):
     """Return what a dictionary has for a key, or what is given for one it lacks."""
 
@@ -685,6 +699,36 @@ def _numeric(values):
     if isinstance(values, types.BaseTuple | types.List | CellsType):
         return lambda values: array(values)
     return lambda values: values
+
+
+def clip(values, low, high):
+    """Return numpy.clip(values, low, high)."""
+
+
+def count_ones(value):
+    """Return bin(value).count("1") of a whole number."""
+
+
+@overload(clip)
+def _clip(values, low, high):
+    if isinstance(values, types.Number) and isinstance(low, types.Number) and isinstance(high, types.Number):
+        return lambda values, low, high: low if values < low else (high if values > high else values)
+    return lambda values, low, high: np.clip(values, low, high)
+
+
+@overload(count_ones)
+def _count_ones(value):
+    if not isinstance(value, types.Integer):
+        raise TypingError(f"{REFUSED}it counts the bits of what is no whole number")
+
+    def count_ones(value):
+        left, ones = abs(value), 0
+        while left:
+            left &= left - 1
+            ones += 1
+        return ones
+
+    return count_ones
 
 
 def unique_counts(values):

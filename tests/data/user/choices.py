@@ -47,3 +47,25 @@ def reassigned(game, player):
     if game.move_count > 15:
         measure = against
     return sum(measure(game.forecast_move(move), player) for move in game.get_legal_moves()) + measure(game, player)
+
+
+def another_each_time(game, player):
+    if game.move_count < 8:
+        measure = lambda own, opp: own - opp
+    elif game.move_count < 24:
+        measure = lambda own, opp: own - 2 * opp
+    else:
+        measure = lambda own, opp: 2 * own - opp
+    return measure(len(game.get_legal_moves(player)), len(game.get_legal_moves(game.get_opponent(player))))
+
+
+def two_meanings(game, player):
+    def weight(count):
+        return count
+
+    if game.move_count > 10:
+
+        def weight(count):
+            return 2 * count
+
+    return float(weight(3))

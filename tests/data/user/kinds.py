@@ -177,3 +177,58 @@ def lists_of_several_lengths(game, player):
     return sum(cell in part for cell in game.get_legal_moves(player) for part in RAGGED) + any(
         (3, 0) in part for part in RAGGED
     )
+
+
+def filled_by_an_inner_function(game, player):
+    steps = {}
+
+    def spread(start, who):
+        queue = [(start, 0)]
+        while queue:
+            cell, count = queue.pop(0)
+            for other in around(game, cell):
+                if (other, who) not in steps:
+                    steps[(other, who)] = count + 1
+                    queue.append((other, count + 1))
+
+    spread(game.get_player_location(player), 0)
+    spread(game.get_player_location(game.get_opponent(player)), 1)
+    blank = game.get_blank_spaces()
+    return sum((steps.get((cell, 0), 99) < steps.get((cell, 1), 99)) - 0.5 * ((cell, 1) in steps) for cell in blank)
+
+
+def remembers_within_a_call(game, player):
+    known = {}
+
+    def paths(cell, left):
+        if left == 0:
+            return 1
+        if (cell, left) not in known:
+            known[(cell, left)] = sum(paths(other, left - 1) for other in around(game, cell))
+        return known[(cell, left)]
+
+    return paths(game.get_player_location(player), 3)
+
+
+def tuples_of_sums(game, player):
+    row = set([game.get_player_location(player)])
+    for _ in range(2):
+        found = set()
+        for cell in row:
+            for step in KNIGHT:
+                other = tuple(map(sum, zip(cell, step)))
+                if game.move_is_legal(other):
+                    found.add(other)
+        row = found
+    return len(row) + 10 * (tuple(part // 4 for part in game.get_player_location(player)) == (0, 1))
+
+
+def value_or_zero(game, player):
+    first, second = None, None
+    for move in game.get_legal_moves(player):
+        count = len(around(game, move))
+        if first is None or count > first:
+            first, second = count, first
+        elif second is None or count > second:
+            second = count
+    return (first or 0) * 10 + (second or 0) + (first and 0.5 or 0.25 if first is not None else 7)

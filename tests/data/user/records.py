@@ -3,6 +3,7 @@
 
 from collections import namedtuple
 from dataclasses import dataclass
+from enum import Enum
 from typing import NamedTuple
 
 KNIGHT = [(-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1)]
@@ -94,3 +95,50 @@ def queue_of_steps(game, player):
 
 def who_is_first(game, player):
     return Territory(game, player).balance()
+
+
+def replaced(game, player):
+    weights = Weights(1.0, 0.5, 0.25)
+    if game.move_count > 20:
+        weights = weights._replace(centre=game.move_count / 10, wall=2.0)
+    return weights.mobility + weights.centre * len(game.get_legal_moves(player)) - weights.wall
+
+
+class Scorer:
+    def __init__(self, own=1.0, opp=1.0):
+        self.own = own
+        self.opp = opp
+
+    def __call__(self, game, player):
+        opponent = game.get_opponent(player)
+        return self.own * len(game.get_legal_moves(player)) - self.opp * len(game.get_legal_moves(opponent))
+
+
+BALANCED, EAGER = Scorer(), Scorer(opp=2.5)
+
+
+def called_objects(game, player):
+    return EAGER(game, player) if game.move_count < 15 else BALANCED(game, player)
+
+
+Part = namedtuple("Part", ["name", "weight", "measure"])
+PARTS = [Part("own", 1.5, BALANCED.__call__), Part("blank", -0.01, lambda game, player: len(game.get_blank_spaces()))]
+
+
+def parts_with_functions(game, player):
+    return sum(part.weight * part.measure(game, player) for part in PARTS)
+
+
+class Zone(Enum):
+    CENTRE = 3
+    BORDER = 1
+
+
+def zone_of(game, cell):
+    ring = min(cell[0], cell[1], game.height - 1 - cell[0], game.width - 1 - cell[1])
+    return Zone.BORDER if ring == 0 else Zone.CENTRE
+
+
+def values_of_members(game, player):
+    zones = [zone_of(game, move) for move in game.get_legal_moves(player)]
+    return sum(zone.value for zone in zones) + 100 * (zone_of(game, game.get_player_location(player)) == Zone.CENTRE)

@@ -99,18 +99,6 @@ def fills_the_board(game, player):
     return float(len(other.get_legal_moves()))
 
 
-def two_meanings(game, player):
-    def weight(count):  # refused: weight is assigned more than once
-        return count
-
-    if game.move_count > 10:
-
-        def weight(count):
-            return 2 * count
-
-    return float(weight(3))
-
-
 def shuffles(game, player):
     cells = game.get_legal_moves(player)
     random.shuffle(cells)  # refused: it calls random.shuffle, so its value depends on chance
@@ -226,3 +214,19 @@ class Right:
 def reads_either(game, player):
     side = Left(1, 2) if game.move_count > 3 else Right(3, 4)
     return float(side.rows)  # refused: it reads .rows, which Left and Right both have: give it another name in one
+
+
+class Counting:
+    def __init__(self):
+        self.calls = 0
+
+    def value(self, game, player):
+        self.calls += 1
+        return self.calls
+
+
+COUNTING = Counting()
+
+
+def asks_an_object_that_changes(game, player):
+    return float(COUNTING.value(game, player))  # refused: it calls COUNTING.value, of an object that changes between

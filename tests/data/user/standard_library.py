@@ -8,7 +8,9 @@ import operator
 import statistics
 from bisect import bisect_left, bisect_right
 from collections import Counter, OrderedDict, defaultdict
-from functools import reduce
+from functools import partial, reduce
+
+import numpy as np
 
 KNIGHT = [(-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1)]
 LIMITS = [2, 5, 11, 20, 31]
@@ -101,3 +103,36 @@ def weights_by_row(game, player):
 def numbers(game, player):
     columns = [column + 1 for _, column in game.get_blank_spaces()][:5]
     return math.prod(columns) + statistics.median(columns)
+
+
+def steps_from(game, cell, factor=1):
+    return factor * sum(game.move_is_legal((cell[0] + down, cell[1] + right)) for down, right in KNIGHT)
+
+
+def partly_given(game, player):
+    steps, doubled = partial(steps_from, game), partial(steps_from, game, factor=2)
+    here = game.get_player_location(player)
+    return sum(map(steps, game.get_legal_moves(player))) + doubled(here) + partial(steps_from, cell=here)(game) / 2
+
+
+def bits(game, player):
+    mask = 0
+    for row, column in game.get_legal_moves(player):
+        mask |= 1 << (row * game.width + column)
+    return bin(mask).count("1") + 10 * bin(-game.move_count).count("1") + 100 * (mask % 1021).bit_count()
+
+
+def clipped(game, player):
+    ahead = len(game.get_legal_moves(player)) - len(game.get_legal_moves(game.get_opponent(player)))
+    return float(np.clip(ahead, -2, 3)) + float(np.clip(ahead / 2, -1, 0.75)) + float(np.clip([ahead, 4], 0, 2).sum())
+
+
+def along_an_axis(game, player):
+    own = np.array([(row, column) for row, column in game.get_legal_moves(player)] + [(3, 3)])
+    spread = own.max(axis=0) - np.min(own, axis=0)
+    return (
+        float(spread.sum())
+        + float(own.max(axis=1)[0]) / 8
+        + np.zeros((2, 3), dtype=int).sum()
+        + np.full((2, 2), 7)[1, 1]
+    )

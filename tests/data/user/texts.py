@@ -64,3 +64,8 @@ def lengths_of_texts(game, player):
     for row, column in game.get_legal_moves(player):
         text += "x" if row == column else str(row - 3)
     return len(text) + text.count("x") * 100 + len(str(game.move_count))
+
+
+def joined_texts(game, player):
+    line = "".join("1" if game.move_is_legal((row, 3)) else "0" for row in range(game.height))
+    return line.count("1") + len("-".join(["a", line, "bc"])) / 8
