@@ -81,8 +81,8 @@ def list_heuristics(file: Path | None, output: Format) -> None:
         listings = file_catalogue(file, show) if file else registry_catalogue(show)
     if file and not listings and output == "table":
         click.echo(
-            f"{file} has no heuristic: expected a function of (game, player), or of (state, player_id), that returns "
-            f"a number"
+            f"{file} has no heuristic: expected a function of (game, player) or of (state, player_id), or a method "
+            f"CustomPlayer.METHOD of (self, state), that returns a number"
         )
         return
     if output != "table":

@@ -317,13 +317,16 @@ def rank_features(
 ) -> None:
     """Rank features by gain and cost, and select a subset greedily.
 
-    A FEATURE is one of those in docs/reference/features.md, or any shipped heuristic; all features by default. Weights
-    are fitted and features selected on a suite's split fit; the ranking of moves is evaluated on its split screen.
+    A FEATURE is one of those in docs/reference/features.md, any shipped heuristic, or a function of yours as
+    FILE:FUNCTION; all shipped features by default. Weights are fitted and features selected on a suite's split fit; the
+    ranking of moves is evaluated on its split screen.
     """
-    import heuristics
-    from experiments.learn.feature_selection import select_features
+    if files := [reference for reference in names if ".py" in reference]:
+        continue_in_child(", ".join(files))
+    from experiments.learn.feature_selection import feature_name, select_features
     from experiments.roster import parse_limit
     from experiments.suite import read_suite
+    from heuristics import FEATURES, canonical_name
     from reports.studies.feature_selection import feature_sections
     from reports.watch.run_progress import counting
 
@@ -331,9 +334,9 @@ def rank_features(
     limit = parse_limit(at)
     if not limit.is_reproducible:
         raise ValueError(f"--at must be depth=N or nodes=N, not {at}")
-    chosen = list(dict.fromkeys(map(heuristics.canonical_name, names))) or list(heuristics.FEATURES)
-    leader = heuristics.canonical_name(guide)
-    with counting("features") as show:
+    leader = canonical_name(guide)
+    with capture_user_output(", ".join(files)), counting("features") as show:
+        chosen = list(dict.fromkeys(map(feature_name, names))) or list(FEATURES)
         selection = select_features(
             read_suite(name, "fit"), read_suite(name, "screen"), chosen, limit, leader, most, show
         )  # fmt: skip

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from math import log, sqrt
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -208,6 +210,36 @@ def test_openings_that_judge_have_no_part_in_the_choice(halves: tuple[Suite, Sui
     assert [contribution.loss for contribution in result.alone] == [contribution.loss for contribution in other.alone]
     assert result.chosen[0].weights == other.chosen[0].weights
     assert result.chosen[0].ranked != other.chosen[0].ranked
+
+
+OWN = """
+def safe(game, player):
+    '''Moves towards the last rows.'''
+    return float(len([move for move in game.get_legal_moves(player) if move[0] > 1]))
+
+def random_score(game, player):
+    import random
+    return random.random()
+"""
+
+
+@pytest.mark.parametrize("beside", [[], ["mobility"]])
+def test_functions_of_a_file_are_features(tmp_path: Path, beside: list[str]) -> None:
+    (tmp_path / "mine.py").write_text(OWN)
+    own = f"{tmp_path / 'mine.py'}:safe"
+    result = CliRunner().invoke(main, ["features", own, *beside, "--most", "1", "--table", "alone", "--format", "json"])
+    assert result.exit_code == 0, result.output
+    rows = {row["feature"]: row for row in json.loads(result.output)["alone"]}
+    assert rows.keys() == {own, *beside}
+    assert rows[own]["meaning"] == "Moves towards the last rows."
+    assert 0 < rows[own]["loss"] < log(2)
+
+
+def test_a_feature_that_does_not_compile_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(OWN)
+    result = CliRunner().invoke(main, ["features", f"{tmp_path / 'mine.py'}:random_score"])
+    assert result.exit_code == 2
+    assert "mine.py:random_score does not compile, as a feature must: " in result.output
 
 
 @pytest.mark.slow

@@ -156,11 +156,18 @@ def test_pickles_name_the_state_as_the_edition_does():
 
 
 def test_a_state_is_drawn_with_cell_0_at_the_bottom_right():
-    lines = str(DebugState.from_state(Isolation().result(0).result(114).result(27))).splitlines()
+    first, *lines, last = str(DebugState.from_state(Isolation().result(0).result(114).result(27))).split("\n")
+    assert (first, last) == ("", "")
+    assert lines[0] == lines[-1] == "+ - + - + - + - + - + - + - + - + - + - + - +"
     assert lines[-2].split("|")[-2].strip() == "X"
     assert lines[1].split("|")[1].strip() == "2"
     assert sum(line.count("1") for line in lines) == 1
-    assert DebugState.from_state(Isolation()).bitboard_string == f"{_BLANK_BOARD:0115b}"
+
+
+def test_the_bits_of_a_board_have_no_leading_zeros():
+    assert DebugState.from_state(Isolation()).bitboard_string == f"{_BLANK_BOARD:b}"
+    assert DebugState.from_state(Isolation().result(114)).bitboard_string == f"{_BLANK_BOARD - (1 << 114):b}"
+    assert len(DebugState.from_state(Isolation().result(114)).bitboard_string) == 114
 
 
 # Boards and states

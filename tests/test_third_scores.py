@@ -7,10 +7,12 @@ import pytest
 from click.testing import CliRunner
 
 from cli import main
+from experiments.plan.catalogue import file_catalogue
 from experiments.roster import parse_agent
 from experiments.roster.default_names import only_heuristic
 from isolation import Board, Limit, search
 from isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
+from isolation.editions.third.conversion import state_of
 from isolation.games.match import play_games
 from isolation.loading.load_user_code import LoadError, load, load_heuristic
 from isolation.processes.agent_pickling import from_bytes, to_bytes
@@ -245,11 +247,66 @@ def test_what_is_no_heuristic_of_the_edition_is_refused_by_name(tmp_path, name, 
 
 def test_a_file_whose_player_has_no_score_is_told_so_by_its_edition_and_what_works(tmp_path):
     file = written(tmp_path, PLAIN)
-    file.write_text(file.read_text().replace("def score", "def worth"))
+    file.write_text(file.read_text().replace("def score(self, state)", "def score(self, state, depth)"))
     result = CliRunner().invoke(main, ["try", str(file)])
     assert result.exit_code == 2, result.output
     assert f"its player, of the third edition, plays as {file}:CustomPlayer" in result.output
-    assert f"ID:{file}:CustomPlayer.score" in result.output
+    assert f", its evaluation as ID:{file}:CustomPlayer.base" in result.output
+
+
+MANY = """
+from sample_players import DataPlayer
+
+def utility_score(state, player_id):
+    return len(state.liberties(state.locs[player_id]))
+
+def minimax(state, depth):
+    return 0
+
+class CustomPlayer(DataPlayer):
+    def get_action(self, state):
+        self.queue.put(self.alpha_beta_search(state))
+
+    def alpha_beta_search(self, state, depth=1):
+        return max(state.actions(), key=lambda action: self.minimax(state.result(action), depth - 1))
+
+    def minimax(self, state, depth):
+        return self.utility(state)
+
+    def best_reply(self, state):
+        return state.actions()[0]
+
+    def utility(self, state):
+        return self.heuristic_score(state, self.player_id)
+
+    def heuristic_score(self, state, player_id):
+        return len(state.liberties(state.locs[player_id])) + self.score_quadrant(state, player_id)
+
+    def score_quadrant(self, state, player_id):
+        return 1 if state.locs[player_id] % 13 > 5 else 0
+"""
+
+
+def test_all_evaluations_of_a_file_are_listed_and_its_searches_are_not(tmp_path):
+    file = tmp_path / "my_custom_player.py"
+    file.write_text(MANY)
+    names = [entry.name for entry in file_catalogue(file)]
+    methods = [f"CustomPlayer.{name}" for name in ("utility", "heuristic_score", "score_quadrant")]
+    assert names == ["utility_score", *methods]
+    value = load_heuristic(file, "CustomPlayer.heuristic_score").value
+    board = Board.from_moves([24, 74], size="9x11")
+    state = state_of(board)
+    expected = [len(state.liberties(cell)) + (cell % 13 > 5) for cell in state.locs]
+    assert [value(board, player) for player in board.players] == expected
+
+
+def test_a_file_without_functions_names_the_methods_that_evaluate(tmp_path):
+    file = tmp_path / "my_custom_player.py"
+    file.write_text(MANY.replace("def utility_score(state, player_id)", "def utility_score(state, player_id, more)"))
+    result = CliRunner().invoke(main, ["try", str(file)])
+    assert result.exit_code == 2, result.output
+    named = f"ID:{file}:CustomPlayer"
+    assert f"its evaluation as {named}.utility or {named}.heuristic_score or {named}.score_quadrant" in result.output
 
 
 def test_a_player_that_cannot_be_made_is_told(tmp_path):

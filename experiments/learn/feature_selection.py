@@ -16,11 +16,13 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from experiments.learn.move_pairs import Comparisons, compare_moves
+from experiments.plan.catalogue import Heuristic, first_line, heuristic_named
 from experiments.suite.suite_file import Suite
-from heuristics import Composite, get
+from heuristics import Composite, canonical_name, get, meaning
 from isolation.checks.search_cost import Cost, measure_costs
-from isolation.compiling.compile_heuristic import compile_heuristic
+from isolation.compiling.compile_heuristic import CompileError, compile_heuristic
 from isolation.games.batch_evaluation import evaluate_all
+from isolation.loading.load_user_code import load_heuristic
 from isolation.players.agents import SearchAgent
 from isolation.rules.geometry import parse_size
 from isolation.rules.limits import Limit
@@ -61,11 +63,13 @@ class SingleFeature:
 
     Attributes:
         feature: its name.
+        meaning: what it measures, in one line.
         loss: a decision, on openings held out from the fit; log 2 is that of knowing nothing.
         ranked: the share of decisions, of openings that had no part in any choice, whose best move keeps the win.
     """
 
     feature: str
+    meaning: str
     loss: float
     ranked: float
 
@@ -102,14 +106,15 @@ def select_features(
     Half of the openings of `suite` fit the weights, the other half choose; `held_out` has no part in either.
 
     Args:
-        names: the features to choose from, or any other heuristics of the registry.
+        names: the features to choose from, any other heuristics of the registry, or functions ``FILE:FUNCTION``; see
+            `feature_name`.
         at, guide: the positions compared are those that a search of that size expects by this heuristic; see
             `comparisons.compare_moves`.
         most: so many features at most; it ends before when none helps any more.
         show: called with the number of features chosen, and of all.
 
     Raises:
-        ValueError: no such feature, or the suite has nothing to compare.
+        ValueError: no such feature, it does not compile, or the suite has nothing to compare.
     """
     size = parse_size(suite.size)
     inside, outside = (_Table.of(part, size, names, at, guide) for part in (suite, held_out))
@@ -124,6 +129,35 @@ def select_features(
         chosen.append(SelectedFeature(step[0][-1], step[1], step[2], tuple(weights / abs(weights[0])), ranked))
         show(len(chosen), most)
     return Selection(at, guide, inside.compared.decisions, _alone(inside, outside, names), tuple(chosen))
+
+
+def feature_name(reference: str) -> str:
+    """Return the name of a feature: the registry's for a published name, or the FILE:FUNCTION of a user's function.
+
+    Raises:
+        ValueError: there is no such function, or it does not compile.
+    """
+    if not _is_of_file(reference):
+        return canonical_name(reference)
+    path, function = heuristic_named(reference)
+    name = f"{path}:{function}"
+    try:
+        compile_heuristic(_function(name))
+    except CompileError as error:
+        raise ValueError(f"{name} does not compile, as a feature must: {error}") from None
+    return name
+
+
+def _is_of_file(name: str) -> bool:
+    return name.partition(":")[0].endswith(".py")
+
+
+def _function(name: str) -> Heuristic:
+    return load_heuristic(*heuristic_named(name)).value if _is_of_file(name) else get(name)
+
+
+def _meaning(name: str) -> str:
+    return first_line(_function(name)) if _is_of_file(name) else meaning(name)
 
 
 @dataclass(frozen=True)
@@ -166,7 +200,7 @@ class _Table:
 
 
 def _values(name: str, compared: Comparisons, size: tuple[int, int]) -> Floats:
-    function = get(name)
+    function = _function(name)
     defaults = np.array([parameter.default for parameter in parameters_of(function)], np.float64)
     return evaluate_all(compile_heuristic(function, size), compared.leaves, defaults)
 
@@ -199,7 +233,9 @@ def _alone(inside: _Table, outside: _Table, names: Sequence[str]) -> tuple[Singl
     for index, name in enumerate(names):
         sign = np.sign(inside.fitted([index], np.ones(len(inside.compared.kept), bool))[0])
         features.append(
-            SingleFeature(name, inside.loss([index]), outside.compared.ranked(sign * outside.values[index]))
+            SingleFeature(
+                name, _meaning(name), inside.loss([index]), outside.compared.ranked(sign * outside.values[index])
+            )
         )
     return tuple(sorted(features, key=lambda feature: feature.loss))
 
@@ -212,4 +248,4 @@ def _nanoseconds(sums: Sequence[Sequence[str]], size: tuple[int, int]) -> list[f
 
 
 def _sum(names: Sequence[str]) -> Composite:
-    return Composite(phases=((1.0, tuple((1.0, get(name)) for name in names)),))
+    return Composite(phases=((1.0, tuple((1.0, _function(name)) for name in names)),))

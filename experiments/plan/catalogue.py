@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import heuristics
-from experiments.roster.default_names import heuristics_in, names_game_and_player, only_heuristic, only_player
+from experiments.roster.default_names import (
+    evaluation_methods,
+    heuristics_in,
+    names_game_and_player,
+    only_heuristic,
+    only_player,
+)
 from isolation.compiling.compile_heuristic import CompileError, compile_heuristic
 from isolation.editions.classic_board import Board
 from isolation.loading.load_user_code import load_heuristic
@@ -44,12 +50,14 @@ def file_catalogue(
 ) -> list[CatalogueEntry]:
     """List everything that `FILE:NAME` can name as a heuristic in a user's file, without unrelated helpers.
 
+    Of third-edition players all methods are listed that return a number for a state.
+
     `show` is called with the number listed so far, starting at 0: each function is compiled, which may take seconds.
 
     Raises:
         LoadError: the file cannot be loaded.
     """
-    functions = likely_heuristics(path)
+    functions = likely_heuristics(path) | evaluation_methods(path)
     return _listings([(name, first_line(function), function) for name, function in functions.items()], show)
 
 

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from experiments.roster.static_inspection import USUAL_PLAYERS
+from isolation.editions.classic_board import Board
 from isolation.editions.edition import THIRD, edition_of
+from isolation.editions.third.state import Action
 from isolation.editions.third.state_heuristics import StateHeuristic
 from isolation.loading.edition_detection import is_of_third_edition
 from isolation.loading.load_user_code import (
@@ -20,11 +22,16 @@ from isolation.loading.load_user_code import (
     is_heuristic,
     is_player,
     is_third_edition_player,
+    load,
     load_heuristic,
     load_module,
     load_player,
 )
 from isolation.processes.child_process import call_in_child
+from isolation.usercode.output_capture import prevent_exit
+from isolation.usercode.timeouts import cpu_timeout
+
+_LONGEST_CALL = 2.0
 
 
 def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
@@ -43,6 +50,37 @@ def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
     heuristics = {name: load_heuristic(path, name).value for name in names}
     is_third = is_of_third_edition(Path(str(module.__file__)).read_bytes())
     return {name: value for name, value in heuristics.items() if isinstance(value, StateHeuristic) or not is_third}
+
+
+def evaluation_methods(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
+    """Return the methods of a file's third-edition players that return a number for a state, by ``CLASS.METHOD``.
+
+    They take a state, or a state and a player_id. Each is called once, in a position after both placements.
+
+    Raises:
+        LoadError: the file cannot be loaded.
+    """
+    module = load_module(path)
+    players = [
+        (name, value)
+        for name, value in vars(module).items()
+        if is_third_edition_player(value) and value.__module__ == module.__name__ and name == value.__name__
+    ]
+    names = [f"{name}.{method}" for name, player in players for method in vars(player) if not method.startswith("__")]
+    loaded = {name: load(path, name).value for name in names}
+    adapted = {name: value for name, value in loaded.items() if isinstance(value, StateHeuristic)}
+    return {name: method for name, method in adapted.items() if _is_evaluation(method)}
+
+
+def _is_evaluation(method: StateHeuristic) -> bool:
+    """Return whether a method returns a number that is not an action."""
+    board = Board.from_moves([24, 74], THIRD.usual_size)
+    try:
+        with cpu_timeout(_LONGEST_CALL), prevent_exit():
+            value = method(board, board.active_player)
+    except Exception:
+        return False
+    return isinstance(value, int | float) and not isinstance(value, Action | bool)
 
 
 def only_heuristic(path: str | Path) -> str:
@@ -72,8 +110,12 @@ def _player_hint(path: str | Path) -> str:
     except LoadError:
         return ""
     edition = edition_of(getattr(load_module(path), name)).name
-    score = f"; a method score(self, state) would play as ID:{path}:{name}.score" if edition == THIRD.name else ""
-    return f"; its player, of the {edition} edition, plays as {path}:{name}{score}"
+    hint = f"; its player, of the {edition} edition, plays as {path}:{name}"
+    if edition != THIRD.name:
+        return hint
+    if methods := [f"ID:{path}:{method}" for method in evaluation_methods(path)]:
+        return f"{hint}, its evaluation as {' or '.join(methods)}"
+    return f"{hint}; a method score(self, state) would play as ID:{path}:{name}.score"
 
 
 def only_player(path: str | Path) -> str:

@@ -90,7 +90,9 @@ def load_heuristic(path: str | Path, name: str) -> Loaded:
         raise LoadError(
             f"{path}:{name} is a player of the third edition, not a heuristic; {_uses_of_player(path, name)}"
         )
-    if "." in name and not isinstance(loaded.value, StateHeuristic):
+    if isinstance(loaded.value, StateHeuristic):
+        return loaded
+    if "." in name:
         raise LoadError(f"{path}:{name} must be a method (self, state) of a third-edition player's class")
     if not is_heuristic(loaded.value):
         raise LoadError(f"{path}:{name} must be a function of (game, player), not {_describe(loaded.value)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from experiments.learn.feature_selection import Selection
-from heuristics import meaning
 from reports.text.cell_values import Share, pluralise
 from reports.text.sections import Section
 
@@ -15,7 +14,7 @@ def feature_sections(selection: Selection) -> tuple[Section, ...]:
             "feature": feature.feature,
             "loss": round(feature.loss, 4),
             "ranked": Share(feature.ranked),
-            "meaning": meaning(feature.feature),
+            "meaning": feature.meaning,
         }
         for feature in selection.alone
     )

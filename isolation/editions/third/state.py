@@ -155,14 +155,17 @@ class DebugState(Isolation):
 
     @property
     def bitboard_string(self) -> str:
-        """Return the board in binary digits, the highest cell first."""
-        return f"{self.board:0{SIZE}b}"
+        """Return the board in binary digits without leading zeros, the highest open cell first."""
+        return f"{self.board:b}"
 
     def __str__(self) -> str:
-        """Return the board as lines, top row first: the players, and an X for every other cell that is not open."""
+        """Return the board as lines, top row first: the players, and an X for every other cell that is not open.
+
+        A line break comes first and last, as in the edition.
+        """
         border = f"+{' - +' * WIDTH}"
         rows = (f"|{self._row(y)}" for y in reversed(range(HEIGHT)))
-        return "\n".join([border, *(line for row in rows for line in (row, border))])
+        return "\n".join(["", border, *(line for row in rows for line in (row, border)), ""])
 
     def _row(self, y: int) -> str:
         return "".join(f" {self._symbol(y * STRIDE + x)} |" for x in reversed(range(WIDTH)))

@@ -36,16 +36,19 @@ class StateHeuristic:
 def as_heuristic(value: Any, owner: type | None) -> StateHeuristic | None:
     """Adapt a function of (state, player_id), or, given its owner, a method of (self, state).
 
-    Returns None if `value` is neither. For a method, an instance of the owner is created for each player.
+    Such a method may also take the player_id. Returns None if `value` is neither. For a method, an instance of the
+    owner is created for each player.
 
     Raises:
         Exception: any exception raised while a player is created.
     """
     names = _parameters(value)
-    if owner is not None and len(names) == 2:
-        players = [owner(player_id=seat) for seat in (0, 1)]
-        return StateHeuristic(value, tuple(getattr(player, value.__name__) for player in players))
-    if owner is None and len(names) == 2 and names[0] == "state":
+    if owner is not None and (len(names) == 2 or names[2:] == ["player_id"]):
+        methods = [getattr(owner(player_id=seat), value.__name__) for seat in (0, 1)]
+        if names[2:]:
+            methods = [partial(method, player_id=seat) for seat, method in enumerate(methods)]
+        return StateHeuristic(value, tuple(methods))
+    if owner is None and len(names) == 2 and names[0] == "state" and "depth" not in names[1]:
         return StateHeuristic(value, tuple(partial(value, **{names[1]: seat}) for seat in (0, 1)))
     return None
 
