@@ -20,6 +20,7 @@ import heuristics
 from heuristics import Composite
 from isolation import Board
 from isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
+from isolation.compiling.numba_errors import explain_line
 from isolation.compiling.rewrites.cleanup import CleanUp
 from isolation.compiling.rewrites.loops import comprehensions
 from isolation.compiling.source_rewriter import CompileError, rewrite
@@ -219,6 +220,18 @@ def formats(game: Any, player: Any) -> Any:
     return float("%d" % len(game.get_legal_moves(player)))  # noqa: UP031
 
 
+def keeps_lists_by_key(game: Any, player: Any) -> Any:
+    rows = {1: [1, 2], 2: [3]}
+    rows[game.move_count] = [4]
+    return float(len(rows))
+
+
+def puts_a_set_into_a_list(game: Any, player: Any) -> Any:
+    layers = [[game.move_count]]
+    layers.append({1, 2})
+    return float(len(layers))
+
+
 def indexes_by_fractions(game: Any, player: Any) -> Any:
     return [1, 2, 3][game.width / 2]
 
@@ -296,6 +309,12 @@ def two_types(game: Any, player: Any) -> Any:
         (changes_cells, 2, "which compiled code does not support: write a = a - b instead of a -= b"),
         (calls_a_number, 1, "it calls a whole number as if it were a function"),
         (asks_too_much, 1, "it calls get_legal_moves of a game with (whole number, whole number)"),
+        (keeps_lists_by_key, 1, "it keeps a list of whole numbers in a dictionary: keep numbers or tuples, or write"),
+        (
+            puts_a_set_into_a_list,
+            2,
+            "it puts a set of whole numbers into a list of list of whole numbers: write a",
+        ),
         (faculty, 1, "it uses math.factorial, which compiled code does not support"),
         (only_empty, 1, "the type of this value is unknown: is it a list, set or dictionary that stays empty?"),
     ],
@@ -304,6 +323,15 @@ def test_what_numba_refuses_is_put_in_plain_words(function: Any, offset: int, re
     with pytest.raises(CompileError, match=re.escape(reason)) as error:
         compile_heuristic(function)
     assert error.value.line == inspect.getsourcelines(function)[1] + offset
+
+
+def test_messages_of_numba_never_show_its_own_names() -> None:
+    message = "Cannot unify Moves7x7 and list(UniTuple(int64 x 2))<iv=None> for '$phi72.2.2', defined at /a/b.py (5)"
+    assert explain_line(message)[0] == "a value is sometimes a list of cells and sometimes a list of cells"
+    unknown, _ = explain_line("Undecided type $250load_method.19 := <undecided>")
+    assert unknown.startswith("the type of this value is unknown")
+    odd, _ = explain_line("Something odd of $12load.3, defined at /a/b.py (5)")
+    assert odd == "the compiler refuses this line (Something odd of): write it in smaller steps"
 
 
 def a_move_or_none(game: Any, player: Any) -> Any:

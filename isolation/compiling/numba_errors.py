@@ -45,6 +45,7 @@ _METHODS_OF_GAMES |= {
     "is_winner",
     "is_loser",
 }
+_UNDECIDED = ("Cannot infer the type of variable", "cannot be determined", "Undecided type")
 _CANNOT = "which compiled code does not support"
 
 
@@ -82,15 +83,18 @@ def _reason(message: str) -> str:
         return f"it uses {match[2]}.{match[1]}, which compiled code does not support"
     if match := re.search(r"Unknown attribute '(\w+)' of type (.+)", message):
         return f"it uses .{match[1]} of {_a(_plain(match[2]))}, which compiled code does not support"
-    if match := re.search(r"Cannot unify (.+) and (.+) for '([\w.]+)'", message):
+    if match := re.search(r"Cannot unify (.+) and (.+) for '([\w.$]+)'", message):
         variable = match[3].partition(".")[0]
         return f"{_variable(variable)} is sometimes {_a(_plain(match[1]))} and sometimes {_a(_plain(match[2]))}"
     if match := re.search(r"Can't unify return type from the following types: (.+)", message):
         return f"it returns values of different types: {_plain(match[1].rstrip('.'))}"
-    if "Cannot infer the type of variable" in message or "cannot be determined" in message:
-        return "the type of this value is unknown: is it a list, set or dictionary that stays empty?"
+    if any(sign in message for sign in _UNDECIDED):
+        return (
+            "the type of this value is unknown: is it a list, set or dictionary that stays empty? "
+            "Write down an element that it will hold, or fill it in the function that makes it"
+        )
     if match := re.search(r"(.+) as value is forbidden", message):
-        return f"it keeps {_plain(match[1])}s in a dictionary: keep numbers or tuples, or a list for each key"
+        return f"it keeps {_a(_plain(match[1]))} in a dictionary: keep numbers or tuples, or write a list for each key"
     if match := re.search(r"BoundFunction\(\w+\.(?:append|add|insert) for (.+)\) with parameters \((.+)\)", message):
         return f"it puts {_a(_plain(match[2]))} into {_a(_plain(match[1]))}: write a variable for each kind"
     if match := re.search(r"Invalid use of getiter with parameters \((.+)\)", message):
@@ -103,7 +107,10 @@ def _reason(message: str) -> str:
     if match := re.search(r"Variable '(\w+)' is not defined|variable '(\w+)' referenced before assignment", message):
         return f"{_variable(match[1] or match[2])} may be used before it has a value"
     telling = [line.strip() for line in message.splitlines() if line.strip() and "nopython mode pipeline" not in line]
-    return f"the compiler fails on it: {telling[0]}" if telling else "the compiler fails on it without a reason"
+    if not telling:
+        return "the compiler refuses this line without a reason: write it in smaller steps"
+    words = re.sub(r",? (defined )?at \S+ \(\d+\)|'?\$[\w.]+'?", "", telling[0])
+    return f"the compiler refuses this line ({_plain(words)}): write it in smaller steps"
 
 
 def _refused_call(function: str, arguments: str) -> str:
@@ -140,7 +147,7 @@ def _line(message: str) -> int | None:
 def _plain(types: str) -> str:
     for pattern, words in _TYPES * 2:  # what is inside another type first
         types = re.sub(pattern, words, types)
-    return types.strip()
+    return re.sub(r"(cell|number|value)s{2,}\b", r"\1s", types).strip()
 
 
 def _split(kinds: str) -> list[str]:
@@ -164,4 +171,4 @@ def _a(kind: str) -> str:
 
 def _variable(name: str) -> str:
     """Return how to speak of a variable; those of generated loops have no name the user knows."""
-    return "a value in a loop" if name.startswith("_v") else f"the variable {name}"
+    return "a value" if name.startswith(("_v", "$")) else f"the variable {name}"

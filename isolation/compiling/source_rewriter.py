@@ -30,6 +30,7 @@ from isolation.compiling.rewrites.constant_folding import Fold, Prune
 from isolation.compiling.rewrites.containers import LowerContainers
 from isolation.compiling.rewrites.counters import LowerCounters
 from isolation.compiling.rewrites.element_types import PromoteInts, TypeEmptyContainers
+from isolation.compiling.rewrites.generators import LowerGenerators
 from isolation.compiling.rewrites.guesses import GuessElements
 from isolation.compiling.rewrites.loops.cell_sums import tabulate_cell_sums
 from isolation.compiling.rewrites.loops.comprehensions import LowerComprehensions
@@ -283,6 +284,7 @@ class _Module:
         written = at(node, function(new, [*wanted, *hidden, *variables_read(Callee(callee.target))], body))
         is_last = self.attempt == ATTEMPTS - 1
         passes = (
+            LowerGenerators(context),
             LowerNonlocals(context),
             ResolveAliases(context),
             LowerPartials(context),

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, name, support
+from isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, name, support, written_out
 
 _PUTS = {"append", "add", "extend", "insert", "update"}
 _CELLS = {"get_legal_moves", "get_blank_spaces", "reach"}
@@ -147,8 +147,17 @@ class PromoteInts(Rewrite):
 
     def _of_unknown(self, node: ast.expr) -> ast.expr:
         """As a fraction, in the last attempt, what may be a whole number."""
-        unknown = isinstance(node, ast.Call | ast.BinOp | ast.Name | ast.Subscript | ast.IfExp)
+        unknown = isinstance(node, ast.Call | ast.BinOp | ast.Name | ast.Attribute | ast.Subscript | ast.IfExp)
         return at(node, support("fraction", node)) if self.is_last and unknown else node
+
+    def visit_Tuple(self, node: ast.Tuple) -> Any:
+        """Make whole numbers among fractions fractions, as `(1, -1.5)` is no cell."""
+        self.generic_visit(node)
+        numbers = [written_out(element) for element in node.elts]
+        are_numbers = all(type(number) in (int, float) for number in numbers)
+        if are_numbers and any(isinstance(number, float) for number in numbers):
+            node.elts = [_fraction(element) for element in node.elts]
+        return node
 
     def visit_Dict(self, node: ast.Dict) -> Any:
         """Make the values of a dictionary fractions."""

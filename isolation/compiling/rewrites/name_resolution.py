@@ -99,6 +99,8 @@ class ResolveNames(Rewrite):
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         """Look up in a dictionary that never changes."""
         table = self._table(node.value)
+        if table is None and (column := self._column(node)) is not None:
+            return self.visit(column)
         if table is None:
             return self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load):
@@ -109,6 +111,17 @@ class ResolveNames(Rewrite):
                 refuse(f"{ast.unparse(node.value)} has no {key.value!r}", node)
             return self._constant(table[key.value], node)
         return at(node, self._asked(table, "look_up", node.value, [node.slice]))
+
+    def _column(self, node: ast.Subscript) -> ast.expr | None:
+        """`WEIGHTS[phase]["own"]` as a look-up in a table that has the weight for each phase."""
+        known = self.known(node.slice) if isinstance(node.slice, ast.Constant) else None
+        outer = self._table(node.value.value) if isinstance(node.value, ast.Subscript) else None
+        if known is None or outer is None or not isinstance(node.value, ast.Subscript):
+            return None
+        if not all(isinstance(row, Mapping) and known.value in row for row in outer.values()):
+            return None
+        column = {key: row[known.value] for key, row in outer.items()}
+        return at(node, ast.Subscript(self.context.value(column), node.value.slice, ast.Load()))
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         """Look for an element in a tuple or table."""

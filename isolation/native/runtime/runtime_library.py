@@ -881,6 +881,28 @@ def is_true_of(is_there, value):
     """Return whether there is a value and it is true."""
 
 
+def larger(a, b):
+    """Return max(a, b), of cells too."""
+
+
+def smaller(a, b):
+    """Return min(a, b), of cells too."""
+
+
+@overload(larger)
+def _larger(a, b):
+    if isinstance(a, types.BaseTuple):
+        return lambda a, b: b if b > a else a
+    return lambda a, b: max(a, b)
+
+
+@overload(smaller)
+def _smaller(a, b):
+    if isinstance(a, types.BaseTuple):
+        return lambda a, b: b if b < a else a
+    return lambda a, b: min(a, b)
+
+
 def first_of(items):
     """Return the first of the items."""
 

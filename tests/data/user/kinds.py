@@ -232,3 +232,24 @@ def value_or_zero(game, player):
         elif second is None or count > second:
             second = count
     return (first or 0) * 10 + (second or 0) + (first and 0.5 or 0.25 if first is not None else 7)
+
+
+def features(game, player):
+    yield len(game.get_legal_moves(player))
+    if game.move_count > 20:
+        return
+    yield len(game.get_legal_moves(game.get_opponent(player)))
+    yield from [game.move_count, 3]
+
+
+def yielded(game, player):
+    value = sum(weight * part for weight, part in zip((1, -1.5, 0.05, 2), features(game, player)))
+    return value + len(list(features(game, player))) + max(features(game, player)) / 8
+
+
+def larger_cells(game, player):
+    pairs = set()
+    for move in game.get_legal_moves(player):
+        for other in around(game, move):
+            pairs.add((min(move, other), max(move, other)))
+    return len(pairs) + max(1, game.move_count / 20)

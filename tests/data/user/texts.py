@@ -69,3 +69,11 @@ def lengths_of_texts(game, player):
 def joined_texts(game, player):
     line = "".join("1" if game.move_is_legal((row, 3)) else "0" for row in range(game.height))
     return line.count("1") + len("-".join(["a", line, "bc"])) / 8
+
+
+PROFILES = {"opening": {"own": 1, "opp": 1.5}, "middle": {"own": 1, "opp": 2}, "end": {"own": 2, "opp": 1}}
+
+
+def by_phase_and_name(game, player):
+    own, opp = len(game.get_legal_moves(player)), len(game.get_legal_moves(game.get_opponent(player)))
+    return PROFILES[phase_of(game)]["own"] * own - PROFILES[phase_of(game)]["opp"] * opp

@@ -215,7 +215,9 @@ class LowerComprehensions(Rewrite):
     def _extreme(self, node: ast.Call, beyond: str) -> ast.expr | None:
         keywords = {keyword.arg: keyword.value for keyword in node.keywords}
         if len(node.args) > 1 and "key" not in keywords:
-            return None
+            if not self.context.attempt or len(node.args) != 2:
+                return None
+            return support("larger" if beyond == ">" else "smaller", *map(self.visit, node.args))
         items = node.args[0] if len(node.args) == 1 else at(node, ast.Tuple(node.args, ast.Load()))
         stream, key = self._stream(items), keywords.get("key")
         if "default" in keywords:

@@ -1,0 +1,51 @@
+# ruff: noqa: N802 -- visit_Expr and the like are named by ast
+"""Lower functions that yield to functions that return the list of what they would yield."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from isolation.compiling.source.compile_error import refuse
+from isolation.compiling.source.rewrite import Rewrite, at, call, name, target
+
+
+class LowerGenerators(Rewrite):
+    """`yield cell` appends to a list. It must end by itself: with a `while` it is refused, as it may never."""
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        own = [one for statement in node.body for one in _own_nodes(statement)]
+        if not any(isinstance(one, ast.Yield | ast.YieldFrom) for one in own):
+            return
+        for one in own:
+            if isinstance(one, ast.While):
+                refuse("it yields in a function with while, which may never end: build a list", one)
+        self.yielded = self.context.fresh("yielded")
+        self.scope.names.add(self.yielded)
+        first = at(node, ast.Assign([target(self.yielded)], ast.List([], ast.Load())))
+        super().apply(node)
+        node.body = [first, *node.body, at(node, ast.Return(name(self.yielded)))]
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        """Append what is yielded."""
+        value = node.value
+        if isinstance(value, ast.Yield) and value.value is not None:
+            return at(node, ast.Expr(call(ast.Attribute(name(self.yielded), "append", ast.Load()), value.value)))
+        if isinstance(value, ast.YieldFrom):
+            item = self.context.fresh("item")
+            self.scope.names.add(item)
+            put = ast.Expr(call(ast.Attribute(name(self.yielded), "append", ast.Load()), name(item)))
+            return at(node, ast.For(target(item), value.value, [put], []))
+        return node
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        """Return the list."""
+        return at(node, ast.Return(name(self.yielded)))
+
+
+def _own_nodes(node: ast.AST) -> list[ast.AST]:
+    """A node and those in it, but for those of inner functions."""
+    if isinstance(node, ast.FunctionDef | ast.Lambda):
+        return []
+    return [node, *(one for child in ast.iter_child_nodes(node) for one in _own_nodes(child))]
