@@ -64,7 +64,7 @@ def all_heuristics() -> Iterator[tuple[str, Callable[..., float]]]:
         for file in [write(Path(folder)), *(file for file in files if file.name not in skipped)]:
             module = load_module(file)
             own = [value for value in vars(module).values() if getattr(value, "__module__", "") == module.__name__]
-            result = [value for value in own if is_heuristic(value)]
+            result = [value for value in own if is_heuristic(value) and hasattr(value, "__name__")]
             if file.stem.startswith("public"):
                 result = [value for value in result if value.__name__.startswith("public_")]
             yield from ((f"{file.stem}:{value.__name__}", value) for value in result)
