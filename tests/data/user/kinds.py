@@ -234,12 +234,12 @@ def value_or_zero(game, player):
     return (first or 0) * 10 + (second or 0) + (first and 0.5 or 0.25 if first is not None else 7)
 
 
-def features(game, player):
-    yield len(game.get_legal_moves(player))
-    if game.move_count > 20:
+def features(board, who):
+    yield len(board.get_legal_moves(who))
+    if board.move_count > 20:
         return
-    yield len(game.get_legal_moves(game.get_opponent(player)))
-    yield from [game.move_count, 3]
+    yield len(board.get_legal_moves(board.get_opponent(who)))
+    yield from [board.move_count, 3]
 
 
 def yielded(game, player):

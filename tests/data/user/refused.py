@@ -232,11 +232,10 @@ def asks_an_object_that_changes(game, player):
     return float(COUNTING.value(game, player))  # refused: it calls COUNTING.value, of an object that changes between
 
 
-def counts_for_ever(start):
-    while True:  # refused: it yields in a function with while, which may never end: build a list
-        yield start
-        start += 1
-
-
 def first_of_many(game, player):
+    def counts_for_ever(start):
+        while True:  # refused: it yields in a function with while, which may never end: build a list
+            yield start
+            start += 1
+
     return float(next(counts_for_ever(3)))
