@@ -21,6 +21,28 @@ class UserCodeTimeout(Exception):
     """A function did not return in time."""
 
 
+class _Alarm:
+    """Signal handler that raises `UserCodeTimeout` once at most, and only while armed.
+
+    A second exception, raised while the first one leaves the timeout, would keep timers from being stopped.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._is_armed = seconds, True
+
+    def ring(self, number: int, frame: FrameType | None) -> None:
+        if self._is_armed:
+            self._is_armed = False
+            raise UserCodeTimeout(f"takes longer than {self._seconds:g} s")
+
+    @contextmanager
+    def armed(self) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            self._is_armed = False
+
+
 @contextmanager
 def wall_timeout(seconds: float, meanwhile: tuple[float, Callable[[], None]] | None = None) -> Iterator[None]:
     """Interrupt Python code after a wall time. Outside the main thread, which receives no signals, wait for its end.
@@ -37,19 +59,18 @@ def wall_timeout(seconds: float, meanwhile: tuple[float, Callable[[], None]] | N
         return
 
     def remind(number: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGALRM, ring)
+        signal.signal(signal.SIGALRM, alarm.ring)
         signal.setitimer(signal.ITIMER_REAL, seconds - first)
         if say:
             say()
 
-    def ring(number: int, frame: FrameType | None) -> None:
-        raise UserCodeTimeout(f"takes longer than {seconds:g} s")
-
+    alarm = _Alarm(seconds)
     first, say = meanwhile if meanwhile and meanwhile[0] < seconds else (seconds, None)
-    before = signal.signal(signal.SIGALRM, remind if say else ring)
-    signal.setitimer(signal.ITIMER_REAL, first)
+    before = signal.signal(signal.SIGALRM, remind if say else alarm.ring)
     try:
-        yield
+        with alarm.armed():
+            signal.setitimer(signal.ITIMER_REAL, first)
+            yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -69,23 +90,21 @@ def cpu_timeout(seconds: float) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    started, before = time.monotonic(), _queued()
-
-    def ring(number: int, frame: FrameType | None) -> None:
-        raise UserCodeTimeout(f"takes longer than {seconds:g} s")
+    started, before, alarm = time.monotonic(), _queued(), _Alarm(seconds)
 
     def ring_unless_kept(number: int, frame: FrameType | None) -> None:
         taken = time.monotonic() - started
         left = min(seconds - taken + _kept_waiting(before, taken), _WAITING * seconds - taken)
         if left <= 0:
-            ring(number, frame)
+            alarm.ring(number, frame)
         signal.setitimer(signal.ITIMER_REAL, max(left, _SHORTEST))
 
-    handlers = signal.signal(signal.SIGPROF, ring), signal.signal(signal.SIGALRM, ring_unless_kept)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    handlers = signal.signal(signal.SIGPROF, alarm.ring), signal.signal(signal.SIGALRM, ring_unless_kept)
     try:
-        yield
+        with alarm.armed():
+            signal.setitimer(signal.ITIMER_PROF, seconds)
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
