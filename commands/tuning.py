@@ -95,12 +95,12 @@ def fit_heuristic(
 _KEEP = "No significant improvement on held-out positions: keep the old values."
 
 
-def say_how_to_go_on(spec: str, values: Mapping[str, float]) -> None:
+def say_how_to_go_on(spec: str, values: Mapping[str, float], limit: Sequence[str] = ()) -> None:
     """Print the agent with its new parameters, and how to evaluate it in games."""
     from experiments.learn.parameter_space import options_text
 
     new = f"{spec}{',' if '@' in spec else '@'}{options_text(dict(values))}"
-    click.echo(f"\nThe new agent: {new}\nNext: {command('match', new, spec)}")
+    click.echo(f"\nThe new agent: {new}\nNext: {command('match', new, spec, *limit)}")
 
 
 def tell_of_choices(space: Space, wanted: Sequence[str]) -> None:
@@ -244,7 +244,7 @@ def tune_agent(
         click.echo("\nNo significant improvement in these games: keep the defaults.",
                    err=output != "table" or only is not None)  # fmt: skip
     elif output == "table" and only is None and told_lead(judgement) > 0:
-        say_how_to_go_on(spec, tuning.values)
+        say_how_to_go_on(spec, tuning.values, ("--limit", limit))
     if patch:
         write_patch(patch, path, function, tuning.values, bool(tuning.values) and told_lead(judgement) > 0)
 

@@ -13,11 +13,13 @@ from experiments.analysis.quick_trial import Trial, TrialSettings
 from experiments.inference.contenders.baseline_comparison import Comparison
 from experiments.play.runner import Play
 from experiments.roster import parse_agent, parse_limit
+from experiments.statistics.agent_costs import relative_costs
 from experiments.statistics.run_results import RunResults
 from experiments.suite.screening import Mistake, Screening, screen, worst_mistakes
 from experiments.verdicts.contender_verdicts import judge
 from isolation.checks.agent_checks import check_player
 from isolation.checks.check_result import CheckResult
+from isolation.checks.search_cost import Cost
 from isolation.loading.load_user_code import load_player
 from isolation.rules.outcome import REASON_WORDS, Reason
 
@@ -69,6 +71,11 @@ class Analysis:
         if results is None:
             return None
         return next((one for one in judge(results).comparisons if one.contender == name), None)
+
+    def cost(self, name: str) -> Cost | str | None:
+        """Return the cost of a function's compiled search: the one that set the nodes of the games at equal cost."""
+        used = relative_costs(self.runs["cost"]) if "cost" in self.runs else {}
+        return used.get(name, self.trials[name].cost)
 
     @property
     def ranked(self) -> list[str]:

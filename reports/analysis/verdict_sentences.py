@@ -6,6 +6,7 @@ import math
 import re
 
 from experiments.analysis.analyse_file import Analysis, PlayerResult
+from experiments.analysis.gauntlets import Question
 from experiments.analysis.quick_trial import Trial
 from experiments.inference.contenders.baseline_comparison import Comparison
 from experiments.inference.contenders.sample_size import WORTH
@@ -35,7 +36,7 @@ def sentence_of(analysis: Analysis, name: str) -> str:
         return "was not played."
     sentences = [f"{_verdict(nodes)}: {_rate_words(nodes, _at_limit(analysis))}."]
     if cost is not None:
-        sentences += _cost_sentences(nodes, cost, trial.cost)
+        sentences += _cost_sentences(nodes, cost, analysis.cost(name))
     return " ".join(sentences)
 
 
@@ -132,13 +133,21 @@ def _steps_for(analysis: Analysis, name: str) -> list[str]:
     if nodes is None:
         return []
     if nodes.verdict == "better" and cost is not None and cost.verdict != "better":
-        return [f"Make {name} cheaper: at equal nodes it is better, at equal cost that is not shown."]
+        left = "it is worse" if cost.verdict == "worse" else "there is no significant difference"
+        return [f"Make {name} cheaper: at equal nodes it is better, at equal cost {left}."]
     if nodes.verdict == "better" and _has_parameters(analysis, name):
-        return [f"Tune the parameters of {name} by games: {command('tune', f'ID:{reference}')}"]
+        tune = command("tune", f"ID:{reference}", *_limit_words(analysis))
+        return [f"Tune the parameters of {name} by games: {tune}"]
     if nodes.verdict == "no significant difference" and (pairs := _pairs_to_decide(nodes)):
-        decide = command("analyse", reference, "--pairs", pairs)
+        decide = command("analyse", reference, "--pairs", pairs, *_limit_words(analysis))
         return [f"Decide about {name} with {pairs:,} openings instead of {nodes.openings:,}: {decide}"]
     return []
+
+
+def _limit_words(analysis: Analysis) -> tuple[str, ...]:
+    """Return the option that keeps the limit of the analysis; none for the default."""
+    limit = analysis.question.limit
+    return () if limit == Question().limit else ("--limit", limit)
 
 
 def _has_parameters(analysis: Analysis, name: str) -> bool:
