@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 FIRST = ("new", "analyse", "match", "tournament", "compare", "report", "board", "league")
 """Commands shown by `isolation` alone, in the order of the work."""
 TASKS = {
-    "write": ("Write a heuristic", ("new", "analyse", "eval", "heuristics", "test-agent", "screen", "suite")),
+    "write": ("Write a heuristic", ("new", "try", "analyse", "eval", "heuristics", "test-agent", "screen", "suite")),
     "improve": ("Improve a heuristic", ("features", "fit", "tune", "sweep")),
     "play": ("Play", ("match", "tournament", "league", "watch", "plan", "play", "scheduler", "worker")),
     "results": (
@@ -24,8 +24,6 @@ TASKS = {
     "system": ("The engine and the shell", ("perft", "bench", "cache", "completion", "help")),
 }
 """Commands by task."""
-ALIASES = ("try",)
-"""Commands that are variants of another one; they work, but are not listed."""
 
 
 def write_first(formatter: click.HelpFormatter, commands: Mapping[str, click.Command]) -> None:

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from cli import main  # noqa: E402
-from commands.help_pages import ALIASES, TASKS  # noqa: E402
+from commands.help_pages import TASKS  # noqa: E402
 
 VALUES = {"integer": "N", "integer range": "N", "float": "X", "float range": "X"}
 """What stands for a value, by the name of click's type."""
@@ -84,8 +84,6 @@ def command_list() -> str:
     for title, names in TASKS.values():
         parts.append(f"## {title}")
         parts += [part for name in names for part in section(name, main.commands[name])]
-    parts.append("## Other names")
-    parts += [part for name in ALIASES for part in section(name, main.commands[name])]
     return "\n\n".join(parts) + "\n"
 
 

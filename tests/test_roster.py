@@ -163,6 +163,7 @@ def test_a_pattern_that_gives_no_agent_is_an_error(tmp_path: Path) -> None:
         ("ID:improvd@nodes=5", "improvd", "did you mean improved?"),
         ("rndom", "rndom", "did you mean random?"),
         ("ID_Improved", "ID_Improved", "did you mean ID:improved?"),
+        ("ID_Improvd", "ID_Improvd", "did you mean ID:improved?"),
         ("territory", "territory", "did you mean ID:territory?"),
         ("X=ID", "ID", "ID needs a heuristic, like ID:improved"),
         ("ID:@nodes=3", ":", "a heuristic must follow ID:"),

@@ -185,7 +185,8 @@ def _unknown_player(word: str) -> str:
     """Return the message for an unknown player; it is often the name of an agent or of a heuristic."""
     if re.fullmatch(r"(MM|AB|ID|BF|MCTS)_\w+", word, re.IGNORECASE):
         method, _, heuristic = word.partition("_")
-        return f"no player {word!r}; did you mean {method.upper()}:{heuristic.lower()}?"
+        near = get_close_matches(heuristic.lower(), heuristics.names(), n=1) or [heuristic.lower()]
+        return f"no player {word!r}; did you mean {method.upper()}:{near[0]}?"
     if word in heuristics.names():
         return f"{word!r} is a heuristic, not a player; did you mean ID:{word}?"
     words = {known.lower(): known for kind in KINDS.values() for known in kind.words}
