@@ -61,8 +61,8 @@ def run_or_latest(run: Path | None) -> Path:
         return named if named.exists() else load_run(named).path
     latest, without_games = latest_run()
     state = "" if is_finished(latest) else f", which is not finished ({games_in(latest)})"
-    skipped = f"; without games: {', '.join(map(str, without_games))}" if without_games else ""
-    click.echo(f"No run named: using the latest, {latest}{state}{skipped}.", err=True)
+    skipped = f"; no games yet in {', '.join(map(str, without_games))}" if without_games else ""
+    click.echo(f"No run named: using the latest with games, {latest}{state}{skipped}.", err=True)
     return latest
 
 

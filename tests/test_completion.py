@@ -160,7 +160,7 @@ def test_without_a_run_the_latest_is_meant_and_said() -> None:
         result = CliRunner().invoke(main, words)
         assert result.exit_code == 0, result.output
         latest = f"{Path('runs/2025-b')}, which is not finished (8 of 8 games)"
-        assert result.stderr == f"No run named: using the latest, {latest}.\n"
+        assert result.stderr == f"No run named: using the latest with games, {latest}.\n"
 
 
 @pytest.mark.usefixtures("folder")

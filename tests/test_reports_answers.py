@@ -124,8 +124,18 @@ def test_sprt_of_a_clear_duel_is_decided_on_the_way(tmp_path):
     (row,) = sections["sprt"]
     assert (row["decision"], row["high"], row["unit"]) == ("H1", 20, "Elo")
     assert 0 < row["decided_after"] < 200
-    assert [step["after"] for step in sections["path"] if step["decided"]] == [row["decided_after"]]
+    assert min(step["after"] for step in sections["path"] if step["decided"]) == row["decided_after"]
     assert row["score_low"] < row["score"] < row["score_high"]
+
+
+def test_pairs_that_were_finished_after_the_decision_are_in_the_score_only(tmp_path):
+    run = duel(200, lambda opening: 2 if opening % 3 else 1, config={"sprt": (0.0, 20.0)}).write(tmp_path / "run")
+    sections = tables(sprt_sections(load_findings([run]), 0, 20))
+    later = 200 - sections["sprt"][0]["decided_after"]
+    assert (
+        f"It leaves out the {later} pairs finished after the decision, which the score includes."
+        in (sections["notes"][0])
+    )
 
 
 def test_sprt_without_bounds_takes_the_run_s_own(tmp_path):

@@ -123,8 +123,8 @@ def test_a_run_is_found_by_its_name_alone(runs: Path) -> None:
 
 def test_the_latest_run_is_the_last_with_games_and_the_others_are_named(runs: Path) -> None:
     result = asked("summary")
-    assert "using the latest, runs/second, which is not finished (32 of 32 games)" in result.output
-    assert "without games: runs/third" in result.output
+    assert "using the latest with games, runs/second, which is not finished (32 of 32 games)" in result.output
+    assert "no games yet in runs/third" in result.output
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def _steps(test: SequentialTest) -> list[dict[str, Any]]:
             "llr": float(test.path.llr[checkpoint - 1]),
             "live_low": _live(test, float(test.live.low[checkpoint - 1])),
             "live_high": _live(test, float(test.live.high[checkpoint - 1])),
-            "decided": test.path.decided_after == checkpoint,
+            "decided": test.path.decided_after is not None and checkpoint >= test.path.decided_after,
         }
         for checkpoint in sorted(checkpoints)
     ]
@@ -101,9 +101,13 @@ def _estimate_words(test: SequentialTest) -> str:
             "No test stopped this run: it played a fixed number of pairs, so there is no estimate after stopping. For "
             "a fixed number of pairs use the intervals of `isolation compare`."
         )
+    later = test.observations - (test.path.decided_after or test.observations)
+    unit = "pair" if test.is_duel else "opening"
+    finished = f" It leaves out the {pluralise(later, unit)} finished after the decision, which the score includes."
     return (
         f"The estimate ({unit_words(test)}, after the test has ended) is median-unbiased with a 95 % interval by "
-        f"stagewise ordering. The plain score would be too extreme, because a test tends to stop after a lucky streak."
+        f"stagewise ordering. The plain score at the decision would be too extreme, because a test tends to stop after "
+        f"a lucky streak.{finished if later else ''}"
     )
 
 
