@@ -115,9 +115,11 @@ def test_the_quadratic_finds_the_top(against_itself: bool) -> None:
     start = np.array([0.3, 0.7, 0.5])
     response = fit_response(invented(600, 40, 1, against_itself), start, np.array([0.0, 0.0, 0.5]))
     np.testing.assert_allclose(response.best[:2], [0.8, 0.35], atol=0.1)
-    assert response.best[2] == 0.5
+    assert response.low[2] == response.best[2] == response.high[2] == 0.5
     assert (response.low[:2] <= [0.8, 0.35]).all()
     assert (response.high[:2] >= [0.8, 0.35]).all()
+    assert (response.low <= response.best).all()
+    assert (response.best <= response.high).all()
 
 
 @pytest.mark.parametrize("against_itself", [True, False])

@@ -56,7 +56,7 @@ class Response:
     Attributes:
         best: float64[p], where strength is greatest within what was played; parameters for whose move
             nothing speaks are held at the start.
-        low, high: float64[p], between which 95 % of the best points lie that the games allow.
+        low, high: float64[p], the central 95 % of the best points that the games allow, with the same parameters held.
         p_values: float64[p], see `importance`.
         edges: float64[2, p], between which games were played.
     """
@@ -108,7 +108,7 @@ def fit_response(contests: Contests, start: Floats, p_values: Floats) -> Respons
     drawn = np.random.default_rng(_SEED).multivariate_normal(beta, covariance, DRAWS, method="eigh")
     first = int(contests.lower is None)  # the strength of the opponent comes before the parameters' terms
     best = _top(beta[first:], allowed, start)
-    tops = np.array([_top(terms, edges, best) for terms in drawn[:, first:]])
+    tops = np.array([_top(terms, allowed, best) for terms in drawn[:, first:]])
     low, high = np.quantile(tops, [0.025, 0.975], axis=0)
     return Response(best, low, high, p_values, edges)
 

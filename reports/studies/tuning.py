@@ -139,7 +139,7 @@ def _tuned(tuning: Tuning) -> Section:
             "range": between(*parameter.range),
             "before": short(parameter.before),
             "after": short(parameter.after),
-            "best": f"{short(parameter.low)} to {short(parameter.high)}",
+            "best": f"{short(parameter.low)} to {short(parameter.high)}" if parameter.p_value <= ALPHA else "–",
             "adjusted_p": PValue(parameter.p_value),
         }
         for parameter in tuning.parameters
@@ -147,8 +147,9 @@ def _tuned(tuning: Tuning) -> Section:
     rounds = len(tuning.path) - 1
     notes = [
         f"{tuning.games:,} games in {pluralise(rounds, 'round')} and finals. Best: central 95 % of the best values "
-        f"compatible with the games, within the range played. The p-value tests whether the parameter has any effect, "
-        f"Holm-adjusted for the number of parameters; above 0.05 the old value stays.",
+        f"compatible with the games, within the range played, while parameters without a significant effect keep their "
+        f"old values. The p-value tests whether the parameter has any effect, Holm-adjusted for the number of "
+        f"parameters; above 0.05 the old value stays.",
         *_remarks_on_edges(tuning.parameters),
         *_forfeits(tuning.forfeits),
     ]
