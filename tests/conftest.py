@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # A machine busy with something else must not fail a test; and what half of the usual examples find, they find often.
 # On a crowded machine drawing takes long, which says nothing about the code.
-settings.register_profile("patient", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("patient", deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
 

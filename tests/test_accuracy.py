@@ -212,6 +212,7 @@ def test_players_are_judged_in_the_middle_of_games_against_the_field(sparring):
     assert len(FIELD) == 4
 
 
+@pytest.mark.slow
 def test_enough_decisions_are_eligible_and_better_players_keep_more(sparring):
     accuracies_by_name = {accuracy.agent: accuracy for accuracy in accuracies(sparring)}
     assert all(item.eligible >= 40 for item in accuracies_by_name.values())

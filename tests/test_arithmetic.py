@@ -245,6 +245,7 @@ def test_functions_of_math_are_pythons(of_one: Any, which: int, x: float) -> Non
     assert same(outcome(getattr(math, OF_ONE[which]), x), outcome(of_one, which, x))
 
 
+@pytest.mark.slow
 def test_what_has_no_value_in_python_has_none_compiled(of_one: Any) -> None:
     nowhere = {"log": 0.0, "sqrt": -1.0, "acos": 2.0, "asin": -2.0, "atanh": 1.0, "acosh": 0.5, "exp": 710.0}
     nowhere |= {"cosh": 800.0, "log1p": -1.0, "sin": math.inf, "expm1": 1e3, "log2": -1.0, "log10": 0.0, "sinh": 800.0}

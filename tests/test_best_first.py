@@ -31,6 +31,7 @@ def test_what_it_proves_is_what_perfect_play_gives(board):
     assert result.score == LOSS or result.move in solution.moves
 
 
+@pytest.mark.slow
 def test_late_in_the_game_it_does_prove_results():
     board = Board.from_moves([24, 14])
     while not (result := found(board, 5_000)).exact:

@@ -121,6 +121,7 @@ def test_whichever_limit_is_reached_first_counts(talk, line, depth):
     assert f"info depth {depth} " in engine.ask(line, "bestmove")[-2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["go movetime 20 depth 60", "go btime 60 wtime 60 depth 60", "go depth 60"])
 def test_a_search_that_its_time_or_stop_ends_plays_the_best_move_so_far(talk, line):
     engine = talk("ID:improved@nodes=9")
@@ -137,6 +138,7 @@ def test_a_search_that_its_time_or_stop_ends_plays_the_best_move_so_far(talk, li
     assert output[-1] == f"bestmove {write_move(board, result.move)}"
 
 
+@pytest.mark.slow
 def test_a_number_of_nodes_is_also_ended_by_time(talk):
     engine = talk("MCTS@nodes=64")
     engine.ask("position startpos moves N@d4 N@a5 d4c6")
@@ -265,6 +267,7 @@ def test_who_cannot_be_stopped_is_answered_for_at_once_and_only_once(talk, monke
     assert best.startswith("bestmove N@")
 
 
+@pytest.mark.slow
 def test_a_new_command_stops_a_search(talk):
     engine = talk("ID:improved", "6x6")
     engine.ask("position startpos moves a1 c3")
@@ -372,6 +375,7 @@ class P:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["{}:P@ms=1", "perfect@ms=1"])
 def test_a_late_move_is_a_move_nevertheless(talk, tmp_path, monkeypatch, spec):
     path = tmp_path / "late.py"

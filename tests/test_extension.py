@@ -65,6 +65,7 @@ def assert_as_from_the_start(extended: Path, anew: Path) -> None:
     assert (first.fingerprint, first.agents, first.games) == (second.fingerprint, second.agents, second.games)
 
 
+@pytest.mark.slow
 def test_an_extended_gauntlet_is_what_it_would_have_been_from_the_start(run: Path, tmp_path: Path) -> None:
     before = contents(run)
     assert extend(run, tmp_path / "more").finished

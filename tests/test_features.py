@@ -151,6 +151,7 @@ def test_features_compile_on_small_and_large_boards(name: str, size: tuple[int, 
     assert compile_heuristic(heuristics.get(name), size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(7, 7), (9, 11)])
 def test_features_compile_as_parts_of_a_sum(size: tuple[int, int]) -> None:
     parts = tuple((1.0, heuristics.get(name)) for name in ("links_a_cell", "walks", "ties"))

@@ -90,6 +90,7 @@ def test_what_a_search_expects_does_not_depend_on_the_positions_beside_it(monkey
         assert getattr(parted, column).tolist() == getattr(whole, column).tolist()
 
 
+@pytest.mark.slow
 def test_a_search_expects_from_a_move_what_one_that_began_before_it_does() -> None:
     openings = [*random_openings(10, 20), *random_openings(10, 30)]
     heuristic = get("open")  # which is worth something else to either side

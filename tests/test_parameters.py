@@ -264,6 +264,7 @@ def same_as_interpreted(function: Any, opening: tuple[int, ...]) -> None:
             )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(st.fixed_dictionaries(VALUES), st.sampled_from(random_openings(10, 20)))
 def test_compiled_code_takes_the_numbers_it_is_given(values: dict[str, float], opening: tuple[int, ...]) -> None:

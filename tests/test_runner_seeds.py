@@ -50,6 +50,7 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opponent", ["Random", "MCTS_5nodes", "AB_Open_depth2"])
 def test_two_names_of_one_heuristic_play_the_same_games_against_anybody(twins: Path, opponent: str) -> None:
     own = results_of(twins, "Twin", opponent)
@@ -58,6 +59,7 @@ def test_two_names_of_one_heuristic_play_the_same_games_against_anybody(twins: P
     assert own != results_of(twins, "ID_Center", opponent)
 
 
+@pytest.mark.slow
 def test_compare_says_that_two_names_of_one_heuristic_play_alike(twins: Path) -> None:
     verdicts = json.loads(render_sections(compare_sections(load_findings([twins])), "json"))["verdicts"]
     assert {row["contender"]: row["plays_alike"] for row in verdicts} == {"Twin": True, "ID_Center": False}
@@ -85,6 +87,7 @@ def old_config(path: Path) -> Config:
     return load_config(None, {**OLD_KEYS, "jobs": 1, "out": str(path)})
 
 
+@pytest.mark.slow
 def test_a_run_from_before_is_read_and_gone_on_with_by_its_own_rule(old_run: Path) -> None:
     assert len(load_findings([old_run]).games) == 3
     assert play_tournament(old_config(old_run), resume=True, pools=here).finished
@@ -92,6 +95,7 @@ def test_a_run_from_before_is_read_and_gone_on_with_by_its_own_rule(old_run: Pat
     assert len(load_findings([old_run]).games) == 8
 
 
+@pytest.mark.slow
 def test_games_by_another_rule_than_the_run_s_are_refused(old_run: Path, tmp_path: Path) -> None:
     assert play_tournament(old_config(tmp_path / "new"), pools=here).finished
     (part,) = log.live_files(log.games_folder(old_run))

@@ -204,6 +204,7 @@ def test_the_mobility_of_all_cells_at_once_is_that_of_each(size, blank):
 # What is answered
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(positions(sizes=st.sampled_from(["5x5", "6x6", "4x7", "5x8"])))
 def test_the_line_is_legal_ends_the_game_and_the_winner_makes_no_mistake(board):
