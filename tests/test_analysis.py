@@ -82,6 +82,7 @@ def test_an_analysis_shows_each_opponent_the_costs_two_mistakes_and_what_to_do_n
     for opponent in ("Random", "MM_Null", "MM_Open", "MM_Improved", "AB_Null", "AB_Open", "AB_Improved", "mean"):
         assert f"\n{opponent} " in text
     assert "win rate against  ID_Improved  custom_score" in text
+    assert re.search(r"function +difference +p +at equal cost +p at equal cost\n", text)
     assert "nodes in 150 ms of Python" in text
     assert text.count("loses;") == 2
     assert "- Repair custom_score_3; this shows the failure: isolation eval --fen" in text

@@ -141,10 +141,6 @@ class _Lower(Lower):  # type: ignore[misc]
         if op in _OF_WHOLES and _are_whole(result, *given.args):
             a, b = (self._loaded(name, kind, types.int64) for kind, name in sides)
             return self.context.cast(self.builder, _OF_WHOLES[op](self.context, self.builder, a, b), types.int64, resty)
-        if op is operator.pow and _are_whole(result) and isinstance(sides[1][0], types.IntegerLiteral):
-            a = self._loaded(sides[0][1], sides[0][0], types.int64)
-            power = whole_power(self.context, self.builder, a, sides[1][0].literal_value)
-            return self.context.cast(self.builder, power, types.int64, resty)
         wholes = [isinstance(kind, types.Integer) for kind, _ in sides]
         is_quotient = op is operator.truediv and all(wholes)
         is_mixed = op in _COMPARISONS and any(wholes) and any(isinstance(kind, types.Float) for kind, _ in sides)
