@@ -76,7 +76,7 @@ class SingleFeature:
 
 @dataclass(frozen=True)
 class Selection:
-    """What is known of the features of a suite's board.
+    """Results of a feature selection on a suite's board.
 
     Attributes:
         at: how far a search looked, and `guide`, by which heuristic.
@@ -162,7 +162,7 @@ def _meaning(name: str) -> str:
 
 @dataclass(frozen=True)
 class _Table:
-    """What k features say of the moves of a suite: float64[k, m] of moves, float64[k, q] of pairs."""
+    """Values of k features for the moves of a suite: float64[k, m] of moves, float64[k, q] of pairs."""
 
     compared: Comparisons
     values: Floats
@@ -241,7 +241,7 @@ def _alone(inside: _Table, outside: _Table, names: Sequence[str]) -> tuple[Singl
 
 
 def _nanoseconds(sums: Sequence[Sequence[str]], size: tuple[int, int]) -> list[float]:
-    """What a node costs with the sum of some features, for each of several such sums."""
+    """Return the cost per node of each of several sums of features."""
     rows, columns = size
     agents = [SearchAgent("sum", "alphabeta", _sum(names), "sum", Limit(nodes=_NODES)) for names in sums]
     return [cost.nanoseconds for cost in measure_costs(agents, f"{rows}x{columns}") if isinstance(cost, Cost)]

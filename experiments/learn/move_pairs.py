@@ -51,7 +51,7 @@ class Comparisons:
         return len(np.unique(self.decision[self.kept]))
 
     def differences(self, values: Floats) -> Floats:
-        """Of the values of moves, last axis m, those of pairs: by how much the move that keeps is worth more."""
+        """Return the value differences of pairs (last axis q): the move that keeps the win minus the other."""
         by_pair: Floats = values[..., self.kept] - values[..., self.lost]
         return by_pair
 

@@ -31,7 +31,7 @@ _FINALS = 0.25
 
 @dataclass(frozen=True)
 class SampledParameter:
-    """What became of a parameter: what was looked through, in words, and its values."""
+    """A parameter tuned by Optuna: the range searched, in words, and its values before and after."""
 
     name: str
     range_text: str
@@ -41,7 +41,7 @@ class SampledParameter:
 
 @dataclass(frozen=True)
 class Sampling:
-    """What was learned: each parameter, what the finals promise, and how much was played.
+    """Result of a tuning by Optuna: the parameters, the result of the finals, and the number of games.
 
     Attributes:
         promised: the share of games that the new values should win of the old, or gain against the opponent.
@@ -128,7 +128,7 @@ def _start(study: Study) -> Point:
 def _meet(
     study: Study, points: Sequence[Point], first_key: int, first_opening: int, openings: int
 ) -> list[BatchResult]:
-    """What becomes of each on the same openings, against the opponent or the values as they are."""
+    """Play each vector on the same openings, against the opponent or the present values."""
     texts = [str(with_values(study.question.spec, study.space.values(np.array(point)))) for point in points]
     other = str(study.question.opponent or study.question.spec)
     return study.meet(
@@ -173,7 +173,7 @@ def _sampler(seed: int) -> Any:
 
 
 def _distribution(parameter: Parameter) -> Any:
-    """What Optuna may ask for."""
+    """Return the distribution that Optuna samples a parameter from."""
     from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
     if parameter.choices:

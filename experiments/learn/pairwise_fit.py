@@ -51,7 +51,7 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class FittedParameter:
-    """What became of a parameter.
+    """A fitted parameter.
 
     Attributes:
         name: its name.
@@ -247,7 +247,7 @@ def _derivatives(space: Space, differences: Callable[[Vector], Floats], vector: 
 
 @dataclass(frozen=True)
 class _Problem:
-    """What is minimised: the loss a decision, and the prior's share."""
+    """The function to minimise: the loss per decision plus the prior's share."""
 
     space: Space
     model: Model
@@ -269,7 +269,7 @@ class _Problem:
         ) / self.decisions
 
     def prior(self, vector: Vector) -> float:
-        """What the prior adds to the loss."""
+        """Return the prior's share of the loss."""
         away = (vector - self.space.start) / (self.space.high - self.space.low)
         return float(2 * (away @ away)) / self.decisions
 

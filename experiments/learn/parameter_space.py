@@ -50,7 +50,7 @@ class Space:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of those that are looked through."""
+        """Names of the parameters to search."""
         return tuple(self.parameters[index].name for index in self.free)
 
     @property

@@ -30,7 +30,7 @@ Values = tuple[Limit | float, ...]
 
 @dataclass(frozen=True)
 class Axis:
-    """What is varied: `limit`, or a parameter by its name; and its values, limits or numbers, in their order."""
+    """A swept quantity, `limit` or a parameter's name, and its values in order."""
 
     name: str
     values: tuple[Limit | float, ...]

@@ -51,7 +51,7 @@ class Contests:
 
 @dataclass(frozen=True)
 class Response:
-    """What the games say.
+    """Result of the quadratic fit.
 
     Attributes:
         best: float64[p], where strength is greatest within what was played; parameters for whose move
@@ -69,7 +69,7 @@ class Response:
 
 
 def importance(upper: Floats, lower: Floats, leads: Floats) -> Floats:
-    """For each parameter, the p-value of the hypothesis that moving it changes nothing; Holm-adjusted over all of them.
+    """Return for each parameter the Holm-adjusted p-value of the hypothesis that it has no effect.
 
     What the other parameters explain of the leads is taken away; the rest is summed with the signs of the parameter's
     own moves. These were drawn at random, whatever else happened, so the sum is as in a sign-flip test. Terms of the
@@ -154,7 +154,7 @@ def _dispersion(chances: Floats, contests: Contests) -> float:
 
 
 def _top(beta: Floats, edges: Floats, start: Floats) -> Floats:
-    """Where the quadratic is greatest between the edges, from a start and from the middle."""
+    """Return the maximum of the quadratic between the edges, searched from a start and from the middle."""
     linear, square = _matrices(beta, edges.shape[1])
     if (np.linalg.eigvalsh(square) < 0).all():
         top = np.asarray(np.linalg.solve(-2 * square, linear), np.float64)

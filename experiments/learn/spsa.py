@@ -41,7 +41,7 @@ class SpsaPlan:
 
     @property
     def games(self) -> int:
-        """In all."""
+        """Total number of games."""
         return 2 * self.rounds * self.directions * self.openings
 
 
@@ -69,7 +69,7 @@ def ends(point: Vector, signs: Vector, round_: int) -> tuple[Vector, Vector]:
 
 
 def moved(plan: SpsaPlan, point: Vector, signs: Vector, leads: Vector, round_: int) -> Vector:
-    """Where the parameters go after a round.
+    """Return the parameters after a round.
 
     Args:
         leads: of each direction, games won minus games lost by the upper end.

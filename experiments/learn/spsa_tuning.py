@@ -43,7 +43,7 @@ FINALS = 0.1
 
 @dataclass(frozen=True)
 class Question:
-    """What is tuned.
+    """What to tune, against whom, and on which openings.
 
     Attributes:
         spec: the agent, completed.
@@ -76,7 +76,7 @@ class TuningProgress:
 
 @dataclass(frozen=True)
 class TunedParameter:
-    """What became of a parameter: its range, its values, the interval of the best value, and whether it matters.
+    """A tuned parameter: its range, values, interval of the best value, and whether it has an effect.
 
     `p_value` is adjusted for the number of parameters.
     `edge` is `lower` or `upper` if the best value lies where no further games were played.
@@ -99,7 +99,7 @@ class TunedParameter:
 
 @dataclass(frozen=True)
 class Tuning:
-    """What was learned: each parameter, what the finals promise, how many games there were, and the path of the search.
+    """Result of a tuning: the parameters, the result of the finals, the games, and the path of the search.
 
     What is promised is the share of games that the new values win of the old, or what they gain against the opponent.
     """
@@ -145,7 +145,7 @@ class Study:
         return sum(result.forfeits for result in self.journal.tallies.values())
 
     def meet(self, batches: Sequence[Batch]) -> list[BatchResult]:
-        """What becomes of batches, in their order."""
+        """Play batches and return their results in order."""
         return self.journal.meet(batches, self.play)
 
 
@@ -190,7 +190,7 @@ def opened_study(
 
 
 def tunable(spec: Spec, wanted: Sequence[str], *, with_choices: bool = False) -> Space:
-    """What there is to tune of an agent, all or what is named; choices only if they can be looked through.
+    """Return an agent's parameter space: all parameters, or the named ones; choices only if requested.
 
     Raises:
         ValueError: there is nothing to tune.
@@ -264,7 +264,7 @@ class _Contest:
 
 
 def _described(space: Space) -> dict[str, object]:
-    """What is asked of the parameters."""
+    """Return the question about the parameters, as the journal keeps it."""
     ranges = [[name, low, high] for name, low, high in zip(space.names, space.low, space.high, strict=True)]
     return {"what": "tuning", "parameters": ranges}
 
@@ -289,7 +289,7 @@ def _play_round(study: Study, both: tuple[Vector, Vector], round_: int) -> list[
 
 
 def _contests(contests: Sequence[_Contest], against_itself: bool) -> Contests:
-    """What the quadratic is fitted to."""
+    """Return the results that the quadratic is fitted to."""
     if against_itself:
         rows = [(contest.upper, contest.lower, contest.tallies[0]) for contest in contests]
     else:
@@ -334,7 +334,7 @@ def _tuned(space: Space, response: Response) -> tuple[TunedParameter, ...]:
 
 
 def _finals(study: Study, values: dict[str, float]) -> Interval:
-    """What new values win of the old ones, or gain against the opponent, in games that had no part in choosing them."""
+    """Play new values against the old ones, or both against the opponent, on openings kept for this."""
     question, pool, plan = study.question, study.pool, study.question.plan
     against_itself = question.opponent is None
     if not values:
@@ -349,7 +349,7 @@ def _finals(study: Study, values: dict[str, float]) -> Interval:
 
 
 def promise(leads: Ints, orbits: Ints, against_itself: bool) -> Interval:
-    """What finals say of new values: the share of games that they win of the old, or what they gain on an opponent.
+    """Return the result of the finals: the share of games won against the old values, or the gain.
 
     Args:
         leads: int64[n], of each opening's two games, those won by the new values less those won by the old.

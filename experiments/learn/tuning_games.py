@@ -28,7 +28,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class BatchResult:
-    """What became of a batch: games won by the first agent of each opening's two, as digits, and games lost by anything
+    """Results of a batch: for each opening a digit, the games won by the first agent, and the games lost by anything
     but having no move."""
 
     key: int
@@ -152,7 +152,7 @@ PlayBatches = Callable[[Sequence[Batch]], Iterator[BatchResult]]
 
 @contextmanager
 def playing(size: str, jobs: int, cluster: str | None) -> Iterator[PlayBatches]:
-    """What plays batches, again and again, on boards of a size; see `parallel_mapper.spreading`."""
+    """Return a function that plays batches on boards of one size; see `parallel_mapper.spreading`."""
     with parallel_mapper(jobs, cluster) as spread:
 
         def play(batches: Sequence[Batch]) -> Iterator[BatchResult]:

@@ -37,7 +37,7 @@ _loading = threading.RLock()
 
 @cache
 def folder() -> Path:
-    """Where compiled code lies: $ISOLATION_CACHE, or `isolation` in the user's cache folder; made if missing.
+    """Return the folder of compiled code, $ISOLATION_CACHE or `isolation` in the user's cache folder; made if missing.
 
     A folder that cannot be written is replaced by a temporary one for this process.
     """

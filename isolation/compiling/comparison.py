@@ -48,7 +48,7 @@ class Problem:
 def compare(
     variants: Sequence[tuple[Heuristic, Evaluation]], size: tuple[int, int], count: int = CHECKED_POSITIONS
 ) -> Problem | None:
-    """Where compiled code does not what Python does, at sampled positions, for both players, in turn for each variant.
+    """Return the first difference between compiled code and Python in sampled positions, for both players.
 
     Values are the same to the last bit. Where either raises, so does the other: compiled code cannot say what, and
     whoever meets an exception there gets Python's, by a call of the function.
@@ -133,7 +133,7 @@ def _differ(expected: float | BaseException, got: float | None, board: str, play
 
 
 def _outgrown(function: Heuristic, board: Board, player: Any) -> str:
-    """What exceeds 64 bits, and what helps, where compiled code gives up and Python computes on; empty if unknown.
+    """Explain a number beyond 64 bits, at which compiled code gives up and Python does not; empty if unknown.
 
     It is told by its text: a line would not hold for another file with the same function, whose problem is this one.
     """
@@ -147,7 +147,7 @@ def _outgrown(function: Heuristic, board: Board, player: Any) -> str:
 
 
 def _does(outcome: float | BaseException | None) -> str:
-    """What became of a call: a value, an exception, or None for one that compiled code cannot name."""
+    """Return the result of a call: a value, an exception, or None for one that compiled code cannot name."""
     if isinstance(outcome, BaseException):
         return f"raises {name_of(outcome)}"
     return "raises an exception" if outcome is None else f"gives {outcome!r}"

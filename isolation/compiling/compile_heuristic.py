@@ -195,7 +195,7 @@ def _written(problem: Problem | None) -> str:
 
 
 def _known_problem(file: Path) -> Any:
-    """What the file says; `_UNKNOWN` if there is none, or it is damaged and was removed."""
+    """Return the problem saved in a file; `_UNKNOWN` if there is none, or if it is damaged and was removed."""
     if not file.exists():
         return _UNKNOWN
     with suppress(OSError, ValueError, TypeError):

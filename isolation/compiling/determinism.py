@@ -44,7 +44,7 @@ def _find(heuristic: Any) -> str:
 
 
 def _in_code(heuristic: Any) -> str:
-    """What in the functions that a heuristic reaches depends on more than the position."""
+    """Return the first thing in a heuristic's functions that depends on more than the position."""
     seen: set[int] = set()
     waiting = [heuristic]
     while waiting and len(seen) < _MOST_FUNCTIONS:

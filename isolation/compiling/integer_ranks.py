@@ -207,7 +207,7 @@ def _in_whole_numbers(text: str) -> str | None:
 
 
 def _name_of_twin(value: str, definition: str) -> str:
-    """What the whole number that equals a float64 is called: like the count it is made of, or by a name of its own."""
+    """Return the name of the integer equal to a float64: the count's it is made of, or a new one."""
     if match := _COUNT.match(definition):
         return match[1]
     if value.startswith("%"):

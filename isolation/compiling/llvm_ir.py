@@ -31,7 +31,7 @@ class _Gathered(CPUCodeLibrary):  # type: ignore[misc]
         return 0
 
     def _get_module_for_linking(self) -> Any:
-        """What numba asks for when it compiles a caller that is to be run."""
+        """Return the module that numba requests when it compiles a caller to be run."""
         if self._shared_module is None:
             self._shared_module = _shared(merge_ir(self))
         return self._shared_module
@@ -51,7 +51,7 @@ def _codegen() -> _Codegen:
 
 @contextmanager
 def collect_ir() -> Iterator[None]:
-    """What numba compiles meanwhile is gathered, and cannot be called from Python."""
+    """Collect the code that numba compiles in the context; it cannot be called from Python."""
     context = started()
     with global_compiler_lock:
         usual = context._internal_codegen
@@ -63,7 +63,7 @@ def collect_ir() -> Iterator[None]:
 
 
 def started() -> Any:
-    """What numba compiles for, with all that compiled code calls of numba's there to be called.
+    """Return the target that numba compiles for, with the functions of numba that compiled code calls.
 
     Numba would look whether scipy has its linear algebra, whose import takes a third of the time that this takes. It
     has, and numba looks again where a heuristic needs it.

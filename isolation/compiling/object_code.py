@@ -12,7 +12,7 @@ _FAST = 3
 
 @cache
 def processor() -> tuple[str, str, str]:
-    """What machine code made here depends on beside its source: the system, the processor, and what it can do."""
+    """Return what machine code depends on beside its source: system, processor and its features."""
     try:
         features = llvm.get_host_cpu_features().flatten()
     except RuntimeError:  # where LLVM cannot tell

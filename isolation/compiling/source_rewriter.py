@@ -89,7 +89,7 @@ class Rewritten:
 
     @property
     def code(self) -> str:
-        """What tells this heuristic from others, whatever compiles it: the plain source, under a first line of its own.
+        """The plain source with a first line of its own, which identifies the heuristic whatever compiles it.
 
         The module's own first line says where this engine keeps what modules import; the one here never changes, since
         logs hold hashes of it.

@@ -76,7 +76,7 @@ def constant_table(builder: Any, name: str, width: int, values: tuple[int, ...])
 
 
 def look_up(builder: Any, table: Any, index: Any) -> Any:
-    """What a constant array holds at an index, which must lie in it."""
+    """Return an element of a constant array; the index must be valid."""
     return builder.load(builder.gep(table, [ir.Constant(ir.IntType(64), 0), index], inbounds=True))
 
 

@@ -318,7 +318,7 @@ def neighbours(typingctx: Any, board: Any, mask: Any) -> Any:
 
 @intrinsic
 def each_step(typingctx: Any, position: Any) -> Any:
-    """For each of the eight knight's moves, the cells that it takes to from a blank cell, and cells off the board."""
+    """Return, for each of the eight knight's moves, the targets of a blank cell and of cells off the board."""
     columns, width = position.columns, position.bitboard.width
     steps = types.UniTuple(position.bitboard, 8)
 
@@ -637,7 +637,7 @@ def _iternext(context: Any, builder: Any, signature: Any, args: Any, result: Any
 
 
 def _enter_next_column(builder: Any, cells: CellsType, iterator: Any) -> None:
-    """Where the present column is used up, go on to the next one that holds a cell of the set."""
+    """Go on to the next column that holds a cell of the set, once the present one is used up."""
     table = constant_table(
         builder,
         f"isolation_columns_{cells.rows}x{cells.columns}",

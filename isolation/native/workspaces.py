@@ -94,7 +94,7 @@ def interruptible() -> Iterator[Searches]:
 
 
 def address_of(numbers: NDArray[Any]) -> int:
-    """Where the numbers of an array lie, without gaps, as compiled code takes them; the array has to stay alive."""
+    """Return the address of a contiguous array for compiled code; the array must be kept alive."""
     assert numbers.flags.c_contiguous
     return numbers.ctypes.data
 

@@ -11,7 +11,7 @@ from isolation.compiling.source.rewrite import Rewrite, at
 
 
 class ResolveAliases(Rewrite):
-    """What is called under a name given once is called under what the name stands for, inner functions included."""
+    """Call functions by their own names where they are called by aliases, inner functions included."""
 
     def apply(self, node: ast.FunctionDef) -> None:
         """Rewrite the body of a definition in place."""

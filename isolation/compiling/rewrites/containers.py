@@ -48,7 +48,7 @@ class LowerContainers(Rewrite):
         return node
 
     def _of_length(self, value: Any, node: ast.Call) -> Any:
-        """What stands in for `combinations(items, 2)` and the like; None for all else."""
+        """Return the function that replaces `combinations(items, 2)` and the like; None for others."""
         lengths = OF_LENGTHS.get(value) if isinstance(value, Hashable) else None
         if lengths is None or len(node.args) != 2:
             return None

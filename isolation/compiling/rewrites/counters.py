@@ -78,7 +78,7 @@ class LowerCounters(Rewrite):
         return known.value if known is not None and isinstance(known.value, type) else None
 
     def _missing_of(self, node: ast.expr) -> Missing | None:
-        """What a dictionary that an expression makes gives for a missing key."""
+        """Return the value for missing keys of the dictionary that an expression makes."""
         kind = self._kind(node)
         if kind is collections.Counter:
             return Missing(ast.Constant(0), is_kept=False)
@@ -97,6 +97,6 @@ class LowerCounters(Rewrite):
         return fact if isinstance(fact, Missing) else None
 
     def _missing_in(self, node: ast.expr) -> ast.expr | None:
-        """What stands for a missing key where a dictionary is looked into."""
+        """Return the value for missing keys at a place where a dictionary is read."""
         fact = self._fact(node.value) if isinstance(node, ast.Subscript) else None
         return copy.deepcopy(fact.value) if fact is not None else None

@@ -47,7 +47,7 @@ class TypeEmptyContainers(Rewrite):
         return node
 
     def _typed(self, target: ast.expr, value: ast.expr) -> ast.expr:
-        """What a place is given, or an empty list or set that numba knows the type of."""
+        """Return a value assigned somewhere, or an empty list or set of a type that numba knows."""
         made = self._made(value)
         if not made or not isinstance(target, ast.Name) or target.id in self.filled:
             return value
@@ -146,7 +146,7 @@ class PromoteInts(Rewrite):
         return node
 
     def _of_unknown(self, node: ast.expr) -> ast.expr:
-        """As a fraction, in the last attempt, what may be a whole number."""
+        """Convert a possible integer to a float, in the last attempt."""
         unknown = isinstance(node, ast.Call | ast.BinOp | ast.Name | ast.Attribute | ast.Subscript | ast.IfExp)
         return at(node, support("fraction", node)) if self.is_last and unknown else node
 

@@ -93,7 +93,7 @@ class GuessElements(Rewrite):
 
 
 class Examples:
-    """What the variables of a function hold, as examples: 0, 0.0, a cell, a list with one of them; None if unknown."""
+    """Example values of a function's variables: 0, 0.0, a cell, a list with one of them; None if unknown."""
 
     def __init__(self, rewrite: Rewrite, node: Definition) -> None:
         self.rewrite = rewrite

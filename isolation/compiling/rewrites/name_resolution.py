@@ -54,7 +54,7 @@ _UNKNOWN: dict[type[ast.AST], str] = {
 
 
 class Writer(Protocol):
-    """Where helpers and constants go: the module being written."""
+    """The module being written, which takes helpers and constants."""
 
     def helper(self, callee: Callee, given: dict[str, Any], kinds: dict[str, Kind], node: ast.AST) -> str:
         """Write a function, with these parameters known, where `node` calls it, and return its name."""
@@ -344,7 +344,7 @@ class ResolveNames(Rewrite):
 
 
 def _number_of_text(node: ast.expr) -> ast.expr | None:
-    """What is made a text of: the argument of `text`."""
+    """Return the argument of `text`."""
     match node:
         case ast.Call(ast.Attribute(ast.Name(id=room), "text"), [number]) if room == SUPPORT:
             return number

@@ -12,7 +12,7 @@ from isolation.compiling.source.rewrite import Rewrite, at, support
 
 
 class UseOneKind(Rewrite):
-    """What is once a set of cells and once a set of others is always a set of numba's; lists alike.
+    """Use numba's sets or lists throughout where a variable holds a set of cells and another set or list.
 
     Sets of cells are faster, so that this is only done where a heuristic does not compile otherwise.
     """

@@ -69,7 +69,7 @@ class LowerOptional(Rewrite):
         return [at(node, one) for part in (0, 1) for step in steps for one in step[part]]
 
     def _held(self, place: ast.expr, value: ast.expr) -> tuple[list[ast.stmt], list[ast.stmt]]:
-        """What holds a value, and what then gives it to a variable."""
+        """Return a variable's value holder, and the statement that assigns from it."""
         is_flagged = isinstance(place, ast.Name) and place.id in self.flags and not isinstance(value, ast.Name)
         if is_flagged and isinstance(place, ast.Name) and self._may_be_none(value):
             return [], self._set(place.id, value)

@@ -80,7 +80,7 @@ class OrderSets(Rewrite):
             refuse_order(ast.unparse(node), node)
 
     def _made(self, node: ast.expr) -> Any:
-        """What a set has that is made where it stands, of what is known: `set(WORDS)`, `{word for word in WORDS}`."""
+        """Return the elements of a set written with known elements: `set(WORDS)`, `{word for word in WORDS}`."""
         if isinstance(node, ast.Call) and self.builtin(node.func) in ("set", "frozenset") and len(node.args) == 1:
             elements = self._value(node.args[0])
         elif isinstance(node, ast.SetComp) and ast.unparse(node.elt) == ast.unparse(node.generators[0].target):
@@ -93,7 +93,7 @@ class OrderSets(Rewrite):
             return None
 
     def _value(self, node: ast.expr) -> Any:
-        """What a name is known to stand for, or what is written out holds."""
+        """Return the known value of a name or of a literal."""
         if isinstance(node, ast.Set | ast.List | ast.Tuple):
             return written_out(node)
         value = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None

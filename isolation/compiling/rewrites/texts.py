@@ -15,7 +15,7 @@ from isolation.compiling.source.rewrite import Rewrite, at, call, support, writt
 
 
 class LowerTexts(Rewrite):
-    """What makes a text becomes a sum of texts."""
+    """Write the making of texts as sums of texts."""
 
     def visit_Raise(self, node: ast.Raise) -> Any:
         """Leave messages of exceptions, which nobody reads."""

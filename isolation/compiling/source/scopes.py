@@ -55,7 +55,7 @@ class Callee:
 
 @dataclass(frozen=True)
 class Missing:
-    """What a dictionary gives for a key it does not have; `is_kept`: it has the key from then on."""
+    """A dictionary's value for missing keys; `is_kept`: reading a missing key adds it."""
 
     value: ast.expr
     is_kept: bool

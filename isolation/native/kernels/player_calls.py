@@ -40,7 +40,7 @@ def _call(
 
 @inner
 def ask(players: Any, row: int, low: int, high: int, own: int, other: int, seed: int, address: int) -> float:
-    """Have the player whose numbers begin at `row` choose; the answers lie on the desk, the score is returned."""
+    """Ask the player whose numbers begin at `row` for a move; return the score, and write the rest on the desk."""
     return _call(
         players[row + ADDRESS], low, high, own, other, players[row + DEPTH_LIMIT], players[row + NODE_LIMIT],
         players[row + CLOCK], players[row + BUDGET], players[row + FLAGS], int64(seed), address,

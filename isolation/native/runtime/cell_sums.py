@@ -57,7 +57,7 @@ _SUPPORT = SimpleNamespace(
 
 
 class Term:
-    """What a cell adds to a sum: a function of the game and the cell, for compiled code to be told of."""
+    """A cell's term of a sum: a function of the game and the cell, known to compiled code."""
 
     def __init__(self, compiled: Dispatcher) -> None:
         self.compiled = compiled
@@ -94,7 +94,7 @@ def weighed_onto(total, items, game, term):
 
 @dataclass(frozen=True)
 class Table:
-    """What each cell adds, row-major; one row, or as many as there may be blank cells, from none on."""
+    """Terms of all cells, row-major: one row, or one for each possible number of blank cells, from none on."""
 
     rows: tuple[tuple[float, ...], ...]
     is_whole: bool
@@ -139,7 +139,7 @@ def _in_plain_python(compiled: Any) -> Callable[[Any, Any], Any]:
 
 @lru_cache(maxsize=64)
 def _table(compiled: Any, rows: int, columns: int) -> Table | None:
-    """What a term says of every cell; None where plain Python cannot tell, or a number is too large for tables."""
+    """Return a term's table over all cells; None where Python cannot compute it or a number is too large."""
     term = _in_plain_python(compiled)
     cells = rows * columns
 
@@ -159,7 +159,7 @@ def _table(compiled: Any, rows: int, columns: int) -> Table | None:
 
 
 def _number(value: Any) -> float:
-    """What a cell adds, as a number of moderate size."""
+    """Return a cell's term as a number of moderate size."""
     if not isinstance(value, int | float) or not abs(value) < _LARGEST:
         raise ValueError(f"{value!r} is not a number for a table")
     return int(value) if isinstance(value, int) else float(value)

@@ -128,7 +128,7 @@ _COMPARISONS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt,
 
 
 class _Lower(Lower):  # type: ignore[misc]
-    """From numba's typed code to LLVM's, with checked operators."""
+    """Translate numba's typed code to LLVM's, with checked operators."""
 
     uses_numpy = False
 

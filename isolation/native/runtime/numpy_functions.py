@@ -29,7 +29,7 @@ _BYTES = 8
 
 
 class _Numbers(ModuleType):
-    """What generated modules take for NumPy: NumPy, but for what is put here."""
+    """NumPy as generated modules see it, with the replacements made here."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)

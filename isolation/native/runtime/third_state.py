@@ -144,24 +144,24 @@ def _looked_up(what: str, is_mask: bool, values_of: Callable[[int, int], Sequenc
 
 
 def _numbers_of(rows: int, columns: int) -> list[int]:
-    """For each cell of a board, the edition's number."""
+    """Return the edition's number of each cell of a board."""
     return [to_state_cell(*divmod(cell, columns), rows, columns) for cell in range(rows * columns)]
 
 
 def _targets_of(rows: int, columns: int) -> list[int]:
-    """For each number and each step from it, the mask of the cell of a board it leads to, 0 where it leaves it."""
+    """Return, for each number and step, the mask of the cell it leads to; 0 where it leaves the board."""
     masks = {number: 1 << cell for cell, number in enumerate(_numbers_of(rows, columns))}
     return [masks.get(number + step, 0) for number in _NUMBERS for step in _STEPS]
 
 
 def _reach_of(rows: int, columns: int) -> list[int]:
-    """For each number, the mask of the cells of a board that its steps lead to."""
+    """Return, for each number, the mask of the cells that its steps lead to."""
     targets = _targets_of(rows, columns)
     return [sum(targets[start : start + len(_STEPS)]) for start in range(0, len(targets), len(_STEPS))]
 
 
 def _masks_of(rows: int, columns: int) -> list[int]:
-    """For each number, the mask of its cell of a board, 0 where there is none."""
+    """Return, for each number, the mask of its cell on a board; 0 where it has none."""
     masks = {number: 1 << cell for cell, number in enumerate(_numbers_of(rows, columns))}
     return [masks.get(number, 0) for number in range(SIZE)]
 

@@ -128,7 +128,7 @@ class _Told(ast.NodeTransformer):
 
 
 def _fact_of(definition: _Written, node: ast.expr) -> ast.expr | None:
-    """What an expression in a function tells, if it is a fact."""
+    """Return the fact that an expression in a function states, if it is one."""
     try:
         fact = _Told(definition).visit(copy.deepcopy(node))
     except _Unknown:
@@ -188,7 +188,7 @@ def _assigned(statement: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _lender(definition: _Written, calls: list[tuple[_Written, ast.Call]], known: set[str]) -> Callable[[], bool]:
-    """What gives a function the game as one more argument, if all that call it have it; called at most once."""
+    """Return a rewrite that adds the game to a function's arguments if all callers have it; called at most once."""
 
     def lend() -> bool:
         if definition.game is None and calls and all(caller.game and caller.node.name in known for caller, _ in calls):
@@ -339,7 +339,7 @@ def _starts(definition: _Written, total: str) -> list[float] | None:
 
 
 def _term(written: _Written, loop_sum: _Sum, called: str) -> ast.FunctionDef | None:
-    """What a cell adds to a sum, as a function of the game and the cell; None if it depends on more than that."""
+    """Return a cell's term of a sum as a function of the game and the cell; None if it depends on more."""
     own = {
         *_variables(loop_sum.loop.target),
         *(bound for statement in loop_sum.body for bound in bound_names(statement)),

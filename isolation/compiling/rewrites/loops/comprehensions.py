@@ -47,7 +47,7 @@ COMPENSATED = sys.version_info >= (3, 12)
 
 @dataclass
 class Stream:
-    """What an iterable expression yields: an element for each round of nested loops."""
+    """Elements of an iterable expression: one for each round of nested loops."""
 
     element: ast.expr
     generators: list[ast.comprehension]
@@ -243,7 +243,7 @@ class LowerComprehensions(Rewrite):
         return support("as_many", self._only_source(self._stream(node.args[0])), made)
 
     def _only_source(self, stream: Stream) -> ast.expr:
-        """What has as many elements as a stream, if that is known."""
+        """Return an expression with as many elements as a stream, if one is known."""
         if len(stream.generators) != 1 or stream.generators[0].ifs:
             return ast.Constant(0)
         source = stream.generators[0].iter

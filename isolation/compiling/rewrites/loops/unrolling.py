@@ -66,7 +66,7 @@ class Unroll(Rewrite):
     visit_GeneratorExp = visit_ListComp  # noqa: N815
 
     def _rounds(self, target: ast.expr, items: ast.expr, body: list[Any]) -> list[dict[str, ast.expr]] | None:
-        """What the variables of a loop stand for in each of its rounds, if it is over functions."""
+        """Return the values of a loop's variables in each round, if it iterates over functions."""
         if not self._is_about_functions(items, body):
             return None
         rows = self._rows(items)
@@ -217,7 +217,7 @@ def _may_be_copied(node: ast.AST) -> bool:
 
 
 def _matched(target: ast.expr, row: ast.expr) -> dict[str, ast.expr] | None:
-    """What each variable of a loop's target stands for in a row; None if they do not match."""
+    """Match the variables of a loop's target with a row; None if they do not match."""
     if isinstance(target, ast.Name):
         return {target.id: row}
     if not isinstance(target, ast.Tuple | ast.List) or not isinstance(row, ast.Tuple | ast.List):

@@ -175,5 +175,5 @@ def descend(position: Any, depth: int, ply: int, alpha: int, beta: int, desk: An
 
 @inner
 def reply_value(position: Any, cell: int, depth: int, bound: int, desk: Any) -> int:
-    """What going to a cell is worth at the root, searched `depth` plies deep, if it is more than a bound."""
+    """Return the value of moving to a cell at the root, searched `depth` plies deep, if it is above a bound."""
     return -descend(handed_over(position, cell), depth - 1, int64(ROOT), -WON, -bound, desk)

@@ -39,7 +39,7 @@ is_safer = inner(tree_policy.is_safer)
 
 @inner
 def worth_of(position: Any, desk: Any) -> float:
-    """What a position is worth to whoever has just moved."""
+    """Return the value of a position for the side that has just moved."""
     if is_empty(moves_from(position, location_of(position, position._turn))):
         return INFINITY
     value = appraise(position, desk)
@@ -108,7 +108,7 @@ def write_line(cells: Any, worths: Any, visits: Any, first_child: Any, children:
 
 @inner
 def hand_up(path: Any, rivals: Any, ply: int, worths: Any, visits: Any) -> int:
-    """Tell the worth of the node at the end of a path to those above; returns up to which ply the path is still best.
+    """Back up the value of the node at a path's end; return up to which ply the path is still best.
 
     Beside the path nothing has changed, so the best of a node's replies is that of the path or its rival.
     """

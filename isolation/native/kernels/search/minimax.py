@@ -42,5 +42,5 @@ def descend(position: Any, depth: int, ply: int, desk: Any) -> int:
 
 @inner
 def reply_value(position: Any, cell: int, depth: int, bound: int, desk: Any) -> int:
-    """What going to a cell is worth at the root, searched `depth` plies deep; the bound is not used."""
+    """Return the value of moving to a cell at the root, searched `depth` plies deep; the bound is unused."""
     return -descend(after(position, cell), depth - 1, int64(1), desk)

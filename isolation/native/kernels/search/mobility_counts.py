@@ -46,7 +46,7 @@ def one_more(digits: Any, cells: Any) -> Any:
 
 @inner
 def largest(digits: Any, cells: Any) -> Any:
-    """Those of some cells, of which there must be one, with the largest number."""
+    """Return those of some cells, at least one, with the largest number."""
     ones, twos, fours = digits
     return among(among(among(cells, fours), twos), ones)
 
