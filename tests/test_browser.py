@@ -657,6 +657,8 @@ def test_a_link_holds_the_run_and_its_game_with_variations_and_a_reload_loses_no
 
 
 def drag(page, start, end):
+    start.wait_for()
+    end.wait_for()
     begin, stop = start.bounding_box(), end.bounding_box()
     page.mouse.move(begin["x"] + begin["width"] / 2, begin["y"] + begin["height"] / 2)
     page.mouse.down()

@@ -89,7 +89,7 @@ def folder(tmp_path: Path) -> Path:
 )
 def test_a_command_says_what_it_has_kept_and_how_it_goes_on(folder: Path, number: signal.Signals, words: str) -> None:
     ended = interrupted(folder, number, *shlex.split(words))
-    kept = list(folder.glob("runs/*"))
+    kept = [*folder.glob("runs/*"), *folder.glob("*.parquet")]
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr.startswith("Interrupted: ")
     assert (f" in {kept[0].relative_to(folder)}. Continue" if kept else ": nothing was saved. Restart") in ended.stderr
