@@ -86,7 +86,9 @@ BODIES = {
         here, there = state.locs
         swapped = Isolation(board=state.board, ply_count=state.ply_count + 1, locs=(there, here))
         passed = state._replace(ply_count=state.ply_count + 1)
-        less = state._replace(board=state.board & ~(1 << CENTER)) if state.board >> CENTER & 1 else passed
+        less = passed
+        if state.board >> CENTER & 1:
+            less = Isolation(state.board & ~(1 << CENTER), state.ply_count + 1, state.locs)
         moved = DebugState(state.board, state.ply_count, (here, CENTER)) if state.board & (1 << CENTER) else state
         found = set()
         for cell in swapped.liberties(swapped.locs[0]):
