@@ -3,15 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: tournament install test slow lint bench reference newest clean
+.PHONY: tournament install test slow lint docs wheel bench reference lowest newest clean
 
 tournament: $(VENV)/installed
 	$(BIN)/isolation tournament
 
 install: $(VENV)/installed
 
+# All tests that take little time; with ROOM=isolation/search only those of that room.
 test: $(VENV)/installed-dev
-	$(BIN)/pytest
+	files=$(if $(ROOM),"$$($(BIN)/python tests/of_room.py $(ROOM))") && $(BIN)/pytest $$files
 
 slow: $(VENV)/installed-dev
 	$(BIN)/pytest -m slow --numprocesses=4 --timeout=1500
@@ -22,6 +23,15 @@ lint: $(VENV)/installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
+# The site, in build/site.
+docs: $(VENV)/installed
+	$(BIN)/pip install --quiet --editable '.[docs]'
+	$(BIN)/sphinx-build --quiet --fail-on-warning --conf-dir docs . build/site
+
+# Wheel and source archive in build/dist; the wheel plays in an environment of its own.
+wheel:
+	.ci/wheel
+
 bench: $(VENV)/installed-dev
 	$(BIN)/pytest benchmarks --numprocesses=0 --benchmark-only --benchmark-columns=min,median,rounds
 
@@ -30,6 +40,9 @@ reference: $(VENV)/installed
 	$(BIN)/python docs/list_modules.py
 	$(BIN)/python docs/list_commands.py
 	$(BIN)/python docs/list_python.py
+
+lowest:
+	.ci/lowest
 
 newest:
 	.ci/newest

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from cli import main  # noqa: E402
-from commands.help_pages import TASKS  # noqa: E402
+from isolation_cli.help_pages import TASKS  # noqa: E402
 
 VALUES = {"integer": "N", "integer range": "N", "float": "X", "float range": "X"}
 """What stands for a value, by the name of click's type."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "contributing" / "modules.md"
-PACKAGES = ("isolation", "heuristics", "experiments", "reports", "commands")
+PACKAGES = ("isolation", "heuristics", "experiments", "reports", "knights_isolation", "isolation_cli")
 HEAD = """# Modules
 
 Every room and module with the first line of its docstring, for whoever looks for the place of something. `make
@@ -22,7 +22,8 @@ def first_line(path: Path) -> str:
 
 def room_lines(room: Path) -> Iterator[str]:
     """Yield the heading of a room and a line for each of its modules, then those of the rooms inside it."""
-    yield f"\n**[`{room.relative_to(ROOT)}/`](../../{room.relative_to(ROOT)})**: {first_line(room / '__init__.py')}\n"
+    name, summary = room.relative_to(ROOT), room / "__init__.py"
+    yield f"\n**[`{name}/`](../../{name}/__init__.py)**: {first_line(summary)}\n"
     for path in sorted(room.glob("*.py")):
         if path.name != "__init__.py":
             yield f"- [`{path.name}`](../../{path.relative_to(ROOT)}): {first_line(path)}"

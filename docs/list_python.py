@@ -13,10 +13,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 PAGE = ROOT / "docs" / "reference" / "python.md"
-PACKAGES = ("isolation", "heuristics", "experiments", "reports")
+PACKAGES = ("knights_isolation", "isolation", "heuristics", "experiments", "reports")
 HEAD = """# Python API
 
-For notebooks, scripts and other programs. Here is every public name of the four packages, with its signature and
+For notebooks, scripts and other programs. Here is every public name of the five packages, with its signature and
 meaning; `make reference` writes this page from the docstrings. Names are loaded on first use, so importing a package is
 quick. Invalid arguments raise `ValueError` with the line that the command would have printed. What the columns of
 frames mean is in [Frames](frames.md); [An experiment in Python](../tutorials/python.md) shows the names at work.
@@ -28,7 +28,27 @@ What the library does is logged by Python's `logging`: runs that begin and end, 
 level INFO under `experiments.play`, compiled heuristics at level DEBUG under `isolation.compiling`. Nothing is printed
 unless logging is configured, for example by `logging.basicConfig(level=logging.INFO)`.
 """
+COMMANDS = """## Functions of the commands
+
+What a command does, a function of its name does in Python; most return a [`Result`](#knights_isolationresult) with
+tables, a plot and a card. Commands without one serve pages or engines, talk to a terminal, or belong to the shell."""
 LONGEST_DEFAULT = 24
+FUNCTIONS = {
+    "bench": "experiments.bench.measure",
+    "ci": "experiments.analysis.commit_check.check_file",
+    "eval": "knights_isolation.evaluate_positions",
+    "import": "knights_isolation.import_games",
+    "perft": "isolation.perft",
+    "show": "isolation.Board",
+    "test-agent": "isolation.checks.agent_checks.check_player",
+    "test-engine": "isolation.checks.engine_checks.check_engine",
+    "try": "experiments.analysis.analyse_file.try_functions",
+}
+"""Functions of commands that are not called like them in `knights_isolation`."""
+SHELL_ONLY = {
+    "board", "cache", "completion", "engine", "help", "lab", "new", "play", "scheduler", "watch", "worker",
+}  # fmt: skip
+"""Commands without a function: they serve, talk to a terminal, or are about the shell."""
 
 
 def parameter_text(parameter: inspect.Parameter) -> str:
@@ -94,9 +114,33 @@ def entry(package: ModuleType, name: str) -> Iterator[str]:
         yield "\n".join(methods_of(thing))
 
 
+def command_names() -> list[str]:
+    """The commands, and those of groups in two words."""
+    from isolation_cli.main import main
+
+    return [
+        f"{name} {part}".strip()
+        for name, command in sorted(main.commands.items())
+        for part in getattr(command, "commands", [""])
+    ]
+
+
+def function_of(command: str) -> str | None:
+    """The function of a command, if it has one: by default that of its name in `knights_isolation`."""
+    own = re.sub(r"\W", "_", command)
+    default = f"knights_isolation.{own}" if own in import_module("knights_isolation").__all__ else None
+    return FUNCTIONS.get(command, default)
+
+
+def commands_table() -> str:
+    """A table with the function of each command that has one."""
+    rows = [f"| `{name}` | `{function}` |" for name in command_names() if (function := function_of(name))]
+    return "\n".join(["| command | function |", "|---|---|", *rows])
+
+
 def public_names() -> str:
     """Return the page."""
-    parts = [HEAD.strip()]
+    parts = [HEAD.strip(), COMMANDS, commands_table()]
     for package in map(import_module, PACKAGES):
         parts.append(f"## {package.__name__}")
         parts += [part for name in package.__all__ for part in entry(package, name)]

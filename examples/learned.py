@@ -63,9 +63,10 @@ class Scale:
     )  # fmt: skip
     positions: int | None = None
     tried: int = 1_000
+    features: int | None = None
 
 
-QUICK = Scale((50,), 160, 10, "random:2", (("6x6", "random:2", 4),), 100, 50)
+QUICK = Scale((50,), 160, 10, "random:2", (("6x6", "random:2", 4),), 100, 50, 3)
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def page_text(scale: Scale, home: Path, jobs: int) -> str:
     suite, held_out = (read_suite("7x7", split) for split in ("fit", "screen"))
     if scale.positions:
         suite, held_out = (part.sample(scale.positions, 1) for part in (suite, held_out))
-    selection = select_features(suite, held_out, list(heuristics.FEATURES), Limit(depth=3))
+    selection = select_features(suite, held_out, list(heuristics.FEATURES)[: scale.features], Limit(depth=3))
     tuning, judgement = _tuned(scale, home, jobs)
     meetings = [_meeting(home, "7x7", scale.openings, 0, LEARNED, cost, scale, jobs) for cost in scale.costs]
     tried = [

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from experiments.play.run_extension import extended_config
     from experiments.play.runner import play_tournament
     from experiments.record.log import read_games
-    from experiments.roster import parse_agent
+    from experiments.roster import parse_agent, spec_of
     from experiments.statistics.effort import measure_effort
     from experiments.statistics.run_results import RunResults, load_findings
     from experiments.suite import read_suite
@@ -56,6 +56,7 @@ __all__ = [
     "run_decisions",
     "run_tests",
     "solve_all",
+    "spec_of",
     "split_by_theory",
     "standings_frame",
     "verdict_frame",
@@ -84,6 +85,7 @@ _HOMES = {
     "run_decisions": "experiments.exact.accuracy",
     "run_tests": "experiments.verdicts.sprt_tests",
     "solve_all": "experiments.exact.board_solving",
+    "spec_of": "experiments.roster",
     "split_by_theory": "experiments.exact.theoretical_results",
     "standings_frame": "experiments.verdicts.frames",
     "verdict_frame": "experiments.verdicts.frames",

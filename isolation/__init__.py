@@ -12,6 +12,7 @@ from isolation.lazy_imports import LazyPackage
 
 if TYPE_CHECKING:
     from isolation.boards.drawing import DARK, Annotations, Theme
+    from isolation.boards.net import Net
     from isolation.boards.render import to_svg
     from isolation.checks.search_cost import measure_costs
     from isolation.editions.classic_board import Board
@@ -30,6 +31,7 @@ __all__ = [
     "Annotations",
     "Board",
     "Limit",
+    "Net",
     "Outcome",
     "SearchResult",
     "Theme",
@@ -48,6 +50,7 @@ _HOMES = {
     "Board": "isolation.editions.classic_board",
     "DARK": "isolation.boards.drawing",
     "Limit": "isolation.rules.limits",
+    "Net": "isolation.boards.net",
     "Outcome": "isolation.rules.outcome",
     "SearchResult": "isolation.search",
     "Theme": "isolation.boards.drawing",

@@ -1,4 +1,4 @@
-"""A running analysis board for tests."""
+"""A running lab for tests."""
 
 import threading
 import time
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from http.client import HTTPConnection
 
 from reports.board.board_processes import ROOM
-from reports.board.server import BoardServer, listen
+from reports.lab.server import LabServer, listen
 
 
 @contextmanager
@@ -14,7 +14,7 @@ def serving(shelf, room=ROOM):
     """Serve in a thread; gives the port."""
     with listen(0) as listener:
         port = listener.getsockname()[1]
-        server = BoardServer(shelf, port, room)
+        server = LabServer(shelf, port, room)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         while not server.started:

@@ -10,9 +10,13 @@ from hypothesis import HealthCheck, settings
 
 # Read when NumPy is imported; the command line does the same.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ["ISOLATION_TRIES"] = "off"  # tests of commands leave no log of tries where they are run
 # A machine busy with something else must not fail a test; and what half of the usual examples find, they find often.
 # On a crowded machine drawing takes long, which says nothing about the code.
-settings.register_profile("patient", deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+# The same examples are drawn in every run, so that a failure is due to what has changed; --hypothesis-profile=explore
+# draws new ones.
+settings.register_profile("explore", deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("patient", settings.get_profile("explore"), derandomize=True)
 settings.load_profile("patient")
 
 
@@ -43,16 +47,33 @@ def costs_measured() -> None:
 
 @pytest.fixture(autouse=True)
 def costs_left_out(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have runs begin without measuring what a node of their agents costs."""
+    """Have runs begin without measuring what a node of their agents costs, and trials measure it in two rounds."""
     if "costs_measured" not in request.fixturenames:
         monkeypatch.setattr("experiments.play.runner.measure_in", lambda pool, names, interrupted: {})
+        measure_in_two_rounds(monkeypatch)
+
+
+def measure_in_two_rounds(patch: pytest.MonkeyPatch) -> None:
+    """Measure costs in two rounds in place of up to forty, each of which takes tens of milliseconds in Python."""
+    for name, rounds in (("ROUNDS", 2), ("FEWEST_ROUNDS", 2), ("_SETS", 1)):
+        patch.setattr(f"isolation.checks.search_cost.{name}", rounds)
+
+
+@pytest.fixture(scope="module")
+def two_rounds() -> Iterator[None]:
+    """Have fixtures that several tests share measure costs in two rounds, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        measure_in_two_rounds(patch)
+        yield
 
 
 @pytest.fixture
 def quick_trials(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have `isolation try` play few games."""
+    """Have `isolation try` play few games, and ask few positions."""
     from experiments.analysis import quick_trial
+    from experiments.suite import read_suite
 
+    monkeypatch.setattr(quick_trial, "read_suite", lambda *asked: read_suite(*asked).sample(500, 1))
     monkeypatch.setattr(quick_trial, "try_heuristic", partial(quick_trial.try_heuristic, pairs=20, python_pairs=1))
 
 

@@ -1,7 +1,9 @@
 """The command lines that pages show, made small: run in a folder that has what they speak of, without processes."""
 
+import json
 import re
 import shlex
+import subprocess
 from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -28,7 +30,7 @@ from experiments.suite import Suite, build_suite, position_sources, read_suite
 from isolation.checks import engine_checks
 from isolation.checks.search_cost import Cost
 from isolation.processes import child
-from reports.board import server
+from reports.lab import server
 from reports.watch import run_progress
 
 STANDING_FOR = {
@@ -36,8 +38,8 @@ STANDING_FOR = {
     **{"KIND": "ladder", "NAMES": "improved", "GAME_ID": "1", "128": "1", "A": "random", "B": "greedy"},
     **{"RUN": "runs/first", "RUN…": "runs/first", "SPEC…": "random", "runs/…": "runs/first", "AGENT": "ID_Improved"},
     **{"SPEC": "MM:null", "2000": "2", "1,3,5": "1", "6x6": "3x4", "7x7": "4x3", "ms=150": "ms=1"},
-    **{"suite_6x7.parquet": "6x6", "6x7": "3x4", "ADDRESS": "lab:8786", "COMMAND…": "./my_player"},
-    **{"cpu_ms=300": "cpu_ms=30"},
+    **{"suite_6x7.parquet": "7x7", "6x7": "3x4", "ADDRESS": "lab:8786", "COMMAND…": "./my_player"},
+    **{"cpu_ms=300": "cpu_ms=30", "elsewhere/runs": "runs", "100000": "50", "5000": "50"},
 }
 """What a word of a page becomes: something that there is in the folder, or a smaller number."""
 FILES = {"published": "results.csv", "replay": "game.json", "screen": "page.html"}
@@ -51,11 +53,16 @@ MORE = {
     "solve --all": ("--jobs", "1"),
     "label": ("--jobs", "1"),
     "screen": ("--jobs", "1", "--sample", "40"),
+    "evaluate": ("--budget", "compile", "--jobs", "1"),
+    "discover": ("--minutes", "0.01", "--pairs", "10", "--jobs", "1"),
+    "refute": ("--openings", "2", "--jobs", "1"),
+    "research": ("--games", "160", "--pairs", "10", "--jobs", "1"),
     "fit": ("--limit", "nodes=20"),
     "tune": ("--jobs", "1", "--board", "5x5", "--limit", "nodes=20", "--games", "160", "--pairs", "10"),
-    "sweep": ("--jobs", "1", "--board", "5x5", "--limit", "nodes=20", "--pairs", "2"),
+    "sweep": ("--jobs", "1", "--board", "5x5", "--pairs", "2"),
     "features": ("--most", "1", "--at", "depth=1"),
     "suite build": ("--jobs", "1", "--openings", "1"),
+    "dataset": ("--jobs", "1", "--random", "1"),
 }
 """What keeps a command small that has no word for it."""
 
@@ -70,6 +77,10 @@ def custom_score(game, player):
     return score(game, player)
 
 mesh = Composite(phases=((1.0, ((Weight("moves", 1.0, low=0, high=2), custom_score),)),))
+"""
+POLICY = """
+def play(observations, masks):
+    return masks.argmax(axis=1)
 """
 PLAYER = """
 class CustomPlayer:
@@ -86,6 +97,12 @@ class CustomPlayer(DataPlayer):
     def score(self, state):
         return len(state.liberties(state.locs[self.player_id]))
 """
+
+TRY = {
+    **{"command": "screen", "agent": "ID:score", "baseline": "ID_Improved", "spec": "ID:mine.py:score", "code": "1"},
+    **{"source": "mine", "judged_on": "7x7", "n": 9, "difference": [1.0, 0.5, 1.5], "p_value": 0.5, "cost": None},
+    "when": "2026-01-01T00:00:00+00:00",
+}
 
 
 def words_of(line: str) -> list[str]:
@@ -109,16 +126,29 @@ def furnish(folder: Path) -> None:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(PLAYER)
     (folder / "my_custom_player.py").write_text(STATE_PLAYER)
+    (folder / "baseline.py").write_text(POLICY)
     engine(folder / "my_player")
     (folder / "my.toml").write_text('contenders = ["ID:open"]\nopponents = ["random"]\n')
     (folder / "results.csv").write_text("agent,opponent,wins,losses\nID_Improved,Random,18,2\nMine,Random,19,1\n")
     save_game(folder / "game.json", random_record(1))
     (folder / "games.pgn").write_text('[White "a"] [Black "b"] 1. Nd4 Na5 2. Nc6 1-0')
+    (folder / "runs" / "tried").mkdir(parents=True)
+    (folder / "runs" / "tried" / "mine.py").write_text(HEURISTIC)
+    (folder / "runs" / "tries.jsonl").write_text(f"{json.dumps(TRY)}\n" * 7)
     for name in ("ada", "ben"):
         (folder / "submissions" / name).mkdir(parents=True, exist_ok=True)
         (folder / "submissions" / name / "game_agent.py").write_text(PLAYER)
     for name in ("ca.pem", "lab1.pem", "lab1.key", "lab2.pem", "lab2.key"):
         (folder / name).touch()
+    for words in (
+        ["init", "--initial-branch=main"],
+        ["add", "."],
+        ["commit", "--message=all"],
+        ["commit", "--allow-empty", "--message=more"],
+    ):
+        subprocess.run(
+            ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=folder, check=True, capture_output=True
+        )
 
 
 def play_small(config: Config, **options: Any) -> RunOutcome:
@@ -152,16 +182,19 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(league_config, "CLASSIC_OPPONENTS", ("random",))
     patch.setattr(entries, "check_all", lambda players, jobs, show: {player.name: Check("") for player in players})
     patch.setattr("experiments.suite.read_suite", few_positions)
+    patch.setattr(quick_trial, "read_suite", few_positions)
     patch.setattr(position_sources, "SOURCES", (position_sources.PositionSource("mine", ("greedy", "random")),))
     patch.setattr(position_sources, "FIELD", ("greedy",))
     patch.setattr(build_suite, "GAMES", 2)
+    patch.setattr("experiments.discovery.campaign.CLIMBS", 2)
+    patch.setattr("experiments.discovery.kept_wins.CANDIDATES", 2)
+    patch.setattr("experiments.discovery.finals.CHOOSING_PAIRS", 10)
     patch.setattr(bench, "measure", lambda: [{"what": "nothing"}])
     patch.setattr(parallel_map, "chosen", lambda cluster, jobs: None)
     patch.setattr(engine_checks, "check_engine", lambda program: iter(()))
     patch.setattr(child, "claim_stdio", lambda: (BytesIO(), BytesIO()))
     patch.setattr(daemons, "serve_scheduler", lambda *options: None)
     patch.setattr(daemons, "serve_worker", lambda *options: True)
-    patch.setattr("reports.watch.server.watch", lambda run, port, announce, open_browser: announce("http://127.0.0.1/"))
-    patch.setattr("reports.watch.server.serve_in_background", lambda run, announce: nullcontext(lambda: None))
+    patch.setattr("reports.lab.server.serve_in_background", lambda shelf, path, announce: nullcontext(lambda: None))
     patch.setattr("webbrowser.open", lambda address: True)
-    patch.setattr(server, "serve", lambda shelf, port, announce, **options: announce("http://127.0.0.1/"))
+    patch.setattr(server, "serve", lambda shelf, port, announce, *options: announce("http://127.0.0.1/"))

@@ -1,6 +1,7 @@
 """The command line as on a system that has none of what only Linux and macOS have.
 
-Run as a program, with a command's words. Other people's libraries, which know both kinds of systems, are loaded before.
+Run as a program, with the words of each command in an argument; its output stands below a line `$ COMMAND`. Other
+people's libraries, which know both kinds of systems, are loaded before.
 """
 
 import importlib
@@ -64,4 +65,10 @@ if __name__ == "__main__":
     hide()
     from cli import main
 
-    main(prog_name="isolation")
+    for words in sys.argv[1:]:
+        print(f"$ {words}", flush=True)
+        try:
+            main(words.split(), prog_name="isolation")
+        except SystemExit as ended:
+            if ended.code:
+                raise

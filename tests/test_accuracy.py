@@ -226,6 +226,7 @@ def test_several_processes_judge_alike(sparring):
     pd.testing.assert_frame_equal(play_and_label(["null", "territory"], [1, 3], 40, size="5x5", jobs=2), sparring)
 
 
+@pytest.mark.slow
 def test_openings_may_run_out(monkeypatch):
     monkeypatch.setattr("experiments.exact.accuracy_games._MOST_OPENINGS", 13)
     frame = play_and_label(["null"], [1], 10**6, size="5x5")
@@ -233,11 +234,13 @@ def test_openings_may_run_out(monkeypatch):
     assert is_eligible(frame).any()
 
 
+@pytest.mark.slow
 def test_a_player_named_twice_is_judged_once(sparring):
     twice = play_and_label(["null", "territory", "null"], [1, 3, 1], 40, size="5x5")
     pd.testing.assert_frame_equal(twice, sparring)
 
 
+@pytest.mark.slow
 def test_moves_of_the_opening_are_nobodys_decisions(monkeypatch):
     monkeypatch.setattr("experiments.exact.accuracy_games._MOST_OPENINGS", 40)
     frame = play_and_label(["null"], [1], 10**6, size="5x5")

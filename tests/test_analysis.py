@@ -2,17 +2,21 @@
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from documented_commands import few_positions
+from scripted_pool import here
 
 from cli import main
 from experiments.analysis.file_contents import read_file
 from experiments.analysis.gauntlets import Question, play_gauntlet
 from experiments.play.runner import play_tournament
 from experiments.record.log import count_games
+from reports.analysis.kept_pages import kept_pages
 
 SOURCE = """
 from sample_players import improved_score
@@ -41,12 +45,14 @@ FAST = ("--limit", "nodes=20", "--pairs", "2", "--jobs", "1")
 
 
 @pytest.fixture(scope="module")
-def analysed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def analysed(tmp_path_factory: pytest.TempPathFactory, two_rounds: None) -> tuple[Path, str]:
     """A folder with an analysis of a file that has a bit of everything, and what was printed."""
     folder = tmp_path_factory.mktemp("analysis")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
+        patch.setattr("experiments.play.runner.play_tournament", partial(play_tournament, pools=here))
         patch.setattr("experiments.analysis.quick_trial.PAIRS", 20)
+        patch.setattr("experiments.analysis.quick_trial.read_suite", few_positions)
         patch.setattr("experiments.analysis.gauntlets.PYTHON_PAIRS", 1)
         patch.setattr("experiments.analysis.gauntlets.PLAYER_PAIRS", 1)
         (folder / "game_agent.py").write_text(SOURCE)
@@ -90,6 +96,16 @@ def test_an_analysis_shows_each_opponent_the_costs_two_mistakes_and_what_to_do_n
 
 
 @pytest.mark.slow
+def test_the_page_of_an_analysis_is_kept_for_the_lab(analysed: tuple[Path, str]) -> None:
+    folder, _ = analysed
+    (kept,) = kept_pages({run.name: run for run in (folder / "runs").iterdir()})
+    assert kept.title == "Analysis of game_agent.py"
+    page, own = (re.sub("<style>.*</style>", "", path.read_text(), flags=re.DOTALL)
+                 for path in (folder / "page.html", folder / "runs" / kept.run / "analysis.html"))  # fmt: skip
+    assert page == own
+
+
+@pytest.mark.slow
 def test_the_page_and_the_markdown_of_an_analysis_say_the_same(analysed: tuple[Path, str]) -> None:
     folder, text = analysed
     page, markdown = (folder / name for name in ("page.html", "page.md"))
@@ -113,7 +129,7 @@ def test_an_analysis_goes_on_where_it_was_stopped_and_is_not_played_twice(
 
     def play(config: Any, *, resume: bool) -> Any:
         played.append(resume)
-        return play_tournament(config, resume=resume)
+        return play_tournament(config, resume=resume, pools=here)
 
     whole = play_gauntlet(contents, ["score"], "nodes", question, 1, play)
     path = whole.sources[0].info.path

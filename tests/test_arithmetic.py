@@ -614,7 +614,7 @@ def uses_the_gamma_function(game, player):
 
 
 def names_a_large_number(game, player):
-    return game.move_count * 100000000000000000000 % 7
+    return game.move_count * 100000000000000000000000000000000000000000000000000000000000000000000000000000000 % 7
 
 
 def hides_what_is_too_large(game, player):

@@ -27,7 +27,7 @@ from reports.board.resources import Resources, packed
 
 LATE = {"size": "7x7", "moves": [24, 14, 9, 1]}
 SHORT = {"position": LATE, "heuristics": ["improved"], "depth": 1}
-ROOM = ServerLimits(short=0.2, longest=3600.0, long_places=2, long_places_a_page=1)
+ROOM = ServerLimits(short=1.0, longest=3600.0, long_places=2, long_places_a_page=1)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Greedy(RandomAgent):
 
 AGENTS = {
     "endless": Pondering("endless", 3600.0),
-    "long": Pondering("long", 1.5),
+    "long": Pondering("long", 2.5),
     "computing": parse_agent("ID:improved@nodes=900000000000"),
     "ending": Ending(),
     "greedy for memory": Greedy(),
@@ -221,7 +221,7 @@ def test_the_board_ends_at_once_with_all_its_processes_also_while_a_long_questio
     (tmp_path / "slow.py").write_text(
         "import time\n\nclass Slow:\n    def get_move(self, game, time_left):\n        time.sleep(600)\n"
     )
-    command = [sys.executable, "-m", "cli", "board", "--no-open", "--agent", "slow.py:Slow@ms=900000"]
+    command = [sys.executable, "-m", "isolation_cli", "board", "--no-open", "--agent", "slow.py:Slow@ms=900000"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent.parent), *sys.path])}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment,
@@ -287,7 +287,7 @@ def damaged_port(runs):
 @pytest.mark.parametrize("name", DAMAGED)
 @pytest.mark.parametrize("path", ["games", "games/3"])
 def test_a_damaged_run_is_a_sentence_on_the_page_and_other_runs_go_on(damaged_port, name, path):
-    status, _, text = request(damaged_port, f"/api/runs/{1 + DAMAGED.index(name)}/{path}")
+    status, _, text = request(damaged_port, f"/api/runs/{name}/{path}")
     answer = json.loads(text)
     if name in ("flipped", "torn", "empty", "gone"):
         assert status == 400
@@ -296,5 +296,5 @@ def test_a_damaged_run_is_a_sentence_on_the_page_and_other_runs_go_on(damaged_po
         assert "Traceback" not in answer["error"]
     else:
         assert status in (200, 400)
-    status, _, text = request(damaged_port, f"/api/runs/0/{path}")
+    status, _, text = request(damaged_port, f"/api/runs/sound/{path}")
     assert status == 200

@@ -211,12 +211,12 @@ def test_a_game_of_the_run_is_given_out_with_its_scores_and_a_line_beside_it_wit
     record = random_record(1)
     position = Position(size="5x5", moves=list(record.moves))
     shelf = Resources((run,))
-    data = json.loads(export("json", position, shelf, run="0", game="1")["text"])
+    data = json.loads(export("json", position, shelf, run="played", game="1")["text"])
     assert (data["agent_1"], data["depth"]) == ("Random", list(record.depth))
-    assert "played, game 1" in export("html", position, shelf, run="0", game="1")["text"]
-    assert '[GameId "1"]' in export("pgn", position, shelf, run="0", game="1")["text"]
+    assert "played, game 1" in export("html", position, shelf, run="played", game="1")["text"]
+    assert '[GameId "1"]' in export("pgn", position, shelf, run="played", game="1")["text"]
     shorter = Position(size="5x5", moves=list(record.moves[:4]))
-    assert json.loads(export("json", shorter, shelf, run="0", game="1")["text"])["agent_1"] == "Player 1"
+    assert json.loads(export("json", shorter, shelf, run="played", game="1")["text"])["agent_1"] == "Player 1"
 
 
 def test_pictures_are_of_the_position_and_of_the_whole_line():

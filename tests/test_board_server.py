@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 
 import pytest
 from board_server import request, serving
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from played_games import random_record, write_run
@@ -14,6 +15,7 @@ from random_games import positions
 
 import heuristics
 import isolation
+from cli import main
 from experiments.exact import labels
 from experiments.exact.labels import label_run
 from experiments.exchange.saved_games import append_game
@@ -38,8 +40,7 @@ from reports.board.request_models import (
     parse,
 )
 from reports.board.resources import Resources, games
-from reports.board.server import BoardServer as BoardServer
-from reports.board.server import listen
+from reports.lab.server import listen
 
 ENGINE = Kind(
     "engine",
@@ -113,7 +114,7 @@ def test_other_hosts_and_other_origins_are_refused_everywhere(port, headers):
         status, _, text = request(port, path, body, **headers)
         assert status == 403
         error = json.loads(text)["error"]
-        assert "answers at" in error or "own page" in error
+        assert "answers at" in error or "own pages" in error
 
 
 @pytest.mark.parametrize(
@@ -132,7 +133,8 @@ def test_the_page_itself_is_answered(port, headers):
 
 def test_a_link_from_elsewhere_opens_the_page_but_reads_nothing_else():
     elsewhere = {"host": "127.0.0.1:80", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
-    assert refusal("GET", "/", elsewhere, 80) == ""
+    for page in ("/", "/board", "/runs/first"):
+        assert refusal("GET", page, elsewhere, 80) == ""
     assert refusal("GET", "/api/start", elsewhere, 80) != ""
     assert refusal("POST", "/", elsewhere, 80) != ""
 
@@ -152,7 +154,17 @@ def test_long_and_endless_questions_are_refused(port):
 
 
 def test_the_browser_is_told_to_load_nothing_from_elsewhere_and_to_frame_nothing(port):
-    for path in ("/", "/static/app.js", "/api/start", "/nothing"):
+    for path in (
+        "/",
+        "/board",
+        "/heuristics",
+        "/try",
+        "/class",
+        "/static/app.js",
+        "/lab/frame.js",
+        "/api/start",
+        "/nothing",
+    ):
         headers = request(port, path)[1]
         policy = headers["content-security-policy"]
         assert "default-src 'none'" in policy
@@ -160,7 +172,8 @@ def test_the_browser_is_told_to_load_nothing_from_elsewhere_and_to_frame_nothing
         assert "unsafe" not in policy
         assert headers["x-content-type-options"] == "nosniff"
         assert "access-control-allow-origin" not in headers
-    assert not re.search(r"<script(?![^>]*src=)|\son\w+=|style=", request(port, "/")[2])
+        if not path.startswith("/static"):
+            assert not re.search(r"<script(?![^>]*src=)|\son\w+=|style=", request(port, path)[2])
 
 
 def test_it_listens_on_the_loopback_address_only():
@@ -179,11 +192,11 @@ def test_it_listens_on_the_loopback_address_only():
         "/static//etc/passwd",
         "/static/%2fetc%2fpasswd",
         "/..//..//etc/passwd",
-        "/api/runs/0/games/../../../../etc/passwd",
+        "/api/runs/played/games/../../../../etc/passwd",
         "/api/runs/%2fetc/games",
         "/api/runs/-1/games",
         f"/api/runs/{'9' * 5000}/games",
-        f"/api/runs/0/games/{'9' * 5000}",
+        f"/api/runs/played/games/{'9' * 5000}",
     ],
 )
 def test_no_path_leads_out_of_what_is_served(port, path):
@@ -205,14 +218,14 @@ def test_the_page_is_told_what_there_is_to_choose(port):
 
 
 def test_games_are_listed_and_loaded(port, records):
-    status, listed = ask(port, "/api/runs/0/games?kind=longest&agent=Random")
+    status, listed = ask(port, "/api/runs/played/games?kind=longest&agent=Random")
     assert status == 200
     assert (
         listed["total"] == sum("Random" in (game.agent_1, game.agent_2) for game in records[1]) == len(listed["games"])
     )
     assert listed["agents"] == ["ID_Improved", "MCTS_10nodes", "Random"]
     for row in listed["games"][:2]:
-        game = ask(port, f"/api/runs/0/games/{row['game_id']}")[1]
+        game = ask(port, f"/api/runs/played/games/{row['game_id']}")[1]
         assert tuple(game["moves"]) == records[1][row["game_id"]].moves
         assert len(game["moves"]) == row["plies"]
 
@@ -222,7 +235,7 @@ def test_games_are_shown_where_there_are_no_child_processes(records, monkeypatch
     monkeypatch.setattr(board_processes, "_Process", None)
     processes = Processes(Resources((records[0],)))
     processes.prepare()
-    answer = asyncio.run(processes.answer(GamesQuestion(run="0", kind="longest"), ""))
+    answer = asyncio.run(processes.answer(GamesQuestion(run="played", kind="longest"), ""))
     assert answer.status == 200
     assert json.loads(answer.body)["total"] == len(records[1])
 
@@ -230,11 +243,11 @@ def test_games_are_shown_where_there_are_no_child_processes(records, monkeypatch
 def test_a_list_of_games_has_their_mistakes_or_says_how_to_have_them(tmp_path):
     run = tmp_path / "played"
     write_run(run, 3)
-    listing = games(GamesQuestion(run="0"), Resources((run,)))
+    listing = games(GamesQuestion(run=run.name), Resources((run,)))
     assert listing["advice"] == f"isolation label {run}"
     assert "mistakes" not in listing["games"][0]
     label_run(run)
-    listing = games(GamesQuestion(run="0"), Resources((run,)))
+    listing = games(GamesQuestion(run=run.name), Resources((run,)))
     assert listing["advice"] == ""
     assert [row["mistakes"] for row in listing["games"]] == [
         len(labels.mistakes(run, row["game_id"])) for row in listing["games"]
@@ -244,7 +257,7 @@ def test_a_list_of_games_has_their_mistakes_or_says_how_to_have_them(tmp_path):
 def test_replies_in_a_run_are_counted_and_read_anew_when_it_has_grown(tmp_path):
     run, record = tmp_path / "played", random_record(1)
     append_game(run, record, (None, None))
-    question = ExploreQuestion(run="0", position=Position(size="5x5", moves=list(record.moves[:3])))
+    question = ExploreQuestion(run=run.name, position=Position(size="5x5", moves=list(record.moves[:3])))
     for games_played in (1, 2):
         answer = explored(question, Resources((run,)))
         assert (answer["games"], answer["drawn"], answer["moves"][0]) == (
@@ -257,15 +270,15 @@ def test_replies_in_a_run_are_counted_and_read_anew_when_it_has_grown(tmp_path):
 
 def test_reading_a_log_leaves_memory_for_what_comes_next(records):
     with serving(Resources((records[0],)), replace(ROOM, short_places=1)) as port:
-        assert ask(port, "/api/explore", {"run": "0", "position": {"size": "5x5"}})[0] == 200
-        assert ask(port, "/api/runs/0/games")[0] == 200
+        assert ask(port, "/api/explore", {"run": "played", "position": {"size": "5x5"}})[0] == 200
+        assert ask(port, "/api/runs/played/games")[0] == 200
         question = {"position": OPENING, "heuristics": ["improved"]}
         assert "error" not in ask(port, "/api/values", question)[1]["values"]["improved"]
 
 
 def test_the_page_explores_takes_in_and_gives_out(port, records):
     moves = list(records[1][0].moves)
-    status, answer = ask(port, "/api/explore", {"run": "0", "position": {"size": "5x5", "moves": moves[:2]}})
+    status, answer = ask(port, "/api/explore", {"run": "played", "position": {"size": "5x5", "moves": moves[:2]}})
     assert (status, answer["games"]) == (200, 1)
     status, answer = ask(port, "/api/export", {"kind": "json", "position": {"size": "5x5", "moves": moves}})
     assert status == 200
@@ -282,10 +295,10 @@ def test_games_are_taken_in_by_the_hundred(port, records):
 @pytest.mark.parametrize(
     ("path", "complaint"),
     [
-        ("/api/runs/1/games", "no run 1"),
-        ("/api/runs/7/games/0", "no run 7"),
-        ("/api/runs/0/games/99", "has no game 99"),
-        ("/api/runs/0/games?kind=oldest", "no kind of games"),
+        ("/api/runs/1/games", "no run '1'"),
+        ("/api/runs/7/games/0", "no run '7'"),
+        ("/api/runs/played/games/99", "has no game 99"),
+        ("/api/runs/played/games?kind=oldest", "no kind of games"),
     ],
 )
 def test_what_is_not_there_is_said_so(port, path, complaint):
@@ -294,8 +307,8 @@ def test_what_is_not_there_is_said_so(port, path, complaint):
 
 
 def test_a_board_cannot_be_started_with_what_is_no_run(tmp_path):
-    with pytest.raises(ValueError, match="not a run directory"):
-        BoardServer(Resources((tmp_path,)), 1)
+    result = CliRunner().invoke(main, ["board", str(tmp_path), "--no-open"])
+    assert "not a run directory" in result.output
 
 
 # Positions
@@ -424,10 +437,10 @@ def test_a_line_is_valued_from_player_1s_view(port):
         ("/api/values", {"heuristics": []}, "heuristics"),
         ("/api/values", {"heuristics": ["improved"], "depth": 11}, "depth"),
         ("/api/values", {"heuristics": ["improved"], "depth": 0}, "depth"),
-        ("/api/explore", {"run": "1"}, "no run 1"),
-        ("/api/explore", {"run": "../x"}, "whole numbers"),
+        ("/api/explore", {"run": "1"}, "no run '1'"),
+        ("/api/explore", {"run": "../x"}, "no run '../x'"),
         ("/api/export", {"kind": "exe"}, "kind"),
-        ("/api/export", {"kind": "pgn", "run": "0", "game": "99"}, "has no game 99"),
+        ("/api/export", {"kind": "pgn", "run": "played", "game": "99"}, "has no game 99"),
         ("/api/graph", {"heuristic": "x.py:f"}, "no heuristic "),
         ("/api/move", {"agent": "/etc/passwd"}, "no player "),
         ("/api/move", {"agent": "ID:/tmp/evil.py:score"}, "name agents from files with --agent"),
@@ -488,6 +501,16 @@ def test_agents_move_before_and_after_the_placements(port, agent, moves):
     assert status == 200
     assert answer["move"] in Board.from_moves(moves).legal_cells()
     assert answer["line"][0] == answer["move"]
+
+
+def test_in_a_game_nobody_is_told_what_has_been_found_out(port):
+    position = {"size": "5x5", "moves": [12, 3]}
+    status, answer = ask(port, "/api/move", {"position": position, "agent": "perfect", "is_game": True})
+    assert status == 200
+    assert set(answer) == {"agent", "move", "preparing"}
+    _, answer = ask(port, "/api/solve", {"position": position, "brief": True, "is_game": True})
+    cells = list(Board.from_moves([12, 3], "5x5").legal_cells())
+    assert answer == {"winner": None, "moves": [], "undecided": cells, "line": []}
 
 
 def test_agents_play_on_from_a_position_that_was_set_up(port):

@@ -1,6 +1,7 @@
 """The analysis board and the replay page in a real browser."""
 
 import math
+import os
 import random
 import re
 import shutil
@@ -33,6 +34,7 @@ from isolation.rules.notation import cell_name
 from reports.board.handlers import move_values
 from reports.board.request_models import Position, board_of
 from reports.board.resources import Resources
+from reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
 from reports.league.write_pages import write_pages
 from reports.pages.report_page import write_report
 from reports.replay.replay import replay_of_run
@@ -102,7 +104,7 @@ def silent(tmp_path_factory):
 def address(run, silent):
     shelf = Resources((run, silent), {"distance": distance}, {"first": parse_agent("random")})
     with serving(shelf) as port:
-        yield f"http://127.0.0.1:{port}/"
+        yield f"http://127.0.0.1:{port}/board"
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +158,14 @@ def play(page, *names):
         expect(page.locator("#moves [aria-current]")).to_contain_text(name)
 
 
+def new_game(page, **choices):
+    """Starts a game by the dialog; `choices` by the end of the fields' names."""
+    page.get_by_role("button", name="New game").click()
+    for name, value in choices.items():
+        page.locator(f"#new-{name}").select_option(value)
+    page.get_by_role("button", name="Start").click()
+
+
 def legal_names(page):
     labels = page.locator("#board button[aria-label*='legal move']").evaluate_all(
         "buttons => buttons.map((button) => button.ariaLabel)"
@@ -193,7 +203,7 @@ def test_an_illegal_click_is_explained_and_changes_nothing(board):
 def test_a_game_is_played_to_its_end(visit, address):
     page = visit(f"{address}#board=2x3&moves=a0")
     play(page, "c1")
-    expect(page.locator("#standing")).to_have_text("Ply 2: c1. Player 2 has won: player 1 has no move.")
+    expect(page.locator("#standing")).to_have_text("Ply 2: c1. Player 2 has won: Player 1 has no move.")
     expect(page.locator("#move-now")).to_be_disabled()
 
 
@@ -219,8 +229,20 @@ def test_the_keyboard_alone_is_enough(board):
     for key in ("Shift+ArrowUp", "Space"):
         board.keyboard.press(key)
     expect(board.locator("#standing")).to_have_text("Ply 2: c0. Player 1 to move.")
+    expect(board.locator("#moves button[tabindex='0']")).to_have_text("2. c0")
+    board.locator("#moves [aria-current]").focus()
+    board.keyboard.press("ArrowLeft")
+    expect(board.locator("#moves button[tabindex='0']")).to_have_text("1. c1")
+    expect(board.locator("#moves button[tabindex='0']")).to_be_focused()
     board.locator("#new").focus()
-    for key, ply in (("ArrowLeft", "Ply 1"), ("ArrowRight", "Ply 2"), ("Home", "Player 1"), ("End", "Ply 2")):
+    for key, ply in (
+        ("ArrowLeft", "Player 1"),
+        ("End", "Ply 2"),
+        ("ArrowLeft", "Ply 1"),
+        ("ArrowRight", "Ply 2"),
+        ("Home", "Player 1"),
+        ("End", "Ply 2"),
+    ):
         board.keyboard.press(key)
         expect(board.locator("#standing")).to_contain_text(ply)
 
@@ -325,7 +347,7 @@ def test_a_size_that_is_none_is_explained(board):
 
 def test_the_overlay_shows_what_each_move_is_worth(board):
     play(board, "d3", "a2")
-    board.get_by_text("Heuristics", exact=True).click()
+    board.locator("#main").get_by_text("Heuristics", exact=True).click()
     for name in ("improved", "territory"):
         board.get_by_label(name, exact=True).uncheck()
     board.get_by_label("distance", exact=True).check()
@@ -336,7 +358,7 @@ def test_the_overlay_shows_what_each_move_is_worth(board):
         name, praise = cell_name(target, 7), ", the best" if target == best else ""
         expect(cell(board, name)).to_have_accessible_name(f"{name}, legal move, value {value:g}{praise}")
     expect(board.locator("#values tbody tr").first).to_have_text(f"{cell_name(best, 7)}{expected[best]:g}")
-    expect(board.locator("#chart .dot.heuristic")).to_have_count(1)
+    expect(board.locator("#chart .dot.heuristic-0")).to_have_count(1)
     board.locator("#values tbody button").first.click()
     expect(board.locator("#standing")).to_contain_text(f"Ply 3: {cell_name(best, 7)}.")
 
@@ -377,7 +399,7 @@ def test_the_exact_result_marks_the_moves_that_keep_the_win(visit, address):
     expect(page.locator("#exact")).to_contain_text("Player 1 wins under perfect play, with c1 ")
     expect(cell(page, "c1")).to_have_accessible_name("c1, legal move, keeps the win")
     page.get_by_label("Exact result").uncheck()
-    expect(page.locator("#board .wins")).to_have_count(0)
+    expect(page.locator("#board .keeps")).to_have_count(0)
 
 
 def test_an_agent_answers_for_its_side(board):
@@ -387,8 +409,25 @@ def test_an_agent_answers_for_its_side(board):
     expect(board.locator("#standing")).to_contain_text("Ply 2")
     expect(board.locator("#note")).to_contain_text("Random played")
     board.locator("#plays-1").check()
-    expect(board.locator("#standing")).to_contain_text("has no move")
+    expect(board.locator("#standing")).to_contain_text("has no move", timeout=90_000)
     assert len(move_list(board)) > 4
+
+
+def test_a_new_game_is_chosen_in_one_place_and_back_takes_a_whole_turn_back(visit, address):
+    page = visit(address, viewport=PHONE)
+    page.locator("#agent-kind").select_option("random")
+    page.evaluate("scrollTo(0, 0)")
+    new_game(page, opponent="chosen", side="2", size="5x5")
+    expect(page.locator("#standing")).to_contain_text("Ply 1: ")
+    assert page.locator("#board button").count() == 25
+    expect(page.locator("#board")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#standing")).to_be_in_viewport(ratio=1)
+    page.locator("#board .cell:not(.visited):not([class*=of-])").first.click()
+    expect(page.locator("#standing")).to_contain_text("Ply 3: ")
+    page.locator("#back").click()
+    expect(page.locator("#standing")).to_contain_text("Ply 1: ")
+    page.locator("#back").click()  # the agent's own first placement stays
+    expect(page.locator("#standing")).to_contain_text("Ply 1: ")
 
 
 def test_the_perfect_player_answers_with_what_it_has_proven(board):
@@ -398,6 +437,22 @@ def test_the_perfect_player_answers_with_what_it_has_proven(board):
     board.locator("#move-now").click()
     expect(board.locator("#standing")).to_contain_text("Ply 2")
     expect(board.locator("#note")).to_contain_text("a proven win")
+
+
+def test_exact_results_are_kept_from_who_plays_against_an_agent_until_asked_for(visit, address):
+    page = visit(f"{address}#board=5x5&moves=c2,d0,a1")
+    expect(page.locator("#explorer .result-wins, #explorer .result-loses").first).to_be_visible()
+    page.locator("#agent-kind").select_option("perfect")
+    page.locator("#plays-2").check()
+    expect(page.locator("#explorer-state")).to_contain_text("Perfect play is hidden while you play")
+    expect(page.locator("#explorer .result-wins, #explorer .result-loses")).to_have_count(0)
+    expect(page.locator("#standing")).to_contain_text("Ply 4: ")
+    assert "proven" not in page.locator("#note").text_content()
+    page.locator("#show-exact").check()
+    expect(page.locator("#exact")).to_contain_text("wins under perfect play")
+    page.locator("#show-exact").uncheck()
+    page.locator("#plays-2").uncheck()
+    expect(page.locator("#explorer .result-wins, #explorer .result-loses").first).to_be_visible()
 
 
 def test_the_line_an_agent_expects_can_be_gone_to(board):
@@ -497,7 +552,7 @@ def test_a_page_of_another_origin_reads_nothing(browser, address):
     for options in ({}, {"mode": "no-cors"}):
         answer = page.evaluate(
             "([url, options]) => fetch(url, options).then((r) => r.text(), (error) => `refused: ${error}`)",
-            [f"{address}api/start", options],
+            [address.replace("/board", "/api/start"), options],
         )
         assert "heuristics" not in answer
     page.close()
@@ -547,12 +602,23 @@ def test_a_game_is_reviewed_and_a_mistake_tried_again(visit, address):
     assert 0 < len(kept) < 5
     expect(mistake).to_contain_text(" or ".join(cell_name(item, 5) for item in kept))
     expect(page.locator("#review-state")).to_contain_text(f"in {len(moves)} moves.")
+    expect(page.locator("#review-state")).to_contain_text(" wins.")
+    expect(page.locator("#strip button")).to_have_count(len(moves))
+    expect(page.locator("#legend span")).to_have_text(["improved", "territory"])
+    expect(page.locator("#chart .line")).to_have_count(2)
+    expect(page.locator(f"#strip button[aria-label^='Before ply {ply}:']")).to_have_accessible_name(
+        re.compile("throws the win away")
+    )
     mistake.click()
     expect(page.locator("#standing")).to_contain_text(f"Ply {ply}: {names[ply - 1]}.")
     page.get_by_role("button", name="Try again").click()
     expect(page.locator("#review-state")).to_contain_text("has a winning position: which move keeps the win?")
     cell(page, cell_name(lost[1], 5)).click()
     expect(page.locator("#review-state")).to_have_text(f"{cell_name(lost[1], 5)} also loses; try another move.")
+    cell(page, cell_name(lost[0], 5)).click()
+    expect(page.locator("#review-state")).to_have_text(
+        f"{cell_name(lost[0], 5)} is the mistake itself; try another move."
+    )
     cell(page, cell_name(kept[0], 5)).click()
     expect(page.locator("#review-state")).to_have_text(f"{cell_name(kept[0], 5)} keeps the win.")
     expect(page.locator("#standing")).to_contain_text(f"Ply {ply}: {cell_name(kept[0], 5)}.")
@@ -560,7 +626,7 @@ def test_a_game_is_reviewed_and_a_mistake_tried_again(visit, address):
 
 def test_a_game_that_a_new_one_took_the_place_of_is_brought_back(board):
     play(board, "d3", "a2")
-    board.get_by_role("button", name="New game").click()
+    new_game(board)
     expect(board.locator("#moves .move")).to_have_count(0)
     board.get_by_role("button", name="Previous game").click()
     expect(board.locator("#standing")).to_have_text("Ply 2: a2. Player 1 to move.")
@@ -591,7 +657,7 @@ def test_the_explorer_shows_what_the_run_played_and_plays_it_when_clicked(visit,
     expect(page.locator("#explorer-state")).to_contain_text("1 game of the run continued from here")
     row.get_by_role("button").first.click()
     expect(page.locator("#standing")).to_contain_text(f"Ply 4: {names[3]}.")
-    page.locator("#new").click()
+    new_game(page)
     expect(page.locator("#explorer-state")).to_contain_text(
         "These moves were drawn at random for openings, not chosen by an agent."
     )
@@ -678,6 +744,64 @@ def test_knights_are_dragged_to_cells_and_from_their_seats(board):
     drag(board, cell(board, "a2"), cell(board, "a3"))
     expect(board.locator("#problem")).to_have_text("a3 is not a legal move for player 2.")
     assert len(move_list(board)) == 3
+
+
+SLIDES = """() => {
+  window.slides = [];
+  const { animate } = Element.prototype;
+  Element.prototype.animate = function (...given) {
+    slides.push(given[0][0].transform);
+    return animate.apply(this, given);
+  };
+}"""
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_a_knight_slides_to_its_cell_unless_it_was_dragged_or_motion_is_unwanted(visit, address, motion):
+    page = visit(f"{address}#moves=d3,a2", reduced_motion=motion)
+    expect(page.locator("#standing")).to_contain_text("Ply 2")
+    page.evaluate(SLIDES)
+    drag(page, cell(page, "d3"), cell(page, "c1"))
+    expect(page.locator("#standing")).to_contain_text("Ply 3: c1.")
+    assert page.evaluate("slides") == []
+    play(page, "b0")
+    side = page.evaluate("document.querySelector('[data-cell]').offsetWidth - 1")
+    moved = [[float(number) for number in re.findall(r"-?[0-9.]+", text)] for text in page.evaluate("slides")]
+    assert all(abs(x + side) < 2 and abs(y - 2 * side) < 3 for x, y in moved)
+    assert bool(moved) == (motion != "reduce")
+
+
+def test_first_placements_show_their_refutations_and_what_runs_played(visit, lab):
+    page = visit(f"{lab[0]}/openings#a0")
+    expect(page.get_by_role("heading", name="a0: 24 of 48 replies refute it")).to_be_visible()
+    page.get_by_label("d3: 16 refutations").hover()
+    expect(page.get_by_role("heading", name="d3: 16 of 48 replies refute it")).to_be_visible()
+    page.get_by_label("d3: 16 refutations").click()
+    assert page.url.endswith("#d3")
+    expect(page.get_by_label("c1: ivory wins")).to_have_count(1)
+    expect(page.locator("#played-state")).to_contain_text(" began with d3")
+    page.get_by_label("d3: 16 refutations").press("ArrowRight")
+    expect(page.get_by_label("e3: 25 refutations")).to_be_focused()
+    page.get_by_label("b0: navy wins, a refutation").click()
+    expect(page.locator("#standing")).to_have_text("Ply 2: b0. Player 1 to move.")
+
+
+def test_a_puzzle_is_tried_until_a_move_keeps_the_win_and_counts_once(visit, lab):
+    page = visit(f"{lab[0]}/openings?puzzle=3")
+    shelf = Resources()
+    asked, kept = puzzle(PuzzleQuestion(number=3), shelf), judge_move(PuzzleAnswer(number=3), shelf)["moves"]
+    lost = next(move for move in Board.from_moves(asked["moves"], asked["size"]).legal_cells() if move not in kept)
+    choose = lambda move: page.locator(f"#puzzle [data-cell='{move}']").click()  # noqa: E731
+    expect(page.locator("#puzzle-rating")).to_have_text(f"rated {asked['rating']:,} · you 1,500")
+    choose(lost)
+    expect(page.locator("#puzzle-said")).to_have_text(f"{cell_name(lost, 7)} throws the win away: try another move.")
+    rated = page.locator("#puzzle-rating").text_content()
+    assert not rated.endswith("1,500")
+    choose(kept[0])
+    expect(page.locator("#puzzle-said")).to_have_text(f"{cell_name(kept[0], 7)} keeps the win.")
+    expect(page.locator("#puzzle-rating")).to_have_text(rated)
+    page.get_by_role("button", name="Another").click()
+    page.wait_for_url(re.compile(r"puzzle=(?!3$)"))
 
 
 def test_a_finger_drags_a_knight_too(visit, address):
@@ -862,7 +986,8 @@ def report(tmp_path_factory):
 
 def test_tables_of_the_report_are_sorted_by_a_click_and_filtered_by_typing(visit, report):
     page = visit(report)
-    table = page.locator("#comparison table.rows").first
+    page.get_by_label("Sections").get_by_role("link", name="Numbers").click()
+    table = page.locator("#numbers table.rows").first
     names = table.locator("tbody th")
     before = names.all_text_contents()
     table.get_by_role("button", name="difference").click()
@@ -879,7 +1004,8 @@ def test_no_part_of_the_report_s_first_table_is_out_of_sight(visit, report, widt
     wider = page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
     assert not wider
     if width >= 1024:
-        hidden = page.locator("#comparison .scroll").first.evaluate("part => part.scrollWidth - part.clientWidth")
+        page.get_by_label("Sections").get_by_role("link", name="Numbers").click()
+        hidden = page.locator("#numbers .scroll").first.evaluate("part => part.scrollWidth - part.clientWidth")
         assert hidden <= 0
 
 
@@ -900,6 +1026,20 @@ def test_the_report_is_printed_no_wider_than_the_paper_and_its_forest_on_page_on
     assert size == pytest.approx(8 / 72 * 96, abs=0.1)
     expect(page.locator(".collapsed")).to_be_visible()
     expect(page.locator("#games")).to_be_hidden()
+
+
+def test_a_coloured_table_is_one_stop_and_the_arrow_keys_walk_over_it(visit, report):
+    page = visit(report)
+    table = page.locator("#opponents .heatmap")
+    expect(table.locator("a[tabindex='0']")).to_have_count(1)
+    table.locator("a").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    second = table.locator("tbody tr").nth(1).locator("td a").nth(1)
+    expect(second).to_be_focused()
+    expect(second).to_have_attribute("tabindex", "0")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog")).to_be_visible()
 
 
 def test_a_number_of_the_report_leads_to_a_game_that_shows_it(visit, report):
@@ -927,12 +1067,14 @@ def test_a_run_that_is_played_is_shown_and_fits_the_screen(visit, tmp_path, view
     names = ("ID_a_heuristic_of_a_rather_long_name_indeed", EVIL)
     path = gauntlet(12, random_wins({"Base": 0.5, names[0]: 0.9, EVIL: 0.2}), contenders=names).write(tmp_path / "run")
     with watching(path) as port:
-        page = visit(f"http://127.0.0.1:{port}/", viewport=viewport, color_scheme=scheme)
+        page = visit(f"http://127.0.0.1:{port}/runs/run", viewport=viewport, color_scheme=scheme)
         expect(page.locator("#standings tbody tr .agent")).to_have_text([names[0], "Base", EVIL])
         expect(page.locator("#line")).to_have_text("144 of 144 games, 100.0 %")
+        expect(page.locator("#race tbody th")).to_have_text([names[0], EVIL])
+        expect(page.locator("#race .chip").first).to_have_text("no significant difference yet")
         assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
         assert page.evaluate(CONTRAST) == []
-        expect(page.get_by_role("link")).to_have_count(0)
+        expect(page.locator("#end")).to_be_hidden()
         (path / "finished.json").write_text("{}")
         page.get_by_role("link", name="The run has ended: its report").click()
         expect(page.locator("#comparison h2")).to_contain_text("beat")
@@ -979,6 +1121,133 @@ def test_the_pages_of_a_class_lead_to_every_game_and_fit_the_screen(visit, axe, 
     check()
 
 
+# The lab
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """A lab of three runs, one of them still playing; gives its address and the folder of the runs."""
+    home = tmp_path_factory.mktemp("lab") / "runs"
+    for name, rate in (("first", 0.9), ("second", 0.5), ("going", 0.7)):
+        run = gauntlet(12, random_wins({"Base": 0.5, "Good": rate}), planned=999 if name == "going" else None)
+        path = run.write(home / name)
+        (path / "lock").write_text(str(os.getpid()))
+        if name != "going":
+            (path / "finished.json").write_text("{}")
+    with serving(Resources(home=home)) as port:
+        yield f"http://127.0.0.1:{port}", home
+
+
+def test_runs_are_listed_with_their_findings_filtered_and_compared(visit, lab):
+    address, _ = lab
+    page = visit(address)
+    row = page.locator(".run[data-name='first']")
+    expect(row.get_by_role("link")).to_have_text("Good significantly beats Base")
+    expect(page.locator(".run[data-name='second']").get_by_role("link")).to_contain_text("No significant difference")
+    expect(page.locator(".run[data-name='going'] .chip")).to_have_text("playing")
+    expect(page.get_by_role("heading", name="3 runs, one still playing")).to_be_visible()
+    page.get_by_label("Filter runs").fill("significantly beats")
+    expect(page.locator(".runs .run:visible")).to_have_count(1)
+    assert page.url.endswith("?filter=significantly+beats")
+    page.reload()
+    expect(page.locator(".runs .run:visible")).to_have_count(1)
+    page.get_by_label("Filter runs").fill("")
+    for name in ("first", "second"):
+        page.get_by_label(f"Select {name}").check()
+    page.get_by_role("link", name="Compare").click()
+    expect(page.get_by_role("heading", name="Results of agents in both runs")).to_be_visible()
+    page.go_back()
+    page.locator(".run[data-name='first']").get_by_role("link").click()
+    expect(page.locator("#comparison h2")).to_contain_text("beats Base")
+    page.get_by_label("Pages").get_by_role("link", name="Board").click()
+    expect(page.locator("#board button")).to_have_count(49)
+    page.go_back()
+    page.go_back()
+    expect(page.locator(".runs .run")).to_have_count(3)
+
+
+def test_an_archived_run_leaves_the_list_and_comes_back(visit, lab):
+    address, home = lab
+    page = visit(address)
+    page.get_by_label("Select second").check()
+    page.get_by_role("button", name="Archive").click()
+    expect(page.locator(".runs .run")).to_have_count(2)
+    page.get_by_role("link", name="1 archived").click()
+    expect(page.locator(".runs .run")).to_have_attribute("data-name", "second")
+    page.get_by_label("Select second").check()
+    page.get_by_role("button", name="Bring back").click()
+    expect(page.locator(".runs .run")).to_have_count(0)
+    page.goto(address)
+    expect(page.locator(".runs .run")).to_have_count(3)
+    assert (home / "second" / "run.json").exists()
+
+
+def test_two_heuristics_are_shown_where_only_one_keeps_the_win(visit, lab):
+    page = visit(f"{lab[0]}/heuristics/territory")
+    expect(page.locator("#seen")).to_contain_text("the win. Values one ply ahead")
+    titles = page.locator("#title-0, #title-1").all_text_contents()
+    assert sorted(title.partition(", which ")[2] for title in titles) == ["keeps the win", "throws it away"]
+    moves = page.get_by_label("Moves of the position").input_value()
+    page.get_by_role("button", name="Next position").click()
+    expect(page.get_by_label("Moves of the position")).not_to_have_value(moves)
+    page.get_by_label("Moves of the position").fill("d3,a2")
+    page.get_by_role("button", name="Show").click()
+    expect(page.locator("#title-1")).to_contain_text("improved chooses ")
+    expect(page.locator("#on-board")).to_have_attribute("href", "/board#board=7x7&moves=d3,a2")
+
+
+def test_a_run_moves_in_the_list_until_it_ends(visit, lab):
+    address, home = lab
+    page = visit(address)
+    row = page.locator(".run[data-name='going']")
+    expect(row).to_contain_text("of 999")
+    (home / "going" / "finished.json").write_text("{}")
+    expect(row.locator(".chip")).to_have_count(0)
+    (home / "going" / "finished.json").unlink()
+
+
+def test_the_theme_is_chosen_once_for_all_pages(visit, lab):
+    page = visit(lab[0], color_scheme="light")
+    shade = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(shade)
+    button = page.get_by_role("button", name="Theme")
+    button.click()
+    button.click()
+    expect(button).to_have_text("Theme: dark")
+    assert page.evaluate(shade) != light
+    for path in ("/board", "/runs/first"):
+        page.goto(lab[0] + path)
+        assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+        assert page.evaluate(shade) != light
+
+
+def test_a_function_is_pasted_and_tried_and_what_is_wrong_with_it_is_said(visit, lab):
+    page = visit(f"{lab[0]}/try")
+    page.get_by_label("A function of (game, player)").fill(
+        "def score(game, player):\n    open('/tmp/x', 'w')\n    return 0.0"
+    )
+    page.get_by_role("button", name="Try it").click()
+    expect(page.locator("#lines")).to_contain_text("Does not compile: it calls open", timeout=60_000)
+    expect(page.locator("#lines")).to_contain_text("PermissionError: a player from a file may not write files here")
+    page.get_by_label("A function of (game, player)").fill("def score(game")
+    page.get_by_role("button", name="Try it").click()
+    expect(page.locator("#state")).to_have_text("line 1: '(' was never closed")
+    assert len(visit.complaints) == 1  # the browser itself notes every answer of status 400
+    visit.complaints.clear()
+
+
+@pytest.mark.parametrize(("viewport", "scheme"), APPEARANCES)
+def test_axe_finds_nothing_wrong_with_the_lab(visit, axe, lab, viewport, scheme):
+    for path in ("/", "/runs/first", "/runs/going", "/diff?before=second&after=first", "/heuristics",
+                 "/heuristics/improved", "/openings", "/try", "/class", "/board", "/runs/none"):  # fmt: skip
+        page = visit(lab[0] + path, viewport=viewport, color_scheme=scheme)
+        page.wait_for_load_state("load")
+        assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"], path
+        assert violations(page, axe) == [], path
+        page.close()
+    visit.complaints[:] = [text for text in visit.complaints if "404" not in text]
+
+
 # What keeps people from using a page
 
 
@@ -993,7 +1262,7 @@ def test_axe_finds_nothing_wrong_with_any_page(visit, axe, address, report, run,
         for url, part in (
             (f"{address}#moves=d3,a2", "#board button"),
             ((tmp_path / "replay.html").as_uri(), "#moves button"),
-            (f"http://127.0.0.1:{port}/", "#standings tbody tr"),
+            (f"http://127.0.0.1:{port}/runs/run", "#standings tbody tr"),
             (report, "#opponents .heatmap a"),
         ):
             page = visit(url)

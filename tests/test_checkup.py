@@ -284,6 +284,7 @@ def deeper(self, state, depth):
     return max(state.actions(), key=lambda action: self.value(state.result(action), depth))
 
 
+@pytest.mark.slow
 def test_a_root_that_passes_its_depth_on_looks_one_ply_further():
     finding = seen_of(type("Deeper", (Searching,), {"alpha_beta": deeper}), "fixed-depth alpha_beta")
     assert finding.ok
@@ -376,7 +377,7 @@ def test_a_move_is_not_ended_while_the_machine_does_not_run_it(monkeypatch, kept
 
 def test_what_a_player_does_at_exit_leaves_nothing_on_the_terminal(tmp_path):
     (tmp_path / "my_custom_player.py").write_text(AT_EXIT)
-    command = [sys.executable, "-m", "cli", "test-agent", str(tmp_path / "my_custom_player.py")]
+    command = [sys.executable, "-m", "isolation_cli", "test-agent", str(tmp_path / "my_custom_player.py")]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     assert (tmp_path / "left").exists()
     assert "ok    moves" in ended.stdout

@@ -190,8 +190,8 @@ def test_a_match_is_played_logged_and_listed(tmp_path):
     assert "10 of 10 games" in result.output
     (row,) = json.loads(run("runs", tmp_path, "--format", "json").output)
     assert (row["games"], row["of"], row["finished"]) == (10, 10, True)
-    again = run("tournament", "--resume", out)
-    assert "10 of 10 games" in again.output
+    for name in ("tournament", "match"):
+        assert "10 of 10 games; there was nothing to play" in run(name, "--resume", out).output
 
 
 def test_the_cache_says_where_it_is_and_is_cleared(tmp_path, monkeypatch):

@@ -1,5 +1,8 @@
 """Whatever is asked wrongly, of whatever command: one line that says what was wrong, and the right exit code."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,6 +10,7 @@ from click.testing import CliRunner
 
 from cli import main
 
+ROOT = Path(__file__).parents[1]
 ASKED_WRONGLY = [
     (["nope"], "No such command 'nope' (see isolation --help)"),
     (["--nope"], "No such option '--nope' (see isolation --help)"),
@@ -19,10 +23,12 @@ ASKED_WRONGLY = [
     (["match", "random", "greedy", "--openings", "random:99999"], "random:99999 has more plies than any board"),
     (["match", "random", "greedy", "--sprt", "0,1e300"], "differences must be between -1,000 and 1,000"),
     (["screen", "nowhere.py"], "no such file: nowhere.py"),
+    (["ci", "there.py", "--sprt", "5"], "--sprt: two Elo differences required, such as -20,0"),
     (["features", "linkz"], "no heuristic 'linkz'; did you mean links"),
     (["features", "--at", "ms=5"], "--at must be depth=N or nodes=N, not ms=5"),
     (["screen", "random", "--suite", "nowhere"], "nowhere"),
     (["suite", "nope"], "No such command 'nope'"),
+    (["tried", "--diff", "1", "2"], "--diff: there is no try 1; isolation tried lists them"),
     (["fit", "nowhere.py"], "no such file: nowhere.py"),
     (["fit", "ID:there.py:score"], "score has no parameters: declare some as keyword-only arguments"),
     (["fit", "territory"], "territory is built in: name a function in your own file, such as mine.py:score"),
@@ -40,6 +46,7 @@ ASKED_WRONGLY = [
     (["sweep", "ID:improved", "--over", "option.x=1"], "improved has no parameter 'x'"),
     (["sweep", "ID:improved", "--over", "limit=nodes=3,3"], "--over: 'nodes=3,3' contains a duplicate value"),
     (["sweep", "random", "--over", "limit=nodes=1,2"], "--over: random has no limit to sweep"),
+    (["sweep", "MCTS", "--over", "limit=nodes=1,2", "--limit", "nodes=5"], "--over limit=... and --limit exclude each"),
     (["sweep", "MCTS", "--over", "limit=nodes=1,2", "--plot", "no/it.svg"], "no: no such directory"),
     (["tune", "ID:improved", "--opponent", "ID:*"], "--opponent: ID:* matches many agents; name one of them"),
     (
@@ -83,7 +90,9 @@ ASKED_WRONGLY = [
     (["engine", "--variants", "7"], "a board size must be ROWSxCOLUMNS, such as 7x7, not '7'"),
     (["engine", "--variants", "1x1"], "no variant of 1x1: two knights need two cells"),
     (["export", "empty", "--to", "pgn"], "empty: not a run directory"),
-    (["export", "empty", "--to", "xml"], "--to: 'xml' is not one of 'pgn', 'csv', 'jsonl'"),
+    (["export", "empty", "--to", "duckdb"], "--to duckdb needs --out FILE"),
+    (["sql", "SELECT 1", "nowhere"], "nowhere: not a run directory"),
+    (["export", "empty", "--to", "xml"], "--to: 'xml' is not one of 'pgn', 'csv', 'jsonl', 'duckdb'"),
     (["import", "nowhere.pgn", "--out", "new"], "nowhere.pgn: no such file"),
     (["engine", "nobody"], "no player 'nobody'"),
     (["engine", "random", "--board", "7"], "a board size must be ROWSxCOLUMNS, such as 7x7, not '7'"),
@@ -98,6 +107,7 @@ ASKED_WRONGLY = [
     (["tournament", "--extend", "a", "--resume", "b"], "--resume and --extend exclude each other: use one of them"),
     (["tournament", "there.py", "--extend", "a"], "--extend keeps the settings of a: omit there.py"),
     (["match", "random"], "Missing argument 'B'"),
+    (["match", "random", "greedy", "--equal-cost"], "equal_cost scales node limits, but Greedy has none"),
     (
         ["match", "random", "there.py"],
         "(B): there.py has no class with a method get_move or get_action; a heuristic is written ID:there.py",
@@ -133,6 +143,11 @@ ASKED_WRONGLY = [
     (["runs", "there.py"], "there.py: no such directory"),
     (["summary"], "no run in runs/: name one, or play one with isolation tournament"),
     (["completion", "csh"], "SHELL: 'csh' is not one of 'bash', 'zsh', 'fish'"),
+    (["evaluate", "gone.py"], "no such file: "),
+    (["research", "gone.py:score"], "no such file: "),
+    (["discover", "--against", "nope"], "no player 'nope'"),
+    (["refute", "nope"], "no player 'nope'"),
+    (["dataset", "--positions", "10", "--agent", "nope"], "no player 'nope'"),
     (["summary", "there.py"], "there.py: not a run directory (no run.json)"),
     (["compare", "empty"], "empty: not a run directory (no run.json)"),
     (["ratings", "empty"], "empty: not a run directory"),
@@ -164,6 +179,7 @@ ASKED_WRONGLY = [
     (["replay", "--moves", "a1,a1"], "illegal move at ply 2 on 7x7: a1 is already visited"),
     (["games", "empty", "--show", "best"], "--show: 'best' is not one of 'all', 'longest',"),
     (["board", "--agent", "chess", "--no-open"], "no player 'chess'"),
+    (["lab", "--runs", "nowhere", "--no-browser"], "nowhere: no such directory"),
     (["play", "--from", "nowhere"], "nowhere: No such file or directory"),
 ]
 
@@ -242,7 +258,7 @@ def test_the_board_ends_without_a_word_when_it_is_told_to(folder: Path, monkeypa
     def until_ended(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("reports.board.server.serve", until_ended)
+    monkeypatch.setattr("reports.lab.server.serve", until_ended)
     result = CliRunner().invoke(main, ["board", "--no-open"])
     assert (result.exit_code, result.output) == (0, "")
 
@@ -252,3 +268,17 @@ def test_what_is_written_is_told(folder: Path) -> None:
     assert result.output == "Wrote a.svg\nWrote a.png\n"
     result = CliRunner().invoke(main, ["replay", "--moves", "d3,a2", "--html", "a.html"])
     assert result.output == "Wrote a.html\n"
+
+
+@pytest.mark.parametrize("name", ["reports.py", "heuristics/__init__.py"])
+def test_a_file_that_hides_a_package_of_the_toolkit_is_named(tmp_path, name):
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    command = [sys.executable, "-P", "-c", "from isolation_cli.start import run; run()", "--version"]
+    ended = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    hides, package = tmp_path / name.removesuffix("/__init__.py"), name.removesuffix(".py").partition("/")[0]
+    assert ended.returncode == 2
+    assert ended.stderr.startswith(f"Error: {hides} hides the toolkit's package {package}: rename it")
+    assert ended.stderr.count("\n") == 1

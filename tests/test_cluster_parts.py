@@ -156,6 +156,7 @@ def user(tmp_path: Path) -> Path:
     return folder / "my.py"
 
 
+@pytest.mark.slow
 def test_a_file_and_its_siblings_arrive_where_they_are_not(
     user: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,9 +17,11 @@ from isolation.compiling import compile_heuristic as compiler
 from isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
 
 
-@settings(max_examples=25)
-@given(board=positions(st.sampled_from(["7x7", "9x11"])))
-def test_compiled_values_are_the_interpreted_ones_to_the_last_bit(board):
+@pytest.mark.parametrize("size", ["7x7", pytest.param("9x11", marks=pytest.mark.slow)])
+@settings(max_examples=15)
+@given(data=st.data())
+def test_compiled_values_are_the_interpreted_ones_to_the_last_bit(size, data):
+    board = data.draw(positions(st.just(size)))
     for name in heuristics.names():
         function = heuristics.get(name)
         compiled = compile_heuristic(function, (board.height, board.width))

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from invented_runs import gauntlet
 
 from cli import main
-from commands.help_pages import FIRST, TASKS
+from isolation_cli.help_pages import FIRST, TASKS
 
 ROOT = Path(__file__).parent.parent
 

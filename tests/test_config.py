@@ -38,6 +38,10 @@ def test_the_examples_load(example: Path) -> None:
 
 
 ONE_LINE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n"))
+OPTIONS = st.lists(
+    st.tuples(ONE_LINE.filter(len), ONE_LINE | st.integers(0, 9) | st.booleans()),
+    unique_by=lambda pair: pair[0].lower(),
+).map(dict)
 CONFIGS = st.builds(
     lambda **keys: load_config(None, keys),
     board=st.sampled_from(["7x7", "9x11", "5x6"]),
@@ -57,7 +61,7 @@ CONFIGS = st.builds(
             {"name": st.sampled_from(["fairy", "my.one", "ü"]), "command": st.lists(st.text(min_size=1), min_size=1)},
             optional={
                 "protocol": st.sampled_from(["ugi", "uci", ""]),
-                "options": st.dictionaries(ONE_LINE.filter(len), ONE_LINE | st.integers(0, 9) | st.booleans()),
+                "options": OPTIONS,
                 "directory": st.text(),
             },
         ),
@@ -155,7 +159,8 @@ def test_formats_have_the_agents_they_need(tmp_path: Path) -> None:
         ),
         ("seed = -1", "seed = -1: input should be greater than or equal to 0"),
         ("hard_cap = -1", "hard_cap = -1: input should be greater than or equal to 0"),
-        ("sprt = [3]", "sprt = [3]: two increasing differences required, such as [0, 20]"),
+        ("sprt = [3]", "sprt = [3]: two increasing differences required, such as [0, 20], and maybe an error rate"),
+        ("sprt = [0, 20, 0.5]", "sprt = [0, 20, 0.5]: the error rate must be between 0 and 0.5"),
         (
             'elo_model = "normalized"',
             "elo_model needs the sprt of a head-to-head; that of a gauntlet uses percentage points",

@@ -188,7 +188,7 @@ class Player:
 )
 def test_checkers_say_so_when_the_code_ends_their_process(tmp_path: Path, command: str, name: str, how: str) -> None:
     (tmp_path / "deadly.py").write_text(DEADLY + ("" if name else "ctypes.string_at(0)"))
-    asked = [sys.executable, "-m", "cli", *command.split(), f"{tmp_path}/deadly.py{name}"]
+    asked = [sys.executable, "-m", "isolation_cli", *command.split(), f"{tmp_path}/deadly.py{name}"]
     done = subprocess.run(asked, capture_output=True, text=True, cwd=Path(__file__).parents[1])
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(f"Error: {tmp_path}/deadly.py{name}: the code has ended its process")

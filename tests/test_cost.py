@@ -11,6 +11,8 @@ from isolation.checks.search_cost import FEWEST_ROUNDS, NODES, ROUNDS, Cost, com
 from isolation.players.agents import Agent, RandomAgent, SearchAgent
 from isolation.rules.limits import Limit
 
+pytestmark = pytest.mark.usefixtures("costs_measured")
+
 
 def searching(name: str, limit: Limit, called: str = "") -> SearchAgent:
     return SearchAgent(called or name, "alphabeta", heuristics.get(name), name, limit)

@@ -199,6 +199,7 @@ def test_a_tournament_goes_on_though_engines_are_killed_and_is_resumed(tmp_path)
     assert any("here" in errors.read_text() for errors in run.glob("engines/mine_5nodes-*.txt"))
 
 
+@pytest.mark.slow
 def test_a_run_from_the_empty_board_goes_on_with_an_engine_that_ends_at_once(tmp_path):
     engine(tmp_path / "fragile", DIES)
     config = config_of(tmp_path, tmp_path / "run", pairs=2, jobs=1, openings="random:0", contenders=CONTENDERS[::2])

@@ -2,12 +2,12 @@
 
 import doctest
 import queue
-import sys
 import threading
 from dataclasses import replace
 
 import pytest
 
+from experiments.bench import COMMAND
 from experiments.roster import parse_agent
 from isolation import Board, Limit, play
 from isolation.boards.joust_notation import read_move, write_move
@@ -109,12 +109,13 @@ def test_a_depth_is_reached_ply_by_ply_each_with_a_line_and_nodes_add_up(talk):
     ("line", "depth"),
     [
         ("go depth 2 nodes 1000000", 2),
-        ("go nodes 300 depth 60", found_here("nodes=300").depth),
+        ("go nodes 300 depth 60", None),
         ("go movetime 60000 depth 2", 2),
         ("go depth 2 p1time 90000 p2time 90000 p1inc 100", 2),
     ],
 )
 def test_whichever_limit_is_reached_first_counts(talk, line, depth):
+    depth = depth or found_here("nodes=300").depth
     engine = talk("ID:improved@nodes=9")
     engine.ask("position startpos moves N@d4 N@a5 d4c6")
     engine.ask("isready", "readyok")
@@ -150,6 +151,7 @@ def test_a_number_of_nodes_is_also_ended_by_time(talk):
     assert best != "bestmove (none)"
 
 
+@pytest.mark.slow
 def test_a_long_search_says_now_and_then_that_it_goes_on(talk, monkeypatch):
     monkeypatch.setattr(engine_search, "INFO_SECONDS", 0.01)
     engine = talk("MCTS@nodes=64")
@@ -219,7 +221,7 @@ def test_proven_results_are_mates_in_plies_and_in_moves_where_their_distance_is_
 @pytest.mark.slow
 def test_a_move_that_ends_the_game_is_a_mate_in_one_whoever_finds_it(talk):
     engine = talk("greedy")
-    engine.ask("position fen N*1/**1/n2 w")
+    engine.ask(f"position fen {4 * '*******/'}N*1****/**1****/n2**** w")
     assert " score mate 1 pv a3c2" in engine.ask("go", "bestmove")[-2]
 
 
@@ -237,10 +239,11 @@ def test_an_endless_search_answers_isready_and_stops_when_told_to(talk):
 
 @pytest.mark.slow
 def test_an_endless_search_that_is_over_waits_for_stop(talk):
-    engine = talk("ID:improved")
-    engine.ask("position fen 3/N2/2n w")
+    engine, fen = talk("ID:improved"), f"{4 * '*******/'}3****/N2****/2n**** w"
+    last = parse_agent("ID:improved@nodes=1000000").choose(Board.from_fen(fen), 0).depth
+    engine.ask(f"position fen {fen}")
     engine.ask("isready", "readyok")
-    engine.ask("go infinite")
+    engine.ask("go infinite", f"info depth {last} ")
     assert not any(line.startswith("bestmove") for line in engine.ask("isready", "readyok"))
     assert engine.ask("stop", "bestmove")[-1].startswith("bestmove a2")
 
@@ -269,7 +272,7 @@ def test_who_cannot_be_stopped_is_answered_for_at_once_and_only_once(talk, monke
 
 @pytest.mark.slow
 def test_a_new_command_stops_a_search(talk):
-    engine = talk("ID:improved", "6x6")
+    engine = talk("ID:improved", "9x11")
     engine.ask("position startpos moves a1 c3")
     engine.ask("isready", "readyok")
     engine.ask("go infinite")
@@ -446,6 +449,7 @@ def test_an_agent_that_raises_has_no_move(talk, tmp_path):
         ("p1time 4000 p2time 90 p1inc 50 p2inc 0", (Limit(ms=240),)),
         ("wtime 100 btime 90 winc 5000", (Limit(ms=90),)),
         ("wtime 400 btime 90 movestogo 2", (Limit(ms=190),)),
+        ("wtime 400 btime 90 movestogo 1", (Limit(ms=390),)),
         ("btime 90", ()),
         ("p1time -3", (Limit(ms=1),)),
         ("movetime 100 depth 60", (Limit(depth=60), Limit(ms=90))),
@@ -462,9 +466,9 @@ def test_each_side_has_its_own_clock():
 
 def test_an_agent_plays_the_same_game_as_an_engine_and_here():
     here = parse_agent("ID:improved@nodes=60")
-    program = Program((sys.executable, "-m", "cli", "engine", "ID:improved@nodes=9"), "uci")
+    program = Program((*COMMAND, "engine", "ID:improved@nodes=9"), "uci")
     there = EngineAgent("There", program, Limit(nodes=60))
-    first, second = (play(agent, parse_agent("AB:open@depth=2"), [5, 12], "4x5") for agent in (here, there))
+    first, second = (play(agent, parse_agent("AB:open@depth=2"), [5, 12], "5x5") for agent in (here, there))
     assert first.moves == second.moves
     assert first.nodes == second.nodes
     assert first.reason == second.reason == "no_moves"

@@ -473,6 +473,7 @@ play(ClassicAgent("it", Hanging, (), Limit(ms=10)), GreedyAgent(), [24, 14], har
 """
 
 
+@pytest.mark.slow
 @on_linux
 def test_a_script_needs_no_main_guard_and_killing_it_ends_the_player_s_process(tmp_path):
     script, fifo = tmp_path / "script.py", tmp_path / "pid"

@@ -83,6 +83,7 @@ def test_so_is_a_run_of_any_other_kind(keys: dict[str, Any], tmp_path: Path) -> 
     assert_as_from_the_start(tmp_path / "more", tmp_path / "anew")
 
 
+@pytest.mark.slow
 def test_only_what_is_new_is_played_and_the_note_says_how_much_is_not(run: Path, tmp_path: Path) -> None:
     outcome = extend(run, tmp_path / "more")
     old, new = log.read_games(run), log.read_games(tmp_path / "more")
@@ -99,6 +100,7 @@ def test_an_extended_run_is_extended_again_by_the_rules_of_the_first(run: Path, 
     assert_as_from_the_start(tmp_path / "most", tmp_path / "anew")
 
 
+@pytest.mark.slow
 def test_an_extension_that_is_interrupted_is_resumed(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,7 +189,7 @@ def test_what_must_not_mix_is_refused_and_nothing_is_written(
         ({"contenders": ()}, "--extend needs a new --contender"),
         ({"contenders": ("Same=ID:center",)}, "Same plays exactly like ID_Center"),
         ({"contenders": ("ID:zentrum",)}, "no heuristic .zentrum."),
-        ({"pairs": 9}, "--extend plays by the settings of .*: leave --pairs out"),
+        ({"seed": 9}, "--extend plays by the settings of .*: leave --seed out"),
         ({"opponents": ("greedy",)}, "leave --opponent out"),
         ({"hard_cap": 2.0}, "leave --hard-cap out"),
     ],
@@ -213,3 +215,27 @@ def test_a_dry_run_says_how_many_games_are_played_already(run: Path) -> None:
     assert f"20 games would be played in addition to {len(games(run))} already played" in " ".join(
         result.output.split()
     )
+
+
+@pytest.mark.parametrize("names", [(), ("ID_Center",)], ids=["all", "one"])
+def test_more_openings_are_played_by_all_or_by_the_named_and_the_baseline(
+    run: Path, tmp_path: Path, names: tuple[str, ...]
+) -> None:
+    config = extended_config(run, {"pairs": 8, "contenders": names, "jobs": 1, "out": str(tmp_path / "more")})
+    assert play_tournament(config, extends=run, pools=here).finished
+    keys: dict[str, Any] = {**GAUNTLET, "pairs": 5, "more_pairs": 8, "more_for": list(names)} if names else {"pairs": 8}
+    play(tmp_path / "anew", **{**GAUNTLET, **keys})
+    assert_as_from_the_start(tmp_path / "more", tmp_path / "anew")
+    played = games(tmp_path / "more")
+    openings = {
+        name: played[(played.agent_1 == name) | (played.agent_2 == name)].opening_id.nunique()
+        for name in ("ID_Center", "Greedy", "ID_Improved")
+    }
+    assert openings == {"ID_Center": 8, "Greedy": 5 if names else 8, "ID_Improved": 8}
+
+
+def test_fewer_openings_and_unknown_contenders_are_refused(run: Path) -> None:
+    with pytest.raises(ValueError, match="has 5 openings a match already; name a larger number"):
+        extended_config(run, {"pairs": 5})
+    with pytest.raises(ValueError, match="has no contender ID_Null; choose among ID_Center, Greedy"):
+        extended_config(run, {"pairs": 9, "contenders": ("ID_Null",)})

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from documented_commands import few_positions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_heuristics import Cell, Facts, links, nearer_to, positions
@@ -143,18 +144,24 @@ def test_links_are_the_pairs_of_cells_a_knights_move_apart(board: Board, data: s
     assert board.links(cells) == links(set(cells)) == board.links(cell for cell in cells)
 
 
+NAMES = [*FEATURES, "learned"]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*FEATURES, "learned"])
-@pytest.mark.parametrize("size", [(7, 7), (9, 11), (3, 4)])
-def test_features_compile_on_small_and_large_boards(name: str, size: tuple[int, int]) -> None:
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("size", [(7, 7), (9, 11)])
+def test_features_compile_on_large_boards(name: str, size: tuple[int, int]) -> None:
     # compiled code is compared with Python on some hundred positions before it is taken
     assert compile_heuristic(heuristics.get(name), size)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [(7, 7), (9, 11)])
-def test_features_compile_as_parts_of_a_sum(size: tuple[int, int]) -> None:
-    parts = tuple((1.0, heuristics.get(name)) for name in ("links_a_cell", "walks", "ties"))
+@pytest.mark.parametrize(
+    ("names", "size"),
+    [*((NAMES[start : start + 7], (3, 4)) for start in range(0, len(NAMES), 7)), (["links_a_cell", "walks"], (9, 11))],
+)
+def test_features_compile_as_parts_of_a_sum(names: list[str], size: tuple[int, int]) -> None:
+    parts = tuple((2.0**place, heuristics.get(name)) for place, name in enumerate(names))
     assert compile_heuristic(Composite(phases=((1.0, parts),)), size)
 
 
@@ -180,6 +187,7 @@ def halves() -> tuple[Suite, Suite]:
     return fit.sample(1500, 1), screen.sample(800, 1)
 
 
+@pytest.mark.slow
 def test_the_first_feature_chosen_is_the_one_that_ranks_moves(halves: tuple[Suite, Suite]) -> None:
     selection = select_features(*halves, ["contested", "nearer", "ties"], Limit(depth=1), most=2)
     assert selection.alone[0].feature == selection.chosen[0].feature == "nearer"
@@ -189,6 +197,7 @@ def test_the_first_feature_chosen_is_the_one_that_ranks_moves(halves: tuple[Suit
     assert selection.chosen[0].gain == pytest.approx(1000 * (log(2) - selection.alone[0].loss))
 
 
+@pytest.mark.slow
 def test_a_feature_that_says_nothing_new_is_not_chosen(halves: tuple[Suite, Suite]) -> None:
     selection = select_features(*halves, ["nearer", "null"], Limit(depth=1))
     assert [choice.feature for choice in selection.chosen] == ["nearer"]
@@ -244,8 +253,9 @@ def test_a_feature_that_does_not_compile_is_refused_by_name(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_the_command_prints_both_tables() -> None:
-    result = CliRunner().invoke(main, ["features", "links", "mobility", "--suite", "8x8", "--most", "1"])
+def test_the_command_prints_both_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("experiments.suite.read_suite", few_positions)
+    result = CliRunner().invoke(main, ["features", "links", "mobility", "--most", "1"])
     assert result.exit_code == 0, result.output
     assert "Single features" in result.output
     assert "Forward selection of features" in result.output

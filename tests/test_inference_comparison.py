@@ -74,7 +74,7 @@ def test_the_p_value_of_a_comparison_is_that_of_the_sign_flips_of_whole_openings
     assert comparison.difference.estimate == pytest.approx(differences.mean() / 8, abs=1e-12)
 
 
-@given(st.lists(st.integers(-6, 6), min_size=1, max_size=9))
+@given(st.lists(st.integers(-6, 6), min_size=1, max_size=7))
 @settings(max_examples=20, deadline=None)
 def test_the_sign_flip_test_is_exact(differences):
     sizes = np.abs(differences)

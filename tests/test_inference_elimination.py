@@ -62,7 +62,7 @@ def test_looking_again_and_again_with_an_ordinary_test_would_err_often():
 @pytest.mark.slow
 @pytest.mark.parametrize(("rates", "kind"), [*FIELDS, ([0.9] * 40, {"games": 14}), ([0.6, *[0.59] * 9], {"games": 2})])
 def test_the_best_of_many_drops_out_no_more_often_than_alpha_in_long_runs(rates, kind):
-    runs = 400 if len(rates) < 20 else 150
+    runs = 150 if len(rates) < 20 else 60
     assert drop_rate(rates, 1500, runs, out, seed=1, **kind) < 0.05
 
 

@@ -88,7 +88,7 @@ def test_intervals_of_open_tests_far_from_both_hypotheses_cover():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("elo", "split"), [(0, 0.5), (10, 0.5), (20, 0.5), (40, 0.5), (20, 0.88)])
+@pytest.mark.parametrize(("elo", "split"), [(0, 0.5), (20, 0.88)])
 def test_the_estimate_is_median_unbiased_for_small_effects(elo, split):
     result, _ = estimates(Sprt(0, 20), pair_shares(score_from_elo(elo), split), 400, 5000)
     above, covered = held(result, elo)
@@ -97,7 +97,7 @@ def test_the_estimate_is_median_unbiased_for_small_effects(elo, split):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lead", [-0.03, 0.0, 0.03, 0.06])
+@pytest.mark.parametrize("lead", [-0.03, 0.03])
 def test_in_a_gauntlet_as_well(lead):
     rng = np.random.default_rng(3)
     leads = rng.binomial(14, 0.7 + lead, 200_000) - rng.binomial(14, 0.7, 200_000) + 14
@@ -109,9 +109,8 @@ def test_in_a_gauntlet_as_well(lead):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("split", [0.3, 0.8])
-def test_in_normalized_elo_as_well(split):
-    score = 0.5 + 0.07 * (1 - split)
+def test_in_normalized_elo_as_well():
+    split, score = 0.3, 0.549
     shares = pair_shares(score, split)
     deviation = math.sqrt(shares @ np.array([0, 0.25, 1]) - score**2)
     truth = (score - 0.5) / deviation / math.sqrt(2) * NORMALIZED_ELO_PER_SIGMA

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -75,15 +76,14 @@ def folder(tmp_path: Path) -> Path:
         pytest.param(signal.SIGTERM, "tune ID:mine.py:score --jobs 2", marks=pytest.mark.slow),
         *(
             pytest.param(number, words, marks=pytest.mark.slow)
-            for words in (
-                "sweep ID:mine.py:score --over option.reach=0,1 --jobs 2 --pairs 100000",
-                "fit mine.py:score",
-                "suite build --board 6x6 --jobs 2",
-                "accuracy --heuristics improved --depths 5 --jobs 2 --positions 20000",
-                "solve --all --board 8x8 --jobs 2",
-                "screen 'ID:*' --jobs 2",
+            for number, words in (
+                (signal.SIGINT, "sweep ID:mine.py:score --over option.reach=0,1 --jobs 2 --pairs 100000"),
+                (signal.SIGTERM, "fit mine.py:score"),
+                (signal.SIGINT, "suite build --board 5x5 --jobs 2"),
+                (signal.SIGTERM, "accuracy --heuristics improved --depths 5 --jobs 2 --positions 20000"),
+                (signal.SIGINT, "solve --all --board 8x8 --jobs 2"),
+                (signal.SIGTERM, "screen ID:center --jobs 2"),
             )
-            for number in (signal.SIGINT, signal.SIGTERM)
         ),
     ],
 )
@@ -194,7 +194,7 @@ def test_a_sweep_says_how_far_its_run_is(folder: Path, monkeypatch: pytest.Monke
         return SimpleNamespace(logged=1, total=2, finished=False, path=Path(config.out))
 
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("experiments.play.runner.play_tournament", press)
+    monkeypatch.setattr("reports.watch.run_progress.play_tournament", press)
     result = CliRunner().invoke(main, ["sweep", "ID:mine.py:score", "--over", "option.reach=0,1", "--out", "kept"])
     goes_on = "Continue with: isolation sweep ID:mine.py:score --over option.reach=0,1 --out kept"
     assert result.output == f"Interrupted: 1 of 2 games are in kept. {goes_on}\n"
@@ -224,7 +224,7 @@ def test_a_league_that_is_interrupted_while_it_is_judged_goes_on(
     outcome = SimpleNamespace(logged=2, total=2, finished=True, path=run)
     (tmp_path / "class").mkdir()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("commands.league._begun", lambda *arguments: (None, outcome))
+    monkeypatch.setattr(import_module("knights_isolation.league"), "begin_league", lambda *arguments: (None, outcome))
     monkeypatch.setattr("experiments.league.league_results.label_games", press)
     result = CliRunner().invoke(main, ["league", "class"])
     goes_on = f"Continue with: isolation league class --resume {run}"

@@ -11,11 +11,11 @@ from click.testing import CliRunner
 from played_games import random_record, write_games, write_run
 from random_games import random_game
 
+import knights_isolation as ki
 from cli import main
 from experiments.exact import labels
 from experiments.exact.accuracy import run_decisions
 from experiments.exact.labels import label_moves, label_run, mistakes, read_labels
-from experiments.exchange.find_games import found_rows
 from experiments.exchange.saved_games import append_game
 from experiments.record.log import read_games
 from experiments.record.run_directory import locked
@@ -87,8 +87,8 @@ def test_mistakes_are_the_plies_that_threw_the_win_away(run):
     [
         read_labels,
         run_decisions,
-        lambda run: found_rows(run, "all", "", 20),
-        lambda run: games(GamesQuestion(run="0"), Resources((run,))),
+        lambda run: ki.games(run),
+        lambda run: games(GamesQuestion(run=run.name), Resources((run,))),
         lambda run: replay_of_run(run, 0),
         lambda run: label_run(run, sample=3),
     ],
@@ -105,12 +105,11 @@ def test_labels_of_another_run_are_refused_whoever_reads_them(read, tmp_path):
 
 def test_lists_of_games_say_how_often_a_win_was_thrown_away_in_each(tmp_path):
     run = fresh(tmp_path, 6)
-    before, _ = found_rows(run, "all", "", 20)
-    assert "mistakes" not in before[0]
+    assert "mistakes" not in ki.games(run).to_frame()
     advised = CliRunner().invoke(main, ["games", str(run)])
     assert f"To see mistakes in won games, run isolation label {run}." in advised.output
     label_run(run, sample=4)
-    results, _ = found_rows(run, "longest", "", 20)
+    results = ki.games(run, kind="longest").sections[0].rows
     known = read_labels(run)["game_id"].tolist()
     counted = {game_id: len(mistakes(run, game_id)) for game_id in known}
     assert {row["game_id"]: row["mistakes"] for row in results} == dict.fromkeys(range(6)) | counted

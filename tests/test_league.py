@@ -338,7 +338,7 @@ def test_an_import_that_hangs_is_given_up_and_one_that_fails_is_told(
 ) -> None:
     for module in (file_agent, submission_checks):
         monkeypatch.setattr(module, "IMPORT_SECONDS", 3.0)
-    hanging = submit(tmp_path, "hanging", "while True: pass\n" + HONEST.format(prefers="0"))
+    hanging = submit(tmp_path, "hanging", "import time\ntime.sleep(600)\n" + HONEST.format(prefers="0"))
     failing = submit(tmp_path, "failing", HONEST.format(prefers="0") + "import nowhere\n")
     game = game_of(hanging)
     assert (game.reason, game.detail) == (
@@ -580,19 +580,19 @@ def test_a_newcomer_whose_name_is_taken_plays_under_another(home: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_class_with_eight_hostile_players_is_played_to_its_end(tmp_path: Path) -> None:
+def test_a_class_of_two_honest_and_eight_hostile_players_is_played_to_its_end(tmp_path: Path) -> None:
     hostile = ("endless", "os_exit", "parent_past_python", "memory", "forks", "closes", "stops_clocks")
     for name in hostile:
         submit(tmp_path / "class", name, HOSTILE.format(act=BLAMED[name][0]))
     submit(tmp_path / "class", "hangs", "while True: pass\n" + HONEST.format(prefers="0"))
-    for number in range(7):
-        submit(tmp_path / "class", f"honest_{number:02}", HONEST.format(prefers=f"move[0] * {number} % 7, move"))
+    for number in range(2):
+        submit(tmp_path / "class", f"honest_{number}", HONEST.format(prefers=f"move[0] * {number}, move"))
     words = ("--pairs", "1", "--limit", "cpu_ms=100", "--out", tmp_path / "run")
-    command = [sys.executable, "-m", "cli", "league", tmp_path / "class", *words]
+    command = [sys.executable, "-m", "isolation_cli", "league", tmp_path / "class", *words]
     done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     results = read_results(tmp_path / "run")
-    assert len(results.games) == 14 * 13
+    assert len(results.games) == 9 * 8
     assert {forfeit.agent for forfeit in results.forfeits} == set(hostile)
     assert {(name, BLAMED[name][1]) for name in hostile} <= {
         (forfeit.agent, forfeit.reason) for forfeit in results.forfeits

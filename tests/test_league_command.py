@@ -1,18 +1,22 @@
 """`isolation league` as a teacher uses it: checks, plans, boards, formats, and a class with all that goes wrong."""
 
 import json
+import re
 import shutil
 import zipfile
+from datetime import date
 from pathlib import Path
 
 import pytest
 from submitted import HONEST, THIRD, league, submit
 
+import knights_isolation as ki
 from experiments.league.entries import Entry, LeagueEntries, read_book
 from experiments.league.league_config import choose_board, fit_for
 from experiments.league.league_results import read_results
 from experiments.league.submission_checks import Check
 from experiments.league.submissions import Submission
+from experiments.record.log import read_games
 from isolation.compiling import code_cache
 
 BEST = HONEST.format(prefers="len(game.forecast_move(move).get_legal_moves(self))")
@@ -38,6 +42,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
+@pytest.mark.slow
 def test_with_another_format_only_the_tables_are_on_stdout(home: Path) -> None:
     data = json.loads((home / "said.json").read_text())
     assert list(data) == ["ranking", "identical", "forfeits", "checks", "skipped", "verdict", "notes"]
@@ -58,6 +63,16 @@ def test_who_never_makes_a_legal_move_has_no_rank(home: Path) -> None:
     pages = home / "run" / "league"
     assert "<dd>none: it never made a legal move</dd>" in (pages / "player-never.html").read_text()
     assert " of 3</dd>" in (pages / "player-ada.html").read_text()
+
+
+def test_the_function_resumes_a_league_and_returns_the_ranking_of_the_command(home: Path) -> None:
+    with pytest.warns(UserWarning, match="cleo does not play: "):
+        result = ki.league(home / "class", resume=home / "run", jobs=1)
+    ranking = json.loads((home / "said.json").read_text())["ranking"]
+    assert result.to_frame()["player"].tolist() == [row["player"] for row in ranking]
+    assert result.value.never_moved == {"never"}
+    with pytest.raises(ValueError, match="keeps the settings of run: omit pairs"):
+        ki.league(home / "class", resume="run", pairs=3)
 
 
 @pytest.mark.slow
@@ -92,7 +107,15 @@ def test_rows_of_the_crosstable_have_the_ranks_that_head_its_columns(home: Path)
     table = page.partition('id="meetings"')[2].partition("</table>")[0]
     for agent, rank in read_results(home / "run").ranks.items():
         assert f'<th scope="row">{rank or "–"} {agent}</th>' in table
-        assert f'<th scope="col" class="number">{rank or "–"}</th>' in table
+        assert f'<th scope="col" class="number"><abbr title="{agent}">{rank or "–"}</abbr></th>' in table
+
+
+def test_the_page_of_a_class_says_what_was_played(home: Path) -> None:
+    run = home / "run"
+    facts = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", (run / "league" / "index.html").read_text()))
+    games, day = len(read_games(run)), date.fromisoformat(facts["Played"])
+    assert day.isoformat() == json.loads((run / "run.json").read_text())["created_at"][:10]
+    assert (facts["Games"], facts["Board"], facts["Hard cap"]) == (str(games), "7x7", "2 s")
 
 
 @pytest.mark.slow

@@ -12,7 +12,6 @@ from click.testing import CliRunner
 from scipy.special import chdtri
 
 from cli import main
-from commands.tuning import write_patch
 from experiments.learn.defaults_patch import patch_of_defaults
 from experiments.learn.move_pairs import compare_moves
 from experiments.learn.pairwise_fit import Fit, fit
@@ -23,10 +22,11 @@ from heuristics import get
 from isolation import Board, Limit
 from isolation.checks.speed import random_openings
 from isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
-from isolation.games.batch_evaluation import EvaluationBatch, evaluate_all, expected_lines, is_over
-from isolation.games.batch_moves import Positions
+from isolation.games.batch_evaluation import EvaluationBatch, evaluate_all, expected_lines
+from isolation.games.batch_moves import Positions, is_over
 from isolation.rules.parameters import ParameterError, bind_parameters
 from isolation.search.interpreted import value_of_move
+from isolation_cli.tuning import write_patch
 
 Wide = Annotated[float, Interval(ge=-8, le=8)]
 
@@ -165,6 +165,7 @@ def test_a_curved_heuristic_with_a_whole_number_does_too(suite: Suite) -> None:
     assert result.parameters[1].end == "upper"
 
 
+@pytest.mark.slow
 def test_looking_through_a_search_leaves_out_what_it_sees_and_fits_the_rest(suite: Suite) -> None:
     near, far = (fitted(linear, suite, limit) for limit in (Limit(depth=1), Limit(depth=3)))
     assert far.decisions < near.decisions
@@ -210,13 +211,30 @@ def test_a_heuristic_that_returns_no_number_says_so(suite: Suite) -> None:
 
 
 def test_a_range_of_one_number_wants_another() -> None:
-    def zero(game: Any, player: Any, *, weight: float = 0.0) -> float:
+    def zero(game: Any, player: Any, *, weight: int = 0) -> float:
         return weight
 
     with pytest.raises(
         ParameterError, match="the range of weight is the single number 0: declare a range, as in weight: "
     ):
         space_of(zero)
+
+
+def test_a_parameter_that_starts_at_zero_needs_no_range() -> None:
+    def moves(game: Any, player: Any, *, small: float = 0.0, large: float = 0.0, near: float = 0.05) -> float:
+        open_moves = len(game.get_legal_moves(player))
+        return open_moves + small * 1000 * open_moves + large * open_moves / 1000 + near * open_moves
+
+    def flat(game: Any, player: Any, *, weight: float = 0.0) -> float:
+        return weight
+
+    space = space_of(moves)
+    assert list(zip(space.names, space.low, space.high, strict=True)) == [
+        ("small", -0.002, 0.002),
+        ("large", -2000, 2000),
+        ("near", 0, 0.1),
+    ]
+    assert [*space_of(flat).low, *space_of(flat).high] == [-1, 1]
 
 
 FILE = '''"""Für alle."""
@@ -274,10 +292,10 @@ def test_a_patch_is_written_for_values_judged_better_only(tmp_path: Path, capsys
 
 def test_the_command_fits_screens_and_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("experiments.suite.read_suite", lambda *asked: read_suite(*asked).sample(2500, 1))
     Path("mine.py").write_text(FILE, encoding="utf-8")
-    result = CliRunner().invoke(
-        main, ["fit", "mine.py", "--suite", "8x8", "--limit", "nodes=50", "--parameter", "reach", "--patch", "it.patch"]
-    )
+    words = ["fit", "mine.py", "--limit", "nodes=50", "--parameter", "reach", "--patch", "it.patch"]
+    result = CliRunner().invoke(main, words)
     assert result.exit_code == 0, result.output
     assert "score is linear in its parameters." in result.output
     assert "The new agent: ID:mine.py:score@option.reach=" in result.output

@@ -36,7 +36,7 @@ from isolation import Limit
 from isolation.games.match import play_games
 from reports.charts.chart import Grid, Plot
 from reports.charts.line_plots import response_chart
-from reports.studies.tuning import judged_sentence, path_table
+from reports.studies.tuning import judged_sentence, path_table, sweep_section
 
 FILE = """
 from typing import Annotated
@@ -189,6 +189,7 @@ def test_the_terms_of_a_quadratic() -> None:
     assert features(np.ones((1, 9))).shape == (1, 18)
 
 
+@pytest.mark.slow
 def test_openings_to_learn_from_and_to_judge_by_share_no_orbit(spec: str) -> None:
     learning = pool_of("5x5", 4, 300, 1).openings.cells
     run = judge(question(spec, openings=300), {"own": 1.0}, 300, play=play_here).run
@@ -264,6 +265,7 @@ def test_an_opponent_that_is_the_agent_itself_is_refused(spec: str) -> None:
         tune(question(spec, opponent=spec))
 
 
+@pytest.mark.slow
 def test_judging_that_was_cut_short_goes_on(spec: str) -> None:
     first = judge(question(spec), {"own": 1.0}, 20, play=play_here)
     next((first.run / "games").iterdir()).unlink()
@@ -402,6 +404,12 @@ def test_a_sweep_plays_every_combination_on_the_same_openings(spec: str) -> None
     assert len({orbits for run in openings for orbits in run}) == 1
     (orbits,) = set(openings[0])
     assert set(split_of(np.array(list(orbits), np.uint64))) == {"fit"}
+
+
+def test_a_sweep_says_which_parameters_changed_no_game(spec: str) -> None:
+    swept = swept_over(spec, "option.own=1,2", "option.idle=0,1,2")
+    assert swept.without_effect == ("idle",)
+    assert "idle changed no game" in " ".join(sweep_section(swept, "itself").notes)
 
 
 def test_a_sweep_that_was_cut_short_goes_on_and_another_one_goes_elsewhere(spec: str) -> None:

@@ -32,13 +32,12 @@ def signal_worker(number):  # past Python, which refuses it; a keeper stands bet
 class Busy:
     def get_move(self, game, time_left):
         (HERE / "is_busy").touch()
-        while True:
-            pass
+        time.sleep(600)
 
 class Deadly:
     def get_move(self, game, time_left):
         while not (HERE / "is_busy").exists():
-            pass
+            time.sleep(0.01)
         signal_worker(9)
 
 class Stopping:
@@ -161,6 +160,7 @@ def test_a_death_that_is_noticed_while_something_is_sent_is_told_like_any_other(
     assert isinstance(event, Finished)
 
 
+@pytest.mark.slow
 def test_another_task_finds_the_same_processes_and_nothing_of_what_was_out(pool: LokyPool, tmp_path: Path) -> None:
     pool.assign(task(tmp_path, "random"))
     before = processes(pool)
@@ -193,9 +193,9 @@ def test_what_a_batch_and_a_call_raise_comes_back_after_what_went_well(pool: Lok
     (failed,) = (event for event in results if isinstance(event, Failed))
     assert failed.call == call
     assert isinstance(failed.error, ValueError | KeyError)
-    (tmp_path / "user.py").write_text(USER.replace("while True", "while 1"))
+    (tmp_path / "user.py").write_text(USER.replace("sleep(600)", "sleep(601)"))
     pool.assign(task(tmp_path, "Busy"))
-    (tmp_path / "user.py").write_text(USER.replace("while True", "while 2"))
+    (tmp_path / "user.py").write_text(USER.replace("sleep(600)", "sleep(602)"))
     pool.submit(np.array([0]))
     (failed,) = (event for event in everything(pool) if isinstance(event, Failed))
     assert failed.call is None

@@ -49,15 +49,15 @@ def columns(games):
     }
 
 
-@settings(max_examples=40)
+@pytest.mark.parametrize("size", ["7x7", pytest.param("9x11", marks=pytest.mark.slow)])
+@settings(max_examples=25)
 @given(
     agent_1=st.sampled_from(AGENTS),
     agent_2=st.sampled_from(AGENTS),
-    size=st.sampled_from(["7x7", "9x11"]),
     plies=st.integers(2, 6),
     seed=st.integers(0, 2**32),
 )
-def test_compiled_play_records_the_same_games_as_the_interpreted_loop(agent_1, agent_2, size, plies, seed):
+def test_compiled_play_records_the_same_games_as_the_interpreted_loop(size, agent_1, agent_2, plies, seed):
     openings = random_openings(3, plies, size, seed=seed)
     seeds = [seed, 2**64 - 1 - seed, seed << 31]
     batch, loop = (play_games(agent_1, agent_2, openings, seeds, size, interpreted=flag) for flag in (False, True))

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 ISOLATION = Path(__file__).parent.parent / "isolation"
-PUBLIC = {"numba", "numba.extending", "llvmlite", "llvmlite.binding"}
+PUBLIC = {"numba", "numba.extending", "numba.typed", "llvmlite", "llvmlite.binding"}
 PARTS = {
     "llvmlite.ir": "Constant DoubleType FunctionType IRBuilder Function IntType ArrayType Module",
     "numba.core.cgutils": "alloca_once alloca_once_value create_struct_proxy gep get_or_insert_function if_unlikely",
@@ -40,6 +40,7 @@ PARTS = {
     "get_dummy_value get_value_type make_helper make_tuple",
     "numba.core.runtime": "rtsys",
     "numba.core.runtime:rtsys": "initialize",
+    "numba.core.typeconv": "Conversion",
     "numba.core.typed_passes": "BaseNativeLowering NativeLowering",
     "numba.cpython": "hashing",
     "numba.np": "linalg arraymath",

@@ -115,6 +115,7 @@ def test_two_ways_to_one_position_are_one_opening(tmp_path: Path) -> None:
     assert [tuple(row) for row in file_openings(path, "7x7").cells.tolist()] == [(0, 24, 9, 15), (0, 24, 15, 9)]
 
 
+@pytest.mark.slow
 def test_ids_are_equal_exactly_where_positions_are() -> None:
     every = [
         (first, second, third, fourth)

@@ -28,33 +28,26 @@ def folder(tmp_path_factory):
     return path
 
 
-def elsewhere(folder, words):
-    """What a command does on such a system."""
+@pytest.mark.slow
+def test_runs_are_read_on_every_system(folder):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parent), *filter(None, sys.path)])}
-    return subprocess.run(
-        [sys.executable, str(HERE / "elsewhere.py"), *words.split()],
+    read = subprocess.run(
+        [sys.executable, str(HERE / "elsewhere.py"), *READERS],
         cwd=folder, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
     )  # fmt: skip
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("words", READERS)
-def test_runs_are_read_on_every_system(folder, words):
-    read = elsewhere(folder, words)
     assert (read.returncode, read.stderr) == (0, "")
-    assert read.stdout
-
-
-@pytest.mark.slow
-def test_a_run_is_summarised_on_every_system(folder):
-    assert "improved" in elsewhere(folder, "summary run").stdout
+    printed = dict(part.split("\n", 1) for part in read.stdout.removeprefix("$ ").split("\n$ "))
+    assert [*printed] == READERS
+    assert all(text.strip() for text in printed.values())
+    assert "improved" in printed["summary run"]
 
 
 @pytest.mark.slow
 def test_the_board_shows_games_on_every_system(folder):
-    words = [sys.executable, str(HERE / "elsewhere.py"), "board", "games", "--no-open"]
+    words = [sys.executable, str(HERE / "elsewhere.py"), "board games --no-open"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parent), *filter(None, sys.path)])}
     with subprocess.Popen(words, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as board:
+        assert board.stdout.readline() == "$ board games --no-open\n"
         assert board.stdout.readline().startswith("Board: http://127.0.0.1:")
         board.terminate()
 

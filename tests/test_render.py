@@ -122,7 +122,9 @@ def test_svg_draws_both_knights_the_legal_moves_and_the_visited_cells(board):
     assert len(elements(board, "circle")) == len(board.get_legal_moves())
     assert len([path for path in elements(board, "path") if path.get("d") == KNIGHT]) == placed
     fills = [rect.get("fill") for rect in elements(board, "rect")]
-    assert fills.count(LIGHT.visited) == visited - placed
+    left = [ply for ply, cell in enumerate(board.history) if cell not in board.locations]
+    assert fills.count(LIGHT.trail_1) == sum(ply % 2 == 0 for ply in left)
+    assert fills.count(LIGHT.trail_2) == sum(ply % 2 for ply in left) == visited - placed - fills.count(LIGHT.trail_1)
     assert fills.count(LIGHT.last_move) == min(board.move_count, 1) + (board.move_count > 2)
     assert [text.text for text in elements(board, "text", Annotations(numbers=False))] == [
         *map(column_name, range(board.width)),
@@ -193,7 +195,7 @@ def test_a_png_shows_what_the_svg_shows(tmp_path):
     with Image.open(tmp_path / "board.png") as image:
         pixel = {cell: image.getpixel(middle(cell, scale=2, off=-18)) for cell in (24, 0, 1)}
         assert image.size == (2 * (26 + 7 * 48 + 6),) * 2
-        assert pixel == {24: rgb(LIGHT.visited), 0: rgb(LIGHT.open), 1: rgb(LIGHT.last_move)}
+        assert pixel == {24: rgb(LIGHT.trail_1), 0: rgb(LIGHT.open), 1: rgb(LIGHT.last_move)}
         # The dark knight, and a legal move of its.
         assert image.getpixel(middle(1, scale=2, off=4)) == rgb(LIGHT.player_2)
         assert image.getpixel(middle(board.legal_cells()[0], scale=2)) == rgb(LIGHT.legal)
@@ -216,7 +218,7 @@ def test_a_dark_picture_with_everything_on_it_can_be_painted():
 
 
 def test_a_gif_has_a_frame_for_every_position_at_the_chosen_pace(tmp_path):
-    write_gif(tmp_path / "game.gif", [0, 5, 6], "3x4", ["start", "one", "two", "three"], seconds=0.25)
+    write_gif(tmp_path / "game.gif", [0, 5, 6], "3x4", ["start", "one", "two", "three"], ("A", "B"), seconds=0.25)
     with Image.open(tmp_path / "game.gif") as image:
         durations = []
         for frame in range(image.n_frames):

@@ -9,7 +9,7 @@ import pytest
 from played_games import NAMES, random_record, write_run
 
 from experiments.exchange import saved_games
-from experiments.exchange.find_games import KINDS, find_games, found_rows, read_game
+from experiments.exchange.find_games import KINDS, find_games, read_game
 from experiments.exchange.saved_games import append_game, load_game, save_game
 from experiments.record.log import PER_PLY, read_games
 from isolation import Board
@@ -93,12 +93,6 @@ def test_a_condition_that_cannot_be_evaluated_is_refused_in_one_line(run, where)
     with pytest.raises(ValueError, match="--where") as caught:
         find_games(run, "all", where)
     assert "\n" not in str(caught.value)
-
-
-def test_rows_for_the_table_are_the_first_of_all_that_were_found(run):
-    rows, total = found_rows(run, "longest", "", 3)
-    assert (len(rows), total) == (3, 12)
-    assert [row["game_id"] for row in rows] == list(find_games(run, "longest")["game_id"][:3])
 
 
 def test_unknown_kinds_runs_and_games_are_refused(run, tmp_path):

@@ -144,6 +144,14 @@ def test_sprt_without_bounds_takes_the_run_s_own(tmp_path):
     assert "-5 against 5 Elo" in notes[0]
 
 
+def test_sprt_takes_the_error_rate_of_the_run(tmp_path):
+    run = duel(200, lambda opening: 2 if opening % 3 else 1, config={"sprt": (0.0, 20.0, 1e-3)}).write(tmp_path / "run")
+    (strict,) = tables(sprt_sections(load_findings([run]), None, None))["sprt"]
+    (usual,) = tables(sprt_sections(load_findings([run]), None, None, 0.05, 0.05))["sprt"]
+    assert strict["upper_bound"] == pytest.approx(6.9, abs=0.01)
+    assert strict["decided_after"] > usual["decided_after"]
+
+
 def test_when_the_openings_run_out_the_exact_share_is_reported(tmp_path):
     run = duel(40, lambda opening: 1 + (opening == 7), population=40, is_census=True).write(tmp_path / "run")
     sections = tables(sprt_sections(load_findings([run]), 0, 20))

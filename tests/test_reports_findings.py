@@ -11,7 +11,7 @@ from experiments.roster import make_agent, parse_spec, settings_text
 from experiments.statistics.effort import Effort, measure_effort
 from experiments.statistics.move_statistics import Distribution, over_moves
 from experiments.statistics.run_results import load_findings
-from experiments.verdicts.contender_verdicts import judge
+from experiments.verdicts.contender_verdicts import judge, rate
 from experiments.verdicts.pilot_run import plan_contenders
 from experiments.verdicts.sprt_tests import run_tests
 from reports.charts.coloured_tables import differences, leads
@@ -262,7 +262,7 @@ def test_the_map_of_opponents_shows_the_differences_of_the_comparison(tmp_path):
     findings = load_findings([run.write(tmp_path / "run")])
     verdicts = judge(findings)
     (good,) = verdicts.claims
-    grid = differences(findings, leads(findings, verdicts), {})
+    grid = differences(findings, leads(findings, verdicts), {}, rate(findings))
     rows = dict(grid.rows)
     columns_by_name = {other: cell.text for other, cell in zip(grid.columns, rows["Good"], strict=True)}
     assert columns_by_name == {effect.opponent: Points(effect.difference.estimate).text for effect in good.effects}
@@ -271,6 +271,20 @@ def test_the_map_of_opponents_shows_the_differences_of_the_comparison(tmp_path):
         "Opp_A": "80.0",
         "Opp_B": "20.0",
     }
+
+
+def test_agents_that_all_met_are_by_rank_in_rows_and_columns_of_the_map_alike(tmp_path):
+    run = Invented().agent("Weak").agent("Best").agent("Middle")
+    for opening, wins in enumerate([2, 2, 1]):
+        run.pair("Best", "Weak", opening, wins).pair("Best", "Middle", opening, wins).pair("Middle", "Weak", opening, 1)
+    run.pair("Middle", "Weak", 3, 2)
+    findings = load_findings([run.write(tmp_path / "run")])
+    grid = differences(findings, leads(findings, None), {}, rate(findings))
+    assert grid.columns == tuple(name for name, _ in grid.rows) == ("Best", "Middle", "Weak")
+    assert grid.ranks == ("1", "2", "3")
+    assert grid.title == "Win rate by opponent"
+    assert differences(findings, leads(findings, None), {}, rate(findings), "Who beats whom").title == "Who beats whom"
+    assert [cells[number].text for number, (_, cells) in enumerate(grid.rows)] == ["–", "–", "–"]
 
 
 def test_a_control_does_not_make_the_verdicts_of_the_others_any_harder(tmp_path):

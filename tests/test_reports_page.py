@@ -1,10 +1,12 @@
 import base64
 import csv
 import io
+import itertools
 import math
 import re
 from hashlib import sha256
 from html.parser import HTMLParser
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,6 +20,7 @@ from experiments.statistics.first_placements import placements
 from experiments.statistics.run_results import load_findings
 from experiments.verdicts.contender_verdicts import judge, rate
 from experiments.verdicts.example_games import games_by_opponent, games_by_placement
+from experiments.verdicts.opening_leads import leads_by_opening
 from isolation.rules.notation import format_moves
 from reports.charts.board_maps import placement_maps
 from reports.charts.chart import Panel, Series, fit_axis, round_ticks
@@ -25,8 +28,11 @@ from reports.charts.coloured_tables import leads
 from reports.charts.interval_rows import forest, ladder
 from reports.charts.line_plots import limits_chart, strength_by_cost
 from reports.charts.running_estimates import nearest_to_decision, running
+from reports.pages.next_steps import next_steps
 from reports.pages.report_page import headline, report_page, write_report
+from reports.plots.draw_chart import draw_panel
 from reports.plots.inline_svg import inline_svg
+from reports.plots.style import new_figure
 from reports.tables.ratings import rating_sections
 from reports.text.rendering import show
 
@@ -92,13 +98,13 @@ def test_every_table_can_be_had_as_csv(tmp_path):
         "lengths",
     ):
         url = page.targets[f"{name}.csv"]
-        rows = list(csv.DictReader(io.StringIO(base64.b64decode(url.partition("base64,")[2]).decode())))
+        rows = list(csv.DictReader(io.StringIO(unquote(url.partition(",")[2]))))
         assert rows, name
     assert {"agent", "win_rate", "win_rate_low", "win_rate_high"} <= set(standings_of(page)[0])
 
 
 def standings_of(page):
-    text = base64.b64decode(page.targets["standings.csv"].partition("base64,")[2]).decode()
+    text = unquote(page.targets["standings.csv"].partition(",")[2])
     return list(csv.DictReader(io.StringIO(text)))
 
 
@@ -108,6 +114,7 @@ def test_an_empty_run_has_a_page(tmp_path):
     assert "0 of 50 planned" in text
 
 
+@pytest.mark.slow
 def test_twenty_contenders_of_long_names_have_a_page(tmp_path):
     names = tuple(f"ID_a_name_of_quite_forty_characters___{number:02d}" for number in range(20))
     text = page_of(gauntlet(4, contenders=names), tmp_path)
@@ -281,17 +288,28 @@ def test_running_estimates_are_shown_of_those_nearest_to_a_decision(tmp_path):
     assert len(running(findings).panels) == 9
 
 
-def test_strength_by_cost_names_whom_nobody_beats_at_a_lower_price(tmp_path):
-    rates = {"Base": 0.4, "Dear": 0.6, "Poor": 0.3}
-    run = gauntlet(20, random_wins(rates), contenders=("Dear", "Poor"))
-    run.costing(Base=1.0, Dear=3.0, Poor=3.0)
+def test_strength_by_cost_joins_whom_nobody_beats_at_a_lower_cost(tmp_path):
+    rates = {"Base": 0.4, "Dear": 0.6, "Poor": 0.3, "Wasteful": 0.2}
+    run = gauntlet(20, random_wins(rates), contenders=("Dear", "Poor", "Wasteful"))
+    run.costing(Base=1.0, Dear=3.0, Poor=2.0, Wasteful=4.0)
     findings = findings_of(tmp_path, run)
     (panel,) = strength_by_cost(findings, judge(findings), relative_costs(findings), {"Dear": "#game-0-1"}).panels
     by_name = {series.name: series for series in panel.series}
-    assert (by_name["Dear"].is_named, by_name["Poor"].is_named) == (True, True)
+    assert by_name[""].x == (2.0, 3.0)
     assert by_name["Dear"].y[0] > panel.level > by_name["Poor"].y[0]
     assert "3.00 × the processor time" in by_name["Dear"].tooltip
     assert '<a href="#game-0-1" aria-label="Dear: ' in inline_svg(panel, "cost")
+
+
+def test_names_of_points_overlap_neither_each_other_nor_points():
+    places = [(1 + 0.02 * number, number % 3) for number in range(12)]
+    points = [Series(f"a_heuristic_{x:.2f}", "0", (x,), (y,), form="points") for x, y in places]
+    axes = new_figure(3.3, 5.2).add_subplot()
+    draw_panel(axes, Panel("", tuple(points), fit_axis("x", [1, 2]), fit_axis("y", [-5, 8])))
+    boxes = {text.get_text(): text.get_window_extent() for text in axes.texts if text.get_text()}
+    assert set(boxes) == {point.name for point in points}
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes.values(), 2))
+    assert not any(box.contains(*axes.transData.transform(place)) for box in boxes.values() for place in places)
 
 
 def test_ticks_are_round_and_few():
@@ -373,24 +391,51 @@ def test_running_estimates_are_as_high_as_what_their_bands_came_to(tmp_path):
 
 
 def dots(*points):
-    series = tuple(Series(name, "better", (x,), (y,), form="points", is_named=True) for name, x, y in points)
+    series = tuple(Series(name, "better", (x,), (y,), form="points") for name, x, y in points)
     return Panel("Dots", series, fit_axis("x", [0.0, 10.0]), fit_axis("y", [0.0, 10.0]), 0.0)
 
 
-def test_names_in_a_plot_are_left_out_where_there_is_no_room():
+def test_names_in_a_plot_are_shortened_and_left_out_where_there_is_no_room():
     svg = inline_svg(dots(("ID_A", 5.0, 5.0), ("x" * 200, 5.0, 8.0)), "dots")
     assert ">ID_A</text>" in svg
-    assert f">{'x' * 200}</text>" not in svg
-    crowd = inline_svg(dots(*((f"ID_{number}", 5.0, 5.0) for number in range(9))), "crowd")
-    assert 0 < crowd.count("</text>") - inline_svg(dots(("", 5.0, 5.0)), "none").count("</text>") < 5
+    assert re.search(">x+…x+</text>", svg)
+    crowd = inline_svg(dots(*((f"a_heuristic_{number}", 5.0, 5.0) for number in range(80))), "crowd")
+    assert 9 < crowd.count(">a_heuristic_") - crowd.count("<title>a_heuristic_") < 80
 
 
 def test_a_plot_in_a_page_has_the_page_s_colours_and_no_ids_of_another_plot():
     first, second = (inline_svg(dots((NASTY, 5.0, 5.0)), key) for key in ("one", "other"))
     assert not re.search(r"#[0-9a-f]{6}", first)
-    assert "var(--good)" in first
+    assert "var(--better)" in first
     assert "<style" not in first
     assert NASTY not in first
     ids = [set(re.findall(r'id="([^"]+)"', svg)) for svg in (first, second)]
     assert ids[0]
     assert not ids[0] & ids[1]
+
+
+def test_where_a_contender_wins_is_by_the_first_cell_with_a_game_that_decided(tmp_path):
+    run = Invented().agent("Good", "contender").agent("Base", "baseline").agent("Opp", "opponent")
+    for opening in range(12):
+        corner = opening % 2 == 0
+        moves = [0 if corner else 24, 16, 13, 31, 32, 33]
+        run.pair("Good", "Opp", opening, 2 if corner else 1, moves=moves)
+        run.pair("Base", "Opp", opening, 1, moves=moves)
+    leads = {lead.cell: lead for lead in leads_by_opening(findings_of(tmp_path, run), "Good")}
+    assert {cell: (lead.lead, lead.openings) for cell, lead in leads.items()} == {0: (0.5, 6), 24: (0.0, 6)}
+    assert leads[0].game.agents[leads[0].game.winner - 1] == "Good"
+    assert leads[0].game.instead is not None
+
+
+def test_the_next_step_decides_about_the_nearest_by_a_command_that_is_possible(tmp_path):
+    rates = random_wins({"Base": 0.5, "Fair": 0.54})
+    run = gauntlet(60, rates, contenders=("Fair",))
+    findings = findings_of(tmp_path, run)
+    verdicts = judge(findings)
+    assert next_steps(findings, verdicts, {}) == []  # it is still played
+    (tmp_path / "run" / "finished.json").write_text("{}")
+    (decide,) = [step for step in next_steps(findings, verdicts, {}) if step.pairs]
+    path = findings.sources[0].info.path
+    assert decide.command == f"isolation tournament --extend {path} --pairs {decide.pairs} --contender Fair"
+    assert decide.pairs > 60
+    assert "games" in decide.price

@@ -180,7 +180,7 @@ def test_a_pattern_that_gives_no_agent_is_an_error(tmp_path: Path) -> None:
         ("ID:improved@time=5", "time=5", "options are depth=, nodes=, ms=, cpu_ms="),
         ("perfct", "perfct", "did you mean perfect?"),
         ("MCTSS", "MCTSS", "did you mean MCTS?"),
-        ("xyzzy", "xyzzy", "MCTS, MCTS:…, engine:…, apart:FILE.py:CLASS or FILE.py:CLASS"),
+        ("xyzzy", "xyzzy", "MCTS, MCTS:…, engine:…, policy:MODULE:FUNCTION, apart:FILE.py:CLASS or FILE.py:CLASS"),
         ("engine", "engine", "an engine is a name, such as engine:fairy, or a program, such as engine:./my_player"),
         ("apart:a/b.py:P@depth=5", "depth=5", "a player from a file needs a time limit: ms or cpu_ms"),
         ("apart:a/b.py", "a/b.py", "name the class, like apart:a/b.py:CustomPlayer"),
@@ -289,8 +289,11 @@ def test_limits() -> None:
             parse_limit(wrong)
 
 
-def test_every_row_of_the_table_makes_agents_that_call_themselves_by_its_name(tmp_path: Path) -> None:
+def test_every_row_of_the_table_makes_agents_that_call_themselves_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "mine.py"
+    monkeypatch.chdir(tmp_path)
     path.write_text("class P:\n    def get_move(self, game, time_left):\n        return game.get_legal_moves()[0]\n")
     texts = {
         "random": "random",
@@ -298,6 +301,7 @@ def test_every_row_of_the_table_makes_agents_that_call_themselves_by_its_name(tm
         "perfect": "perfect",
         "search": "ID:open",
         "engine": "engine:sh",
+        "policy": "policy:mine:first",
         "apart": f"apart:{path}:P",
         "classic": f"{path}:P",
     }

@@ -13,11 +13,11 @@ from click.testing import CliRunner, Result
 from invented_runs import gauntlet
 
 from cli import main
-from commands.examples import EXAMPLES
 from experiments.plan.config import load_config
 from experiments.plan.tournament_plan import draw_openings, make_plan
 from experiments.record.run_directory import finish, load_run
 from experiments.verdicts.live_standings import live_tests
+from isolation_cli.examples import EXAMPLES
 from reports.text.cell_values import CopiedName, Identifier, Milliseconds, Score
 from reports.text.colours import coloured_verdict
 from reports.text.rendering import render_rows

@@ -171,7 +171,7 @@ def test_a_path_to_go_on_with_is_quoted_for_a_shell() -> None:
 
     from reports.watch.run_progress import end_message
 
-    outcome = SimpleNamespace(logged=1, total=2, seconds=3.0, path=Path("my runs/$one"))
+    outcome = SimpleNamespace(logged=1, played=1, total=2, seconds=3.0, path=Path("my runs/$one"))
     assert end_message(outcome).endswith(" 'my runs/$one' --full")  # type: ignore[arg-type]
 
 

@@ -50,7 +50,7 @@ def test_the_interpreted_search_counts_the_same(name, method):
         )
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(
     board=positions(st.sampled_from(["7x7", "9x11"])),
     method=st.sampled_from(METHODS),
@@ -247,7 +247,7 @@ def test_what_does_not_fit_is_refused(arguments, message):
 
 def test_a_finished_game_has_no_move_to_choose():
     with pytest.raises(ValueError, match="the game is over"):
-        search(Board.from_moves([4, 0], "3x3"), heuristics.get("improved"), Limit(depth=1))
+        search(Board.from_fen(f"{6 * '*******/'}N*****n w"), heuristics.get("improved"), Limit(depth=1))
 
 
 @pytest.mark.parametrize("moves", [[], [3]])

@@ -73,7 +73,7 @@ def late_position(rng: random.Random, size: str, blank_cells: int) -> Board:
 LATE = {"5x5": 15, "6x6": 16, "7x7": 18, "6x8": 18}
 
 
-@pytest.mark.parametrize("size", ["3x3", "3x4", "4x3", "4x4", pytest.param("4x5", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("size", ["3x3", "3x4", "4x3", "4x4", pytest.param("3x6", marks=pytest.mark.slow)])
 def test_every_opening_of_a_small_board_has_the_value_of_minimax(size):
     rows, columns = parse_size(size)
     for pair in permutations(range(rows * columns), 2):
@@ -85,10 +85,9 @@ def test_every_opening_of_a_small_board_has_the_value_of_minimax(size):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", LATE)
-@pytest.mark.parametrize("count", [100, pytest.param(1000, marks=pytest.mark.slow)])
-def test_late_positions_have_the_value_the_moves_and_the_length_of_minimax(size, count):
-    rng = random.Random(count)
-    for _ in range(count):
+def test_late_positions_have_the_value_the_moves_and_the_length_of_minimax(size):
+    rng = random.Random(1)
+    for _ in range(300):
         board = late_position(rng, size, LATE[size])
         length = plies_left_on(board)
         solution = solve(board)
@@ -113,7 +112,7 @@ def test_the_shipped_tables_have_the_known_counts(size):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", ["3x5", "5x3", "4x6", "5x5"])
+@pytest.mark.parametrize("size", ["3x4", "4x3", "4x5", "5x5"])
 def test_the_shipped_tables_say_what_the_search_finds(size):
     for pair in permutations(range(len(symmetries(*parse_size(size))[0])), 2):
         board = Board.from_moves(pair, size)
@@ -166,7 +165,7 @@ def test_a_mirrored_position_is_lost_unless_a_blank_cell_is_its_own_image():
 
 @pytest.mark.slow
 def test_a_board_with_an_even_number_of_cells_is_won_by_player_2_however_large():
-    for size in ("8x8", "9x10", "8x16"):
+    for size in ("9x10", "8x16"):
         limit = Limit(nodes=1)
         assert solve(Board.from_moves([], size), limit).winner == 2
         assert solve(Board.from_moves([5], size), limit).winner == 2
@@ -206,7 +205,7 @@ def test_the_mobility_of_all_cells_at_once_is_that_of_each(size, blank):
 
 @pytest.mark.slow
 @settings(deadline=None, max_examples=40)
-@given(positions(sizes=st.sampled_from(["5x5", "6x6", "4x7", "5x8"])))
+@given(positions(sizes=st.sampled_from(["5x5", "6x6", "4x7", "6x8"])))
 def test_the_line_is_legal_ends_the_game_and_the_winner_makes_no_mistake(board):
     solution = solve(board)
     for cell in solution.line:
@@ -323,7 +322,7 @@ def test_what_a_limited_search_knows_is_true():
 @pytest.mark.parametrize("unit", ["ms", "cpu_ms"])
 def test_time_limits_end_the_search(unit):
     started = time.monotonic()
-    assert solve(Board.from_moves([60, 0], "11x11"), Limit(**{unit: 30.0})).winner is None
+    assert solve(Board.from_moves([49, 0], "9x11"), Limit(**{unit: 30.0})).winner is None
     assert time.monotonic() - started < 20
 
 
@@ -333,12 +332,12 @@ def test_a_long_search_can_be_interrupted(limit):
     def interrupt(signum, frame):
         raise KeyboardInterrupt
 
-    solve(Board.from_moves([60, 0], "11x11"), Limit(nodes=1))
+    solve(Board.from_moves([49, 0], "9x11"), Limit(nodes=1))
     before = signal.signal(signal.SIGALRM, interrupt)
     signal.setitimer(signal.ITIMER_REAL, 0.2)
     try:
         with pytest.raises(KeyboardInterrupt):
-            solve(Board.from_moves([60, 0], "11x11"), limit)
+            solve(Board.from_moves([49, 0], "9x11"), limit)
     finally:
         signal.signal(signal.SIGALRM, before)
 
@@ -396,7 +395,7 @@ def test_compiled_code_is_found_again_by_the_next_process(tmp_path):
 
 def test_what_is_known_without_a_search_needs_no_limit():
     nothing = Limit(nodes=1)
-    mirrored = solve(Board.from_moves([0, 99], "10x10"), nothing)
+    mirrored = solve(Board.from_moves([0, 89], "9x10"), nothing)
     assert (mirrored.winner, mirrored.moves, mirrored.undecided) == (2, (), ())
     in_table = solve(Board.from_moves([24, 14]), nothing)
     assert in_table.winner == 1

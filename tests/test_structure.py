@@ -6,38 +6,51 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
+import jinja2
 import pytest
+import yaml
 from invented_runs import gauntlet
+from of_room import files_of
 
 ROOT = Path(__file__).parent.parent
 CONTRIBUTORS = ROOT / "docs" / "contributing"
-ROOMS = ("isolation", "heuristics", "experiments", "reports", "sample_players")
-COMMANDS = ("cli", "commands")
+ROOMS = ("isolation", "heuristics", "experiments", "reports", "knights_isolation", "sample_players")
+COMMANDS = ("cli", "isolation_cli")
 LONGEST_FUNCTION = 60
 
 
-def sources(*rooms: str) -> Iterator[tuple[str, ast.Module]]:
-    """The modules of some packages, or modules of one file, each with its name and syntax tree."""
-    for room in rooms:
-        for path in sorted((ROOT / room).rglob("*.py")) or [ROOT / f"{room}.py"]:
-            if path.exists():
-                yield str(path.relative_to(ROOT)), parsed(path)
+class Module(NamedTuple):
+    """A module, the packages that it imports, at its top or inside functions, and the lines that its functions have."""
+
+    name: str
+    imported: set[str]
+    functions: dict[str, int]
 
 
 @cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+def modules(room: str) -> list[Module]:
+    """The modules of a package, or the module of one file; none where there is none."""
+    return [module(path) for path in sorted((ROOT / room).rglob("*.py")) or [ROOT / f"{room}.py"] if path.exists()]
 
 
-def imported(tree: ast.Module) -> set[str]:
-    """The packages that a module imports, at its top or inside functions."""
-    modules = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
-    modules += [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level]
-    return {module.partition(".")[0] for module in modules}
+def module(path: Path) -> Module:
+    result = Module(str(path.relative_to(ROOT)), set(), {})
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            result.imported.update(alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            result.imported.add((node.module or "").partition(".")[0])
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            result.functions[f"{node.name}, line {node.lineno}"] = node.end_lineno - node.lineno + 1
+    return result
+
+
+def modules_of(*rooms: str) -> list[Module]:
+    return [module for room in rooms for module in modules(room)]
 
 
 def test_imports_run_downwards():
@@ -47,16 +60,15 @@ def test_imports_run_downwards():
 
 
 def test_nothing_imports_the_command_line():
-    assert [name for name, tree in sources(*ROOMS) if imported(tree) & set(COMMANDS)] == []
-    assert [name for name, tree in sources("commands") if "cli" in imported(tree)] == []
+    assert [module.name for module in modules_of(*ROOMS) if module.imported & set(COMMANDS)] == []
+    assert [module.name for module in modules_of("isolation_cli") if "cli" in module.imported] == []
 
 
 def test_functions_are_short():
     functions = [
-        (name, node.name, node.end_lineno - node.lineno + 1)
-        for name, tree in sources(*ROOMS, *COMMANDS)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        (module.name, function, lines)
+        for module in modules_of(*ROOMS, *COMMANDS)
+        for function, lines in module.functions.items()
     ]
     assert len(functions) > 1000
     assert [function for function in functions if function[2] > LONGEST_FUNCTION] == []
@@ -65,16 +77,17 @@ def test_functions_are_short():
 def test_what_is_imported_is_declared():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    dependencies = [*project["dependencies"], *extras["cluster"], *extras["tuning"]]
+    dependencies = [*project["dependencies"], *extras["cluster"], *extras["envs"], *extras["tuning"]]
     declared = {re.split(r"[^\w.-]", dependency)[0].lower() for dependency in dependencies}
     distributions = importlib.metadata.packages_distributions()
     own = {*ROOMS, *COMMANDS}
-    foreign = {item for _, tree in sources(*own) for item in imported(tree)} - own - sys.stdlib_module_names
-    assert {distributions[item][0].lower() for item in foreign} <= declared
-    assert declared <= {distributions[item][0].lower() for item in foreign}
+    foreign = set().union(*(module.imported for module in modules_of(*own))) - own - sys.stdlib_module_names
+    assert {distributions[item][0].lower() for item in foreign} == declared
 
 
-@pytest.mark.parametrize("module", ["isolation", "heuristics", "experiments", "reports", "commands", "cli"])
+@pytest.mark.parametrize(
+    "module", ["isolation", "heuristics", "experiments", "reports", "knights_isolation", "isolation_cli", "cli"]
+)
 def test_importing_loads_no_heavy_library(module):
     heavy = "{'numba', 'pandas', 'matplotlib', 'scipy', 'pyarrow', 'joblib', 'distributed'}"
     code = f"import sys, {module}; print(sorted({heavy} & set(sys.modules)))"
@@ -125,7 +138,7 @@ def test_links_between_documents_lead_somewhere():
 
 
 def test_pages_about_the_code_name_files_that_there_are():
-    folders = (ROOT / folder for folder in (*ROOMS[:-1], "commands", "tests", "docs", "benchmarks", "examples"))
+    folders = (ROOT / folder for folder in (*ROOMS[:-1], "isolation_cli", "tests", "docs", "benchmarks", "examples"))
     files = {"cli.py", *(path.name for folder in folders for path in folder.rglob("*.py"))}
     pages = [ROOT / "CONTRIBUTING.md", CONTRIBUTORS / "architecture.md", *(CONTRIBUTORS / "decisions").glob("*.md")]
     named = {path.name: re.findall(r"`(?:[\w-]+/)*(\w+\.py)`", path.read_text(encoding="utf-8")) for path in pages}
@@ -144,3 +157,23 @@ def test_the_picture_of_the_rooms_shows_the_layers_that_the_linter_checks():
         drawn = [set(line[start:end].split()) for line in lines if line[start:end].strip()]
         rooms = [{room for room in layer.split(" | ") if (ROOT / package / room).is_dir()} for layer in layers[package]]
         assert all(room <= printed for room, printed in zip(rooms, drawn, strict=True)), package
+
+
+@pytest.mark.slow
+def test_a_room_s_tests_are_those_that_import_it_and_nothing_above_its_package() -> None:
+    names = {file.name for file in files_of("isolation.search")}
+    assert {"test_search.py", "test_best_first.py"} <= names
+    assert not {"test_cli.py", "test_board_server.py", "test_runner.py"} & names
+    assert "test_cli.py" in {file.name for file in files_of("isolation_cli")}
+    assert files_of("experiments.analysis")
+
+
+def test_the_conda_recipe_is_that_of_the_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    text = (ROOT / "conda" / "meta.yaml").read_text(encoding="utf-8")
+    template = jinja2.Template(text, undefined=jinja2.StrictUndefined)
+    recipe = yaml.safe_load(template.render(load_file_data=lambda path, **_: {"project": project}, PYTHON="python"))
+    assert recipe["package"] == {"name": project["name"], "version": project["version"]}
+    required = [requirement.split(" ") for requirement in recipe["requirements"]["run"]]
+    assert required.pop(0) == ["python", project["requires-python"]]
+    assert [name.removesuffix("-base") + bounds for name, bounds in required] == project["dependencies"]

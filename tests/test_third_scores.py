@@ -72,6 +72,21 @@ BODIES = {
         total = sum((state.board >> cell & 1) * cell for cell in range(40, 115))
         total += sum(place * cell for place, cell in enumerate(state.liberties(None)))
         return bin(state.board).count('1') + middle + total""",
+    "all bits": """
+        board, full = state.board, (1 << 115) - 1
+        reached = []
+        for cell in state.locs:
+            bits = 0
+            for step in (11, 15, 25, 27):
+                bits |= 1 << cell << step | 1 << cell >> step
+            reached.append(bits & board & full)
+        own, other = reached[self.player_id], reached[1 - self.player_id]
+        counted = 0
+        while own:
+            own &= own - 1
+            counted += 1
+        lowest = (board & -board).bit_length()
+        return counted - bin(other & ~own).count('1') + 0.5 * lowest + (board >> 57 & 1) * 3""",
     "the end": """
         if state.terminal_test():
             return state.utility(self.player_id)

@@ -31,3 +31,18 @@ def test_whenever_a_timeout_ends_user_code_no_timer_is_left(
             ended += 1
         assert state() == before
     assert 0 < ended < 400
+
+
+@pytest.mark.parametrize("timeout", [cpu_timeout, wall_timeout])
+def test_code_that_ends_too_late_has_timed_out_even_where_the_timeout_was_due_before_it_began(
+    timeout: Callable[[float], AbstractContextManager[None]],
+) -> None:
+    def spend() -> None:
+        with timeout(1e-6):
+            until = time.perf_counter() + 1e-4
+            while time.perf_counter() < until:
+                pass
+
+    for _ in range(200):
+        with pytest.raises(UserCodeTimeout):
+            spend()

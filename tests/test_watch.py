@@ -1,15 +1,13 @@
 """The page of a run that is being played: what it is told, when, and who may ask."""
 
 import json
-import threading
-import time
 from contextlib import contextmanager
 from http.client import HTTPConnection
 
 import pytest
-from board_server import request
+from board_server import request, serving
 from click.testing import CliRunner
-from invented_runs import gauntlet
+from invented_runs import gauntlet, random_wins
 
 from cli import main
 from experiments.plan.config import load_config
@@ -17,33 +15,29 @@ from experiments.play.runner import play_tournament
 from experiments.record import log
 from experiments.statistics.run_results import load_findings
 from experiments.verdicts.live_standings import live_standings
-from reports.board.server import listen
+from reports.board.resources import Resources
+from reports.lab.server import serve_in_background
+from reports.watch.pace import Pace
 from reports.watch.run_status import run_state
-from reports.watch.server import RunServer, serve_in_background
 
 
 @contextmanager
 def watching(run):
-    with listen(0) as listener:
-        port = listener.getsockname()[1]
-        server = RunServer(run, port)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-        thread.start()
-        while not server.started:
-            assert thread.is_alive()
-            time.sleep(0.01)
-        try:
-            yield port
-        finally:
-            server.should_exit = True
-            thread.join(timeout=10)
+    """Serves a lab that has one run; gives the port."""
+    with serving(Resources((run,))) as port:
+        yield port
+
+
+def page_of(port, name="run", part=""):
+    """The status, the headers and the text of a run's page or of a part of it."""
+    return request(port, f"/runs/{name}{part}")
 
 
 @contextmanager
-def told(port):
+def told(port, name="run"):
     """Gives what reads the next state."""
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
-    connection.request("GET", "/events")
+    connection.request("GET", f"/runs/{name}/events")
     answer = connection.getresponse()
     assert answer.headers["content-type"].startswith("text/event-stream")
 
@@ -67,6 +61,35 @@ def test_the_state_of_a_run_says_who_stands_how_and_what_was_lost_otherwise(tmp_
     assert all(row["low"] <= row["rate"] <= row["high"] for row in state["standings"])
     assert "1 of 48 games" in state["forfeits"][0]
     assert [game["id"] for game in state["games"][:2]] == [47, 46]
+
+
+def test_the_race_zooms_in_on_intervals_that_shrink_and_says_who_is_ahead(tmp_path):
+    wins = random_wins({"Base": 0.5, "Good": 0.9, "Even": 0.5})
+    early, late = (
+        run_state(gauntlet(openings, wins, contenders=("Even", "Good")).write(tmp_path / str(openings)))["race"]
+        for openings in (5, 80)
+    )
+    assert [(row["name"], row["role"], row["units"]) for row in late["rows"]] == [
+        ("Good", "better", 80), ("Even", "", 80),
+    ]  # fmt: skip
+    assert {row["role"] for row in early["rows"]} == {""}
+    low, value, high = late["rows"][0]["at"]
+    assert 0 <= late["zero"] < low < value < high <= 100
+    lows, _, highs = late["rows"][0]["course"]
+    assert (lows == sorted(lows), highs == sorted(highs, reverse=True)) == (True, True)
+    assert float(late["ticks"][-1][1]) < float(early["ticks"][-1][1])
+    assert run_state(gauntlet(0).write(tmp_path / "none"))["race"] is None
+
+
+def test_the_pace_is_that_of_the_last_minute_and_silent_while_nothing_is_added():
+    pace = Pace()
+    assert pace.words(0.0, 500, 10_000) == ""
+    assert pace.words(5.0, 1000, 10_000) == "100 games/s, about 90 s left"
+    for second in range(10, 120, 10):
+        pace.words(float(second), 1000 + 2 * second, 10_000)
+    assert pace.words(120.0, 1240, 10_000) == "2 games/s, about 73 min left"
+    assert pace.words(200.0, 1240, 10_000) == pace.words(300.0, 1240, 10_000) == ""
+    assert pace.words(301.0, 5, 10_000) == ""
 
 
 def test_only_openings_that_are_through_count(tmp_path):
@@ -111,11 +134,11 @@ def test_a_page_is_told_at_once_and_again_when_the_log_has_grown(tmp_path):
 def test_the_report_is_there_when_the_run_has_ended_and_not_before(tmp_path):
     path = gauntlet(3).write(tmp_path / "run")
     with watching(path) as port:
-        assert request(port, "/report")[0] == 404
+        assert "Standings" in page_of(port)[2]
         (path / "finished.json").write_text("{}")
-        status, headers, text = request(port, "/report")
+        status, headers, text = page_of(port)
     assert status == 200
-    assert "<!doctype html>" in text
+    assert 'id="comparison"' in text
     assert "script-src 'sha256-" in headers["content-security-policy"]
 
 
@@ -128,19 +151,19 @@ def finished(run, path):
 def test_the_report_is_that_of_the_run_that_lies_there_now(tmp_path):
     path = finished(gauntlet(3), tmp_path / "run")
     with watching(path) as port:
-        assert "Newcomer" not in request(port, "/report")[2]
+        assert "Newcomer" not in page_of(port)[2]
         path.rename(tmp_path / "elsewhere")
         finished(gauntlet(3, contenders=("Newcomer",)), path)
-        assert "Newcomer" in request(port, "/report")[2]
+        assert "Newcomer" in page_of(port)[2]
 
 
 def test_the_report_of_a_damaged_run_says_what_is_wrong(tmp_path):
     path = finished(gauntlet(3), tmp_path / "run")
     with watching(path) as port:
         (path / "run.json").write_text("{")
-        status, _, text = request(port, "/report")
+        status, _, text = page_of(port)
     assert status == 409
-    assert json.loads(text)["error"].startswith(f"{path}/run.json: ")
+    assert f"{path}/run.json: " in text
 
 
 def test_a_finished_run_that_is_removed_or_replaced_is_noticed(tmp_path):
@@ -168,12 +191,12 @@ def test_a_run_that_is_damaged_from_the_beginning_is_shown_as_that(tmp_path):
 
 
 def test_no_more_pages_are_told_than_there_is_room_for_even_if_all_come_at_once(tmp_path, monkeypatch):
-    monkeypatch.setattr("reports.watch.server._LISTENERS", 3)
+    monkeypatch.setattr("reports.watch.run_follower._LISTENERS", 3)
     path = gauntlet(1).write(tmp_path / "run")
     with watching(path) as port:
         lines = [HTTPConnection("127.0.0.1", port, timeout=60) for _ in range(8)]
         for line in lines:
-            line.request("GET", "/events")
+            line.request("GET", "/runs/run/events")
         answers = [line.getresponse().status for line in lines]
         assert sorted(answers) == [200] * 3 + [503] * 5
         for line in lines:
@@ -188,13 +211,13 @@ def test_no_more_pages_are_told_than_there_is_room_for_even_if_all_come_at_once(
 @contextmanager
 def told_or_refused(port):
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
-    connection.request("GET", "/events")
+    connection.request("GET", "/runs/run/events")
     yield connection.getresponse().status
     connection.close()
 
 
 def test_a_run_that_has_not_begun_is_waited_for(tmp_path):
-    with watching(tmp_path / "later") as port, told(port) as following:
+    with watching(tmp_path / "later") as port, told(port, "later") as following:
         assert (following()["total"]) == 0
 
 
@@ -202,7 +225,7 @@ def test_nobody_else_is_answered(tmp_path):
     path = gauntlet(1).write(tmp_path / "run")
     with watching(path) as port:
         for headers in ({"host": "evil.example"}, {"origin": "http://evil.example"}, {"sec_fetch_site": "cross-site"}):
-            for index in ("/events", "/report", "/static/watch.js"):
+            for index in ("/", "/runs/run", "/runs/run/events", "/lab/live.js"):
                 assert request(port, index, **headers)[0] == 403
         status, headers, _ = request(port, "/")
         assert status == 200
@@ -220,11 +243,11 @@ def test_a_tournament_is_watched_while_it_is_played_and_its_page_stays(tmp_path,
     seen = []
 
     @contextmanager
-    def beside(run, announce):
-        with serve_in_background(run, announce, open_browser=False):
-            yield lambda: seen.append(load_findings([run]))
+    def beside(shelf, path, announce):
+        with serve_in_background(shelf, path, announce, open_browser=False):
+            yield lambda: seen.append(load_findings(shelf.runs))
 
-    monkeypatch.setattr("reports.watch.server.serve_in_background", beside)
+    monkeypatch.setattr("reports.lab.server.serve_in_background", beside)
     words = ["match", "random", "greedy", "--pairs", "2", "--jobs", "1", "--watch", "--out", str(tmp_path / "run")]
     result = CliRunner().invoke(main, words)
     assert result.exit_code == 0, result.output

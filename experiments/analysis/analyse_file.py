@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from experiments.analysis import quick_trial
 from experiments.analysis.file_contents import FileContents
@@ -65,12 +66,15 @@ class Analysis:
     players: tuple[PlayerResult, ...]
     runs: dict[RunKind, RunResults]
 
+    @cached_property
+    def _comparisons(self) -> dict[tuple[RunKind, str], Comparison]:
+        """Comparisons with the baseline, by gauntlet and function: the functions of a gauntlet are judged together."""
+        judged = {kind: judge(results) for kind, results in self.runs.items() if kind != "players"}
+        return {(kind, one.contender): one for kind, verdicts in judged.items() for one in verdicts.comparisons}
+
     def comparison(self, name: str, kind: RunKind) -> Comparison | None:
         """Return the comparison of a function with the baseline in a gauntlet, or None if it did not play there."""
-        results = self.runs.get(kind)
-        if results is None:
-            return None
-        return next((one for one in judge(results).comparisons if one.contender == name), None)
+        return self._comparisons.get((kind, name))
 
     def cost(self, name: str) -> Cost | str | None:
         """Return the cost of a function's compiled search: the one that set the nodes of the games at equal cost."""

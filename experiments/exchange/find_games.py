@@ -54,12 +54,6 @@ def find_games(run: str | Path, kind: Kind = "all", where: str = "") -> pd.DataF
     return _ordered(_meeting(games, where), kind)
 
 
-def found_rows(run: str | Path, kind: Kind, where: str, limit: int) -> tuple[list[dict[str, Any]], int]:
-    """Return at most `limit` games of `find_games`, formatted by `with_mistakes`, and the total number found."""
-    games = find_games(run, kind, where)
-    return with_mistakes(run, games.head(limit), SHOWN), len(games)
-
-
 def with_mistakes(run: str | Path, games: pd.DataFrame, columns: Sequence[str]) -> list[dict[str, Any]]:
     """Return columns of games as rows. If the run has labels, `mistakes` counts the wins thrown away in each game.
 

@@ -89,22 +89,26 @@ def constrain_deviations(shares: Floats, deviations_from_half: float) -> Floats:
     Raises:
         ConvergenceError: the shares do not converge.
     """
-    outcomes = np.linspace(0, 1, shares.shape[-1])
-    t = deviations_from_half
-    fitted = np.full_like(shares, 1 / shares.shape[-1])
+    outcomes, t = np.linspace(0, 1, shares.shape[-1]), deviations_from_half
+    observed = shares.reshape(-1, shares.shape[-1])
+    result = np.full_like(observed, 1 / shares.shape[-1])
+    # most rows are still after a few rounds: go on with the others only
+    rows = np.arange(len(observed))
     for _ in range(_ROUNDS):
-        mean = (fitted @ outcomes)[..., None]
-        deviation = np.sqrt((fitted @ outcomes**2)[..., None] - mean**2)
+        fitted = result[rows]
+        mean = (fitted @ outcomes)[:, None]
+        deviation = np.sqrt((fitted @ outcomes**2)[:, None] - mean**2)
         linear = outcomes - 0.5 - t * deviation * (1 + ((mean - outcomes) / deviation) ** 2) / 2
-        previous, fitted = fitted, shares / (1 + solve_tilt(shares, linear)[..., None] * linear)
-        moved = np.abs(fitted - previous).max(initial=0.0)
-        if moved < 1e-12:
+        result[rows] = constrained = observed[rows] / (1 + solve_tilt(observed[rows], linear)[:, None] * linear)
+        moved = np.abs(constrained - fitted).max(axis=-1)
+        rows, moved = rows[moved >= 1e-12], moved[moved >= 1e-12]
+        if not rows.size:
             break
-    if not moved < _STILL:
+    if not moved.max(initial=0.0) < _STILL:
         raise ConvergenceError(
-            f"shares that are {t:g} deviations from a half still move by {moved:.1g} after {_ROUNDS} rounds"
+            f"shares that are {t:g} deviations from a half still move by {moved.max():.1g} after {_ROUNDS} rounds"
         )
-    return fitted
+    return result.reshape(shares.shape)
 
 
 def deviance(counts: Floats, mean: float) -> Floats:

@@ -24,7 +24,7 @@ USUAL_BOARD = "7x7"
 """Board of a league, unless most submissions are for the third edition, whose players only know its board."""
 
 
-class TooFewPlayersError(Exception):
+class TooFewPlayersError(ValueError):
     """Fewer than two players of a class can play."""
 
 

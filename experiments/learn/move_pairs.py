@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.suite.suite_file import Suite
-from isolation.games.batch_evaluation import EvaluationBatch, expected_lines, is_over
-from isolation.games.batch_moves import Positions
+from isolation.games.batch_evaluation import EvaluationBatch, expected_lines
+from isolation.games.batch_moves import Positions, is_over
 from isolation.rules.limits import Limit
 
 if TYPE_CHECKING:

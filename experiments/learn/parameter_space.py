@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from experiments.roster.spec import number_text
-from isolation.rules.parameters import Parameter, ParameterError, name_of, parameters_of, unknown
+from isolation.compiling.sample_positions import sample_positions
+from isolation.rules.parameters import Parameter, ParameterError, bind_parameters, name_of, parameters_of, unknown
 
 Vector = NDArray[np.float64]
 _DIGITS = 4
+SAMPLE = 60
+"""Number of positions in which the scale of a parameter is found."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,7 @@ def space_of(
         raise ParameterError(
             f"{left_out[0]} is categorical and cannot be fitted: use isolation tune --sampler optuna or isolation sweep"
         )
+    parameters = tuple(_scaled(parameter, heuristic) for parameter in parameters)
     for index in free:
         parameter = parameters[index]
         if parameter.low == parameter.high:
@@ -124,6 +128,30 @@ def space_of(
                 f"as in {parameter.name}: Annotated[float, Interval(ge=-1, le=1)] = {parameter.default}"
             )
     return Space(parameters, free)
+
+
+def _scaled(parameter: Parameter, heuristic: Callable[[Any, Any], float]) -> Parameter:
+    """Return a parameter that starts at 0 without a range with one that suits its term: at its ends, the term varies
+    between positions twice as much as the rest of the value does. Where that cannot be told, the range stays.
+    """
+    if not parameter.is_unscaled:
+        return parameter
+    here, there = (
+        _sampled_values(bind_parameters(heuristic, {parameter.name: value})) for value in (0.0, parameter.high)
+    )
+    if here is None or there is None or not np.std(there - here) or not np.std(here):
+        return parameter
+    most = float(f"{2 * parameter.high * np.std(here) / np.std(there - here):.1g}")
+    return replace(parameter, low=-most, high=most)
+
+
+def _sampled_values(heuristic: Callable[[Any, Any], float]) -> Vector | None:
+    """Return float64[n], the values in positions of whole games; None if one is no finite number."""
+    try:
+        values = [float(heuristic(board.copy(), board.active_player)) for board in sample_positions((7, 7), SAMPLE)]
+    except Exception:  # any exception of user code
+        return None
+    return np.array(values) if np.isfinite(values).all() else None
 
 
 def options_text(values: dict[str, float]) -> str:

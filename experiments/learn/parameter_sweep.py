@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from experiments.inference.cluster_intervals import Interval
 from experiments.learn.tuning_games import with_values
 from experiments.plan.config import Config
 from experiments.play.runner import Play, play_kept, play_tournament
+from experiments.record.log import read_games
 from experiments.record.run_directory import kept_config
 from experiments.roster import DEFAULT_LIMIT, Spec, complete, make_agent, parse_limit, settings_text
 from experiments.roster.spec import parse_number
@@ -53,11 +55,13 @@ class Sweep:
         rates: the share of games won with every combination of values, in the order of the axes; an agent that is its
             own opponent does not play, and wins one half.
         runs: the results of its runs.
+        without_effect: parameters whose values, all others the same, changed no move of any game.
     """
 
     axes: Sequence[Axis]
     rates: Mapping[Values, Interval]
     runs: Sequence[RunResults]
+    without_effect: tuple[str, ...] = ()
 
 
 def parse_axis(text: str) -> Axis:
@@ -104,6 +108,7 @@ def plan_sweep(
     plies: int,
     pairs: int,
     seed: int = 1,
+    equal_cost: bool = False,
     out: Path | None = None,
     jobs: int = 0,
     cluster: str | None = None,
@@ -114,6 +119,7 @@ def plan_sweep(
     The openings are of the half that learning uses, so that others stay for judging.
 
     Args:
+        equal_cost: scale node limits so that all take the time of the opponent.
         out: directory of the run, or of several; the default is one below `runs/` that the same call finds again.
 
     Raises:
@@ -127,7 +133,7 @@ def plan_sweep(
         points.setdefault(whom, {})[values] = varied
     keys = {
         "format": "head-to-head", "board": size, "openings": f"random:{plies},fit", "pairs": pairs, "seed": seed,
-        "limit": str(limit or DEFAULT_LIMIT),
+        "limit": str(limit or DEFAULT_LIMIT), **({"equal_cost": True} if equal_cost else {}),
     }  # fmt: skip
     where = {"jobs": jobs, "cluster": cluster}
     return [
@@ -144,10 +150,34 @@ def play_sweep(axes: Sequence[Axis], runs: Sequence[SweepRun], play: Play = play
     """
     results = [load_findings([play_kept(run.config, play)]) for run in runs]
     rates: dict[Values, Interval] = {}
+    played: dict[Values, bytes] = {}
     for run, result in zip(runs, results, strict=True):
         by_name = {standing.agent: standing.rate for standing in result.standings}
         rates |= {values: by_name[name] if name else _EVEN for values, name in run.names.items()}
-    return Sweep(axes, {values: rates[values] for values in _combinations(axes)}, results)
+        games = _games_by_agent(result)
+        played |= {values: games[name] for values, name in run.names.items() if name}
+    without_effect = tuple(axis.name for index, axis in enumerate(axes) if _changes_no_game(index, played))
+    return Sweep(axes, {values: rates[values] for values in _combinations(axes)}, results, without_effect)
+
+
+def _games_by_agent(result: RunResults) -> dict[str, bytes]:
+    """Return a hash of each contender's games: openings, sides and moves."""
+    (source,) = result.sources
+    games = read_games(source.info.path, ["agent_1", "agent_2", "moves"])
+    digests: dict[str, Any] = {name: hashlib.sha256() for name in source.info.agents}
+    for first, second, moves in zip(games["agent_1"], games["agent_2"], games["moves"], strict=True):
+        for side, name in ((b"1", first), (b"2", second)):
+            digests[name].update(side + np.asarray(moves).tobytes())
+    return {name: digest.digest() for name, digest in digests.items()}
+
+
+def _changes_no_game(index: int, played: Mapping[Values, bytes]) -> bool:
+    """Return whether points that differ in one axis alone, of which there are some, played the same games."""
+    groups: dict[Values, list[bytes]] = {}
+    for values, games in played.items():
+        groups.setdefault(values[:index] + values[index + 1 :], []).append(games)
+    several = [games for games in groups.values() if len(games) > 1]
+    return bool(several) and all(len(set(games)) == 1 for games in several)
 
 
 def _combinations(axes: Sequence[Axis]) -> Iterable[Values]:

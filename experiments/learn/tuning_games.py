@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -165,17 +165,24 @@ def playing(size: str, jobs: int, cluster: str | None) -> Iterator[PlayBatches]:
 
 def play_batch(batch: Batch, size: str, files: Sequence[UserFile] = ()) -> BatchResult:
     """Play every opening of a batch twice, by agents that may come from these users' files of another machine."""
+    first, second = (make_agent(parse_spec(text)) for text in placed_specs((batch.first, batch.second), files))
+    return BatchResult.of(batch.key, *play_pairs(first, second, batch.openings, batch.numbers, size))
+
+
+def play_pairs(
+    first: Agent, second: Agent, openings: Sequence[Sequence[int]], numbers: Iterable[int], size: str
+) -> tuple[Ints, int]:
+    """Play every opening twice with sides swapped; seeds follow from the openings' numbers.
+
+    Returns:
+        int64[n], the games that the first agent won of each opening's two, and how many games were forfeited.
+    """
     from isolation.games.match import play_games
 
-    first, second = (make_agent(parse_spec(text)) for text in placed_specs((batch.first, batch.second), files))
-    seeds = [int(splitmix64(number + 1)) for number in batch.numbers]
-    games = (
-        play_games(first, second, batch.openings, seeds, size),
-        play_games(second, first, batch.openings, seeds, size),
-    )
+    seeds = [int(splitmix64(number + 1)) for number in numbers]
+    games = (play_games(first, second, openings, seeds, size), play_games(second, first, openings, seeds, size))
     wins = (games[0].winner == 1).astype(np.int64) + (games[1].winner == 2)
-    forfeits = sum(int((game.reason != Reason.NO_MOVES).sum()) for game in games)
-    return BatchResult.of(batch.key, wins, forfeits)
+    return wins, sum(int((game.reason != Reason.NO_MOVES).sum()) for game in games)
 
 
 def prepare(specs: Sequence[str], size: str) -> list[Agent]:

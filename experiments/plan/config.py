@@ -17,7 +17,7 @@ from typing import Any, Literal, cast, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from experiments.plan.openings import Subset
-from experiments.roster import parse_limit
+from experiments.roster import parse_limit, spec_of
 from isolation.engines.program import Language, Program
 from isolation.loading.load_user_code import expand_path
 from isolation.rules.geometry import format_size, parse_size
@@ -99,6 +99,10 @@ LARGEST_DIFFERENCE = 1_000
 """Largest difference, in Elo or percentage points, that a sequential test accepts."""
 
 
+USUAL_ERROR = 0.05
+"""Error rate of a sequential test, on both sides, if it has none."""
+
+
 class Config(BaseModel):
     """A tournament. The keys are those of the TOML file; `docs/reference/tournaments.md` explains them one by one."""
 
@@ -122,6 +126,8 @@ class Config(BaseModel):
     cluster: str | None = Field(default=None, min_length=1)
     out: str | None = None
     engines: tuple[Engine, ...] | None = None
+    more_pairs: int | None = Field(default=None, ge=1)
+    more_for: tuple[str, ...] | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -140,7 +146,7 @@ class Config(BaseModel):
         is_drawn = str(openings).startswith("random") and not is_open_ended
         pairs = allowed.get("pairs", 100) if is_drawn else "all"
         filled = {**allowed, "pairs": pairs, **data}
-        return _with_tuples(filled)
+        return _with_specs(_with_tuples(filled))
 
     @model_validator(mode="after")
     def _agree(self) -> Config:
@@ -153,6 +159,10 @@ class Config(BaseModel):
             raise ValueError(f"sprt needs a baseline to test against: a {self.format} has none")
         if self.elo_model and not (self.sprt and self.format == "head-to-head"):
             raise ValueError("elo_model needs the sprt of a head-to-head; that of a gauntlet uses percentage points")
+        if bool(self.more_pairs) != bool(self.more_for):
+            raise ValueError("more_pairs and more_for belong together: openings, and the contenders that play so many")
+        if self.more_pairs and (self.format not in ("gauntlet", "head-to-head") or self.sprt or self.pairs == "all"):
+            raise ValueError("more_pairs needs a gauntlet or a head-to-head with a number of pairs, without sprt")
         if self.cluster and self.jobs:
             raise ValueError(
                 "jobs and cluster exclude each other: set the jobs of each cluster machine with isolation worker --jobs"
@@ -197,9 +207,11 @@ class Config(BaseModel):
     @field_validator("sprt")
     @classmethod
     def _check_sprt(cls, value: tuple[float, ...] | None) -> tuple[float, ...] | None:
-        if value is not None and not (len(value) == 2 and value[0] < value[1]):
-            raise ValueError("two increasing differences required, such as [0, 20]")
-        if value is not None and max(map(abs, value)) > LARGEST_DIFFERENCE:
+        if value is not None and not (len(value) in (2, 3) and value[0] < value[1]):
+            raise ValueError("two increasing differences required, such as [0, 20], and maybe an error rate")
+        if value is not None and not all(0 < error < 0.5 for error in value[2:]):
+            raise ValueError("the error rate must be between 0 and 0.5")
+        if value is not None and max(map(abs, value[:2])) > LARGEST_DIFFERENCE:
             raise ValueError(f"differences must be between -{LARGEST_DIFFERENCE:,} and {LARGEST_DIFFERENCE:,}")
         return value
 
@@ -276,6 +288,8 @@ def check_jobs(jobs: int) -> int:
 
 def load_config(path: str | Path | None = None, overrides: Mapping[str, Any] | None = None) -> Config:
     """Load the configuration of a TOML file (default: the classic evaluation), with some keys replaced.
+
+    In `overrides`, functions of (game, player) may stand for specs: see `roster.spec_of`.
 
     Raises:
         ValueError: the file cannot be read, or a key or value is wrong: one line with the file, the key, the value and
@@ -358,6 +372,17 @@ def _with_tuples(data: Mapping[str, Any]) -> dict[str, Any]:
     return {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
 
 
+def _with_specs(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a configuration's data with the specs of agents that were given as functions."""
+    for key in ("contenders", "opponents", "baseline"):
+        value = data.get(key)
+        if callable(value):
+            data[key] = spec_of(value)
+        elif isinstance(value, tuple):
+            data[key] = tuple(spec_of(agent) if callable(agent) else agent for agent in value)
+    return data
+
+
 def _option_text(value: str | float | bool) -> str:
     """Format the value of an engine's option as its protocol requires."""
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -424,6 +449,10 @@ equal_cost = false
 # sprt = [0, 20]
 # In a head-to-head the differences may be of normalized Elo, an effect size: the mean over its standard deviation.
 # elo_model = "normalized"
+
+# Contenders, by name, that play more openings than the others. The baseline plays as many.
+# more_pairs = 400
+# more_for = ["ID_Territory"]
 
 # The run's seed: openings, random players and random choices between equal moves all derive from it.
 seed = 1

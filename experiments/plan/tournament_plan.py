@@ -82,6 +82,7 @@ def make_plan(config: Config, seeds_by: SeedsBy = "opponent", pools_control: boo
     if config.control and not len(own):
         entrants = tuple(entrant for entrant in entrants if "control" not in entrant.roles)
         notes.append("no control: no openings are left, so it would replay the baseline's games")
+    _check_more(config, entrants)
     matches, skipped = _make_matches(config, entrants, shared, len(own))
     notes += left_out + skipped
     if not matches:
@@ -95,8 +96,9 @@ def make_plan(config: Config, seeds_by: SeedsBy = "opponent", pools_control: boo
         match.population == match.pairs for match in matches if "control" not in entrants[match.first].roles
     )
     notes += _warnings(entrants, is_census, config)
+    resolved = _resolved(config, entrants, _usual_pairs(config, shared))
     return Plan(
-        _resolved(config, entrants, len(shared)), entrants, schedule, shared.population, is_census, tuple(notes),
+        resolved, entrants, schedule, shared.population, is_census, tuple(notes),
         pools_control,
     )  # fmt: skip
 
@@ -158,6 +160,7 @@ def draw_openings(
     spec = config.opening_spec
     wanted = _MOST_PAIRS if config.pairs == "all" else config.pairs
     for_control = round(wanted * control_share) if config.control else 0
+    wanted = max(wanted, config.more_pairs or 0)
     seed = int(np.random.SeedSequence([config.seed, 1]).generate_state(1, np.uint64)[0])
     if spec.kind == "random":
         wanted = min(wanted, _MOST_DRAWN) if config.pairs == "all" else wanted
@@ -243,10 +246,24 @@ def _merged(entrants: Iterable[Entrant]) -> tuple[Entrant, ...]:
     return tuple(merged.values())
 
 
+def _check_more(config: Config, entrants: Iterable[Entrant]) -> None:
+    """Raise an error if `more_for` names something else than contenders."""
+    known = [entrant.agent.name for entrant in entrants if "contender" in entrant.roles]
+    for name in config.more_for or ():
+        if name not in known:
+            raise ValueError(f"more_for: no contender is called {name}; choose among {', '.join(known)}")
+
+
+def _usual_pairs(config: Config, shared: OpeningSet) -> int:
+    """Return the number of openings of agents that are not in `more_for`."""
+    return len(shared) if config.pairs == "all" else min(config.pairs, len(shared))
+
+
 def _make_matches(
     config: Config, entrants: tuple[Entrant, ...], shared: OpeningSet, own: int
 ) -> tuple[tuple[Match, ...], list[str]]:
     matches, notes = [], []
+    usual, more_for = _usual_pairs(config, shared), config.more_for or ()
     for first, second in _meetings(config, entrants):
         entrant, other = entrants[first], entrants[second]
         if first == second or _same_play(entrant, other):
@@ -257,7 +274,8 @@ def _make_matches(
         if "control" in entrant.roles:
             matches.append(Match(first, second, len(shared), own, population))
         else:
-            matches.append(Match(first, second, 0, len(shared), population))
+            plays_more = "baseline" in entrant.roles or entrant.agent.name in more_for
+            matches.append(Match(first, second, 0, len(shared) if plays_more else usual, population))
     return tuple(matches), notes
 
 

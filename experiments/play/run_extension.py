@@ -1,4 +1,4 @@
-"""Add contenders to a finished run: a new run that starts with the old games.
+"""Add contenders or openings to a finished run: a new run that starts with the old games.
 
 Agents meet from the same openings, by the same seeds, as they did in the old run; a game is the same game if it has the
 same two agents on the same sides, the same opening and the same seed. The old run is not changed. Game ids are
@@ -24,7 +24,7 @@ from isolation.games.match import play_many
 from isolation.rules.geometry import parse_size
 from isolation.shell import command
 
-GO_WITH_IT = ("contenders", "jobs", "cluster", "out")
+GO_WITH_IT = ("contenders", "pairs", "jobs", "cluster", "out")
 """Keys of the configuration that may be given with a run to extend; all others are taken from the run."""
 
 _VERSION = "knights-isolation"
@@ -50,18 +50,21 @@ class Extension:
 
 
 def extended_config(run: str | Path, keys: Mapping[str, Any]) -> Config:
-    """Return the configuration of a finished run with further contenders; `keys` are those of `GO_WITH_IT`.
+    """Return the configuration of a finished run with further contenders or openings.
+
+    `keys` are those of `GO_WITH_IT`. With `pairs`, all contenders or, by name, those in `contenders` play so many
+    openings, and the baseline as well; without, `contenders` are new ones.
 
     Raises:
-        ValueError: there is no finished run there, or other changes than further contenders are requested.
+        ValueError: there is no finished run there, or other changes are requested.
     """
     info = run_directory.load_run(run)
     run_directory.check_played_here(info)
     if foreign := [key for key in keys if key not in GO_WITH_IT]:
         option = {"opponents": "opponent"}.get(foreign[0], foreign[0].replace("_", "-"))
         raise ValueError(f"--extend plays by the settings of {info.path}: leave --{option} out")
-    if not keys.get("contenders"):
-        raise ValueError("--extend needs a new --contender")
+    if not (keys.get("contenders") or keys.get("pairs")):
+        raise ValueError("--extend needs a new --contender, or more openings by --pairs")
     if not run_directory.is_finished(info.path):
         raise ValueError(f"{info.path} is unfinished: resume with {command('tournament', '--resume', info.path)}")
     if info.requested.get("equal_cost"):
@@ -73,9 +76,29 @@ def extended_config(run: str | Path, keys: Mapping[str, Any]) -> Config:
             f"{info.path} is a best-of, whose eliminations depend on all contenders, and cannot be "
             f"extended: play a new run"
         )
-    known = load_config(info.path / run_directory.CONFIG).model_dump(exclude=set(GO_WITH_IT))
-    contenders = load_config(info.path / run_directory.CONFIG).contenders
-    return load_config(None, {**known, **keys, "contenders": (*contenders, *keys["contenders"])})
+    config = load_config(info.path / run_directory.CONFIG)
+    known = config.model_dump(exclude={"jobs", "cluster", "out"})
+    if keys.get("pairs"):
+        return load_config(None, {**known, **keys, **_with_more_pairs(config, info, keys)})
+    return load_config(None, {**known, **keys, "contenders": (*config.contenders, *keys["contenders"])})
+
+
+def _with_more_pairs(config: Config, info: run_directory.RunInfo, keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys that change if all contenders, or those that `keys` name, play more openings."""
+    pairs, names = keys["pairs"], tuple(keys.get("contenders", ()))
+    known = [name for name, entry in info.agents.items() if "contender" in entry["roles"]]
+    if unknown := [name for name in names if name not in known]:
+        raise ValueError(
+            f"--pairs with --extend: {info.path} has no contender {unknown[0]}; choose among {', '.join(known)}, or "
+            f"leave --pairs out to add a contender"
+        )
+    most = max(int(config.pairs), config.more_pairs or 0)
+    if pairs == "all" or pairs <= most:
+        raise ValueError(f"--pairs: {info.path} has {most:,} openings a match already; name a larger number")
+    if not names:
+        return {"contenders": config.contenders, "pairs": pairs, "more_pairs": None, "more_for": None}
+    more_for = tuple(dict.fromkeys((*(config.more_for or ()), *names)))
+    return {"contenders": config.contenders, "pairs": config.pairs, "more_pairs": pairs, "more_for": more_for}
 
 
 def extend(run: Path, config: Config) -> Extension:

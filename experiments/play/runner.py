@@ -70,12 +70,14 @@ class RunProgress:
 class RunOutcome:
     """Result of a run, finished or interrupted.
 
-    `reasons` counts how games were decided; `notes` are messages for the user.
+    Of the `logged` games, this process played `played`. `reasons` counts how games were decided; `notes` are messages
+    for the user.
     """
 
     path: Path
     plan: Plan
     logged: int
+    played: int
     total: int
     finished: bool
     seconds: float
@@ -271,6 +273,7 @@ def _run(
             recorder = GameRecorder(path, plan)
             if recorder.duplicates:
                 notes.append(f"removed {recorder.duplicates:,} duplicate games from the log")
+            before = recorder.logged
             feed = BatchFeed(plan.schedule, recorder.points, jobs, stop(plan))
             _LOGGER.info("%s: %d of %d games are in the log; %d jobs", path, recorder.logged, feed.total, jobs)
             report = _reporter(recorder, feed, notes, show)
@@ -306,8 +309,9 @@ def _run(
     _LOGGER.info("%s: %s after %.1f s with %d of %d games", path, state, seconds, recorder.logged, feed.total)
     for note in notes:
         _LOGGER.info("%s: %s", path, note)
+    played = recorder.logged - before
     return RunOutcome(
-        path, plan, recorder.logged, feed.total, finished, seconds, recorder.points, reasons, tuple(notes)
+        path, plan, recorder.logged, played, feed.total, finished, seconds, recorder.points, reasons, tuple(notes)
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.plan.config import USUAL_ERROR
 from experiments.plan.schedule import Schedule
 from experiments.plan.tournament_plan import Plan, Role
 from experiments.play.pools.batch_feed import Stop, checkpoints
@@ -72,16 +73,20 @@ def sprt_paths(plan: Plan, pairs: NDArray[np.int8]) -> dict[int, SprtPath]:
     from experiments.inference.sequential.contender_sprt import duel_path, gauntlet_path
 
     assert plan.config.sprt
-    low, high = plan.config.sprt
+    low, high, error, *_ = (*plan.config.sprt, USUAL_ERROR)
     (baseline,) = _having(plan, "baseline")
     own = {contender: record_so_far(plan.schedule, pairs, contender) for contender in _having(plan, "contender")}
     if plan.config.format == "head-to-head":
         model = plan.config.elo_model or "logistic"
-        return {contender: duel_path(record, baseline, low, high, model=model) for contender, record in own.items()}
+        return {
+            contender: duel_path(record, baseline, low, high, error, error, model) for contender, record in own.items()
+        }
     controls = _having(plan, "control") if plan.pools_control else []
     base, *others = (record_so_far(plan.schedule, pairs, agent) for agent in (baseline, *controls))
     control = others[0] if others else None
-    return {contender: gauntlet_path(record, base, low, high, control=control) for contender, record in own.items()}
+    return {
+        contender: gauntlet_path(record, base, low, high, error, error, control) for contender, record in own.items()
+    }
 
 
 def record_so_far(schedule: Schedule, pairs: NDArray[np.int8], agent: int) -> AgentPairs:

@@ -2,7 +2,8 @@
 
 `config.toml` is the configuration, with every agent in full; `run.json` has facts about the planned run; `games/` is
 the log; `finished.json` is written when the run is complete; `lock` excludes a second writer; `engines/` has the
-standard error of engines and their search information, if any play.
+standard error of engines and their search information, if any play; `functions/` has the source of agents that were
+given as functions.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from experiments.plan.schedule import SeedsBy
 from experiments.plan.tournament_plan import Plan, make_plan
 from experiments.record import log
 from experiments.record.checked_json import read_json, write_json
+from experiments.roster.function_files import FOLDER, keep_function_files, restore_function_files
 from isolation.checks.search_cost import Cost
 from isolation.files.atomic_write import leftovers, make_folder, sweep, write_text
 from isolation.loading.load_user_code import expand_path
@@ -153,7 +155,7 @@ def new_directory(config: Config) -> Path:
             "or choose another --out"
         )
     half_written = (leftover.name for name in (CONFIG, FACTS) for leftover in leftovers(path / name))
-    ours = {log.GAMES, LOCK, CONFIG, *half_written}
+    ours = {log.GAMES, LOCK, CONFIG, FOLDER, *half_written}
     if path.exists() and not (path.is_dir() and {child.name for child in path.iterdir()} <= ours):
         raise ValueError(f"{path} already exists and is not a run: choose another --out")
     return path
@@ -234,6 +236,9 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, Cost] 
     )
     try:
         make_folder(log.games_folder(path))
+        keep_function_files(
+            path, (entrant.spec.target.rpartition(":")[0] for entrant in plan.entrants if entrant.spec.is_file)
+        )
         write_text(path / CONFIG, to_toml(plan.config))
     except OSError as error:
         raise ValueError(f"{path}: cannot write there: {error.strerror}") from None
@@ -266,6 +271,17 @@ def note_costs(path: Path, costs: Mapping[str, Cost]) -> None:
 def is_run(path: Path) -> bool:
     """Return whether a path is a run directory."""
     return (path / FACTS).exists()
+
+
+def check_run(path: Path) -> Path:
+    """Return the path if it has a log.
+
+    Raises:
+        ValueError: it has none.
+    """
+    if not log.games_folder(path).is_dir():
+        raise ValueError(f"{path}: not a run directory (no folder games/)")
+    return path
 
 
 def load_run(path: str | Path) -> RunInfo:
@@ -339,10 +355,27 @@ def asked_for(file: Path | None, keys: Mapping[str, Any], resume: str | None) ->
     return config.model_copy(update={"out": None}) if is_of_a_run and not (resume or "out" in keys) else config
 
 
+def runs_in(home: Path) -> list[Path]:
+    """Return the directories of the runs below a directory, or the run that it is itself."""
+    return [home] if is_run(home) else [facts.parent for facts in home.glob(f"*/{FACTS}")]
+
+
+def is_played_now(path: Path) -> bool:
+    """Return whether the process that last wrote to an unfinished run is still alive on this machine."""
+    try:
+        writer = int((path / LOCK).read_text(encoding="ascii") or 0)
+        os.kill(writer, 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError, OverflowError):
+        return False
+    return writer > 0 and not is_finished(path)
+
+
 def list_runs(home: Path = HOME) -> list[RunSummary]:
     """Return the runs below a directory, oldest first, or the run that it is itself; warn about damaged ones."""
     runs = []
-    for path in [home] if is_run(home) else [facts.parent for facts in home.glob(f"*/{FACTS}")]:
+    for path in runs_in(home):
         try:
             runs.append(RunSummary(load_run(path), log.count_games(path), is_finished(path)))
         except (ValueError, OSError) as error:
@@ -450,6 +483,7 @@ def planned_like(info: RunInfo, config: Config) -> Plan:
     Raises:
         ValueError: see `tournament_plan.make_plan`.
     """
+    restore_function_files(info.path, (entry["spec"] for entry in info.agents.values()))
     return make_plan(config, info.seeds_by, info.pools_control)
 
 

@@ -15,6 +15,7 @@ pattern, `make_agent` loads the code that a spec names, and `named` loads a file
 """
 
 from experiments.roster.agent_kinds import CLASSIC_LIMIT, DEFAULT_LIMIT, board_refusal
+from experiments.roster.function_files import AgentLike, reference_of, spec_of
 from experiments.roster.spec import Spec, SpecError, parse_limit
 from experiments.roster.spec_parser import (
     complete,
@@ -31,6 +32,7 @@ from experiments.roster.spec_parser import (
 __all__ = [
     "CLASSIC_LIMIT",
     "DEFAULT_LIMIT",
+    "AgentLike",
     "Spec",
     "SpecError",
     "board_refusal",
@@ -42,6 +44,8 @@ __all__ = [
     "parse_agent",
     "parse_limit",
     "parse_spec",
+    "reference_of",
     "settings_text",
+    "spec_of",
     "with_program",
 ]

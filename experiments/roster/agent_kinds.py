@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +21,8 @@ ENGINE = "engine"
 """The kind of players that are external programs, and the prefix of their specs."""
 APART = "apart"
 """The kind of players from files that are only loaded in sandboxed processes, and the prefix of their specs."""
+POLICY = "policy"
+"""The kind of policies of learning agents, and the prefix of their specs."""
 DEFAULT_LIMIT = Limit(nodes=10_000)
 """About the number of nodes that the classic engines searched in their 150 ms per move."""
 CLASSIC_LIMIT = Limit(ms=150)
@@ -322,6 +325,43 @@ def _make_apart(spec: Spec) -> Agent:
     return _file_agent(spec, edition=players[name], is_restricted=True)
 
 
+# Policies of learning agents: functions in importable modules
+
+
+def _read_policy(text: str, start: int, end: int) -> Spec | None:
+    head, colon, remainder = text[start:end].partition(":")
+    if head.strip().lower() != POLICY:
+        return None
+    at = start + len(head) + len(colon)
+    module, _, function = remainder.strip().partition(":")
+    if not all(map(is_name, module.split("."))) or not is_name(function):
+        raise_spec_error("a policy is a module and a function in it, like policy:train:greedy_policy", text, at, end)
+    return Spec(text, POLICY, prefix=POLICY, target=f"{module}:{function}", start=at, end=end)
+
+
+def _make_policy(spec: Spec) -> Agent:
+    from isolation.loading.load_user_code import content_hash
+    from isolation.players.policy_agent import PolicyAgent
+
+    module, _, function = spec.target.partition(":")
+    folder = str(Path.cwd())
+    source = find_module(module, folder)
+    return PolicyAgent(spec.name, module, function, folder, content_hash(str(source)))
+
+
+def find_module(name: str, folder: str) -> Path:
+    """Return the source file of a module, looked for in a folder first, without importing it.
+
+    Raises:
+        ValueError: there is none.
+    """
+    for base in (folder, *sys.path):
+        for path in (Path(base, *name.split(".")).with_suffix(".py"), Path(base, *name.split("."), "__init__.py")):
+            if path.is_file():
+                return path
+    raise ValueError(f"no module {name} in {folder} or where Python looks for modules")
+
+
 # Engines: external programs
 
 
@@ -398,6 +438,15 @@ _ROWS = (
         _usual_engine_limit,
         _make_engine,
         is_program=True,
+    ),
+    Kind(
+        POLICY,
+        (f"{POLICY}:MODULE:FUNCTION",),
+        (POLICY,),
+        _read_policy,
+        refuse_limit=lambda spec, unit: "a policy has no limit",
+        usual_limit=lambda spec, default: None,
+        make=_make_policy,
     ),
     Kind(
         APART,

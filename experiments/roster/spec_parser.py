@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import heuristics
-from experiments.roster.agent_kinds import KINDS, SWITCHES
+from experiments.roster.agent_kinds import KINDS, POLICY, SWITCHES
+from experiments.roster.function_files import AgentLike, is_function_file, spec_of
 from experiments.roster.spec import (
     UNITS,
     Spec,
@@ -39,16 +40,17 @@ _MOST_IN_A_NAME = 4
 _NAME = re.compile(r"\s*([^=@:,/\s*][^=@:,/*]*)=")
 
 
-def parse_agent(text: str, default_limit: Limit | None = None) -> Agent:
-    """Return the agent a spec names.
+def parse_agent(agent: AgentLike, default_limit: Limit | None = None) -> Agent:
+    """Return the agent that a spec names, or that searches with a function; see `spec_of`.
 
     >>> parse_agent("ID:improved@nodes=2000").name
     'ID_Improved_2000nodes'
 
     Raises:
         SpecError: the spec is malformed or names nothing that exists; the message points at the wrong part.
+        ValueError: the function cannot be written to a file.
     """
-    return make_agent(complete(named(parse_spec(text)), default_limit))
+    return make_agent(complete(named(parse_spec(spec_of(agent))), default_limit))
 
 
 def parse_spec(text: str) -> Spec:
@@ -271,6 +273,8 @@ def _with_limit(spec: Spec, word: str, first: int, last: int) -> Spec:
 
 def _default_name(spec: Spec, limit: Limit | None, usual: Limit | None) -> str:
     target = _file_name(spec) if spec.is_file else spec.target.title()
+    if spec.kind == POLICY:
+        target = spec.target.replace(":", ".")
     if KINDS[spec.kind].is_program:
         target = _plain(spec.target if spec.program else Path(spec.target).name)
     player = [part for part in (spec.method, target) if part] or [spec.kind.capitalize()]
@@ -292,9 +296,12 @@ def _limit_name(limit: Limit) -> str:
 def _file_name(spec: Spec) -> str:
     """Abbreviate FILE.py:NAME to dots and one directory: alice/game_agent.py:Player -> alice.game_agent.Player.
 
+    A function that was written to a file is named by its file alone.
     For a file found by a pattern, the name includes all directories that the pattern leaves open, which identify it.
     """
     path, _, name = spec.target.rpartition(".py:")
+    if is_function_file(f"{path}.py"):
+        return Path(path).name
     parts_shown = max(2, open_parts(spec.pattern, path)) if spec.pattern else 2
     parts = [part for part in Path(path).parts if part not in ("/", ".", "..")][-parts_shown:]
     return _plain(".".join([*parts, name]))

@@ -124,6 +124,11 @@ def costs_over_first(specs: Sequence[str], size: str) -> dict[str, Cost]:
     return {agent.name: cost for agent, cost in known if isinstance(cost, Cost)}
 
 
+def completed_specs(specs: Sequence[str], limit: Limit | None) -> list[str]:
+    """Return the completed specs of the agents that specs stand for, as `collect_answers` asks them."""
+    return list(_agents(specs, limit))
+
+
 def _agents(specs: Sequence[str], limit: Limit | None) -> dict[str, Agent]:
     """Return the agents of specs by their completed specs; warn about files that are left out."""
     wanted: dict[str, Agent] = {}

@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import spearmanr
 
 from experiments.plan.agent_facts import AgentFacts, run_facts
 from experiments.record import log
@@ -78,6 +77,8 @@ def agreement_with(run: str | Path, suite: Suite, jobs: int = 1) -> Agreement:
         [score.trouble for score in scores],
         [score.both for score in scores],
     )
+    from scipy.stats import spearmanr  # here, since its import takes a second, and most read the shipped table
+
     correlations = (float(spearmanr(rates, values).statistic) for values in halves)
     return Agreement(size, facts[0].limit_text, len(facts), int(info.requested["pairs"]), *correlations)
 

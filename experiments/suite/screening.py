@@ -169,6 +169,17 @@ def answer_values(suite: Suite, asked: AgentAnswers) -> Floats:
     return _Values.of(suite, asked).shares
 
 
+def kept_lead(suite: Suite, gains: Floats, confidence: float = 0.95) -> tuple[Interval, float]:
+    """Return the mean gain in the telling positions, with its interval, and the p-value of no difference.
+
+    Args:
+        gains: float64[n], by position what a contender's answers are worth more than the baseline's; see
+            `answer_values`.
+    """
+    parts = _mean(suite, gains, suite.is_telling, confidence)
+    return parts.alone, float(flip(parts).p_value)
+
+
 def where_it_errs(suite: Suite, contender: AgentAnswers, baseline: AgentAnswers) -> list[SuiteSlice]:
     """Return wins kept by ply, by player, and by the theoretical result of the opening for the mover."""
     plies, telling = suite.positions.plies, suite.is_telling

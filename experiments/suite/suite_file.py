@@ -21,7 +21,7 @@ import json
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +31,9 @@ from numpy.typing import NDArray
 from experiments.record.checked_parquet import DamagedFileError, read_parquet, write_parquet
 from isolation.files.shipped_data import read_shipped
 from isolation.games.batch_moves import Positions
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Split = Literal["fit", "screen"]
 
@@ -113,12 +116,23 @@ class Suite:
         """float64[m]: the share of the reference field that errs in its reply to the move."""
         return members(self.errs) / max(1, len(self.field))
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per position: the columns of the file, and `is_telling`; moves and results are tuples."""
+        import pandas as pd
+
+        ends = zip(self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True)
+        parts = [slice(first, last) for first, last in ends]
+        columns = {name: [tuple(getattr(self, name)[part].tolist()) for part in parts] for name in _OF_MOVES}
+        moves = {"moves": [self.positions[index] for index in range(len(self))]}
+        of_positions = {name: getattr(self, name) for name in _OF_POSITIONS}
+        return pd.DataFrame({**moves, **columns, **of_positions, "is_telling": self.is_telling})
+
     def take(self, rows: NDArray[np.int64]) -> Suite:
         """Return some of the positions, in this order."""
         moves = np.diff(self.starts)[rows]
         starts = np.concatenate(([0], np.cumsum(moves))).astype(np.int64)
         move_rows = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], moves)
-        of_moves = {name: getattr(self, name)[move_rows] for name in ("legal", "keeps", "errs")}
+        of_moves = {name: getattr(self, name)[move_rows] for name in _OF_MOVES}
         of_positions = {name: getattr(self, name)[rows] for name in _OF_POSITIONS}
         return replace(self, positions=self.positions.take(rows), starts=starts, **of_moves, **of_positions)
 
@@ -128,6 +142,7 @@ class Suite:
         return self.take(np.sort(drawn))
 
 
+_OF_MOVES = ("legal", "keeps", "errs")
 _OF_POSITIONS = ("kept_by", "orbit", "opening_winner", "split", "source")
 
 

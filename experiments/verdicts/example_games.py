@@ -46,7 +46,7 @@ class ExampleGame:
 
 
 @dataclass(frozen=True, eq=False)
-class _Played:
+class Played:
     """Games as arrays: first and second agent, opening, winner, number of plies.
 
     Agents are indices in `names`, openings are integers from 0.
@@ -66,7 +66,7 @@ def games_by_opponent(
 
     If possible, it is a game with the opposite result for the baseline in the agent's place.
     """
-    played = _load_games(findings)
+    played = load_games(findings)
     chosen: dict[tuple[str, str], tuple[int, int | None]] = {}
     for (agent, opponent), lead in leads.items():
         won = lead >= 0
@@ -75,7 +75,7 @@ def games_by_opponent(
             twins = _by_start(played, findings.baseline, opponent, not won)[_starts(played, indices, agent)]
             best = np.lexsort((indices, played.plies[indices], twins < 0))[0]
             chosen[agent, opponent] = int(indices[best]), int(twins[best]) if twins[best] >= 0 else None
-    return _example_games(findings, chosen)
+    return example_games(findings, chosen)
 
 
 def games_by_placement(findings: RunResults, placements: Iterable[Placement]) -> dict[tuple[int, bool], ExampleGame]:
@@ -84,10 +84,10 @@ def games_by_placement(findings: RunResults, placements: Iterable[Placement]) ->
     if size is None:
         return {}
     rank = {name: index for index, name in enumerate(findings.ranked)}
-    played = _load_games(findings)
+    played = load_games(findings)
     of_names = np.array([rank.get(name, len(rank)) for name in played.names])
     ranks = of_names[played.sides[0]] + of_names[played.sides[1]]
-    places_of = [_places_of(findings, run) for run in range(len(findings.sources))]
+    places_of = [indices_in(findings, run) for run in range(len(findings.sources))]
     wanted = {(placement.cell, placement.placed_first): placement.cells for placement in placements}
 
     def best(part: FirstPlacements) -> dict[tuple[int, bool], tuple[int, ...]]:
@@ -102,7 +102,7 @@ def games_by_placement(findings: RunResults, placements: Iterable[Placement]) ->
         return kept
 
     least = _least(over_first_placements(findings, size, best, _least))
-    return _example_games(findings, {key: (least[key][-1], None) for key in wanted if key in least})
+    return example_games(findings, {key: (least[key][-1], None) for key in wanted if key in least})
 
 
 def _least(parts: Iterable[dict[Key, tuple[int, ...]]]) -> dict[Key, tuple[int, ...]]:
@@ -114,7 +114,7 @@ def _least(parts: Iterable[dict[Key, tuple[int, ...]]]) -> dict[Key, tuple[int, 
     return least
 
 
-def _places_of(findings: RunResults, run: int) -> Callable[[Ints], Ints]:
+def indices_in(findings: RunResults, run: int) -> Callable[[Ints], Ints]:
     """Return a function from ids of a run's games to indices in the frame; −1 for duplicates, which it lacks."""
     own = np.flatnonzero(findings.games["run"].to_numpy() == run)
     ids = findings.games["own_id"].to_numpy()[own]
@@ -129,10 +129,11 @@ def _places_of(findings: RunResults, run: int) -> Callable[[Ints], Ints]:
     return indices_of
 
 
-def _load_games(findings: RunResults) -> _Played:
+def load_games(findings: RunResults) -> Played:
+    """Return the games of the frame as arrays."""
     games = findings.games
     names = tuple(games["agent_1"].cat.categories)
-    return _Played(
+    return Played(
         names,
         (np.asarray(games["agent_1"].cat.codes, np.int64), np.asarray(games["agent_2"].cat.codes, np.int64)),
         np.unique(games["opening_id"].to_numpy(), return_inverse=True)[1],
@@ -141,7 +142,7 @@ def _load_games(findings: RunResults) -> _Played:
     )
 
 
-def _games(played: _Played, agent: str, opponent: str, won: bool) -> Ints:
+def _games(played: Played, agent: str, opponent: str, won: bool) -> Ints:
     """Return the games of two agents that the first of them won, or lost."""
     agent_code, other = played.names.index(agent), played.names.index(opponent)
     first, second = played.sides
@@ -149,12 +150,12 @@ def _games(played: _Played, agent: str, opponent: str, won: bool) -> Ints:
     return np.flatnonzero(meets & ((played.winner == np.where(first == agent_code, 1, 2)) == won))
 
 
-def _starts(played: _Played, games: Ints, agent: str) -> Ints:
+def _starts(played: Played, games: Ints, agent: str) -> Ints:
     """Return the opening and side of an agent's games, combined in one number."""
     return np.asarray(2 * played.opening[games] + (played.sides[0][games] == played.names.index(agent)))
 
 
-def _by_start(played: _Played, agent: str | None, opponent: str, won: bool) -> Ints:
+def _by_start(played: Played, agent: str | None, opponent: str, won: bool) -> Ints:
     """Return, by opening and side, an agent's game against an opponent that it won, or lost; −1 if there is none."""
     games = np.full(2 * len(played.opening) + 2, -1, np.int64)
     if agent in played.names and agent is not None:
@@ -163,7 +164,7 @@ def _by_start(played: _Played, agent: str | None, opponent: str, won: bool) -> I
     return games
 
 
-def _example_games(findings: RunResults, chosen: Mapping[Key, tuple[int, int | None]]) -> dict[Key, ExampleGame]:
+def example_games(findings: RunResults, chosen: Mapping[Key, tuple[int, int | None]]) -> dict[Key, ExampleGame]:
     """Return the games at these indices of the frame, each with the one of opposite result, if there is one."""
     own_ids, runs = (findings.games[column].to_numpy() for column in ("own_id", "run"))
     moves = _moves(findings, [index for index, _ in chosen.values()])

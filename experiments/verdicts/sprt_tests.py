@@ -13,6 +13,7 @@ from experiments.inference.sequential.confidence_sequence import ConfidenceSeque
 from experiments.inference.sequential.contender_sprt import duel_path, gauntlet_path, opening_leads
 from experiments.inference.sequential.sprt import SprtPath
 from experiments.inference.sequential.sprt_estimate import StoppedEstimate, stopped_estimate
+from experiments.plan.config import USUAL_ERROR
 from experiments.statistics.run_results import RunResults
 
 
@@ -94,7 +95,8 @@ def own_tests(findings: RunResults) -> list[SequentialTest]:
     """Return the tests by which a run was to stop; empty for runs without."""
     if not _is_stop_rule(findings) or findings.baseline is None:
         return []
-    return run_tests(findings, *bounds_of(findings), model=model_of(findings))
+    error = error_of(findings)
+    return run_tests(findings, *bounds_of(findings), error, error, model=model_of(findings))
 
 
 def _is_stop_rule(findings: RunResults) -> bool:
@@ -135,6 +137,12 @@ def bounds_of(findings: RunResults) -> tuple[float, float]:
         if bounds:
             return float(bounds[0]), float(bounds[1])
     return (0.0, 3.0) if _formats(findings) == {"gauntlet"} else (0.0, 20.0)
+
+
+def error_of(findings: RunResults) -> float:
+    """Return the error rate of the run's own test, on both sides."""
+    asked = [source.info.requested.get("sprt") for source in findings.sources]
+    return next((float([*bounds, USUAL_ERROR][2]) for bounds in asked if bounds), USUAL_ERROR)
 
 
 def anytime_rate(findings: RunResults, name: str) -> tuple[float, float]:

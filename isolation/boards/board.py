@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
 from operator import index
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 from isolation.boards.floods import claimed_cells, sum_of_distances
 from isolation.rules.fen import FenPosition, parse_fen, write_fen
@@ -20,6 +20,10 @@ from isolation.rules.geometry import (
     parse_size,
 )
 from isolation.rules.outcome import Outcome, Reason
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Locations = tuple[int | None, int | None]
 T = TypeVar("T")
@@ -346,6 +350,27 @@ class Board:
         """Return the mask of the cells that a player could move to now; before its placement, all blank cells."""
         cell = self.locations[player_index]
         return self.blank if cell is None else self._grid.knight[cell] & self.blank
+
+    def mask(self) -> NDArray[np.bool_]:
+        """Return bool[cells]: where the player to move can move to or be placed, as learning agents mask actions."""
+        import numpy as np
+
+        moves = np.zeros(self.height * self.width, bool)
+        moves[list(self.legal_cells())] = True
+        return moves
+
+    def observation(self) -> NDArray[np.bool_]:
+        """Return bool[4, rows, columns]: blank cells, the mover's knight, the other's, and the moves of the mover."""
+        import numpy as np
+
+        planes = np.zeros((4, self.height * self.width), bool)
+        planes[0, list(cells_of(self.blank))] = True
+        for plane, player in ((1, self.active_index), (2, 1 - self.active_index)):
+            cell = self.locations[player]
+            if cell is not None:
+                planes[plane, cell] = True
+        planes[3] = self.mask()
+        return planes.reshape(4, self.height, self.width)
 
     def legal_cells(self) -> tuple[int, ...]:
         """Return the cells the player to move can move to or be placed on, in ascending order."""

@@ -24,23 +24,30 @@ KNIGHT = (
 _MARGIN = 26  # left and above, for the labels
 _EDGE = 6  # right and below
 _CAPTION = 28
+_LEGEND = 24
+_LETTER = 0.6  # width of a letter, as a share of its size
 
 
 @dataclass(frozen=True)
 class Theme:
-    """The colours of a board picture: any CSS colour in SVG, only #rrggbb in other formats."""
+    """The colours of a board picture: any CSS colour in SVG, only #rrggbb in other formats.
+
+    `visited` is for visited cells whose visitor is unknown, `trail_1` and `trail_2` for the others.
+    """
 
     background: str = "#ffffff"
-    open: str = "#f3ede0"
+    open: str = "#fbfbfa"
     visited: str = "#857d70"
+    trail_1: str = "#d2c9b4"
+    trail_2: str = "#5b6e8b"
     grid: str = "#5d574c"
     last_move: str = "#f0c75e"
     legal: str = "#3f7d58"
     label: str = "#5d574c"
     player_1: str = "#ffffff"
-    player_2: str = "#22313f"
-    number_1: str = "#ffffff"
-    number_2: str = "#0d1216"
+    player_2: str = "#1b3050"
+    number_1: str = "#37332a"
+    number_2: str = "#fdfdfd"
     outline: str = "#1b1b1b"
     text: str = "#1b1b1b"
     arrow: str = "#a8325e"
@@ -53,12 +60,15 @@ DARK = Theme(
     background="#16191d",
     open="#3a4048",
     visited="#1d2125",
+    trail_1="#9d998e",
+    trail_2="#0e1f3d",
     grid="#565e68",
     last_move="#8a6d1f",
     legal="#7fc79b",
     label="#b4bcc6",
     player_2="#0d1116",
-    number_2="#8a949f",
+    number_1="#12110e",
+    number_2="#b7cdec",
     outline="#c9d1d9",
     text="#f0f3f6",
     arrow="#e77aa3",
@@ -76,6 +86,7 @@ class Annotations:
         numbers: show on each visited cell the ply of the visit, in the visitor's colour.
         arrows: (from, to) cells.
         values: numbers on cells, coloured from bad to good for the side to move; ±inf is a win or a loss.
+        players: names of the players, as a legend below the board.
         caption: a line below the board.
     """
 
@@ -83,6 +94,7 @@ class Annotations:
     numbers: bool = True
     arrows: tuple[tuple[int, int], ...] = ()
     values: Mapping[int, float] = field(default_factory=dict)
+    players: tuple[str, ...] = ()
     caption: str = ""
 
 
@@ -147,7 +159,7 @@ Shape = Rect | Line | Circle | Text | Outline
 
 def extent(board: Board, marks: Annotations) -> tuple[int, int]:
     """Return the width and height of the picture."""
-    below = _CAPTION if marks.caption else 0
+    below = (_CAPTION if marks.caption else 0) + (_LEGEND if marks.players else 0)
     return _MARGIN + board.width * SIDE + _EDGE, _MARGIN + board.height * SIDE + _EDGE + below
 
 
@@ -155,7 +167,8 @@ def draw(board: Board, theme: Theme = LIGHT, marks: Annotations | None = None) -
     """Return the shapes of a picture, bottom layer first."""
     marks = marks or Annotations()
     width, height = extent(board, marks)
-    layers = (_squares, _last_move, _heat, _grid, _labels, _legal_moves, _numbers, _pieces, _values, _arrows, _caption)
+    board_layers = (_squares, _last_move, _heat, _grid, _labels, _legal_moves, _numbers, _pieces, _values, _arrows)
+    layers = (*board_layers, _legend, _caption)
     return [Rect(0, 0, width, height, theme.background), *(s for layer in layers for s in layer(board, theme, marks))]
 
 
@@ -197,9 +210,10 @@ def _filled(board: Board, cell: int, colour: str, opacity: float = 1) -> Rect:
 
 def _squares(board: Board, theme: Theme, marks: Annotations) -> Iterator[Shape]:
     yield Rect(_MARGIN, _MARGIN, board.width * SIDE, board.height * SIDE, theme.open)
+    trails = {cell: (theme.trail_1, theme.trail_2)[ply % 2] for ply, cell in enumerate(board.history)}
     for cell in cells_of(full_mask(board.height, board.width) & ~board.blank):
         if cell not in board.locations:
-            yield _filled(board, cell, theme.visited)
+            yield _filled(board, cell, trails.get(cell, theme.visited))
 
 
 def _last_move(board: Board, theme: Theme, marks: Annotations) -> Iterator[Shape]:
@@ -276,9 +290,18 @@ def _arrow(start: tuple[int, int], end: tuple[int, int]) -> str:
     return f"M{points[0]} " + " ".join(f"L{point}" for point in points[1:]) + " Z"
 
 
+def _legend(board: Board, theme: Theme, marks: Annotations) -> Iterator[Shape]:
+    width, _ = extent(board, marks)
+    top, share = _MARGIN + board.height * SIDE + _EDGE, width / max(1, len(marks.players))
+    for number, (name, trail) in enumerate(zip(marks.players, (theme.trail_1, theme.trail_2), strict=False)):
+        left, size = number * share + _EDGE, min(13.0, (share - 30) / (_LETTER * max(1, len(name))))
+        yield Rect(left, top + 5, 14, 14, trail)
+        yield Text(left + 22 + _LETTER * size * len(name) / 2, top + 12, name, round(size, 1), theme.text)
+
+
 def _caption(board: Board, theme: Theme, marks: Annotations) -> Iterator[Shape]:
     if marks.caption:
         width, height = extent(board, marks)
-        # A letter is about 0.6 of its size wide; captions longer than the board are set in a smaller size.
-        size = min(14.0, round(width / (0.6 * len(marks.caption)), 1))
+        # Captions longer than the board are set in a smaller size.
+        size = min(14.0, round(width / (_LETTER * len(marks.caption)), 1))
         yield Text(width / 2, height - _CAPTION / 2 - 2, marks.caption, size, theme.label)

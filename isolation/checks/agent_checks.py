@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -14,6 +13,7 @@ from isolation.checks.check_result import (
     CheckResult,
     describe_answer,
     explain,
+    is_number,
     new_player,
 )
 from isolation.checks.search_checks import compare_searches
@@ -87,10 +87,10 @@ def _failing(heuristic: Heuristic, board: Board, player: Any) -> str:
     try:
         with cpu_timeout(LONGEST_CALL), prevent_exit():
             value = heuristic(board.copy(), player)
+            if is_number(value):
+                return ""
     except Exception as error:
         return explain(error)
-    if _is_number(value):
-        return ""
     where = return_lines(base_function(heuristic))
     return f"{_unfit(value)} ({where})" if where else _unfit(value)
 
@@ -103,13 +103,6 @@ def _unfit(value: object) -> str:
         return "returns NaN instead of a number"
     text = safe_repr(value)
     return f"returns {text if len(text) < 60 else f'a {name_of(value)}'} instead of a number"
-
-
-def _is_number(value: object) -> bool:
-    try:
-        return not math.isnan(value)  # type: ignore[arg-type]
-    except TypeError:
-        return False
 
 
 def checks_of_file(path: str, name: str) -> Callable[[], list[dict[str, Any]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -48,6 +49,18 @@ def describe_answer(answer: object) -> str:
     if answer is TOO_LATE:
         return f"puts no action on its queue within {THIRD.usual_limit:g} ms of CPU time"
     return f"plays {safe_repr(answer)}" + (", as if it had no move," if answer == (-1, -1) else "")
+
+
+def is_number(value: object) -> bool:
+    """Return whether a heuristic's value is a number other than NaN.
+
+    Raises:
+        Exception: it cannot become a float, as a search will find too: a whole number that is too large, or user code.
+    """
+    try:
+        return not math.isnan(value)  # type: ignore[arg-type]
+    except TypeError:
+        return False
 
 
 def explain(error: BaseException) -> str:

@@ -80,7 +80,9 @@ class Cost:
         return Cost(self.nanoseconds, self.times / other.times, self.low / other.high, self.high / other.low)
 
 
-def measure_costs(agents: Sequence[Agent], size: str = "7x7", *, interpreted: bool = False) -> list[Cost | str]:
+def measure_costs(
+    agents: Sequence[Agent], size: str = "7x7", *, interpreted: bool = False, most_rounds: int = ROUNDS
+) -> list[Cost | str]:
     """Return the cost of each agent's search in the opening and the middle game, or why it cannot be measured.
 
     Each agent searches with its own limit, up to `NODES` per move. The reference is the first agent that can be
@@ -88,6 +90,7 @@ def measure_costs(agents: Sequence[Agent], size: str = "7x7", *, interpreted: bo
 
     Args:
         interpreted: search in Python even if the heuristics compile.
+        most_rounds: rounds of agents that are fast; fewer are quicker and less exact.
     """
     turns: dict[str, tuple[Turn, int] | str] = {}
     keys = [_key(agent) for agent in agents]
@@ -96,7 +99,7 @@ def measure_costs(agents: Sequence[Agent], size: str = "7x7", *, interpreted: bo
             turns[key] = _first_turn(agent, size, interpreted)
     ready = {key: turn for key, turn in turns.items() if not isinstance(turn, str)}
     costs: dict[str, Cost] = {}
-    for group, rounds in _groups(ready):
+    for group, rounds in _groups(ready, most_rounds):
         costs |= dict(zip(group, compare_turns([ready[key][0] for key in group], rounds), strict=True))
     return [costs.get(key) or str(turns[key]) for key in keys]
 
@@ -155,16 +158,16 @@ def _timed(search: Callable[[], int], repeats: int) -> tuple[int, int]:
     return nodes, time.thread_time_ns() - started
 
 
-def _groups(ready: dict[str, tuple[Turn, int]]) -> list[tuple[list[str], int]]:
+def _groups(ready: dict[str, tuple[Turn, int]], most: int) -> list[tuple[list[str], int]]:
     """Return the groups measured together and their numbers of rounds: all fast agents at once, each slow one alone."""
-    rounds = {key: min(ROUNDS, max(FEWEST_ROUNDS, _LONGEST // taken)) for key, (_, taken) in ready.items()}
+    rounds = {key: min(most, max(FEWEST_ROUNDS, _LONGEST // taken)) for key, (_, taken) in ready.items()}
     first, *others = list(ready) or [""]
     if not first:
         return []
-    together = [key for key in others if rounds[key] == ROUNDS]
+    together = [key for key in others if rounds[key] == most]
     return [
         ([first, *together], rounds[first]),
-        *(([first, key], min(rounds[first], rounds[key])) for key in others if rounds[key] < ROUNDS),
+        *(([first, key], min(rounds[first], rounds[key])) for key in others if rounds[key] < most),
     ]
 
 

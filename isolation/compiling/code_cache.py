@@ -76,6 +76,7 @@ def engine_sources() -> list[Path]:
         "rules/outcome",
         "rules/seeds",
         "boards/board",
+        "boards/net",
         "editions/classic_board",
         "editions/classic_state",
         "editions/third/state",
@@ -108,6 +109,27 @@ def engine_fingerprint() -> str:
 def fingerprint(*texts: str) -> str:
     """A name for code compiled from these texts by this engine."""
     return hashlib.sha256("\0".join((engine_fingerprint(), *texts)).encode()).hexdigest()[:24]
+
+
+def copy_engine(target: Path) -> None:
+    """Copy compiled code that belongs to no heuristic to another folder, so that it need not be compiled there."""
+    for part in ("kernels", "no heuristic"):
+        name = fingerprint(part)
+        if (folder() / name).is_dir() and not (target / name).exists():
+            shutil.copytree(folder() / name, target / name)
+
+
+def share_engine(target: Path) -> None:
+    """Let another folder refer to compiled code that belongs to no heuristic, for whoever may only read it there."""
+    for part in ("kernels", "no heuristic"):
+        if (folder() / fingerprint(part)).is_dir():
+            (target / fingerprint(part)).symlink_to(folder() / fingerprint(part))
+
+
+def move_to(target: Path) -> None:
+    """Keep compiled code in another folder from now on; what was loaded stays."""
+    os.environ[ENVIRONMENT_VARIABLE] = str(target)
+    folder.cache_clear()
 
 
 def write(path: Path, text: str) -> None:

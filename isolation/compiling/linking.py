@@ -18,7 +18,7 @@ from llvmlite import ir
 from isolation.compiling import code_cache, object_code
 from isolation.compiling.integer_ranks import use_integer_ranks
 from isolation.compiling.source.compile_error import CompileError
-from isolation.native.layout import RANK, SCORE
+from isolation.native.layout import RANK, SCORE, WORTH
 from isolation.native.runtime.numpy_loops import LOOP, numpy_loop
 
 _ENTRY = "isolation_entry"
@@ -79,7 +79,7 @@ def link(kernel: bytes, score: bytes | None, symbol: str) -> bytes:
     if score is not None:
         alone = llvm.parse_bitcode(score)
         is_small = _size(alone) <= _SMALL
-        compares = any(function.name == RANK for function in module.functions)
+        compares = any(function.name in (RANK, WORTH) for function in module.functions)
         module.link_in(_written_in(use_integer_ranks(alone) if compares else alone, is_small))
     module.get_function(_ENTRY).name = symbol
     object_code.optimise(_internal(module, symbol))

@@ -18,6 +18,7 @@ _TYPES = [
     (r"Tuple\(\)", "empty tuple"),
     (r"Tuple\(([^()]*)\)", r"tuple of (\1)"),
     (r"(reflected )?list\(([^()]*)\)(<iv=[^>]*>)?", r"list of \2s"),
+    (r"(reflected )?set\(undefined\)", "empty set"),
     (r"(reflected )?set\(([^()]*)\)", r"set of \2s"),
     (r"DictType\[undefined,\s*undefined\](<iv=[^>]*>)?", "dictionary of unknown values"),
     (r"DictType\[([^\[\]]*?),([^\[\]]*?)\](<iv=[^>]*>)?", r"dictionary of \2s by \1"),
@@ -94,7 +95,9 @@ def _reason(message: str) -> str:
             "Write down an element that it will hold, or fill it in the function that makes it"
         )
     if match := re.search(r"(.+) as value is forbidden", message):
-        return f"it keeps {_a(_plain(match[1]))} in a dictionary: keep numbers or tuples, or write a list for each key"
+        advice = "keep numbers, tuples or lists, or write a variable for each key"
+        kind = _plain(match[1].rpartition("Error: ")[2])
+        return f"it keeps {_a(kind)} in a dictionary: {advice}"
     if match := re.search(r"BoundFunction\(\w+\.(?:append|add|insert) for (.+)\) with parameters \((.+)\)", message):
         return f"it puts {_a(_plain(match[2]))} into {_a(_plain(match[1]))}: write a variable for each kind"
     if match := re.search(r"Invalid use of getiter with parameters \((.+)\)", message):
@@ -127,6 +130,10 @@ def _refused_call(function: str, arguments: str) -> str:
     if function in ("getitem", "static_getitem") and len(kinds) == 2:
         return f"it takes [{kinds[1]}] of {_a(kinds[0])}, {_CANNOT}"
     if function in ("setitem", "static_setitem") and len(kinds) == 3:
+        if kinds[0] == "list of nones":
+            return (
+                f"it puts {_a(kinds[2])} among None: write a number such as -1 for what is empty, and compare with it"
+            )
         return f"it puts {_a(kinds[2])} at [{kinds[1]}] of {_a(kinds[0])}, {_CANNOT}"
     if function == "contains" and len(kinds) == 2:
         return f"it looks for {_a(kinds[1])} in {_a(kinds[0])}, {_CANNOT}"

@@ -18,6 +18,7 @@ from itertools import count
 from types import FunctionType
 from typing import Any
 
+from isolation.boards.net import Net
 from isolation.compiling import FUNCTIONS_REMEMBERED
 from isolation.compiling.numba_errors import explain_line, explain_result
 from isolation.compiling.rewrites import constants
@@ -32,6 +33,8 @@ from isolation.compiling.rewrites.counters import LowerCounters
 from isolation.compiling.rewrites.element_types import PromoteInts, TypeEmptyContainers
 from isolation.compiling.rewrites.generators import LowerGenerators
 from isolation.compiling.rewrites.guesses import GuessElements
+from isolation.compiling.rewrites.kept_lists import KeepLists
+from isolation.compiling.rewrites.kept_sets import KeepSets
 from isolation.compiling.rewrites.loops.cell_sums import tabulate_cell_sums
 from isolation.compiling.rewrites.loops.comprehensions import LowerComprehensions
 from isolation.compiling.rewrites.loops.unrolling import Unroll
@@ -54,7 +57,7 @@ from isolation.compiling.source.function_source import Definition, definition, p
 from isolation.compiling.source.literals import Literals
 from isolation.compiling.source.rewrite import FunctionContext, at, call, function, name, statements
 from isolation.compiling.source.scopes import SUPPORT, Callee, Kind, Scope, as_callee, scope_of, variables_read
-from isolation.compiling.source.stand_ins import is_of_library
+from isolation.compiling.source.stand_ins import is_of_library, is_stand_in
 from isolation.editions.third.state_heuristics import StateHeuristic
 from isolation.rules.parameters import Parameter, base_function, opened, owners
 from isolation.usercode.parsing import parse, parse_expression
@@ -218,6 +221,8 @@ class _Module:
             return call(name(self.composite(heuristic, ast.Pass(), slots)), *given)
         if isinstance(heuristic, StateHeuristic):
             return self._of_state(heuristic, slots.get(id(heuristic), {}))
+        if isinstance(heuristic, Net):
+            return self._asked("NET(game, player)", {"NET": heuristic}, {}, ast.Pass())
         callee = as_callee(heuristic)
         if callee is None:
             raise CompileError(f"{what} is {_described(heuristic)}, not a plain function")
@@ -261,9 +266,16 @@ class _Module:
         if len(self.names) > _MOST_FUNCTIONS:
             refuse(f"{called} is called with too many different argument types", original)
         written = copy.deepcopy(original)
-        if is_of_library(target):
-            _move_to_line(written, node)
-        self.add(self._write(new, callee, written, given, dict(kinds)))
+        if not is_of_library(target):
+            self.add(self._write(new, callee, written, given, dict(kinds)))
+            return new
+        _move_to_line(written, node)
+        try:
+            self.add(self._write(new, callee, written, given, dict(kinds)))
+        except CompileError as error:
+            if is_stand_in(target):
+                raise
+            raise CompileError(f"it calls {_path(target)}, which compiled code does not support", error.line) from error
         return new
 
     def _write(
@@ -289,14 +301,14 @@ class _Module:
             ResolveAliases(context),
             LowerPartials(context),
             *(
-                [Prune(context), Fold(context, given), CleanUp(context)]
+                [Prune(context), Fold(context, given), Prune(context), CleanUp(context)]
                 if self.prunes
                 else [CleanUp(context), Fold(context, given)]
             ),
+            LowerCounters(context),
             *([SplitDictionaries(context)] if self.attempt else []),
             LowerRecords(context),
             LowerTexts(context),
-            LowerCounters(context),
             LowerUnpacking(context),
             Unroll(context),
             LowerChoices(context),
@@ -305,7 +317,11 @@ class _Module:
             Literals(context),
             LowerContainers(context),
             OrderSets(context),
-            *([LowerNoneChecks(context), LowerOptional(context)] if self.attempt else []),
+            *(
+                [KeepSets(context), KeepLists(context), LowerNoneChecks(context), LowerOptional(context)]
+                if self.attempt
+                else []
+            ),
             *([UseOneKind(context)] if self.attempt in _WITH_ONE_KIND else []),
             *([PromoteInts(context, is_last)] if self.attempt in _WITH_FRACTIONS else []),
             *([GuessElements(context)] if self.attempt in _WITH_ONE_KIND else []),
@@ -419,6 +435,10 @@ def _move_to_line(definition: ast.AST, node: ast.AST) -> None:
     for inner in ast.walk(definition):
         if "lineno" in inner._attributes:
             ast.copy_location(inner, node)
+
+
+def _path(function: Any) -> str:
+    return f"{function.__module__}.{function.__name__}"
 
 
 def _identity(value: Any) -> Any:

@@ -24,7 +24,7 @@ from isolation.usercode.parsing import parse
 
 Template = Literal[
     "minimax", "alphabeta", "bestfirst", "mcts", "greedy", "random", "evaluate", "values", "lines", "games", "answers",
-    "perft", "solve",
+    "pack", "perft", "solve", "solve_many", "step",
 ]  # fmt: skip
 
 _KERNELS = Path(__file__).parents[1] / "native" / "kernels"
@@ -38,8 +38,11 @@ _PIECES: dict[str, tuple[str, ...]] = {
     "evaluate": ("evaluate",),
     "games": ("batches/play_games",),
     "answers": ("batches/batch_moves",),
+    "pack": ("batches/pack",),
     "perft": ("search/perft",),
     "solve": ("search/solve",),
+    "solve_many": ("search/solve", "batches/batch_solve"),
+    "step": ("batches/step_games",),
     "values": ("batches/batch_evaluate",),
     "lines": ("search/leaves", "search/alphabeta", "search/root", "batches/batch_lines"),
 }
@@ -54,8 +57,11 @@ _ARGUMENTS: dict[Template, int] = {
     "answers": 12,
     "evaluate": 8,
     "games": 19,
+    "pack": 7,
     "perft": 7,
     "solve": 9,
+    "solve_many": 12,
+    "step": 2,
     "values": 10,
     "lines": 12,
 }

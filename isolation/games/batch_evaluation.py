@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isolation.games.batch_moves import Positions, batches, packed
-from isolation.rules.geometry import knight_masks, parse_size
+from isolation.games.batch_moves import AnyPositions, Positions, batches, packed
+from isolation.rules.geometry import parse_size
 
 if TYPE_CHECKING:
     from isolation.compiling.compile_heuristic import CompiledHeuristic
@@ -30,10 +30,10 @@ class EvaluationBatch:
     columns: tuple[NDArray[Any], ...]
 
     @classmethod
-    def of(cls, positions: Positions, players: NDArray[np.int64]) -> EvaluationBatch:
+    def of(cls, positions: AnyPositions, players: NDArray[np.int64]) -> EvaluationBatch:
         """Return the positions to be evaluated for these players (0 or 1)."""
         low, high, own, other = packed(positions)
-        turns = positions.plies % 2
+        turns = positions.turns
         cells = np.where(turns == 0, own, other), np.where(turns == 0, other, own)
         columns = (low, high, *cells, turns, players.astype(np.int64))
         return cls(positions.size, tuple(np.ascontiguousarray(column) for column in columns))
@@ -121,15 +121,3 @@ def expected_lines(
             if desk.numbers[FAILED]:
                 raise ArithmeticError("the heuristic raises an exception or returns NaN in a search")
     return lines
-
-
-def is_over(positions: Positions) -> NDArray[np.bool_]:
-    """Return bool[n]: whether the side to move has no move. It must have been placed."""
-    rows, columns = parse_size(positions.size)
-    low, high, own, _ = packed(positions)
-    masks = knight_masks(rows, columns)
-    near_low, near_high = (
-        np.array([mask >> shift & _WORD for mask in masks], np.uint64)[own] for shift in (0, _WORD.bit_length())
-    )
-    over: NDArray[np.bool_] = (low & near_low | high & near_high) == 0
-    return over

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from isolation.editions.classic_board import Board
 from isolation.players.agents import Agent, Player, forfeit_from, opened_player
-from isolation.rules.geometry import full_mask, parse_size
+from isolation.rules.geometry import format_size, knight_masks, parse_size
 from isolation.rules.outcome import Reason
 from isolation.usercode.user_exceptions import IsCtrlC, detect_ctrl_c
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 NO_ANSWER = -1
 
 _WORD_BITS = 64
+_WORD = (1 << _WORD_BITS) - 1
 _FIRST_BATCH = 4
 _GROWTH = 32
 _BATCH_SECONDS = 0.25
@@ -49,7 +51,7 @@ class Positions:
     def of(cls, games: Sequence[Sequence[int]], size: str) -> Positions:
         """Create positions from one sequence of cells each."""
         starts = np.cumsum([0, *map(len, games)])
-        return cls(size, np.array([cell for moves in games for cell in moves], np.int16), starts)
+        return cls(size, np.fromiter(chain.from_iterable(games), np.int16, starts[-1]), starts)
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -63,12 +65,107 @@ class Positions:
         """Number of plies played in each position."""
         return np.diff(self.starts)
 
+    @property
+    def turns(self) -> NDArray[np.int64]:
+        """int64[n], the player to move, 0 or 1."""
+        return self.plies % 2
+
+    def board(self, index: int) -> Board:
+        """Return a position as a board."""
+        return Board.from_moves(self[index], self.size)
+
     def take(self, rows: NDArray[np.int64]) -> Positions:
         """Return the positions at these indices, in this order."""
         plies = self.plies[rows]
         starts = np.concatenate(([0], np.cumsum(plies)))
         move_rows = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], plies)
         return Positions(self.size, self.moves[move_rows], starts)
+
+
+@dataclass(frozen=True)
+class States:
+    """n positions on boards of one size, given by their blank cells and the knights' cells, without a history.
+
+    The side to move must have a move.
+
+    Attributes:
+        size: ROWSxCOLUMNS.
+        low: uint64[n], blank cells: bit i is cell i.
+        high: uint64[n], the cells from 64 on; zero on smaller boards.
+        own: int64[n], the cell of the side to move.
+        other: int64[n], the cell of its opponent.
+        turns: int64[n], the player to move, 0 or 1.
+    """
+
+    size: str
+    low: NDArray[np.uint64]
+    high: NDArray[np.uint64]
+    own: NDArray[np.int64]
+    other: NDArray[np.int64]
+    turns: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, boards: Sequence[Board]) -> States:
+        """Create the states of boards of one size, on each of which both players have been placed.
+
+        Raises:
+            ValueError: there is no board, their sizes differ, or a player is not placed.
+        """
+        sizes = {format_size(board.height, board.width) for board in boards}
+        if len(sizes) != 1 or any(None in board.locations for board in boards):
+            raise ValueError("boards of one size are needed, on which both players have been placed")
+        blank, turns = [board.blank for board in boards], [board.active_index for board in boards]
+        cells = np.array([board.locations for board in boards], np.int64)
+        rows = np.arange(len(boards))
+        words = [np.array([mask >> shift & _WORD for mask in blank], np.uint64) for shift in (0, _WORD_BITS)]
+        players = np.array(turns, np.int64)
+        return cls(sizes.pop(), words[0], words[1], cells[rows, players], cells[rows, 1 - players], players)
+
+    @classmethod
+    def of_arrays(cls, blank: Any, own: Any, other: Any, turns: Any = 0, size: str = "7x7") -> States:
+        """Create states from arrays of n positions.
+
+        Args:
+            blank: the blank cells: uint64[n] or uint64[n, 2], bit i of the words for cell i, or bool[n, rows, columns].
+            own, other: int[n], the cells of the side to move and of its opponent.
+            turns: int[n], the player to move, 0 or 1; one number stands for all.
+
+        Raises:
+            ValueError: the shapes do not fit each other, or a cell is not on the board.
+        """
+        rows, columns = parse_size(size)
+        cells = rows * columns
+        masks = np.asarray(blank)
+        if masks.dtype == bool:
+            bits = np.packbits(masks.reshape(len(masks), cells), axis=1, bitorder="little")
+            masks = np.pad(bits, ((0, 0), (0, 16 - bits.shape[1]))).view("<u8")
+        masks = masks.reshape(len(masks), -1).astype(np.uint64)
+        places = [np.ascontiguousarray(np.broadcast_to(column, len(masks)), np.int64) for column in (own, other, turns)]
+        if masks.shape[1] > 2 or any(len(place) and not 0 <= place.min() <= place.max() < cells for place in places):
+            raise ValueError(f"blank cells are one or two words a position, and cells numbers from 0 to {cells - 1}")
+        low = np.ascontiguousarray(masks[:, 0])
+        high = np.ascontiguousarray(masks[:, 1]) if masks.shape[1] == 2 else np.zeros_like(low)
+        return cls(size, low, high, *places)
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    def board(self, index: int) -> Board:
+        """Return a position as a board, without its history."""
+        rows, columns = parse_size(self.size)
+        board = Board(1, 2, columns, rows)
+        board.blank = int(self.low[index]) | int(self.high[index]) << _WORD_BITS
+        own, other, board.active_index = int(self.own[index]), int(self.other[index]), int(self.turns[index])
+        board.locations = (other, own) if board.active_index else (own, other)
+        return Board.from_fen(board.fen)
+
+    def take(self, rows: NDArray[np.int64]) -> States:
+        """Return the positions at these indices, in this order."""
+        low, high = self.low[rows], self.high[rows]
+        return States(self.size, low, high, self.own[rows], self.other[rows], self.turns[rows])
+
+
+AnyPositions = Positions | States
 
 
 @dataclass(frozen=True)
@@ -109,7 +206,7 @@ def first_failure(failure: NDArray[np.int8]) -> int | None:
 
 
 def choose_moves(
-    agent: Agent, positions: Positions, seeds: NDArray[np.uint64], is_cancelled: IsCancelled = lambda: False
+    agent: Agent, positions: AnyPositions, seeds: NDArray[np.uint64], is_cancelled: IsCancelled = lambda: False
 ) -> BatchMoves:
     """Ask an agent for one move in every position, each as if in a new game.
 
@@ -147,7 +244,7 @@ def join_answers(parts: Sequence[BatchMoves]) -> BatchMoves:
 
 def asking(
     player: CompiledPlayer,
-    positions: Positions,
+    positions: AnyPositions,
     seeds: NDArray[np.uint64],
     is_cancelled: IsCancelled = lambda: False,
 ) -> Callable[[], BatchMoves]:
@@ -201,22 +298,64 @@ def batches(count: int, is_cancelled: IsCancelled = lambda: False) -> Iterator[t
         batch = max(1, min(affordable, _GROWTH * batch))
 
 
-def packed(positions: Positions) -> tuple[NDArray[Any], ...]:
+def packed(positions: AnyPositions) -> tuple[NDArray[Any], ...]:
     """Return positions as compiled code expects them: blank cells in two words, the mover's cell, the other's cell."""
-    count, plies = len(positions), positions.plies
-    moves = positions.moves.astype(np.int64)
-    position = np.repeat(np.arange(count), plies)
-    visited = np.zeros((2, count), np.uint64)
-    bits = np.uint64(1) << (moves % _WORD_BITS).astype(np.uint64)
-    np.bitwise_or.at(visited, (moves // _WORD_BITS, position), bits)
-    everywhere = full_mask(*parse_size(positions.size))
-    low, high = (np.uint64(everywhere >> shift & (1 << _WORD_BITS) - 1) for shift in (0, _WORD_BITS))
-    last = positions.starts[1:]
-    return low & ~visited[0], high & ~visited[1], moves[last - 2], moves[last - 1]
+    if isinstance(positions, States):
+        return positions.low, positions.high, positions.own, positions.other
+    from isolation.compiling.specialise import native_function
+    from isolation.native import workspaces
+
+    count = len(positions)
+    given = np.ascontiguousarray(positions.moves, np.int16), np.ascontiguousarray(positions.starts, np.int64)
+    columns = tuple(np.empty(count, kind) for kind in (np.uint64, np.uint64, np.int64, np.int64))
+    native_function("pack", None, *parse_size(positions.size)).call(
+        *(workspaces.address_of(column) for column in given), count,
+        *(workspaces.address_of(column) for column in columns),
+    )  # fmt: skip
+    return columns
+
+
+def check_positions(positions: Positions) -> None:
+    """Check that positions follow from legal moves and that the side to move has a move.
+
+    Raises:
+        ValueError: one does not; the message has its index.
+    """
+    rows, columns = parse_size(positions.size)
+    cells, moves, plies = rows * columns, positions.moves, positions.plies
+    ply = np.arange(len(moves)) - np.repeat(positions.starts[:-1], plies)
+    owner = np.repeat(np.arange(len(positions)), plies)
+    wrong = np.zeros(len(positions), bool)
+    wrong[plies < 2] = True
+    wrong[owner[(moves < 0) | (moves >= cells)]] = True
+    if not wrong.any():
+        near = np.array([[mask >> cell & 1 for cell in range(cells)] for mask in knight_masks(rows, columns)], bool)
+        later = np.flatnonzero(ply >= 2)
+        wrong[owner[later[~near[moves[later - 2], moves[later]]]]] = True
+        low, high, *_ = packed(positions)
+        wrong |= np.bitwise_count(low).astype(np.int64) + np.bitwise_count(high) + plies != cells
+        wrong |= is_over(positions)
+    if wrong.any():
+        index = int(np.flatnonzero(wrong)[0])
+        raise ValueError(
+            f"position {index}, {positions[index]}, is not one of legal moves on {positions.size} with both players "
+            "placed and a move to make"
+        )
+
+
+def is_over(positions: AnyPositions) -> NDArray[np.bool_]:
+    """Return bool[n]: whether the side to move has no move. It must have been placed."""
+    low, high, own, _ = packed(positions)
+    masks = knight_masks(*parse_size(positions.size))
+    near_low, near_high = (
+        np.array([mask >> shift & _WORD for mask in masks], np.uint64)[own] for shift in (0, _WORD_BITS)
+    )
+    over: NDArray[np.bool_] = (low & near_low | high & near_high) == 0
+    return over
 
 
 def _with_detail(
-    answers: BatchMoves, agent: Agent, positions: Positions, seeds: NDArray[np.uint64], is_cancelled: IsCancelled
+    answers: BatchMoves, agent: Agent, positions: AnyPositions, seeds: NDArray[np.uint64], is_cancelled: IsCancelled
 ) -> BatchMoves:
     """Add the details of the first failure, which compiled code cannot report, by asking again in Python.
 
@@ -236,14 +375,14 @@ def _columns(answers: BatchMoves) -> tuple[NDArray[Any], ...]:
 
 
 def _answer_interpreted(
-    agent: Agent, positions: Positions, seeds: NDArray[np.uint64], is_cancelled: IsCancelled
+    agent: Agent, positions: AnyPositions, seeds: NDArray[np.uint64], is_cancelled: IsCancelled
 ) -> BatchMoves:
     rows = []
     with opened_player(agent.open()) as player, detect_ctrl_c() as is_ctrl_c:
         for i in range(len(positions)):
             if is_cancelled():
                 raise CancelledError
-            rows.append(_ask(player, Board.from_moves(positions[i], positions.size), int(seeds[i]), is_ctrl_c))
+            rows.append(_ask(player, positions.board(i), int(seeds[i]), is_ctrl_c))
     columns = list(zip(*rows, strict=True)) or [()] * 5
     cells, failure, details, nodes, nanoseconds = columns
     reasons = np.array(failure, np.int8)

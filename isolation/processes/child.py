@@ -18,6 +18,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from queue import SimpleQueue
 from typing import Any, BinaryIO, Literal
 
@@ -38,11 +39,15 @@ class Setup:
         guard: restrictions of the process, see `sandbox.contain` and `sandbox.enter_sandbox`. They apply before
             anything is unpickled. Processes that run only the toolkit's code have none.
         folder: folder of the user's file, if any; errors are located in it, and a sandboxed process works in it.
+        imports: modules of the toolkit to import before the guard applies, as some cannot be imported under it.
+        scratch: folder for compiled code in a sandboxed process, where it may change files; none by default.
     """
 
     make: bytes
     guard: Guard = "contained"
     folder: str = ""
+    imports: tuple[str, ...] = ()
+    scratch: str = ""
 
 
 @dataclass(frozen=True)
@@ -129,10 +134,16 @@ def _restrain(setup: Setup) -> Callable[[], None]:
     """Restrict this process as the setup requires; return a function to be called before each question."""
     from isolation.processes.sandbox import contain, enter_sandbox
 
+    for name in setup.imports:
+        import_module(name)
     if setup.guard == "contained":
         return contain()
     if setup.guard == "sandboxed":
-        enter_sandbox(setup.folder)
+        if setup.scratch:
+            from isolation.compiling.code_cache import ENVIRONMENT_VARIABLE
+
+            os.environ[ENVIRONMENT_VARIABLE] = setup.scratch
+        enter_sandbox(setup.folder, setup.scratch)
     return lambda: None
 
 

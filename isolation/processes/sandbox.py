@@ -44,6 +44,8 @@ _FORBIDDEN = {
     **dict.fromkeys(("resource.setrlimit", "resource.prlimit"), "change its limits"),
 }  # fmt: skip
 """Forbidden audit events, with descriptions."""
+_IN_SCRATCH = ("os.mkdir", "os.remove", "os.rmdir")
+"""Audit events of changes that are permitted in the scratch folder, besides opening and renaming."""
 _UNHEARD = {
     **dict.fromkeys(("mkfifo", "mknod", "shm_open", "shm_unlink", "SemLock", "sem_unlink"), "change files"),
     "pidfd_send_signal": "signal other processes",
@@ -112,11 +114,12 @@ def _containing(started: mmap.mmap) -> Any:
     return audit
 
 
-def enter_sandbox(folder: str) -> None:
+def enter_sandbox(folder: str, scratch: str = "") -> None:
     """Restrict this process from now on; its working directory is a folder that it may read.
 
     It ends with its parent, its output is discarded, and it has a gigabyte of memory. Python code in it cannot start
-    processes, signal or slow down others, change files or use the network: such calls raise `PermissionError`.
+    processes, signal or slow down others, change files or use the network: such calls raise `PermissionError`. Only
+    in the folder `scratch`, an absolute path without links, it may change files: compiling needs that.
     """
     die_with_parent()
     allow_changes()
@@ -124,9 +127,9 @@ def enter_sandbox(folder: str) -> None:
     os.chdir(folder)
     _limit()
     sys.dont_write_bytecode = True
-    _seal()
+    _seal(scratch)
     _take_away()
-    sys.addaudithook(_auditor())
+    sys.addaudithook(_auditor(scratch))
 
 
 def _limit() -> None:
@@ -166,8 +169,8 @@ def landlock_version() -> int:
     return max(0, int(ctypes.CDLL(None).syscall(_CREATE, None, 0, 1)))
 
 
-def _seal() -> None:
-    """Make Linux refuse to change files and to signal processes outside the sandbox, for code of any kind.
+def _seal(scratch: str) -> None:
+    """Make Linux refuse to change files outside `scratch` and to signal other processes, for code of any kind.
 
     See landlock(7). Without Landlock, only Python enforces this.
     """
@@ -178,12 +181,14 @@ def _seal() -> None:
     refused = _CHANGES & ((1 << _RIGHTS.get(version, 15)) - 1)
     rules = (ctypes.c_uint64 * 3)(refused, 0, _SIGNALS if version >= 6 else 0)
     sealing = system.syscall(_CREATE, rules, ctypes.sizeof(rules), 0)
-    nowhere = os.open(os.devnull, os.O_RDONLY)
-    allowed = (refused & (_WRITE | _TRUNCATE)).to_bytes(8, sys.byteorder) + nowhere.to_bytes(4, sys.byteorder)
-    system.syscall(_ADD, sealing, 1, allowed, 0)
+    for path, rights in ((os.devnull, refused & (_WRITE | _TRUNCATE)), (scratch, refused)):
+        if path:
+            place = os.open(path, os.O_RDONLY)
+            allowed = rights.to_bytes(8, sys.byteorder) + place.to_bytes(4, sys.byteorder)
+            system.syscall(_ADD, sealing, 1, allowed, 0)
+            os.close(place)
     system.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     system.syscall(_RESTRICT, sealing, 0)
-    os.close(nowhere)
     os.close(sealing)
 
 
@@ -211,10 +216,19 @@ def _refusal(what: str, name: str) -> Any:
     return refuse
 
 
-def _auditor() -> Any:
+def _auditor(scratch: str) -> Any:
     """Return the audit hook of the sandbox; it holds references to all it needs, out of reach of later code."""
     forbidden, writing, nowhere, own, refusal = dict(_FORBIDDEN), _WRITING, os.devnull, os.getpid(), PermissionError
     no_module, is_instance, number, text, modules = ImportError, isinstance, int, str, frozenset(_NO_IMPORT)
+    own_folder, kind_of, paths_of = (
+        f"{scratch}/" if scratch else "",
+        type,
+        {"os.rename": 2, **dict.fromkeys(_IN_SCRATCH, 1)},
+    )
+
+    def is_own_file(path: Any) -> bool:
+        """Return whether a path is in the scratch folder; no links can be made that would lead out of it."""
+        return own_folder != "" and kind_of(path) is text and path.startswith(own_folder) and "/.." not in path
 
     def audit(event: str, arguments: tuple[Any, ...]) -> None:
         what = forbidden.get(event)
@@ -222,6 +236,9 @@ def _auditor() -> Any:
             what = None if arguments[0] == nowhere else "write files"
         if event == "open" and is_instance(arguments[1], text) and not what:  # C streams have a mode instead of flags
             what = None if arguments[0] == nowhere or not {*arguments[1]} & {*"wax+"} else "write files"
+        if what and (event == "open" or event in paths_of):
+            changed = arguments[: paths_of.get(event, 1)]
+            what = None if not [path for path in changed if not is_own_file(path)] else what
         if event == "import" and arguments[0] in modules:
             raise no_module(f"a player from a file may not import {arguments[0]} here")
         if event in ("os.kill", "os.killpg") and not (event == "os.kill" and arguments[0] == own):

@@ -2,7 +2,8 @@
 
 A parameter is a keyword-only argument whose default is a number: `def score(game, player, *, reach=0.5)`. Its range is
 declared with the constraints of `annotated_types`: `reach: Annotated[float, Interval(ge=0, le=2)] = 0.5`. Without a
-range, tools search from 0 to twice the default, or to the largest float. If the default is an integer, only integers
+range, tools search from 0 to twice the default, or to the largest float; from -1 to 1, or as far as its term deserves,
+if the default is 0.0. If the default is an integer, only integers
 are allowed, unless the parameter is annotated `float`. `layers: Literal[2, 3, 5] = 3` is a categorical parameter with
 integer values, whose order has no meaning. The parameters of a composite are those of its parts, and its named weights.
 """
@@ -54,6 +55,11 @@ class Parameter:
     def is_whole(self) -> bool:
         """Whether it takes integers only."""
         return isinstance(self.default, int)
+
+    @property
+    def is_unscaled(self) -> bool:
+        """Whether nothing says how large its values may be: it starts at 0, and no bound is declared."""
+        return not self.is_whole and self.default == 0 and (self.least, self.most) == (-math.inf, math.inf)
 
     def checked(self, value: float) -> float:
         """Check a value and convert it to the type that the heuristic expects.
@@ -362,7 +368,8 @@ def _parameter(name: str, default: float, hint: Any) -> Parameter:
     least, most = _bounds(constraints, isinstance(default, int))
     if not least <= default <= most:
         raise ParameterError(f"the default of {name}, {default:g}, is not within its range, {range_text(least, most)}")
-    low, high = sorted((0 * default, min(max(2 * default, -_LARGEST), _LARGEST)))
+    is_open = default == 0 and isinstance(default, float)
+    low, high = (-1.0, 1.0) if is_open else sorted((0 * default, min(max(2 * default, -_LARGEST), _LARGEST)))
     low, high = (least if least > -math.inf else low), (most if most < math.inf else high)
     if max(high, default) / 2 - min(low, default) / 2 > _LARGEST / 2:
         raise ParameterError(f"the range of {name}, {range_text(low, high)}, is too wide to search")

@@ -5,16 +5,17 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import TypeVar
 
 T = TypeVar("T")
 _TICK = 1.0
 _WAITING = 10
-_SHORTEST = 0.01
+_SHORTEST, _SOON = 0.01, 0.001
+_OWN_FILES = {contextmanager.__code__.co_filename, __file__}
+"""Where a timeout is entered and left."""
 
 
 class UserCodeTimeout(Exception):
@@ -24,23 +25,38 @@ class UserCodeTimeout(Exception):
 class _Alarm:
     """Signal handler that raises `UserCodeTimeout` once at most, and only while armed.
 
-    A second exception, raised while the first one leaves the timeout, would keep timers from being stopped.
+    A second exception, or one that is raised while the timeout is being entered or left, would keep timers from being
+    stopped. Then it rings again soon; and if the code ends before that, `check` raises.
     """
 
     def __init__(self, seconds: float) -> None:
-        self._seconds, self._is_armed = seconds, True
+        self._seconds, self.is_armed, self._is_late = seconds, True, False
 
     def ring(self, number: int, frame: FrameType | None) -> None:
-        if self._is_armed:
-            self._is_armed = False
-            raise UserCodeTimeout(f"takes longer than {self._seconds:g} s")
+        if not self.is_armed:
+            return
+        if frame is not None and frame.f_code.co_filename in _OWN_FILES:
+            self._is_late = True
+            signal.setitimer(signal.ITIMER_PROF if number == signal.SIGPROF else signal.ITIMER_REAL, _SOON)
+            return
+        self.is_armed = False
+        raise self._timeout
+
+    def check(self) -> None:
+        """Raise the timeout if it came due where it could not be raised, and the code has ended since."""
+        if self._is_late:
+            raise self._timeout
+
+    @property
+    def _timeout(self) -> UserCodeTimeout:
+        return UserCodeTimeout(f"takes longer than {self._seconds:g} s")
 
     @contextmanager
     def armed(self) -> Iterator[None]:
         try:
             yield
         finally:
-            self._is_armed = False
+            self.is_armed = False
 
 
 @contextmanager
@@ -74,6 +90,7 @@ def wall_timeout(seconds: float, meanwhile: tuple[float, Callable[[], None]] | N
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+    alarm.check()
 
 
 @contextmanager
@@ -93,10 +110,13 @@ def cpu_timeout(seconds: float) -> Iterator[None]:
     started, before, alarm = time.monotonic(), _queued(), _Alarm(seconds)
 
     def ring_unless_kept(number: int, frame: FrameType | None) -> None:
+        if not alarm.is_armed:
+            return
         taken = time.monotonic() - started
         left = min(seconds - taken + _kept_waiting(before, taken), _WAITING * seconds - taken)
         if left <= 0:
             alarm.ring(number, frame)
+            return
         signal.setitimer(signal.ITIMER_REAL, max(left, _SHORTEST))
 
     handlers = signal.signal(signal.SIGPROF, alarm.ring), signal.signal(signal.SIGALRM, ring_unless_kept)
@@ -110,22 +130,22 @@ def cpu_timeout(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGPROF, handlers[0])
         signal.signal(signal.SIGALRM, handlers[1])
+    alarm.check()
 
 
-def _queued() -> dict[Path, float]:
-    """Return for each thread of this process the seconds that it was ready to run but was not run; Linux only."""
-    queued = {}
-    for thread in Path("/proc/self/task").glob("*/schedstat"):
-        with suppress(OSError, IndexError, ValueError):  # the thread has ended
-            queued[thread] = int(thread.read_text().split()[1]) / 1e9
-    return queued
+def _queued() -> float | None:
+    """Return the seconds for which this thread was ready to run but was not run; None where Linux does not say it."""
+    try:
+        with open("/proc/thread-self/schedstat", "rb", buffering=0) as file:
+            return int(file.read().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return None
 
 
-def _kept_waiting(before: Mapping[Path, float], taken: float) -> float:
-    """Return the seconds since `before` in which the machine was too busy to run a thread; `taken` if unknown."""
-    if not before:
-        return taken
-    return sum(seconds - before.get(thread, 0.0) for thread, seconds in _queued().items())
+def _kept_waiting(before: float | None, taken: float) -> float:
+    """Return the seconds since `before` in which the machine was too busy to run this thread; `taken` if unknown."""
+    now = _queued()
+    return taken if before is None or now is None else now - before
 
 
 def run_with_watchdog(work: Callable[[], T], sign: Callable[[], object], seconds: float) -> T:

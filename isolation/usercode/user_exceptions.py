@@ -21,7 +21,7 @@ LONGEST_LINE = 500
 """Most characters of a line that contains more than such a text."""
 _LONGEST_READ = 20 * LONGEST_LINE
 _HOME = Path(__file__).parents[2]
-_PACKAGES = ("isolation", "heuristics", "experiments", "reports", "commands")
+_PACKAGES = ("isolation", "heuristics", "experiments", "reports", "knights_isolation", "isolation_cli")
 _name_of = type.__dict__["__name__"].__get__
 
 IsCtrlC = Callable[[BaseException], bool]

@@ -15,6 +15,7 @@ from isolation.editions.classic_board import Board
 from isolation.files.atomic_write import write_text
 from reports.analysis.analysis_tables import cost_table, opponents_table, verdict_table
 from reports.analysis.analysis_text import heading, leading_mistakes, mistake_words
+from reports.analysis.kept_pages import PAGE
 from reports.analysis.verdict_sentences import player_sentence, sentence_of
 from reports.charts.chart import RowChart
 from reports.charts.interval_rows import forest
@@ -32,7 +33,7 @@ def write_page(analysis: Analysis, path: Path, command: str) -> None:
         title=f"Analysis of {Path(analysis.contents.path).name}",
         heading=heading(analysis),
         verdicts=_verdicts(analysis),
-        charts=_charts(analysis),
+        charts=forests(analysis),
         sections=_sections(analysis),
         mistaken=name,
         pictures=[_picture(mistake, analysis.contents.size, name) for mistake in mistakes],
@@ -42,12 +43,18 @@ def write_page(analysis: Analysis, path: Path, command: str) -> None:
     write_text(path, page)
 
 
+def keep_page(analysis: Analysis, command: str) -> None:
+    """Write an analysis as a page into the first run that was played for it, where the lab finds it."""
+    for results in analysis.runs.values():
+        return write_page(analysis, results.sources[0].info.path / PAGE, command)
+
+
 def write_markdown(analysis: Analysis, path: Path, command: str) -> list[Path]:
     """Write an analysis as Markdown, with its forest plot as an SVG file beside it; return the files written."""
     written = [path]
     parts = [f"# Analysis of {Path(analysis.contents.path).name}", heading(analysis)]
     parts += [f"**{name}** {sentence}" for name, sentence in _verdicts(analysis)]
-    if charts := _charts(analysis):
+    if charts := forests(analysis):
         from reports.plots.draw_chart import draw_chart
         from reports.plots.style import save
 
@@ -70,7 +77,7 @@ def _verdicts(analysis: Analysis) -> list[tuple[str, str]]:
     return functions + [(player.name, player_sentence(player)) for player in analysis.players]
 
 
-def _charts(analysis: Analysis) -> list[RowChart]:
+def forests(analysis: Analysis) -> list[RowChart]:
     """Return forest plots of the runs at equal nodes and at equal cost."""
     charts = []
     for kind, words in _TITLES.items():

@@ -25,17 +25,21 @@ def describe_trial(name: str, trial: Trial, python_warnings: Sequence[str] = ())
 
     `python_warnings` are Python's warnings about the file.
     """
-    warnings = [f"Python warns: {warning}" for warning in python_warnings]
-    lines = (
+    lines = trial_lines(name, trial, python_warnings)
+    width = terminal_width() - (len(_INDENT) if is_terminal() else 0)
+    return "\n".join([name, *(indent(line if _is_command(line) else wrapped(line, width), _INDENT) for line in lines)])
+
+
+def trial_lines(name: str, trial: Trial, python_warnings: Sequence[str] = ()) -> list[str]:
+    """Return the findings of a trial of FILE:FUNCTION as sentences."""
+    return [
         *_compiling(trial),
         *_cost(trial),
-        *warnings,
+        *(f"Python warns: {warning}" for warning in python_warnings),
         *_soundness(name, trial),
         *_strength(trial),
         *_screening(trial),
-    )
-    width = terminal_width() - (len(_INDENT) if is_terminal() else 0)
-    return "\n".join([name, *(indent(line if _is_command(line) else wrapped(line, width), _INDENT) for line in lines)])
+    ]
 
 
 def _is_command(line: str) -> bool:

@@ -9,7 +9,7 @@ from experiments.analysis.analyse_file import Analysis, PlayerResult
 from experiments.analysis.gauntlets import Question
 from experiments.analysis.quick_trial import Trial
 from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.sample_size import WORTH
+from experiments.inference.contenders.sample_size import pairs_to_decide
 from isolation.checks.search_cost import Cost
 from isolation.rules.parameters import ParameterError, parameters_of
 from isolation.shell import command
@@ -19,8 +19,6 @@ _POSITION = re.compile(r" at Board\.from_moves\(.*?\)( for player \w+)?")
 """The position of a failed check, which a command shows instead."""
 DEAR = 1.2
 """Cost ratio to the baseline from which on a function is called slow."""
-_MOST_OPENINGS = 2000
-"""More openings than exist: a difference that needs them is too small to be detected."""
 
 
 def sentence_of(analysis: Analysis, name: str) -> str:
@@ -138,7 +136,7 @@ def _steps_for(analysis: Analysis, name: str) -> list[str]:
     if nodes.verdict == "better" and _has_parameters(analysis, name):
         tune = command("tune", f"ID:{reference}", *_limit_words(analysis))
         return [f"Tune the parameters of {name} by games: {tune}"]
-    if nodes.verdict == "no significant difference" and (pairs := _pairs_to_decide(nodes)):
+    if nodes.verdict == "no significant difference" and (pairs := pairs_to_decide(nodes)):
         decide = command("analyse", reference, "--pairs", pairs, *_limit_words(analysis))
         return [f"Decide about {name} with {pairs:,} openings instead of {nodes.openings:,}: {decide}"]
     return []
@@ -155,16 +153,3 @@ def _has_parameters(analysis: Analysis, name: str) -> bool:
         return bool(parameters_of(analysis.contents.functions[name]))
     except ParameterError:
         return False
-
-
-def _pairs_to_decide(comparison: Comparison) -> int:
-    """Return the number of openings with which a difference as large as this one would probably be significant.
-
-    0 if there are too few openings. The width of an interval is inversely proportional to the root of their number.
-    """
-    low, high = comparison.lead
-    half, lead = (high - low) / 2, abs(comparison.estimate)
-    if lead < WORTH / 4:
-        return 0
-    needed = comparison.openings * (1.5 * half / lead) ** 2
-    return math.ceil(needed / 100) * 100 if needed <= _MOST_OPENINGS else 0

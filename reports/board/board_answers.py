@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from isolation.processes.sandbox import limit_memory
@@ -30,7 +30,9 @@ from reports.board.resources import Resources, game, games
 CAN_SEARCH = sys.platform != "win32"
 """Whether searches and child processes are available on this system."""
 
-_ANSWERS: dict[type, Callable[[Any, Resources], dict[str, Any]]] = {
+Answers = Mapping[type, Callable[[Any, Resources], dict[str, Any]]]
+"""Functions that answer questions, by the question's type."""
+ANSWERS: Answers = {
     ValuesQuestion: lambda question, shelf: handlers.values(question, shelf.all_heuristics),
     GraphQuestion: lambda question, shelf: handlers.graph(question, shelf.all_heuristics),
     SolveQuestion: lambda question, shelf: handlers.exact(question),
@@ -50,23 +52,31 @@ class BoardAnswer(NamedTuple):
     body: str
 
 
+Answer = Callable[[object, Resources], BoardAnswer]
+"""Answers a question about the resources; in another process if it can be pickled."""
+
+
 def failed(status: int, why: str) -> BoardAnswer:
     """Return an answer with an error message."""
     return BoardAnswer(status, _json({"error": why}))
 
 
-def answering(shelf: Resources, memory: int) -> Callable[[object], tuple[Any, ...]]:
-    """Return a function that answers questions, in a process that may use at most `memory` additional bytes."""
-    limit_memory(memory)
+def answering(answer: Answer, shelf: Resources, memory: int) -> Callable[[object], tuple[Any, ...]]:
+    """Return a function that answers questions, in a process that may use at most `memory` additional bytes.
+
+    Memory 0 leaves the limit as it is, as a sandboxed process must.
+    """
+    if memory:
+        limit_memory(memory)
     return lambda question: tuple(answer(question, shelf))
 
 
-def answer(question: object, shelf: Resources) -> BoardAnswer:
+def answer(question: object, shelf: Resources, answers: Answers = ANSWERS) -> BoardAnswer:
     """Answer a question; failures become answers too."""
     if not CAN_SEARCH and isinstance(question, ValuesQuestion | GraphQuestion | MoveQuestion | SolveQuestion):
         return failed(400, "positions can be analysed on Linux and macOS only; here the board only shows games")
     try:
-        return BoardAnswer(200, _json(_ANSWERS[type(question)](question, shelf)))
+        return BoardAnswer(200, _json(answers[type(question)](question, shelf)))
     except MemoryError:
         return failed(400, "the request needs too much memory: request less")
     except (ValueError, OSError) as error:

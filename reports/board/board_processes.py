@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from isolation.processes.agent_pickling import recipe
-from isolation.processes.child import Setup
+from isolation.processes.child import Guard, Setup
 from isolation.processes.child_process import START_SECONDS, ChildProcess, exchange
-from reports.board.board_answers import CAN_SEARCH, BoardAnswer, answer, answering, failed
+from reports.board.board_answers import CAN_SEARCH, Answer, BoardAnswer, answer, answering, failed
 from reports.board.resources import Resources, packed
 
 _LONGEST_ANSWER = 1 << 26
@@ -55,13 +55,29 @@ ROOM = ServerLimits()
 class Processes:
     """Answers questions about the resources on a shelf; belongs to one event loop.
 
+    `answer` may be of a room above. Processes with a `guard` work in a `folder`, import the modules `imports` before,
+    may change files in `scratch`, have the guard's own limits, and answer only once, since user code may have tampered
+    with them.
+
     Raises:
         ValueError: something on the shelf cannot be used in another process.
     """
 
-    def __init__(self, shelf: Resources, room: ServerLimits = ROOM) -> None:
+    def __init__(
+        self,
+        shelf: Resources,
+        room: ServerLimits = ROOM,
+        answer: Answer = answer,
+        guard: Guard = "none",
+        folder: str = "",
+        imports: tuple[str, ...] = (),
+        scratch: str = "",
+    ) -> None:
         self._shelf = packed(shelf)
-        self._setup = Setup(recipe(answering, self._shelf, room.memory), "none")
+        self._here = answer
+        self._is_guarded = guard != "none"
+        memory = 0 if self._is_guarded else room.memory
+        self._setup = Setup(recipe(answering, answer, self._shelf, memory), guard, folder, imports, scratch)
         self._room = room
         self._short = asyncio.Semaphore(room.short_places)
         self._waiting = 0
@@ -73,7 +89,7 @@ class Processes:
     async def answer(self, question: object, page: str) -> BoardAnswer:
         """Answer a question of a page. Cancelling this task cancels the question."""
         if not CAN_SEARCH:
-            return await asyncio.to_thread(answer, question, self._shelf)
+            return await asyncio.to_thread(self._here, question, self._shelf)
         room = self._room
         if self._waiting >= room.waiting:
             return failed(503, "the board is busy: try again later")
@@ -99,8 +115,9 @@ class Processes:
                 if not await _is_done(asking, room.longest - room.short):
                     return failed(503, f"no answer within {room.longest:g} s: request less")
             board_answer = asking.result()
-            self._keep_or_end(process)
-            process = None
+            if not self._is_guarded:
+                self._keep_or_end(process)
+                process = None
             return board_answer
         except _Ended:
             return failed(500, "the process for this request has died")
@@ -115,8 +132,8 @@ class Processes:
                 asking.cancel()
 
     def prepare(self) -> None:
-        """Prepare a process for the next question; call it in the event loop."""
-        if not CAN_SEARCH:
+        """Prepare a process for the next question, if none is ready; call it in the event loop."""
+        if not CAN_SEARCH or self._idle:
             return
         preparing = asyncio.create_task(self._prepare())
         self._preparing.add(preparing)

@@ -19,7 +19,7 @@ from isolation.rules.notation import format_moves
 from reports.board.request_models import ExportQuestion, board_of
 from reports.board.resources import Resources, number_of, run_of
 from reports.pages.board_images import write_gif, write_png
-from reports.replay.replay import Replay, describe_ply, replay_of_row, replay_of_run
+from reports.replay.replay import Replay, captions_of, replay_of_row, replay_of_run
 from reports.replay.replay_page import replay_page
 
 TYPES = {"png": "image/png", "gif": "image/gif", "html": "text/html"}
@@ -80,8 +80,7 @@ def _png(question: ExportQuestion, shelf: Resources) -> bytes:
 
 def _gif(question: ExportQuestion, shelf: Resources) -> bytes:
     file, replay = BytesIO(), _replay(question, shelf)
-    captions = [describe_ply(replay, ply) for ply in range(len(replay.moves) + 1)]
-    write_gif(file, replay.moves, replay.size, captions)
+    write_gif(file, replay.moves, replay.size, captions_of(replay), replay.agents)
     return file.getvalue()
 
 

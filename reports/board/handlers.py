@@ -90,7 +90,7 @@ def graph(question: GraphQuestion, heuristics: Mapping[str, Heuristic]) -> dict[
 
 
 def move(question: MoveQuestion, agents: Mapping[str, Agent], seed: int) -> dict[str, Any]:
-    """Return an agent's move and its search data.
+    """Return an agent's move and its search data; in a game against a person without what the search found.
 
     `preparing` is the time of compiling or loading code before, in seconds.
 
@@ -108,6 +108,9 @@ def move(question: MoveQuestion, agents: Mapping[str, Agent], seed: int) -> dict
         raise ValueError(f"{agent.name} failed: {format_exception(error, _LONGEST_ERROR)}") from None
     if result.move not in board.legal_cells():
         raise ValueError(f"{agent.name} answered with an illegal move, cell {result.move}")
+    preparing = _worth_telling(time.perf_counter() - started - result.seconds)
+    if question.is_game:
+        return {"agent": agent.name, "move": result.move, "preparing": preparing}
     return {
         "agent": agent.name,
         "move": result.move,
@@ -116,14 +119,15 @@ def move(question: MoveQuestion, agents: Mapping[str, Agent], seed: int) -> dict
         "nodes": result.nodes,
         "ms": round(result.seconds * 1000, 1),
         "line": list(result.pv),
-        "preparing": _worth_telling(time.perf_counter() - started - result.seconds),
+        "preparing": preparing,
     }
 
 
 def exact(question: SolveQuestion) -> dict[str, Any]:
     """Return the winner under perfect play, the moves that keep the win, and a line of play to the end.
 
-    The winner is 1, 2 or null; `undecided` lists moves for which the time did not suffice.
+    The winner is 1, 2 or null; `undecided` lists moves for which the time did not suffice. During a game against a
+    person who has not asked, all is undecided.
 
     Raises:
         ValueError: the position is illegal, or cannot be solved.
@@ -131,6 +135,8 @@ def exact(question: SolveQuestion) -> dict[str, Any]:
     board = board_of(question.position)
     if not board.legal_cells():
         return {"winner": 2 - board.active_index, "moves": [], "undecided": [], "line": []}
+    if question.is_game:
+        return {"winner": None, "moves": [], "undecided": list(board.legal_cells()), "line": []}
     from isolation import solve
 
     solution = solve(board, Limit(ms=BRIEF_SOLVING_MS if question.brief else SOLVING_MS))

@@ -1,4 +1,4 @@
-"""Reject requests that do not come from the board's own page.
+"""Reject requests that do not come from the lab's own pages.
 
 Any page in a browser can send requests to this machine's own address. A request must therefore name the printed host,
 which fails for a page that has rebound its own host name to 127.0.0.1, and must not come from another origin.
@@ -32,17 +32,17 @@ HEADERS = {
 def refusal(method: str, path: str, headers: Mapping[str, str], port: int) -> str:
     """Return why a request is rejected; empty if it is accepted.
 
-    The page itself may be opened by a link from another site; all other requests must have the same origin.
+    Pages may be opened by links from other sites; all other requests must have the same origin.
     """
     hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
     if headers.get("host", "") not in hosts:
-        return f"this board answers at http://127.0.0.1:{port} only"
+        return f"this lab answers at http://127.0.0.1:{port} only"
     origin = headers.get("origin")
     if origin is not None and origin not in {f"http://{host}" for host in hosts}:
-        return "only the board's own page may send requests"
-    is_opening = method == "GET" and path == "/" and headers.get("sec-fetch-mode") == "navigate"
+        return "only the lab's own pages may send requests"
+    is_opening = method == "GET" and not path.startswith("/api/") and headers.get("sec-fetch-mode") == "navigate"
     if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and not is_opening:
-        return "only the board's own page may send requests"
+        return "only the lab's own pages may send requests"
     if method == "POST" and headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         return "requests must be application/json"
     return ""

@@ -50,21 +50,26 @@ class GraphQuestion(BaseModel):
 
 
 class MoveQuestion(BaseModel):
-    """Request for an agent's move."""
+    """Request for an agent's move; in a game against a person (`is_game`) the answer is the move alone."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     position: Position
     agent: Name
+    is_game: bool = False
 
 
 class SolveQuestion(BaseModel):
-    """Request for the winner; `brief` asks only for what is known soon."""
+    """Request for the winner; `brief` asks only for what is known soon.
+
+    `is_game`: a person who has not asked for it plays against an agent, so the answer says nothing.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     position: Position
     brief: bool = False
+    is_game: bool = False
 
 
 class GamesQuestion(BaseModel):
@@ -91,7 +96,7 @@ class ExploreQuestion(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    run: Annotated[str, Field(max_length=20)]
+    run: Name
     position: Position
 
 
@@ -115,7 +120,7 @@ class ExportQuestion(BaseModel):
     position: Position
     kind: Form
     names: tuple[Name, Name] = ("Player 1", "Player 2")
-    run: Annotated[str, Field(max_length=20)] = ""
+    run: Annotated[str, Field(max_length=200)] = ""
     game: Annotated[str, Field(max_length=20)] = ""
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import heuristics
 from experiments.exact.labels import has_labels
 from experiments.exchange.find_games import find_games, with_mistakes
+from experiments.record.run_directory import FACTS, runs_in
 from isolation.processes.agent_pickling import from_bytes, one_line, to_bytes
 from isolation.shell import command
 from reports.board.request_models import GameQuestion, GamesQuestion
@@ -28,14 +29,27 @@ Heuristic = Callable[[Any, Any], float]
 
 @dataclass(frozen=True)
 class Resources:
-    """Resources that the page can choose from. It identifies runs by their index, and the rest by name.
+    """Resources that the pages can choose from, by name.
 
-    `heuristics` and `agents` are those added to the toolkit's own.
+    `runs` are offered besides those that are in the folder `home` at the time; `heuristics` and `agents` are those
+    added to the toolkit's own.
     """
 
     runs: tuple[Path, ...] = ()
     heuristics: Mapping[str, Heuristic] = field(default_factory=dict)
     agents: Mapping[str, Agent] = field(default_factory=dict)
+    home: Path | None = None
+
+    def named_runs(self) -> dict[str, Path]:
+        """Return the runs by name, the latest first; of runs with the same name, the second is called NAME~2."""
+        found = [*self.runs, *(runs_in(self.home) if self.home else ())]
+        named: dict[str, Path] = {}
+        for run in sorted(dict.fromkeys(found), key=_begun, reverse=True):
+            name, number = run.resolve().name, 1
+            while (key := name if number == 1 else f"{name}~{number}") in named:
+                number += 1
+            named[key] = run
+        return named
 
     @property
     def all_heuristics(self) -> Mapping[str, Heuristic]:
@@ -49,7 +63,8 @@ def packed(shelf: Resources) -> Resources:
     Raises:
         ValueError: an added object depends on this process, for example through an open file.
     """
-    return Resources(shelf.runs, _Packed(_bytes_of(shelf.heuristics)), _Packed(_bytes_of(shelf.agents)))
+    added = _Packed(_bytes_of(shelf.heuristics)), _Packed(_bytes_of(shelf.agents))
+    return Resources(shelf.runs, *added, home=shelf.home)
 
 
 class _Packed(Mapping[str, Any]):
@@ -118,23 +133,31 @@ def game(question: GameQuestion, shelf: Resources) -> dict[str, Any]:
 
 
 def number_of(text: str) -> int:
-    """Parse the number of a run or a game in a request.
+    """Parse the number of a game in a request.
 
     Raises:
         ValueError: it is not a number.
     """
     if not re.fullmatch("[0-9]{1,18}", text):
-        raise ValueError("run and game ids must be whole numbers of at most 18 digits")
+        raise ValueError("game ids must be whole numbers of at most 18 digits")
     return int(text)
 
 
-def run_of(shelf: Resources, text: str) -> Path:
-    """Return the run with a requested index.
+def run_of(shelf: Resources, name: str) -> Path:
+    """Return the run with a requested name.
 
     Raises:
         ValueError: there is none.
     """
-    number = number_of(text)
-    if number >= len(shelf.runs):
-        raise ValueError(f"no run {number}: this board was started with {len(shelf.runs)} runs")
-    return shelf.runs[number]
+    runs = shelf.named_runs()
+    if name not in runs:
+        raise ValueError(f"no run {name!r} among the {len(runs)} here")
+    return runs[name]
+
+
+def _begun(run: Path) -> float:
+    """Return when a run was planned, in seconds; a run that has not begun is the latest."""
+    try:
+        return (run / FACTS).stat().st_mtime
+    except OSError:
+        return float("inf")

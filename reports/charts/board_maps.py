@@ -9,10 +9,13 @@ import numpy as np
 from experiments.exact.board_solving import BoardSummary
 from experiments.statistics.first_placements import FEWEST, Placement, commonest_size, visits
 from experiments.statistics.run_results import RunResults
+from experiments.verdicts.opening_leads import OpeningLead
 from isolation.rules.geometry import canonical_opening, parse_size
 from isolation.rules.notation import cell_name, column_name
-from reports.charts.chart import Boards, Cell, Grid, strength
-from reports.text.cell_values import estimate_of, pluralise
+from reports.charts.chart import Boards, Cell, Grid, signed, strength
+from reports.text.cell_values import Points, estimate_of, pluralise
+
+_STRONGEST_LEAD = 0.2
 
 
 def placement_maps(
@@ -40,12 +43,39 @@ def placement_maps(
     return Boards("Win rate by first placement, in per cent", tuple(boards), note)
 
 
+def lead_map(
+    contender: str, leads: Sequence[OpeningLead], size: tuple[int, int], links: Mapping[int, str]
+) -> Boards | None:
+    """Return a map of a contender's difference to the baseline by the first cell, linked to a game that decided it."""
+    if not leads:
+        return None
+    cells: dict[int, Cell] = {}
+    for one in leads:
+        for cell in one.cells:
+            tooltip = (
+                f"{cell_name(cell, size[1])}: {Points(one.lead).text} points, {pluralise(one.openings, 'opening')}"
+            )
+            text = signed(round(100 * one.lead))
+            cells[cell] = Cell(text, strength(one.lead, _STRONGEST_LEAD), tooltip, links.get(one.cell, ""))
+    most, least = (pick(leads, key=lambda one: one.lead) for pick in (max, min))
+    title = f"{contender} gains {Points(most.lead).text} after a first placement on {cell_name(most.cell, size[1])}"
+    if least is not most:
+        title += f", {Points(least.lead).text} after {cell_name(least.cell, size[1])}"
+    note = (
+        f"Points compared with the baseline by the first cell of the opening; symmetric cells are counted together; "
+        f"blank: fewer than {FEWEST} openings. Single cells are uncertain."
+    )
+    return Boards(title, (_board("", size, cells),), note)
+
+
 def visit_map(findings: RunResults) -> Boards | None:
     """Return a map of the share of games in which a cell was visited."""
     shares, size = visits(findings), commonest_size(findings)
     if shares is None or size is None:
         return None
-    cells = {cell: Cell(f"{100 * share:.0f}", -strength(share, 1.0)) for cell, share in enumerate(shares)}
+    cells = {
+        cell: Cell(f"{100 * share:.0f}", strength(share, 1.0), is_amount=True) for cell, share in enumerate(shares)
+    }
     return Boards("Visited cells", (_board("share of games that visited the cell, in per cent", size, cells),))
 
 
@@ -54,7 +84,10 @@ def refutation_maps(summary: BoardSummary) -> Boards:
     rows, columns = size = parse_size(summary.size)
     counts = np.array([len(cells) for cells in summary.refutations])
     span = max(1, int(np.ptp(counts)))
-    overview = {cell: Cell(str(count), strength(count - counts.min(), span)) for cell, count in enumerate(counts)}
+    overview = {
+        cell: Cell(str(count), strength(count - counts.min(), span), is_amount=True)
+        for cell, count in enumerate(counts)
+    }
     details = []
     for first in range(rows * columns):
         if canonical_opening([first], rows, columns) == (first,):

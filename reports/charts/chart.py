@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Form = Literal["line", "band", "points"]
+Form = Literal["line", "band", "points", "steps"]
 COLOURS = 6
 """Number of lines of a plot with colours of their own; the others are grey."""
 _TICKS = 6
@@ -33,7 +33,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Row:
-    """A value with its interval (infinite ends are open); `wide` is a fainter interval behind it."""
+    """A value with its interval (infinite ends are open); with `inner`, a bolder one inside it."""
 
     name: str
     role: str
@@ -41,7 +41,7 @@ class Row:
     low: float
     high: float
     text: str
-    wide: tuple[float, float] | None = None
+    inner: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -57,23 +57,36 @@ class RowChart:
 
 @dataclass(frozen=True)
 class Cell:
-    """A coloured cell: text, strength of its colour (−100 to 100), tooltip and link."""
+    """A coloured cell: text, strength of its colour (−100 to 100), tooltip and link.
+
+    Differences are blue above 0 and orange below; amounts (`is_amount`) have one sequential blue.
+    """
 
     text: str
     strength: int
     tooltip: str = ""
     link: str = ""
+    is_amount: bool = False
+
+    @property
+    def sign(self) -> str:
+        """The kind of its colour: + and - for differences, = for amounts, 0 for none."""
+        return "=" if self.is_amount else "+" if self.strength > 0 else "-" if self.strength < 0 else "0"
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A coloured table, or a board."""
+    """A coloured table, or a board.
+
+    With `ranks`, columns and rows are the same agents by rank: columns are headed by it, and rows begin with it.
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Cell, ...]], ...]
     corner: str = "agent"
     note: str = ""
+    ranks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,9 +102,9 @@ class Boards:
 
 @dataclass(frozen=True)
 class Series:
-    """Points over two axes: a line with intervals, a line in a band, or separate points.
+    """Points over two axes: a line with intervals, a line in a band, separate points, or a dashed staircase.
 
-    `role` determines the colour: a number, baseline, chance, other or a verdict. `is_named` adds the name at the point.
+    `role` determines the colour: a number, baseline, chance, other or a verdict. Names of points are written at them.
     """
 
     name: str
@@ -103,7 +116,6 @@ class Series:
     form: Form = "line"
     tooltip: str = ""
     link: str = ""
-    is_named: bool = False
 
 
 @dataclass(frozen=True)
@@ -119,7 +131,7 @@ class Panel:
     @property
     def legend(self) -> list[tuple[str, str]]:
         """Role and name of every coloured line, and the number of other ones."""
-        lines = [series for series in self.series if series.form != "points" and series.name]
+        lines = [series for series in self.series if series.form in ("line", "band") and series.name]
         named = [(line.role, line.name) for line in lines if line.role != "other"]
         others = len(lines) - len(named)
         return named + ([("other", f"{others} other{'s' if others > 1 else ''}")] if others else [])
@@ -131,6 +143,25 @@ class Plot:
 
     title: str
     panels: tuple[Panel, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The last position of a game, with a caption."""
+
+    size: str
+    moves: tuple[int, ...]
+    caption: str
+
+
+@dataclass(frozen=True)
+class Card:
+    """A run at a glance: its finding, the forest, and some games."""
+
+    title: str
+    rows: RowChart
+    pictures: tuple[Picture, ...]
     note: str = ""
 
 

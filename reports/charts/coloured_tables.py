@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import fmean
 
+from experiments.inference.bradley_terry import Ratings
 from experiments.inference.standings import matchups
 from experiments.statistics.calibration import BANDS, FEWEST_SCORES, band_auc, scores_of
 from experiments.statistics.run_results import RunResults
@@ -13,6 +15,7 @@ from experiments.verdicts.contender_verdicts import Verdicts
 from reports.charts.chart import Cell, Grid, strength
 from reports.text.cell_values import Points, Share
 
+UNRANKED = "–"
 _STRONGEST_LEAD = 0.12
 
 
@@ -47,14 +50,27 @@ def leads(findings: RunResults, verdicts: Verdicts | None) -> dict[tuple[str, st
 
 
 def differences(
-    findings: RunResults, leads: Mapping[tuple[str, str], Lead], links: Mapping[tuple[str, str], str]
+    findings: RunResults,
+    leads: Mapping[tuple[str, str], Lead],
+    links: Mapping[tuple[str, str], str],
+    ratings: Ratings,
+    title: str = "",
 ) -> Grid | None:
-    """Return leads as a table of agents by opponents, linked to games; the baseline's row has its win rates."""
-    opponents = findings.in_order({other for _, other in leads})
+    """Return leads as a table of agents by opponents, linked to games; the baseline's row has its win rates.
+
+    Agents and opponents are in the order of their mean leads; the baseline is last. Where all meet all, rows and
+    columns are both in the order of rank.
+    """
+    agents, opponents = (_by_lead(findings, leads, side) for side in (0, 1))
     if not opponents:
         return None
+    ranks: dict[str, str] = {}
+    if findings.baseline is None and set(agents) == set(opponents):
+        ranks = {rating.agent: str(rank) for rating, rank in zip(ratings.ratings, ratings.ranks, strict=True)}
+        ranks |= {name: UNRANKED for name in agents if name not in ranks}
+        agents = opponents = [name for name in ranks if name in agents]
     rows = []
-    for name in findings.in_order(findings.measured):
+    for name in sorted(agents, key=lambda name: name == findings.baseline):
         is_baseline = name == findings.baseline
         cells = (_lead_cell(findings, leads.get((name, other)), is_baseline, links.get((name, other), ""))
                  for other in opponents)  # fmt: skip
@@ -62,7 +78,17 @@ def differences(
     note = "Win rates in percentage points above 50 %."
     if findings.baseline is not None:
         note = "Win rates compared with the baseline, in percentage points. The baseline's row shows its win rate."
-    return Grid("Win rate by opponent", tuple(opponents), tuple(rows), note=note)
+    corner = "rank, agent" if ranks else "agent"
+    numbers = tuple(ranks[name] for name in agents) if ranks else ()
+    return Grid(title or "Win rate by opponent", tuple(opponents), tuple(rows), corner, note, numbers)
+
+
+def _by_lead(findings: RunResults, leads: Mapping[tuple[str, str], Lead], side: int) -> list[str]:
+    """Return the agents (side 0) or the opponents (side 1) of leads, the largest mean lead first."""
+    of_names: dict[str, list[float]] = {}
+    for pair, lead in leads.items():
+        of_names.setdefault(pair[side], []).append(0.0 if math.isnan(lead.lead) else lead.lead)
+    return sorted(findings.in_order(of_names), key=lambda name: -fmean(of_names[name]))
 
 
 def _lead_cell(findings: RunResults, lead: Lead | None, is_baseline: bool, link: str) -> Cell:
@@ -84,7 +110,10 @@ def calibration(findings: RunResults) -> Grid | None:
     rows = []
     for name in names:
         values = [scores[name].auc, *(band_auc(scores[name], band) for band in bands)]
-        cells = (Cell("–", 0) if math.isnan(auc) else Cell(f"{auc:.2f}", strength(auc - 0.5, 0.5)) for auc in values)
+        cells = (
+            Cell("–", 0) if math.isnan(auc) else Cell(f"{auc:.2f}", strength(auc - 0.5, 0.5), is_amount=auc >= 0.5)
+            for auc in values
+        )
         rows.append((name, tuple(cells)))
     columns = ("all", *(f"{first + 1}–{last + 1}" for first, last in bands))
     note = (

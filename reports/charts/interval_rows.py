@@ -2,39 +2,82 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from experiments.inference.bradley_terry import Ratings
 from experiments.inference.contenders.baseline_comparison import Comparison
 from experiments.inference.contenders.head_to_head import HeadToHead
+from experiments.record.tries import Try
 from experiments.statistics.move_statistics import Distribution, game_lengths, searched
 from experiments.statistics.run_results import RunResults
 from experiments.verdicts.contender_verdicts import Verdicts
 from reports.charts.chart import Row, RowChart, fit_axis, signed
 from reports.text.cell_values import Elo, Points
+from reports.text.wording import finding_title
 
+_LUCK = "Dotted: the baseline against itself, what chance does."
+_MOST_TRIES = 40
 _SPREAD = "Thin: 90 % of the values, thick: half of them, dot: median."
 
 
 def forest(findings: RunResults, verdicts: Verdicts) -> RowChart | None:
-    """Return every contender's difference to the baseline, with joint intervals of all contenders."""
+    """Return every contender's difference to the baseline, largest first, with its joint and its own interval."""
     all_claims: list[Comparison | HeadToHead] = [*verdicts.comparisons, *verdicts.duels]
     claims = {claim.contender: claim for claim in all_claims if not claim.is_empty}
     if not claims:
         return None
     rows = []
-    for name in findings.in_order(claims):
+    ranked = sorted(findings.in_order(claims), key=lambda name: -claims[name].estimate)
+    for name in sorted(ranked, key=lambda name: name in verdicts.controls):
         claim = claims[name]
         role = "control" if name in verdicts.controls else claim.verdict
-        low, high = claim.lead
-        rows.append(Row(name, role, 100 * claim.estimate, 100 * low, 100 * high, Points(claim.estimate).text))
+        low, high = (100 * end for end in claim.lead)
+        inner = _alone(claim) if verdicts.family > 1 and role != "control" else None
+        rows.append(Row(name, role, 100 * claim.estimate, low, high, Points(claim.estimate).text, inner))
     ends = [end for row in rows for end in (row.low, row.value, row.high)]
     return RowChart(
-        f"Win rate compared with {verdicts.baseline}",
+        finding_title(verdicts) or f"Win rate compared with {verdicts.baseline}",
         tuple(rows),
         fit_axis("difference from the baseline in percentage points", [0.0, *ends], signed),
         0.0,
-        "Simultaneous 95 % intervals (the control's is individual); better or worse: the interval excludes 0.",
+        " ".join(
+            [
+                "95 % intervals; thin: for all contenders at once, thick: for one alone. "
+                if verdicts.family > 1
+                else "",
+                "Blue better, orange worse: the interval excludes 0. Grey: no significant difference.",
+                _LUCK if verdicts.controls else "",
+            ]
+        ).strip(),
+    )
+
+
+def _alone(claim: Comparison | HeadToHead) -> tuple[float, float]:
+    """Return the interval of a claim by itself, in points above the baseline."""
+    if isinstance(claim, HeadToHead):
+        return 200 * claim.rate.low - 100, 200 * claim.rate.high - 100
+    return 100 * claim.difference.low, 100 * claim.difference.high
+
+
+def tries_chart(tries: Mapping[int, Try]) -> RowChart | None:
+    """Return the latest tries by their numbers in the log, each as a difference to its baseline; None without any."""
+    rows = []
+    for number, each in list(tries.items())[-_MOST_TRIES:]:
+        estimate, low, high = each.difference
+        role = "better" if low > 0 else "worse" if high < 0 else ""
+        name = f"{number} {each.command}: {each.agent}"
+        rows.append(Row(name, role, estimate, low, high, Points(estimate / 100).text))
+    if not rows:
+        return None
+    values = [value for row in rows for value in (row.low, row.value, row.high)]
+    return RowChart(
+        f"The latest {len(rows)} of {len(tries)} tries" if len(tries) > len(rows) else "Tries, the first on top",
+        tuple(rows),
+        fit_axis("difference from the baseline in percentage points", [0.0, *values], signed),
+        0.0,
+        "95 % intervals, each as it was reported: not corrected for the number of tries. The best of many is too high.",
     )
 
 
@@ -76,8 +119,8 @@ def _spread(title: str, values: Distribution, label: str, is_log: bool = False) 
     for name, quantiles in zip(values.names, values.quantiles((0.05, 0.25, 0.5, 0.75, 0.95)), strict=True):
         if not np.isnan(quantiles).any():
             least, lower, median, upper, most = quantiles.tolist()
-            rows.append(Row(name, "", median, lower, upper, f"{median:,.0f}", (least, most)))
+            rows.append(Row(name, "", median, least, most, f"{median:,.0f}", (lower, upper)))
     if not rows:
         return None
-    ends = [end for row in rows for end in row.wide or ()]
+    ends = [end for row in rows for end in (row.low, row.high)]
     return RowChart(title, tuple(rows), fit_axis(label, ends, is_log=is_log, is_whole=True), None, _SPREAD)

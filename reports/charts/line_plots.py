@@ -105,7 +105,7 @@ def _lines(title: str, series: Sequence[Series], x: Axis, label: str, note: str)
 def strength_by_cost(
     findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], links: Mapping[str, str]
 ) -> Plot | None:
-    """Plot differences to the baseline by cost per node; contenders on the cost–strength frontier are named."""
+    """Plot differences to the baseline with their intervals by cost per node, and the cost–strength frontier."""
     compared = [
         (comparison, costs[comparison.contender].times, 100 * comparison.difference.estimate)
         for comparison in verdicts.comparisons
@@ -116,20 +116,32 @@ def strength_by_cost(
     series = []
     for comparison, cost, lead in sorted(compared, key=lambda row: -row[2]):
         name = comparison.contender
-        is_beaten = any(other_cost < cost and other_lead > lead for _, other_cost, other_lead in compared)
         tooltip = f"{name}: {Points(lead / 100).text} points, {Ratio(cost).text} the processor time"
         link = links.get(name, "")
-        dot = Series(name, comparison.verdict, (cost,), (lead,), (), (), "points", tooltip, link, not is_beaten)
-        series.append(dot)
+        low, high = ((100 * end,) for end in comparison.lead)
+        series.append(Series(name, comparison.verdict, (cost,), (lead,), low, high, "points", tooltip, link))
+    frontier = sorted((dot for dot in series if not _is_beaten(dot, series)), key=lambda dot: dot.x)
+    steps = Series("", "other", tuple(dot.x[0] for dot in frontier), tuple(dot.y[0] for dot in frontier), form="steps")
     ratios = [1.0, *(cost for _, cost, _ in compared)]
     marks = [2.0**power for power in range(math.floor(math.log2(min(ratios))), math.ceil(math.log2(max(ratios))) + 1)]
     x = fit_axis("time per node compared with the baseline", ratios, "{:.2g} ×".format, is_log=True, marks=marks)
-    y = fit_axis("difference in percentage points", [0.0, *(lead for *_, lead in compared)], signed)
-    note = (
-        "Up: stronger at this limit. Right: higher cost per node. Contenders on the cost–strength frontier are "
-        "labelled where there is room."
+    y = fit_axis(
+        "difference in percentage points", [0.0, *(100 * end for row in compared for end in row[0].lead)], signed
     )
-    return Plot("Strength and cost", (Panel("Strength and cost", tuple(series), x, y, 0.0),), note)
+    note = (
+        "Up: stronger at this limit. Right: higher cost per node. Dashed: the best for its cost. Bars: joint 95 % "
+        "intervals."
+    )
+    return Plot(_cost_title(frontier), (Panel("Strength and cost", (*series, steps), x, y, 0.0),), note)
+
+
+def _is_beaten(dot: Series, others: Sequence[Series]) -> bool:
+    return any(other.x[0] < dot.x[0] and other.y[0] > dot.y[0] for other in others)
+
+
+def _cost_title(frontier: Sequence[Series]) -> str:
+    best = max(frontier, key=lambda dot: dot.y[0])
+    return f"Nothing stronger than {best.name}, at {Ratio(best.x[0]).text} the cost of a node"
 
 
 def score_curves(findings: RunResults, agent: str) -> Plot | None:

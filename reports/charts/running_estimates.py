@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -36,8 +37,26 @@ def _distance_from_decision(claim: Comparison | HeadToHead) -> float:
     return abs(abs((low + high) / 2) / half - 1) if half else math.inf
 
 
-def running(findings: RunResults, agents: Sequence[str] | None = None) -> Plot | None:
-    """Plot the running estimate of these agents (default: all) after each pair or opening, with its 95 % band."""
+@dataclass(frozen=True)
+class Estimates:
+    """Anytime-valid estimates by agent after each `unit`: differences to the baseline, or else win rates."""
+
+    sequences: Mapping[str, ConfidenceSequence]
+    is_difference: bool
+    unit: str
+
+    @property
+    def axis(self) -> Axis:
+        """The shared axis, scaled to the current intervals, not to the wide initial ones."""
+        return _height(list(self.sequences.values()), self.is_difference)
+
+    def percent(self, shares: Floats) -> Floats:
+        """Convert shares to per cent; shares that encode differences become points."""
+        return _percent(shares, self.is_difference)
+
+
+def estimates(findings: RunResults, agents: Sequence[str] | None = None) -> Estimates:
+    """Return the running estimates of these agents (default: all that are measured) that have any."""
     if findings.baseline is not None and findings.contenders:
         tests = [test for test in run_tests(findings, 0, 10) if agents is None or test.contender in agents]
         sequences = {test.contender: test.live for test in tests}
@@ -49,23 +68,29 @@ def running(findings: RunResults, agents: Sequence[str] | None = None) -> Plot |
         }
         is_difference, unit = False, "openings"
     sequences = {name: sequences[name] for name in findings.in_order(sequences) if sequences[name].values.size}
-    if not sequences:
+    return Estimates(sequences, is_difference, unit)
+
+
+def running(findings: RunResults, agents: Sequence[str] | None = None) -> Plot | None:
+    """Plot the running estimate of these agents (default: all) after each pair or opening, with its 95 % band."""
+    found = estimates(findings, agents)
+    if not found.sequences:
         return None
-    y = _height(list(sequences.values()), is_difference)
-    x = fit_axis(f"{unit} played", [1, *(sequence.values.size for sequence in sequences.values())], is_whole=True)
+    y, lengths = found.axis, [sequence.values.size for sequence in found.sequences.values()]
+    x = fit_axis(f"{found.unit} played", [1, *lengths], is_whole=True)
     panels = tuple(
-        Panel(name, (_series(name, sequence, is_difference),), x, y, 0.0 if is_difference else 50.0)
-        for name, sequence in sequences.items()
+        Panel(name, (band(name, sequence, found),), x, y, 0.0 if found.is_difference else 50.0)
+        for name, sequence in found.sequences.items()
     )
     note = "Estimate after each opening, with a 95 % band that is valid at all times simultaneously."
     return Plot("Running estimates", panels, note)
 
 
-def _series(name: str, sequence: ConfidenceSequence, is_difference: bool) -> Series:
-    size = sequence.values.size
-    at = np.unique(np.linspace(0, size - 1, _MAX_POINTS).astype(np.int64))
+def band(name: str, sequence: ConfidenceSequence, found: Estimates, points: int = _MAX_POINTS) -> Series:
+    """Return the course of an agent's estimate as a line in a band."""
+    at = np.unique(np.linspace(0, sequence.values.size - 1, points).astype(np.int64))
     mean, low, high = (
-        tuple(_percent(values[at], is_difference).tolist()) for values in (sequence.mean, sequence.low, sequence.high)
+        tuple(found.percent(values[at]).tolist()) for values in (sequence.mean, sequence.low, sequence.high)
     )
     return Series(name, "0", tuple((at + 1.0).tolist()), mean, low, high, "band")
 

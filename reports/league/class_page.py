@@ -10,6 +10,7 @@ from experiments.league.entries import LeagueEntries
 from experiments.league.league_results import Results, forfeited
 from isolation.shell import command
 from reports.charts.chart import Cell, Grid, strength
+from reports.charts.coloured_tables import UNRANKED
 from reports.charts.interval_rows import ladder
 from reports.league.league_tables import (
     checks_section,
@@ -74,7 +75,7 @@ def _reasons(results: Results) -> Section:
 
 def _meetings(results: Results) -> Grid:
     """Return games won by player and opponent, both in the order of the ranking."""
-    numbers = {agent: str(rank or _UNRANKED) for agent, rank in results.ranks.items()}
+    ranks = {agent: str(rank or UNRANKED) for agent, rank in results.ranks.items()}
     won: Counter[tuple[str, str]] = Counter()
     met: Counter[tuple[str, str]] = Counter()
     for game in results.games:
@@ -82,14 +83,8 @@ def _meetings(results: Results) -> Grid:
         won[winner, loser] += 1
         met[winner, loser] += 1
         met[loser, winner] += 1
-    rows = [
-        (f"{number} {name}", tuple(_met(won[name, other], met[name, other], name, other) for other in numbers))
-        for name, number in numbers.items()
-    ]
-    return Grid("Games won", tuple(numbers.values()), tuple(rows), "rank, player")
-
-
-_UNRANKED = "–"
+    rows = [(name, tuple(_met(won[name, other], met[name, other], name, other) for other in ranks)) for name in ranks]
+    return Grid("Games won", tuple(ranks), tuple(rows), "rank, player", ranks=tuple(ranks.values()))
 
 
 def _met(won: int, met: int, name: str, other: str) -> Cell:

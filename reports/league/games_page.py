@@ -10,7 +10,7 @@ from experiments.league.league_results import Game, Results
 from reports.league.page_paths import page_of
 from reports.pages.templates import page_template, policy_of
 from reports.replay.replay import Replay, describe_end
-from reports.replay.replay_page import board_style, bundle, embedded
+from reports.replay.replay_page import bundle, embedded
 
 _SCRIPTS = ("game.js", "board.js", "games.js")
 
@@ -26,7 +26,6 @@ def games_page(agent: str, results: Results) -> str:
         title=f"Games of {agent}",
         agent=agent,
         back=page_of(agent),
-        style=board_style(),
         script=Markup(script),
         script_hash=policy_of(script),
         games=Markup(embedded(games)),

@@ -39,14 +39,19 @@ def write_png(file: Path | BinaryIO, board: Board, marks: Annotations | None = N
 
 
 def write_gif(
-    file: Path | BinaryIO, moves: Sequence[int], size: str, captions: Sequence[str], seconds: float = 1.0
+    file: Path | BinaryIO,
+    moves: Sequence[int],
+    size: str,
+    captions: Sequence[str],
+    players: tuple[str, ...] = (),
+    seconds: float = 1.0,
 ) -> None:
     """Write a game as an animated GIF; the last position is shown three times as long as the others.
 
-    `captions` has one line for every position, starting with the empty board.
+    `captions` has one line for every position, starting with the empty board; `players` are the names of the legend.
     """
     frames = [
-        to_image(Board.from_moves(moves[:ply], size), marks=Annotations(caption=caption), scale=1.5)
+        to_image(Board.from_moves(moves[:ply], size), marks=Annotations(caption=caption, players=players), scale=1.5)
         for ply, caption in enumerate(captions)
     ]
     # One palette for all frames keeps the colours of unchanged parts and the file small.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from experiments.statistics.first_placements import FEWEST, Placement
 from experiments.statistics.run_results import RunResults
 from experiments.verdicts.example_games import ExampleGame, Key, games_by_opponent, games_by_placement
+from experiments.verdicts.opening_leads import OpeningLead
 from isolation.rules.geometry import parse_size
 from isolation.rules.notation import cell_name, format_moves
 from isolation.shell import command
@@ -29,15 +30,20 @@ class LinkedGame:
 
 @dataclass(frozen=True)
 class Links:
-    """Link targets by agent and opponent, and by first cell and whether it was placed first; and the games."""
+    """Link targets by agent and opponent, by first cell and whether it was placed first, and by a lead's first cell."""
 
     by_opponent: Mapping[tuple[str, str], str]
     by_placement: Mapping[tuple[int, bool], str]
+    by_opening: Mapping[int, str]
     games: tuple[LinkedGame, ...]
 
 
 def links_to_games(
-    findings: RunResults, leads: Mapping[tuple[str, str], float], placements: Iterable[Placement]
+    findings: RunResults,
+    leads: Mapping[tuple[str, str], float],
+    placements: Iterable[Placement],
+    contender: str,
+    openings: Iterable[OpeningLead],
 ) -> Links:
     """Choose an example game for each lead and each first placement on the map; each game is listed once."""
     by_opponent = games_by_opponent(findings, leads)
@@ -47,7 +53,11 @@ def links_to_games(
         games.setdefault(_anchor(game), _linked(findings, game, _lead_words(findings, game, agent, opponent)))
     for (cell, is_first), game in by_placement.items():
         games.setdefault(_anchor(game), _linked(findings, game, _placement_words(game, cell, is_first)))
-    return Links(_places(by_opponent), _places(by_placement), tuple(games.values()))
+    by_opening = {lead.cell: lead.game for lead in openings if lead.game}
+    for game in by_opening.values():
+        opponent = next(name for name in game.agents if name != contender)
+        games.setdefault(_anchor(game), _linked(findings, game, _lead_words(findings, game, contender, opponent)))
+    return Links(_places(by_opponent), _places(by_placement), _places(by_opening), tuple(games.values()))
 
 
 def _places(games: Mapping[Key, ExampleGame]) -> dict[Key, str]:

@@ -21,6 +21,7 @@ from experiments.statistics.first_placements import commonest_size, placements
 from experiments.statistics.run_results import RunResults
 from experiments.verdicts.best_of import read_contest
 from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
+from experiments.verdicts.opening_leads import leads_by_opening
 from isolation.checks.search_cost import Cost
 from isolation.files.atomic_write import write_text
 from isolation.shell import command
@@ -28,6 +29,7 @@ from reports.charts import board_maps, coloured_tables, interval_rows, line_plot
 from reports.charts.chart import Plot
 from reports.charts.running_estimates import nearest_to_decision, running
 from reports.pages.example_links import links_to_games
+from reports.pages.next_steps import next_steps
 from reports.pages.section_titles import titles_of
 from reports.pages.templates import data_url, page_template, script_of
 from reports.tables.accuracy import accuracy_sections, theory_section
@@ -105,6 +107,8 @@ def report_page(findings: RunResults) -> str:
         title=_title(findings),
         facts=_facts(findings),
         headline=headline(findings, verdicts),
+        first_sentences=1 + len(_warnings(findings)),
+        steps=next_steps(findings, verdicts, costs),
         titles=titles_of(findings, verdicts, costs, ratings),
         verdicts=_verdict_sections(findings, verdicts, costs),
         more_columns=_MORE_COLUMNS,
@@ -136,7 +140,10 @@ def _charts(
     """Return the charts for the template by name; None or empty if there is nothing to draw."""
     size, first_placements = commonest_size(findings), placements(findings)
     leads = coloured_tables.leads(findings, verdicts)
-    links = links_to_games(findings, {pair: lead.lead for pair, lead in leads.items()}, first_placements)
+    best = _best(verdicts)
+    by_opening = leads_by_opening(findings, best) if best else ()
+    of_pairs = {pair: lead.lead for pair, lead in leads.items()}
+    links = links_to_games(findings, of_pairs, first_placements, best, by_opening)
     best_games = {
         pair[0]: links.by_opponent[pair] for pair in sorted(links.by_opponent, key=lambda pair: leads[pair].lead)
     }
@@ -145,7 +152,7 @@ def _charts(
         "forest": interval_rows.forest(findings, verdicts) if verdicts else None,
         "scatter": _drawn(scatter, "cost"),
         "running": _drawn(running(findings, nearest_to_decision(findings, verdicts)), "running"),
-        "differences": coloured_tables.differences(findings, leads, links.by_opponent),
+        "differences": coloured_tables.differences(findings, leads, links.by_opponent, ratings),
         "limits": _drawn(line_plots.limits_chart([findings]), "limits"),
         "games": links.games,
         "ladder": interval_rows.ladder(ratings),
@@ -154,7 +161,14 @@ def _charts(
         "maps": board_maps.placement_maps(first_placements, size, links.by_placement),
         "placements": placement_section(first_placements, size),
         "visits": board_maps.visit_map(findings),
+        "where": board_maps.lead_map(best, by_opening, size, links.by_opening) if size else None,
     }
+
+
+def _best(verdicts: Verdicts | None) -> str:
+    """Return the contender of the largest difference; empty without any."""
+    claims = [claim for claim in verdicts.claims if not claim.is_empty] if verdicts else []
+    return max(claims, key=lambda claim: claim.difference.estimate).contender if claims else ""
 
 
 def _drawn(plot: Plot | None, key: str) -> DrawnPlot | None:
@@ -170,7 +184,11 @@ def _drawn(plot: Plot | None, key: str) -> DrawnPlot | None:
 
 def headline(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
     """Return the findings in a few sentences: forfeits first, since they affect everything else, then by importance."""
-    return equal_cost_sentences(findings) + forfeit_sentences(findings) + _judgement(findings, verdicts)
+    return _warnings(findings) + _judgement(findings, verdicts)
+
+
+def _warnings(findings: RunResults) -> list[str]:
+    return equal_cost_sentences(findings) + forfeit_sentences(findings)
 
 
 def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, Template
 from markupsafe import Markup, escape
@@ -15,17 +17,27 @@ from reports.text.rendering import render_rows, shown_column
 from reports.text.sections import Section, flat_rows, worded_rows
 
 _HERE = Path(__file__).parents[1] / "templates"
+STYLE = _HERE / "lab.css"
+"""The style sheet of all pages."""
+
+
+_PLAIN = "!$'()*+,-./:;=?@_~"
 
 
 def page_template(name: str) -> Template:
     """Return a template with the style of our pages, which escapes its values."""
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> Environment:
     templates = Environment(loader=FileSystemLoader(_HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     templates.filters["breakable"] = breakable
-    style = Markup((_HERE / "report.css").read_text(encoding="utf-8"))
+    style = Markup(STYLE.read_text(encoding="utf-8"))
     templates.globals.update(
         shown=_texts_by_column, worded=worded_rows, is_number=_is_number, csv_url=csv_url, style=style
     )
-    return templates.get_template(name)
+    return templates
 
 
 def script_of(name: str) -> tuple[Markup, str]:
@@ -51,7 +63,8 @@ def csv_url(section: Section) -> str:
 
 def data_url(kind: str, text: str) -> str:
     """Return a text as a data URL."""
-    return f"data:{kind};base64,{base64.b64encode(text.encode()).decode()}"
+    # shorter than base64: most characters of tables and settings stand for themselves
+    return f"data:{kind},{quote(text, safe=_PLAIN)}"
 
 
 def _texts_by_column(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:

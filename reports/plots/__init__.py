@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from experiments.statistics.run_results import RunResults
-    from reports.charts.chart import Chart
+    from reports.charts.chart import Card, Chart
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,8 @@ KINDS = {
     "depth": Kind("Depths of search by agent.", _NO_SEARCH),
     "nodes": Kind("Nodes per move by agent.", _NO_SEARCH),
     "placements": Kind("Win rate by cell of the first placement.", _NO_GAMES),
+    "where": Kind("Where the best contender wins: its difference to the baseline by the first cell of the opening."),
+    "card": Kind("A run at a glance: finding, forest and three games."),
     "visits": Kind("How often each cell was visited.", _NO_GAMES),
     "calibration": Kind(
         "How well scores predict the winner: 0.5 is a coin flip, 1 perfect.", _NO_SCORES, takes_agent=True
@@ -58,19 +60,29 @@ def draw_plot(
         ValueError: there is no such kind, run, agent or file type, the runs cannot be pooled, or they have nothing that
             the plot could show.
     """
-    from experiments.statistics.run_results import load_findings
-    from reports.charts.line_plots import limits_chart
-    from reports.plots.draw_chart import draw_chart
     from reports.plots.style import save
 
-    out = Path(out)
+    return save(figure_of(kind, runs, baseline, mixed, agent), Path(out))
+
+
+def figure_of(
+    kind: str, runs: Sequence[str | Path], baseline: str | None = None, mixed: bool = False, agent: str | None = None
+) -> Figure:
+    """Return a plot of runs as a figure; see `draw_plot`.
+
+    Raises:
+        ValueError: as `draw_plot`, but for the file type.
+    """
+    from experiments.statistics.run_results import load_findings
+    from reports.charts.line_plots import limits_chart
+
     check_kind(kind)
     if agent is not None and kind not in OF_ONE_AGENT:
         raise ValueError(f"--agent applies to {' and '.join(OF_ONE_AGENT)} only, not to {kind}")
     if not runs:
         raise ValueError(f"missing run: isolation plot RUN {kind}")
     if kind == "limits" and not mixed:
-        chart: Chart | None = limits_chart([load_findings([run], baseline) for run in runs])
+        chart: Chart | Card | None = limits_chart([load_findings([run], baseline) for run in runs])
     else:
         findings = load_findings(runs, baseline, mixed)
         if agent is not None:
@@ -78,7 +90,7 @@ def draw_plot(
         chart = _chart(kind, findings, agent)
     if chart is None:
         raise ValueError(f"nothing to draw: {KINDS[kind].missing}".removesuffix("."))
-    return save(draw_chart(chart, KINDS[kind].missing), out)
+    return _draw(chart, kind)
 
 
 def check_kind(kind: str) -> None:
@@ -97,21 +109,40 @@ def draw_kind(kind: str, findings: RunResults, agent: str | None = None) -> Figu
     Raises:
         ValueError: the findings have no baseline and the kind needs one.
     """
+    return _draw(_chart(kind, findings, agent), kind)
+
+
+def _draw(chart: Chart | Card | None, kind: str) -> Figure:
+    from reports.charts.chart import Card
+    from reports.plots.draw_card import draw_card
     from reports.plots.draw_chart import draw_chart
 
-    return draw_chart(_chart(kind, findings, agent), KINDS[kind].missing)
+    return draw_card(chart) if isinstance(chart, Card) else draw_chart(chart, KINDS[kind].missing)
 
 
-def _chart(kind: str, findings: RunResults, agent: str | None) -> Chart | None:
+def _chart(kind: str, findings: RunResults, agent: str | None) -> Chart | Card | None:
     from experiments.statistics.first_placements import commonest_size, placements
     from experiments.verdicts.contender_verdicts import judge, rate
-    from reports.charts import board_maps, coloured_tables, interval_rows, line_plots, running_estimates
+    from experiments.verdicts.opening_leads import leads_by_opening
+    from reports.charts import board_maps, card, coloured_tables, interval_rows, line_plots, running_estimates
+    from reports.text.wording import opponents_title
 
     def heatmap() -> Chart | None:
         verdicts = judge(findings) if findings.baseline is not None else None
-        return coloured_tables.differences(findings, coloured_tables.leads(findings, verdicts), {})
+        title = opponents_title(verdicts)
+        return coloured_tables.differences(
+            findings, coloured_tables.leads(findings, verdicts), {}, rate(findings), title
+        )
 
-    builders: dict[str, Callable[[], Chart | None]] = {
+    def where() -> Chart | None:
+        claims = [claim for claim in judge(findings).claims if not claim.is_empty]
+        size = commonest_size(findings)
+        if not claims or size is None:
+            return None
+        best = max(claims, key=lambda claim: claim.difference.estimate).contender
+        return board_maps.lead_map(best, leads_by_opening(findings, best), size, {})
+
+    builders: dict[str, Callable[[], Chart | Card | None]] = {
         "forest": lambda: interval_rows.forest(findings, judge(findings)),
         "heatmap": heatmap,
         "ladder": lambda: interval_rows.ladder(rate(findings)),
@@ -121,6 +152,8 @@ def _chart(kind: str, findings: RunResults, agent: str | None) -> Chart | None:
         "depth": lambda: interval_rows.depths(findings),
         "nodes": lambda: interval_rows.nodes(findings),
         "placements": lambda: board_maps.placement_maps(placements(findings), commonest_size(findings), {}),
+        "where": where,
+        "card": lambda: card.card(findings),
         "visits": lambda: board_maps.visit_map(findings),
         "calibration": lambda: (
             line_plots.score_curves(findings, agent) if agent else coloured_tables.calibration(findings)

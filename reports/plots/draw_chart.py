@@ -13,14 +13,15 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
 from reports.charts.chart import Axis, Boards, Chart, Grid, Panel, Plot, RowChart, Series
+from reports.plots.point_labels import name_points
 from reports.plots.style import COLOURS, ROW, WIDTH, new_figure, no_data, short, styled
 
 _CELL = 0.62
 _MAX_WIDTH = 20.0
 _DETAILS = 5
 """Number of small boards side by side."""
-_LABEL_PLACES = (((7, 0), "left", "center"), ((-7, 0), "right", "center"),
-                 ((0, 6), "center", "bottom"), ((0, -6), "center", "top"))  # fmt: skip
+_OF_SIGN = {"+": "plus", "-": "minus", "=": "amount", "0": "surface"}
+"""Names of the colours of cells, by the kind of their value."""
 _MARKERS = {"better": "^", "worse": "v", "equal": "s", "control": "D"}
 
 
@@ -53,18 +54,23 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
         axes.axhline(panel.level, color=COLOURS["soft"], linewidth=0.8)
     for number, series in enumerate(panel.series):
         _draw_series(axes, series).set_gid(f"series-{number}")
-    _name_points(axes, panel.series)
+    name_points(axes, [series for series in panel.series if series.form == "points" and series.name])
 
 
 def colour_of(role: str) -> str:
     """Return the name of a role's colour."""
-    roles = {"better": "good", "worse": "bad", "baseline": "ink", "control": "ink"}
+    roles = {"better": "better", "worse": "worse", "baseline": "ink", "control": "ink"}
     return f"line-{role}" if role.isdecimal() else roles.get(role, "soft")
 
 
 def _draw_rows(chart: RowChart) -> Figure:
     figure = new_figure(1.4 + ROW * len(chart.rows))
-    axes = figure.add_subplot()
+    draw_rows(figure.add_subplot(), chart)
+    return figure
+
+
+def draw_rows(axes: Axes, chart: RowChart) -> None:
+    """Draw rows over their axis, with names at the left and values at the right."""
     _scale_x(axes, chart.axis)
     axes.grid(axis="x")
     if chart.zero is not None:
@@ -72,9 +78,10 @@ def _draw_rows(chart: RowChart) -> Figure:
     for y, row in enumerate(chart.rows):
         colour = COLOURS[colour_of(row.role)]
         low, high = np.clip((row.low, row.high), chart.axis.low, chart.axis.high)
-        if row.wide:
-            axes.plot(row.wide, (y, y), color=colour, linewidth=1)
-        axes.plot((low, high), (y, y), color=colour, linewidth=3, solid_capstyle="butt")
+        is_luck = row.role == "control"
+        axes.plot((low, high), (y, y), ":" if is_luck else "-", color=colour, linewidth=1 if row.inner else 2 + is_luck)
+        if row.inner:
+            axes.plot(np.clip(row.inner, chart.axis.low, chart.axis.high), (y, y), color=colour, linewidth=4, alpha=0.5)
         for end, edge, marker in ((row.low, low, "<"), (row.high, high, ">")):
             if np.isinf(end):
                 axes.plot(edge, y, marker, color=colour, markersize=7)
@@ -83,21 +90,23 @@ def _draw_rows(chart: RowChart) -> Figure:
         axes.annotate(text, (1.01, y), xycoords=("axes fraction", "data"), va="center", fontsize=8.5, color=colour)
     _name_rows(axes, [row.name for row in chart.rows])
     axes.spines["left"].set_visible(False)
-    return figure
 
 
 def _draw_grid(grid: Grid) -> Figure:
     width = min(max(5.5, 3.6 + _CELL * len(grid.columns)), _MAX_WIDTH)
-    longest = max(len(short(name)) for name in grid.columns)
+    columns = [short(name) for name in grid.ranks or grid.columns]
+    longest = max(map(len, columns))
     figure = new_figure(1.7 + 0.3 * len(grid.rows) + (0.06 * longest if longest > 7 else 0), width)
     axes = figure.add_subplot()
     _draw_cells(axes, grid, "auto", min(8.0, 72 * (width - 3) / len(grid.columns) / 3))
-    _name_rows(axes, [name for name, _ in grid.rows])
-    names = [short(name) for name in grid.columns]
+    rows = [name for name, _ in grid.rows]
+    _name_rows(axes, [f"{rank}  {name}" for rank, name in zip(grid.ranks, rows, strict=True)] if grid.ranks else rows)
+    if grid.ranks:
+        axes.xaxis.tick_top()
     if longest > 7:
-        axes.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor")
+        axes.set_xticks(range(len(columns)), columns, rotation=40, ha="right", rotation_mode="anchor")
     else:
-        axes.set_xticks(range(len(names)), names)
+        axes.set_xticks(range(len(columns)), columns)
     axes.tick_params(length=0)
     return figure
 
@@ -135,9 +144,11 @@ def _draw_details(part: SubFigure, chart: Boards, rows: int) -> None:
 
 def _draw_cells(axes: Axes, grid: Grid, aspect: Literal["equal", "auto"], size: float) -> None:
     """Draw the cells in the page's colours, with their texts."""
-    paper, plus, minus = (np.array(to_rgb(COLOURS[name])) for name in ("paper", "plus", "minus"))
-    share = np.array([[[0.006 * cell.strength] for cell in cells] for _, cells in grid.rows])
-    axes.imshow(paper + np.abs(share) * (np.where(share > 0, plus, minus) - paper), aspect=aspect)
+    colours = {sign: np.array(to_rgb(COLOURS[name])) for sign, name in _OF_SIGN.items()}
+    paper = np.array(to_rgb(COLOURS["surface"]))
+    share = np.array([[[0.01 * abs(cell.strength)] for cell in cells] for _, cells in grid.rows])
+    full = np.array([[colours[cell.sign] for cell in cells] for _, cells in grid.rows])
+    axes.imshow(paper + share * (full - paper), aspect=aspect)
     axes.hlines(np.arange(-0.5, share.shape[0]), -0.5, share.shape[1] - 0.5, COLOURS["line"], linewidth=0.6)
     axes.vlines(np.arange(-0.5, share.shape[1]), -0.5, share.shape[0] - 0.5, COLOURS["line"], linewidth=0.6)
     for y, (_, cells) in enumerate(grid.rows):
@@ -183,6 +194,9 @@ def _draw_plot(plot: Plot) -> Figure:
 
 def _draw_series(axes: Axes, series: Series) -> Line2D:
     colour, is_faint = COLOURS[colour_of(series.role)], series.role == "other"
+    if series.form == "steps":
+        (line,) = axes.step(series.x, series.y, "--", where="post", color=COLOURS["ink"], linewidth=1, zorder=1)
+        return line
     if series.form == "band":
         axes.fill_between(series.x, series.low, series.high, color=colour, alpha=0.25, linewidth=0)
     elif series.low:
@@ -200,27 +214,6 @@ def _draw_series(axes: Axes, series: Series) -> Line2D:
         url=series.link or None,
     )
     return line
-
-
-def _name_points(axes: Axes, all_series: Sequence[Series]) -> None:
-    """Write the names of points that have one, so that they overlap neither points nor each other."""
-    if not any(series.is_named for series in all_series):
-        return
-    axes.figure.draw_without_rendering()  # type: ignore[union-attr]
-    points = axes.transData.transform([(series.x[0], series.y[0]) for series in all_series])
-    taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in points]
-    left, bottom, right, top = axes.bbox.extents
-    for series in (series for series in all_series if series.is_named):
-        for offset, ha, va in _LABEL_PLACES:
-            label = axes.annotate(
-                series.name, (series.x[0], series.y[0]), offset, textcoords="offset points", ha=ha, va=va
-            )
-            x0, y0, x1, y1 = label.get_window_extent().extents
-            is_inside = left < x0 and bottom < y0 and x1 < right and y1 < top
-            if is_inside and not any(x0 < box[2] and box[0] < x1 and y0 < box[3] and box[1] < y1 for box in taken):
-                taken.append((x0, y0, x1, y1))
-                break
-            label.remove()
 
 
 def _scale(axes: Axes, panel: Panel) -> None:

@@ -37,7 +37,9 @@ def _adapt(svg: str, panel: Panel, key: str) -> str:
     svg = re.sub(r"-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", re.sub(r"\s*\n\s*", " ", svg))
     for number, series in enumerate(panel.series):
         tooltip = escape(series.tooltip or series.name)
-        svg = svg.replace(f'<g id="series-{number}">', f"<g><title>{tooltip}</title>")
+        svg = svg.replace(
+            f'<g id="series-{number}">', f'<g data-agent="{escape(series.name)}"><title>{tooltip}</title>'
+        )
         link = escape(series.link)
         svg = svg.replace(f'<a xlink:href="{link}" target="_blank">', f'<a href="{link}" aria-label="{tooltip}">')
     return re.sub(r'<g id="[\w.]+"', "<g", re.sub(r'<g id="[\w.]+"/>', "", svg))

@@ -15,12 +15,9 @@ import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-_CSS = (Path(__file__).parents[1] / "templates" / "report.css").read_text(encoding="utf-8")
-_LIGHT = re.findall(r"--([\w-]+): (#[0-9a-f]{3,6})", _CSS.partition("}")[0])
-COLOURS = {
-    name: colour if len(colour) == 7 else "#" + "".join(2 * digit for digit in colour[1:]) for name, colour in _LIGHT
-}
-"""The report's colours in the light theme: those of Okabe and Ito (2008), distinct for every colour vision."""
+_CSS = (Path(__file__).parents[1] / "templates" / "lab.css").read_text(encoding="utf-8")
+COLOURS = dict(re.findall(r"--([\w-]+): light-dark\((#[0-9a-f]{6}),", _CSS.partition("}")[0]))
+"""The pages' colours in the light theme."""
 
 WIDTH = 7.5
 ROW = 0.27
@@ -69,9 +66,16 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
     return in_style
 
 
+class CellFigure(Figure):
+    """A figure that a notebook shows as SVG."""
+
+    def _repr_svg_(self) -> str:
+        return to_svg(self)
+
+
 def new_figure(height: float, width: float = WIDTH) -> Figure:
     """Return an empty figure; sizes are in inches."""
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = CellFigure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 

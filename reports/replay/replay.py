@@ -193,6 +193,11 @@ def describe_end(replay: Replay) -> str:
     return f"{winner} has won: {loser} {_DID.get(replay.reason, 'has no move')}{detail}."
 
 
+def captions_of(replay: Replay) -> list[str]:
+    """Return a line about each position, from the empty board to the last one, whose line is the result."""
+    return [*(describe_ply(replay, ply) for ply in range(len(replay.moves))), describe_end(replay)]
+
+
 def ply_rows(replay: Replay) -> list[dict[str, Any]]:
     """Return a row for every ply: player, move, search data of the log, and whether it was a mistake, if known."""
     return [

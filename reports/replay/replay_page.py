@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from isolation.rules.notation import format_moves
 from reports.pages.templates import page_template, policy_of
@@ -29,16 +29,16 @@ def replay_page(replay: Replay) -> str:
         end=describe_end(replay),
         mistakes=replay.mistakes,
         facts=_facts(replay),
-        style=board_style(),
         script=Markup(script),
         script_hash=policy_of(script),
         game=Markup(embedded(as_json(replay))),
     )
 
 
-def board_style() -> Markup:
-    """Return the style of pages with a board."""
-    return Markup((_STATIC / "style.css").read_text(encoding="utf-8"))
+def replay_frame(replay: Replay) -> str:
+    """Return the page in a frame, for the cell of a notebook; its script sees nothing of the notebook."""
+    page = escape(replay_page(replay))
+    return f'<iframe srcdoc="{page}" sandbox="allow-scripts" style="width:100%;height:44em;border:0"></iframe>'
 
 
 def bundle(modules: Sequence[str] = _MODULES) -> str:

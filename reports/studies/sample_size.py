@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from experiments.inference.contenders.sample_size import TYPICAL_VARIANCE, FixedPlan, pairs_for_effect, sprt_plan
@@ -39,20 +40,30 @@ def plan_sections(
         )
     if elo is not None and not math.isfinite(elo):
         raise ValueError(f"--elo must be a difference in Elo, such as 20, not {elo:g}")
-    wanted = abs(effect) if effect is not None else abs(score_from_elo(elo or 0.0) - 0.5)
+    wanted = wanted_effect(effect, elo)
     if not wanted:
         raise ValueError("--elo must not be 0: no number of games detects a zero difference")
     if pilot is None:
-        return (_without_pilot(wanted, elo, power, alpha),)
+        return (_without_pilot(typical_plans(wanted, power, alpha), elo),)
     return (_after_pilot(pilot, wanted, elo, power, alpha),)
 
 
-def _without_pilot(effect: float, elo: float | None, power: float, alpha: float) -> Section:
-    rows = []
+def wanted_effect(effect: float | None, elo: float | None) -> float:
+    """Return the effect to detect, in share of games won."""
+    return abs(effect) if effect is not None else abs(score_from_elo(elo or 0.0) - 0.5)
+
+
+def typical_plans(effect: float, power: float, alpha: float) -> list[tuple[str, FixedPlan]]:
+    """Return plans head to head without a pilot, named by what they assume."""
+    plans = []
     for name, variance in (("half of the pairs split", TYPICAL_VARIANCE), ("nine in ten split", 0.025)):
         plan = pairs_for_effect(effect, power, alpha, variance)
-        name = name if plan.variance == variance else "no pair lost"
-        rows.append(_row(name, elo, plan, 2 * plan.pairs, GAMES_A_SECOND))
+        plans.append((name if plan.variance == variance else "no pair lost", plan))
+    return plans
+
+
+def _without_pilot(plans: Sequence[tuple[str, FixedPlan]], elo: float | None) -> Section:
+    rows = [_row(name, elo, plan, 2 * plan.pairs, GAMES_A_SECOND) for name, plan in plans]
     notes = [
         "Head to head, two-sided. For estimates that fit your agents, use a pilot run: isolation plan … --pilot RUN. "
         f"Time at {GAMES_A_SECOND:g} games per second, typical of two cores at 10,000 nodes per move.",

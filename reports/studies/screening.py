@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from experiments.roster import parse_spec
+from experiments.suite.agent_answers import AgentAnswers
 from experiments.suite.screening import Mistake, Score, Screening, SuiteComparison, SuiteSlice
 from isolation.boards.drawing import Annotations
 from isolation.boards.render import to_svg, to_text
@@ -92,6 +94,12 @@ def parts_section(name: str, baseline: str, parts: Sequence[SuiteSlice]) -> Sect
         for part in parts
     )
     return Section("where", f"Where {name} keeps its wins, compared with {baseline}", rows)
+
+
+def equal_cost_note(baseline: AgentAnswers, contenders: Sequence[AgentAnswers]) -> str:
+    """Return the limits at which contenders were asked, to take the time of the baseline."""
+    limits = ", ".join(f"{asked.name} {parse_spec(asked.spec).limit}" for asked in (baseline, *contenders))
+    return f"At equal cost by CPU time per node, measured now: {limits}."
 
 
 def mistakes_section(name: str, mistakes: Sequence[Mistake], size: str) -> Section:

@@ -7,9 +7,8 @@ from typing import Any
 
 from experiments.exact.board_solving import BoardSummary
 from isolation.editions.classic_board import Board
-from isolation.exact.solver import solve, solve_length
+from isolation.exact.solver import Length, Solution
 from isolation.rules.geometry import parse_size
-from isolation.rules.limits import Limit
 from isolation.rules.notation import cell_name, column_name, format_moves
 from reports.text.cell_values import Share
 from reports.text.sections import Section
@@ -17,9 +16,8 @@ from reports.text.sections import Section
 _EXCEPTIONS_SHOWN = 12
 
 
-def solution_rows(board: Board, limit: Limit | None, with_length: bool) -> list[dict[str, Any]]:
+def solution_rows(board: Board, solution: Solution, length: Length | None) -> list[dict[str, Any]]:
     """Return the winner of a position, the winning moves, and a line of play."""
-    solution = solve(board, limit)
     facts: dict[str, Any] = {
         "winner": f"player {solution.winner}" if solution.winner else "unknown within the limit",
         "winning moves": format_moves(solution.moves, board.width) or ("none known" if solution.undecided else "none"),
@@ -28,8 +26,7 @@ def solution_rows(board: Board, limit: Limit | None, with_length: bool) -> list[
     }
     if solution.undecided:
         facts["undecided moves"] = format_moves(solution.undecided, board.width)
-    if with_length:
-        length = solve_length(board, limit)
+    if length:
         known = length.plies is not None
         facts["plies with best play"] = length.plies if known else f"at least {length.at_least}"
         facts["the shortest line"] = format_moves(length.line, board.width) or "none"

@@ -21,6 +21,7 @@ from experiments.statistics.forfeits import forfeits_of
 from isolation.rules.limits import Limit
 from isolation.rules.parameters import range_text
 from isolation.shell import command
+from reports.tables.costs import equal_cost_sentences
 from reports.text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
 from reports.text.sections import Section
 
@@ -206,7 +207,9 @@ def sweep_section(sweep: Sweep, opponent: str) -> Section:
     notes = [
         f"{pluralise(runs[0].openings, 'opening')}, the same for all points, each played twice. Individual 95 % "
         f"intervals, clustered by opening up to symmetry. The highest of many estimates is biased upwards.",
+        *(f"{name} changed no game: all its values play the same moves." for name in sweep.without_effect),
         *_forfeits(forfeits),
+        *(sentence for run in sweep.runs for sentence in equal_cost_sentences(run)),
         f"The games are in {join_names([str(run.path) for run in runs])}. More: {command('compare', runs[0].path)}",
     ]
     return Section("sweep", f"Won against {opponent}", rows, tuple(notes))

@@ -5,25 +5,54 @@ from __future__ import annotations
 from typing import Any
 
 from experiments.inference.sequential.elimination import ALPHA
+from experiments.statistics.agent_costs import node_costs
 from experiments.statistics.run_results import RunResults
 from experiments.verdicts.best_of import BestOfContender, BestOfResult
+from isolation.checks.search_cost import Cost
+from reports.tables.costs import cost_cell
 from reports.tables.summary import run_notes
-from reports.text.cell_values import Points, Share, estimate_of, pluralise
+from reports.text.cell_values import Points, Share, estimate_of, join_names, pluralise
 from reports.text.sections import Section
 
 
 def contest_section(findings: RunResults, contest: BestOfResult) -> Section:
     """Return one row per contender, the leader first."""
-    rows = contest_rows(contest)
+    costs = _costs_over_leader(findings, contest)
+    rows = tuple({**row, "cost": cost_cell(costs, str(row["contender"]))} for row in contest_rows(contest))
     notes = (
         *run_notes(findings),
         contest_sentence(contest),
+        *dearer_sentences(findings, contest),
         "Behind: the leader's win rate minus the contender's, in percentage points, over the openings that both have "
         "played against all opponents. A contender is eliminated when its whole interval is above 0, whoever leads "
         f"then. Intervals are valid at any time; each end holds with {100 * (1 - contest.allowed):.4g} %, so the best "
         f"of these {pluralise(len(rows), 'contender')} is eliminated with a probability of at most {100 * ALPHA:g} %.",
     )
     return Section("best_of", f"Best of {len(rows)}", rows, notes)
+
+
+def dearer_sentences(findings: RunResults, contest: BestOfResult) -> list[str]:
+    """Say whether a node of the leader costs more than one of other contenders, unless they played at equal cost."""
+    if any(source.info.requested.get("equal_cost") for source in findings.sources):
+        return []
+    leader, *others = (contestant.contender for contestant in contest.contestants)
+    costs = _costs_over_leader(findings, contest)
+    cheaper = [
+        f"{1 / costs[name].times:.2f} × that of {name}" for name in others if name in costs and costs[name].high < 1
+    ]
+    if not cheaper:
+        return []
+    return [
+        f"{leader} is dearer: a node of it costs {join_names(cheaper)}. It may not win at equal cost: play them with "
+        f"match --equal-cost."
+    ]
+
+
+def _costs_over_leader(findings: RunResults, contest: BestOfResult) -> dict[str, Cost]:
+    """Return the costs per node relative to the leader's, as far as they were measured."""
+    costs = node_costs(findings)
+    own = costs.get(contest.contestants[0].contender)
+    return {name: cost.over(own) for name, cost in costs.items()} if own else {}
 
 
 def contest_rows(contest: BestOfResult) -> tuple[dict[str, Any], ...]:

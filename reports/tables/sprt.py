@@ -9,7 +9,7 @@ import numpy as np
 
 from experiments.inference.pair_intervals import count_pairs, pair_interval
 from experiments.statistics.run_results import RunResults
-from experiments.verdicts.sprt_tests import SequentialTest, bounds_of, model_of, run_tests
+from experiments.verdicts.sprt_tests import SequentialTest, bounds_of, error_of, model_of, run_tests
 from reports.text.cell_values import Estimate, Points, Share, end_text, pluralise
 from reports.text.sections import Section
 from reports.text.wording import decision_cell, pooled_sentence, stopped_cell, unit_words
@@ -18,13 +18,13 @@ _STEPS = 20
 
 
 def sprt_sections(
-    findings: RunResults, low: float | None, high: float | None, alpha: float = 0.05, beta: float = 0.05,
-    model: str | None = None,
+    findings: RunResults, low: float | None, high: float | None, alpha: float | None = None,
+    beta: float | None = None, model: str | None = None,
 ) -> tuple[Section, ...]:  # fmt: skip
-    """Return decisions, and the paths of the log-likelihood ratios to them."""
-    usual = bounds_of(findings)
+    """Return decisions, and the paths of the log-likelihood ratios to them; what is None is the run's own."""
+    usual, error = bounds_of(findings), error_of(findings)
     bounds = usual[0] if low is None else low, usual[1] if high is None else high
-    tests = run_tests(findings, *bounds, alpha, beta, model or model_of(findings))
+    tests = run_tests(findings, *bounds, alpha or error, beta or error, model or model_of(findings))
     rows = [_row(test) for test in tests]
     steps = [row for test in tests for row in _steps(test)]
     notes = [_method(test) for test in tests[:1]]

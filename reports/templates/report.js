@@ -36,6 +36,34 @@ for (const table of document.querySelectorAll("table.rows")) {
   table.parentElement.before(field);
 }
 
+// A coloured table is one stop of the Tab key: the arrow keys walk over its links.
+const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+/** The link of the next cell that has one, in a direction. */
+function linkBeyond(table, cell, [down, right]) {
+  let row = cell.parentElement.rowIndex, column = cell.cellIndex, next = null;
+  do {
+    row += down;
+    column += right;
+    next = table.rows[row]?.cells[column];
+  } while (next && !next.querySelector("a"));
+  return next?.querySelector("a");
+}
+
+for (const table of document.querySelectorAll(".heatmap, .map table")) {
+  [...table.querySelectorAll("a")].forEach((link, place) => { link.tabIndex = place ? -1 : 0; });
+  table.addEventListener("keydown", (event) => {
+    const cell = event.target.closest("td"), step = STEPS[event.key];
+    if (!cell || !step || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    const link = linkBeyond(table, cell, step);
+    if (!link) return;
+    event.target.tabIndex = -1;
+    link.tabIndex = 0;
+    link.focus();
+  });
+}
+
 // A link to a game opens it on a board. Cells are visited at most once, so the plies of the visits describe the game.
 const viewer = document.getElementById("viewer");
 const part = (name) => document.getElementById(`viewer-${name}`);
@@ -64,6 +92,13 @@ function filled(name, texts, start) {
   return row;
 }
 
+/** In the lab, a game can also be opened on the board. */
+function linkToBoard(row) {
+  const run = /^\/runs\/([^/]+)/.exec(location.pathname)?.[1];
+  part("board-link").hidden = !run || !location.host;
+  part("board-link").href = `/board#run=${run}&game=${row.cells[4].textContent.split(" ").at(-1)}`;
+}
+
 function open(row) {
   const [height, width] = row.dataset.size.split("x").map(Number);
   const letter = (number) => String.fromCharCode(97 + number);
@@ -72,6 +107,7 @@ function open(row) {
   part("title").textContent = row.cells[0].textContent;
   part("players").textContent = `${row.cells[1].textContent} places first (odd), ${row.cells[2].textContent} second (even).`;
   part("command").textContent = row.cells[4].textContent;
+  linkToBoard(row);
   part("board").tHead.replaceChildren(filled("th", columns, document.createElement("td")));
   part("board").tBodies[0].replaceChildren(...[...Array(height).keys()].map((number) => {
     const head = document.createElement("th");
@@ -99,4 +135,47 @@ if (viewer) {
     link.append(...row.cells[0].childNodes);
     row.cells[0].append(link);
   }
+}
+
+// An agent that is pointed at or focused lights up in all tables and plots.
+const light = (event) => {
+  const name = event.target.closest?.("[data-agent]")?.dataset.agent;
+  for (const part of document.querySelectorAll("[data-agent]")) {
+    part.classList.toggle("lit", Boolean(name) && part.dataset.agent === name);
+    if (part.matches("g")) part.classList.toggle("unlit", Boolean(name) && part.dataset.agent !== name);
+  }
+};
+for (const kind of ["mouseover", "focusin"]) document.addEventListener(kind, light);
+
+// A link to a folded part unfolds it.
+const unfold = () => {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  target?.closest("details")?.setAttribute("open", "");
+};
+window.addEventListener("hashchange", unfold);
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.(".sections a");
+  if (link) document.querySelector(link.hash)?.closest("details")?.setAttribute("open", "");
+});
+unfold();
+
+window.addEventListener("beforeprint", () => {
+  for (const part of document.querySelectorAll(".part")) part.open = true;
+});
+
+// In the lab, a next step can be started.
+const run = /^\/runs\/([^/]+)/.exec(location.pathname)?.[1];
+for (const button of document.querySelectorAll("button[data-pairs]")) {
+  button.hidden = !run || !location.host;
+  button.addEventListener("click", async () => {
+    const say = button.nextElementSibling, { contender, pairs } = button.dataset;
+    button.disabled = true;
+    say.textContent = "Starting …";
+    const body = JSON.stringify({ run: decodeURIComponent(run), contender, pairs: Number(pairs) });
+    const response = await fetch("/api/extend", { method: "POST", headers: { "content-type": "application/json" }, body });
+    const answer = await response.json();
+    if (response.ok) location.href = answer.address;
+    else say.textContent = answer.error;
+    button.disabled = false;
+  });
 }

@@ -117,6 +117,28 @@ def finding_sentence(verdicts: Verdicts) -> str:
     return f"{'; '.join(parts)}."
 
 
+def finding_title(verdicts: Verdicts) -> str:
+    """Return the finding about the contenders without their names, as a title; empty without any."""
+    title, _, _ = finding_sentence(verdicts).removesuffix(".").partition(";")
+    return "" if title.startswith("No complete pairs") else title.partition(": ")[0]
+
+
+def opponents_title(verdicts: Verdicts | None) -> str:
+    """Return against whom the best contender leads most and least; empty without two opponents."""
+    claims = [claim for claim in verdicts.claims if not claim.is_empty] if verdicts else []
+    if not claims:
+        return ""
+    best = max(claims, key=lambda claim: claim.difference.estimate)
+    if len(best.effects) < 2:
+        return ""
+    most = max(best.effects, key=lambda effect: effect.difference.estimate)
+    least = min(best.effects, key=lambda effect: effect.difference.estimate)
+    return (
+        f"The largest lead of {best.contender} is {Points(most.difference.estimate).text} against {most.opponent}, "
+        f"the smallest {Points(least.difference.estimate).text} against {least.opponent}"
+    )
+
+
 def _single_finding(comparison: Comparison | HeadToHead, baseline: str, surely: str) -> str:
     """Return the finding about the only contender."""
     name = comparison.contender

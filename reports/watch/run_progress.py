@@ -32,8 +32,9 @@ from isolation.checks.search_cost import Cost
 from isolation.shell import command
 from reports.text.cell_values import Share, pluralise
 from reports.text.column_widths import shortened
-from reports.text.rendering import render_rows, terminal_height, terminal_width, wrapped
+from reports.text.rendering import is_terminal, render_rows, terminal_height, terminal_width, wrapped
 from reports.text.sections import render_sections
+from reports.watch.pace import speed_words
 
 _SHOWN = 12
 _SHARE_OF_TIME = 0.02
@@ -42,6 +43,8 @@ _UNSTEADY = 5.0
 _LOOK_BACK = 600.0
 """Window in seconds for estimating a count's remaining time: a single item may take a minute."""
 _BAR = 60
+_CELL_SECONDS = 0.25
+"""Seconds between two lines in a notebook."""
 _LONGEST_NAME = 36
 _AROUND = 5
 """Lines besides the standings: the summary, the bar, the heading, the hidden rows, the cursor."""
@@ -110,6 +113,38 @@ def play_shown(
     return replace(outcome, notes=tuple(note for note in outcome.notes if note not in printed))
 
 
+def play_in_view(config: Config, *, resume: bool = False, extends: Path | None = None) -> RunOutcome:
+    """Play a tournament like `play_tournament`; with live display on a terminal, or a line below a notebook's cell."""
+    if line := cell_line():
+        is_steady = _steadiness()
+
+        def show(progress: RunProgress) -> None:
+            line(_summary(progress, is_steady(progress), ()), progress.phase == "playing")
+
+        return play_tournament(config, resume=resume, extends=extends, show=show)
+    return (play_shown if is_terminal() else play_tournament)(config, resume=resume, extends=extends)
+
+
+def cell_line() -> Callable[[str, bool], None] | None:
+    """Return a function that shows a line below the notebook cell that runs, replacing its last; None elsewhere.
+
+    Its second argument says whether the line may be skipped, as it is if the last one was shown just now.
+    """
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if not hasattr(shell, "kernel"):
+        return None
+    shown = sys.modules["IPython.display"].display({"text/plain": ""}, raw=True, display_id=True)
+    following = 0.0
+
+    def show(text: str, may_skip: bool) -> None:
+        nonlocal following
+        if time.monotonic() >= following or not may_skip:
+            following = time.monotonic() + _CELL_SECONDS
+            shown.update({"text/plain": text}, raw=True)
+
+    return show
+
+
 def print_outcome(outcome: RunOutcome) -> None:
     """Print the win rates of a run, notes, and for a finished run the verdict."""
     if outcome.logged and not (outcome.finished and outcome.plan.config.format == "head-to-head"):
@@ -131,8 +166,14 @@ def verdict_text(run: Path) -> str:
 
 def end_message(outcome: RunOutcome) -> str:
     """Return the number of games of a finished run, its path, and commands for more information."""
-    played = f"{outcome.logged:,} of {outcome.total:,} games in {outcome.seconds:.0f} s, logged in {outcome.path}."
-    return f"{played} More: {command('compare', outcome.path, '--full')}"
+    games = f"{outcome.logged:,} of {outcome.total:,} games"
+    if not outcome.played:
+        state = f"{outcome.path} has {games}; there was nothing to play."
+    elif outcome.played < outcome.logged:
+        state = f"Played {outcome.played:,} games in {outcome.seconds:.0f} s; {outcome.path} has {games}."
+    else:
+        state = f"{games} in {outcome.seconds:.0f} s, logged in {outcome.path}."
+    return f"{state} More: {command('compare', outcome.path, '--full')}"
 
 
 def what_is_kept(outcome: RunOutcome) -> str:
@@ -273,15 +314,6 @@ def _summary(progress: RunProgress, is_steady: bool, tests: Sequence[LiveTest]) 
     return f"{games} · {speed_words(progress.rate)}{left}{_test_words(tests)}{_on_machines(progress.machines)}"
 
 
-def speed_words(rate: float) -> str:
-    """Format games per second, or per minute if they are slow.
-
-    >>> speed_words(1234.5), speed_words(0.05)
-    ('1,234 games/s', '3 games/min')
-    """
-    return f"{rate:,.0f} games/s" if rate >= 1 else f"{60 * rate:.2g} games/min"
-
-
 def _test_words(tests: Sequence[LiveTest]) -> str:
     """Describe the state of a sequential test; for several, the number of decided ones."""
     if not tests:
@@ -328,6 +360,8 @@ def counting(what: str) -> AbstractContextManager[Callable[[int, int], None]]:
 
     The terminal is the one at the time of the call, so the bar stays visible while output of user code is captured.
     """
+    if line := cell_line():
+        return nullcontext(lambda done, total: line(f"{what}: {done:,} of {total:,}", done < total))
     if not Console(stderr=True).is_interactive:
         # Without a terminal, a bar would print empty lines.
         return nullcontext(lambda done, total: None)

@@ -9,6 +9,8 @@ from experiments.inference.sequential.confidence_sequence import confidence_sequ
 from experiments.record.run_directory import is_finished, is_run
 from experiments.statistics.run_results import RunResults, load_findings
 from experiments.verdicts.sprt_tests import rates_by_opening
+from reports.charts.chart import Axis
+from reports.charts.race import race
 from reports.text.cell_values import Range, Share
 from reports.text.wording import forfeit_sentences
 
@@ -31,6 +33,7 @@ def run_state(run: Path) -> dict[str, Any]:
         "total": findings.planned,
         "finished": is_finished(run),
         "standings": standings(findings),
+        "race": race_state(findings),
         "forfeits": forfeit_sentences(findings),
         "games": latest_games(findings),
     }
@@ -38,7 +41,15 @@ def run_state(run: Path) -> dict[str, Any]:
 
 def blank_state(run: Path) -> dict[str, Any]:
     """Return the state of a run that has not started."""
-    none: dict[str, Any] = {"played": 0, "total": 0, "finished": False, "standings": [], "forfeits": [], "games": []}
+    none: dict[str, Any] = {
+        "played": 0,
+        "total": 0,
+        "finished": False,
+        "standings": [],
+        "race": None,
+        "forfeits": [],
+        "games": [],
+    }
     return {"run": run.name, **none}
 
 
@@ -65,6 +76,40 @@ def standings(findings: RunResults) -> list[dict[str, Any]]:
             }
         )
     return sorted(rows, key=lambda row: -1.0 if row["rate"] is None else -row["rate"])
+
+
+def race_state(findings: RunResults) -> dict[str, Any] | None:
+    """Return the race as JSON values: positions in per cent of its axes, and words; None before it has begun."""
+    found = race(findings)
+    if found is None:
+        return None
+    axis, zero = found.chart.axis, found.chart.zero or 0.0
+    rows = [
+        {
+            "name": row.name,
+            "role": row.role,
+            "text": row.text,
+            "units": units,
+            "at": [axis.percent(value) for value in (row.low, row.value, row.high)],
+            "course": [[_share(found.height, value) for value in line] for line in (course.low, course.y, course.high)],
+        }
+        for row, course, units in zip(found.chart.rows, found.courses, found.units, strict=True)
+    ]
+    ticks = [[axis.percent(value), text] for value, text in axis.ticks]
+    return {
+        "rows": rows,
+        "ticks": ticks,
+        "zero": axis.percent(zero),
+        "level": _share(found.height, zero),
+        "label": axis.label,
+        "unit": found.unit,
+        "is_judged": findings.baseline is not None,
+    }
+
+
+def _share(axis: Axis, value: float) -> float:
+    """Return the position of a value in per cent of an axis, at an edge if it is outside."""
+    return min(max(axis.percent(value), 0.0), 100.0)
 
 
 def latest_games(findings: RunResults) -> list[dict[str, Any]]:

@@ -22,6 +22,8 @@ TYPICAL_VARIANCE = 0.125
 WORTH = 0.02
 """Default for a difference worth detecting, in share of games won."""
 POWER = 0.8
+_MOST_OPENINGS = 2000
+"""More openings than exist: a difference that needs them is too small to be detected."""
 
 _DRAWS = 20_000
 _FEW = 60
@@ -233,3 +235,16 @@ def sprt_plan(sprt: Sprt, elo: float, variance: float = TYPICAL_VARIANCE) -> Spr
     away = (math.exp(-abs(tilt) * far) - math.exp(-abs(tilt) * (near + far))) / -math.expm1(-abs(tilt) * (near + far))
     passed = 1 - away if tilt > 0 else away
     return SprtPlan(sprt, elo, variance, passed, (passed * high + (1 - passed) * low) / drift)
+
+
+def pairs_to_decide(comparison: Comparison) -> int:
+    """Return the number of openings with which a difference as large as this one would probably be significant.
+
+    0 if there are too few openings. The width of an interval is inversely proportional to the root of their number.
+    """
+    low, high = comparison.lead
+    half, lead = (high - low) / 2, abs(comparison.estimate)
+    if lead < WORTH / 4:
+        return 0
+    needed = comparison.openings * (1.5 * half / lead) ** 2
+    return math.ceil(needed / 100) * 100 if needed <= _MOST_OPENINGS else 0

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from experiments.plan.tournament_plan import Entrant, Plan, make_plan
-from experiments.roster import Spec
-from isolation.checks.search_cost import Cost
+from experiments.roster import Spec, make_agent
+from isolation.checks.search_cost import Cost, measure_costs
 from isolation.rules.limits import Limit
 
 Costs = Mapping[str, Cost | str]
@@ -48,10 +48,29 @@ def at_equal_cost(plan: Plan, measure: Measure) -> tuple[Plan, dict[str, Cost]]:
     for entrant in (baseline, *contenders):
         if entrant.agent.name not in known:
             raise ValueError(f"equal_cost cannot measure {entrant.agent.name}: {costs[entrant.agent.name]}")
-    fixed = [_scaled(entrant, known[entrant.agent.name].times) for entrant in contenders]
+    fixed = [_scaled(entrant.spec, known[entrant.agent.name].times) for entrant in contenders]
     update = {"contenders": tuple(str(spec) for spec in fixed), "equal_cost": False}
     scaled = make_plan(plan.config.model_copy(update=update))
     return replace(scaled, notes=scaled.notes + _warnings(fixed)), known
+
+
+def specs_at_equal_cost(specs: Sequence[Spec], size: str) -> tuple[list[Spec], list[Cost]]:
+    """Return completed specs, all but the first with limits at which they take as much time as it, and their costs.
+
+    Raises:
+        ValueError: one is not limited by nodes, or its code fails.
+    """
+    agents = [make_agent(spec) for spec in specs]
+    for spec, agent in zip(specs, agents, strict=True):
+        if spec.limit is None or spec.limit.nodes is None:
+            raise ValueError(f"equal cost scales node limits, but {agent.name} has none")
+    costs: list[Cost] = []
+    for agent, cost in zip(agents, measure_costs(agents, size), strict=True):
+        if isinstance(cost, str):
+            raise ValueError(f"equal cost cannot be had, as the cost of {agent.name} cannot be measured: {cost}")
+        costs.append(cost)
+    others = zip(specs[1:], agents[1:], costs[1:], strict=True)
+    return [specs[0], *(replace(_scaled(spec, cost.times), name=agent.name) for spec, agent, cost in others)], costs
 
 
 def check_scalable(plan: Plan) -> tuple[Entrant, list[Entrant]]:
@@ -70,10 +89,15 @@ def check_scalable(plan: Plan) -> tuple[Entrant, list[Entrant]]:
     return baseline, contenders
 
 
-def _scaled(entrant: Entrant, times: float) -> Spec:
-    nodes = entrant.spec.limit.nodes if entrant.spec.limit else None
+def _scaled(spec: Spec, times: float) -> Spec:
+    nodes = spec.limit.nodes if spec.limit else None
     assert nodes is not None
-    return replace(entrant.spec, limit=Limit(nodes=max(1, round(nodes / times))))
+    return replace(spec, limit=Limit(nodes=scaled_nodes(nodes, times)))
+
+
+def scaled_nodes(nodes: int, times: float) -> int:
+    """Return how many nodes take as much time as `nodes` of the baseline, for a cost per node over the baseline's."""
+    return max(1, round(nodes / times))
 
 
 def _warnings(specs: Sequence[Spec]) -> tuple[str, ...]:

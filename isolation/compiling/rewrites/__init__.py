@@ -9,14 +9,16 @@
 | cleanup | docstrings, annotations, `print`, logging, imports inside the function | nothing |
 | cleanup | `lambda cell, middle=middle: ...` | a variable that holds the default |
 | constant_folding | `if path is None` where nobody gives a path, `if DEBUG` | the branch that is taken |
+| constant_folding | `hasattr(game, "reach")`, `getattr(game, "reach", None)` | `True`, `game.reach` |
 | constant_folding | what follows a `return`, `DEBUG = False`; only where it does not compile otherwise | nothing |
+| counters | `counts[row] += 1` of a `Counter` or `defaultdict` | a key made sure of first |
+| counters | `dict(own=1)`, `OrderedDict([("own", 1)])` | `{"own": 1}` |
 | records | `Point(row, column).row`, of a named tuple, a dataclass or another class | `(row, column)[0]` |
 | split_dictionaries | `lines["row"]`, all keys written out; only where it does not compile otherwise | a variable |
 | texts | `str(count)`, `f"{own}-{opp}"`, `bin(mask).count("1")` | texts joined by `+`, a count of bits |
-| counters | `counts[row] += 1` of a `Counter` or `defaultdict` | a key made sure of first |
 | unpacking | `manhattan(*cell)`, `rows, columns = zip(*cells)`, `[*own, *opponent]` | each part |
 | loops.unrolling | `sum(w * f(game, player) for f, w in PARTS)` | a term for each function |
-| choices | `STAGES[phase](game, player)`, `part = own if late else both` | a number for each function |
+| choices | `STAGES[phase](game, player)`, `weights = EARLY if early else LATE` | a number for each |
 | classic_api | `game.__get_moves__(cell)`, `g = game.copy()`, `g.apply_move(m)` | `reach`, `g = g.forecast_move(m)` |
 | classic_api | `g._active_player = opponent`, `game._board_state` | `g` with another side to move, a list made of it |
 | states | `state._replace(ply_count=3)`, `state.board >> cell & 1` | runtime functions |
@@ -25,10 +27,12 @@
 | set_order | `kind in KINDS`, `sorted(KINDS)`, where KINDS is a set of texts | their sorted elements |
 | element_types | `found = []`, filled by a helper or reassigned | an empty list of cells, or of numbers |
 | element_types | `[0] * 7` that fractions are put into; only where the heuristic is wrong without | `[0.0] * 7` |
+| kept_lists | `groups[row] = []` in a dictionary; only where it does not compile otherwise | a typed list |
+| kept_sets | `groups[row] = set()` in a dictionary; only where it does not compile otherwise | a list |
 | none_checks | `if cell is None: return blank` in a helper; only where it does not compile otherwise | an exception |
 | optional | `best = None`; only where it does not compile otherwise | a flag that says whether there is a value |
 | one_kind | `cells = moves`, then `cells = found`; only where it does not compile otherwise | a list each time |
-| guesses | `found = []`, filled otherwise; only where it does not compile otherwise | an empty list of such elements |
+| guesses | `found = []`, `[None] * 7`, filled otherwise; only where it does not compile otherwise | such elements |
 | numeric | `**`, `np.linalg.norm`, `np.array`, SciPy distances | runtime functions |
 | comprehensions | comprehensions, `sum`, `any`, `max(key=...)`, `sorted`, `map`, `filter`, `set(...)` | loops |
 | walrus | `if over := game.utility(player)` | `over = game.utility(player)`, then `if over` |

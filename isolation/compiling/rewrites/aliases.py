@@ -1,4 +1,7 @@
-"""Resolve aliases of methods and functions: `moves = game.get_legal_moves`, then `moves(player)`."""
+"""Resolve aliases of methods and functions: `moves = game.get_legal_moves`, then `moves(player)`.
+
+`best = max if is_ours else min` becomes the condition, and `best(values)` a choice between both calls.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,16 @@ class ResolveAliases(Rewrite):
         }
         if meanings:
             _Meant(meanings).visit(node)
+        choices = {
+            statement.targets[0].id: statement.value
+            for statement in inside
+            if isinstance(statement, ast.Assign)
+            if isinstance(statement.targets[0], ast.Name) and isinstance(statement.value, ast.IfExp)
+            if given[statement.targets[0].id] == 1
+            if self.builtin(statement.value.body) and self.builtin(statement.value.orelse)
+        }
+        if choices.keys() & called:
+            _Chosen(choices).visit(node)
 
 
 def _alias(statement: ast.Assign) -> str:
@@ -59,3 +72,22 @@ class _Meant(ast.NodeTransformer):
         if isinstance(node.ctx, ast.Load) and node.id in self.meanings:
             return copy.deepcopy(self.meanings[node.id].value)
         return node
+
+
+class _Chosen(ast.NodeTransformer):
+    def __init__(self, choices: dict[str, ast.IfExp]) -> None:
+        self.choices = choices
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        if isinstance(node.value, ast.IfExp) and node.value in self.choices.values():
+            node.value = node.value.test
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        choice = self.choices.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        if choice is None:
+            return node
+        other = copy.deepcopy(node)
+        either, node.func, other.func = node.func, copy.deepcopy(choice.body), copy.deepcopy(choice.orelse)
+        return at(node, ast.IfExp(either, node, other))

@@ -11,7 +11,7 @@ from isolation.compiling.source.rewrite import at, name, support, target
 from isolation.compiling.source.scopes import SUPPORT
 from isolation.usercode.parsing import parse_expression
 
-_LARGEST = (1 << 63) - 1
+_LARGEST, _WIDEST = (1 << 63) - 1, 1 << 255
 _BUILTINS = {"abs", "int", "round"}
 _OF_NUMPY = {
     "array",
@@ -81,7 +81,9 @@ class _Check(ast.NodeTransformer):
         self.widens = widens
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
-        """Refuse what has more than 64 bits."""
+        """Make what has more than 64 bits wide, and refuse what has more than wide numbers."""
+        if type(node.value) is int and _LARGEST < node.value < _WIDEST:
+            return at(node, support("wide_number", ast.Constant(f"{node.value:x}")))
         if type(node.value) is int and abs(node.value) > _LARGEST:
             refuse(f"the whole number {node.value} has more than 64 bits: write it as a float, {node.value:.0e}", node)
         return node

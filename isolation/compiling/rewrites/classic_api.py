@@ -145,6 +145,8 @@ class LowerClassicApi(Rewrite):
             if node.attr not in _READABLE:
                 near = [] if hasattr(Board, node.attr) else get_close_matches(node.attr, _READABLE, n=1, cutoff=0.75)
                 meant = f": did you mean {near[0]}?" if near else ""
+                if node.attr in ("to_string", "hash", "print_board"):
+                    meant = ": ask for cells, by game.get_blank_spaces() and game.get_player_location(player)"
                 refuse(f"it uses {ast.unparse(node)}, which games in compiled code do not support{meant}", node)
         return self.generic_visit(node)
 

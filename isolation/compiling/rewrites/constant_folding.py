@@ -11,8 +11,9 @@ from typing import Any
 
 from isolation.compiling.source.compile_error import refuse
 from isolation.compiling.source.function_source import bound_names, parameters
-from isolation.compiling.source.rewrite import Rewrite, at, target
+from isolation.compiling.source.rewrite import Rewrite, at, holds_constants, target
 from isolation.compiling.source.scopes import KnownValue, as_callee
+from isolation.editions.classic_board import Board
 
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Is: operator.is_,
@@ -96,6 +97,26 @@ class Fold(Rewrite):
             if decision is not None and bool(decision.value) is stops:
                 break
         return kept[0] if len(kept) == 1 else at(node, ast.BoolOp(node.op, kept))
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """Answer `hasattr(game, "reach")`, and write `getattr(game, "reach", None)` as what it gives."""
+        self.generic_visit(node)
+        asked = self.builtin(node.func)
+        match node.args:
+            case [owner, ast.Constant(str(attribute)), *default] if asked in ("hasattr", "getattr"):
+                has = self._has(owner, attribute)
+                if has is not None and asked == "hasattr":
+                    return at(node, ast.Constant(has))
+                if has is not None and (has or default):
+                    return at(node, ast.Attribute(owner, attribute, ast.Load()) if has else default[0])
+        return node
+
+    def _has(self, owner: ast.expr, attribute: str) -> bool | None:
+        """Whether a game or a known value has an attribute; None of other values."""
+        if self.kind(owner) == "game":
+            return hasattr(Board(0, 1), attribute)
+        known = self.known(owner) if isinstance(owner, ast.Name | ast.Attribute) else None
+        return hasattr(known.value, attribute) if known is not None and holds_constants(known.value) else None
 
     def decided(self, node: ast.expr) -> KnownValue | None:
         """Return the value of a test that is known; a comparison that would fail has none."""

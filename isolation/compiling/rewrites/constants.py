@@ -9,9 +9,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from isolation.boards.net import Net
 from isolation.compiling.source.compile_error import refuse, refuse_unrepeatable
 from isolation.compiling.source.record_classes import fields_of
-from isolation.compiling.source.rewrite import is_fresh
+from isolation.compiling.source.rewrite import is_fresh, support
 from isolation.usercode.parsing import parse, parse_expression
 
 Table = Mapping[Any, Any]
@@ -49,6 +50,8 @@ def expression(value: Any, node: ast.AST, what: str) -> ast.expr:
         value = tuple(getattr(value, field) for field in fields)
     if isinstance(value, tuple | list):
         return ast.Tuple([expression(item, node, what) for item in _alike(value, node, what)], ast.Load())
+    if isinstance(value, Net):
+        return support("net", ast.Constant(value.text))
     refuse(f"it uses {what}, an object of class {type(value).__name__}, which compiled code does not support", node)
 
 
@@ -100,7 +103,11 @@ def _as_array(values: Any, node: ast.AST, what: str) -> np.ndarray[Any, Any]:
 
 
 def _alike(values: Any, node: ast.AST, what: str) -> Any:
-    """Make whole numbers among fractions fractions too, as indexing needs one type."""
+    """Make whole numbers among fractions fractions too, in rows of tuples column by column: indexing needs one type."""
+    rows = all(isinstance(value, tuple) and value and len(value) == len(values[0]) for value in values)
+    if rows and values and not any(fields_of(type(value)) for value in values):
+        columns = [_alike(column, node, what) for column in zip(*values, strict=True)]
+        return list(zip(*columns, strict=True))
     numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
     if numbers and any(isinstance(value, float) for value in values):
         return _as_array(values, node, what).tolist()
@@ -138,7 +145,9 @@ def lookup(table: Table, node: ast.AST, what: str) -> list[ast.stmt]:
     as many, are found in an array; others, such as texts, one after another.
     """
     if not table:
-        refuse(f"it looks things up in {what}, which is empty", node)
+        refuse_unrepeatable(
+            f"it looks things up in {what}, which is empty: what is kept between calls is unknown", node
+        )
     array, place = _places_in_array(list(table), node, what) or ("", _places_one_by_one(list(table), node, what))
     values, read = _values(list(table.values()), node, what)
     text = f"""

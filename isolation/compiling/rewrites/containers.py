@@ -12,6 +12,7 @@ import operator
 from collections.abc import Hashable
 from typing import Any
 
+from isolation.compiling.source.compile_error import refuse
 from isolation.compiling.source.rewrite import Rewrite, at, call, name, support, written_out
 from isolation.compiling.source.stand_ins import OF_LENGTHS
 
@@ -24,6 +25,11 @@ class LowerContainers(Rewrite):
         self.generic_visit(node)
         if self.builtin(node.func) == "frozenset":
             node.func = at(node, self.context.builtin("set"))
+        match node:
+            case ast.Call(made, [ast.Call(ordered, [ast.Tuple([first, second]) | ast.List([first, second])], [])]):
+                if self.builtin(made) == "tuple" and self.builtin(ordered) == "sorted":
+                    ends: list[ast.expr] = [call(self.context.builtin(end), first, second) for end in ("min", "max")]
+                    return at(node, copy.deepcopy(ast.Tuple(ends, ast.Load())))
         callee = self.known(node.func)
         if callee is not None and callee.value is itertools.chain and len(node.args) > 1:
             joined: list[ast.expr] = [call(self.context.builtin("list"), argument) for argument in node.args]
@@ -40,6 +46,8 @@ class LowerContainers(Rewrite):
         if callee is not None and (stand_in := self._of_length(callee.value, node)):
             return at(node, call(self.context.value(stand_in), node.args[0]))
         if callee is not None and callee.value is collections.deque:
+            if node.keywords or len(node.args) > 1:
+                refuse("it makes a deque with maxlen, which compiled code does not support: write items[-4:]", node)
             return at(node, support("new_list", *node.args) if node.args else ast.List([], ast.Load()))
         if isinstance(node.func, ast.Attribute) and node.func.attr == "popleft":
             return at(node, ast.Call(ast.Attribute(node.func.value, "pop", ast.Load()), [ast.Constant(0)], []))

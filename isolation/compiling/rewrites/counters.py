@@ -6,13 +6,15 @@ from __future__ import annotations
 import ast
 import collections
 import copy
+import dataclasses
 from typing import Any
 
 from isolation.compiling.rewrites.element_types import pairs
-from isolation.compiling.source.compile_error import refuse
+from isolation.compiling.source.compile_error import CompileError, refuse
+from isolation.compiling.source.function_source import definition
 from isolation.compiling.source.rewrite import Rewrite, at, call, name, statements, support
-from isolation.compiling.source.scopes import Missing
-from isolation.compiling.source.stand_ins import counted, most_common
+from isolation.compiling.source.scopes import Missing, Nested, scope_of
+from isolation.compiling.source.stand_ins import counted, is_of_library, most_common
 
 
 class LowerCounters(Rewrite):
@@ -20,20 +22,44 @@ class LowerCounters(Rewrite):
 
     def apply(self, node: ast.FunctionDef) -> None:
         """Rewrite the body of a definition in place."""
-        for statement in ast.walk(node):
-            for place, value in pairs(statement):
-                if isinstance(place, ast.Name) and (missing := self._missing_of(value)) is not None:
-                    self.scope.facts[place.id] = missing
+        self._learn(node)
         super().apply(node)
 
+    def _learn(self, node: ast.AST) -> None:
+        """Note which variables hold a `Counter` or `defaultdict`."""
+        for place, value in (pair for statement in ast.walk(node) for pair in pairs(statement)):
+            if isinstance(place, ast.Name) and isinstance(value, ast.Call):
+                missing = self._missing_of(value) or self._missing_of_returned(value)
+                if missing is not None:
+                    self.scope.facts[place.id] = missing
+
     def visit_Expr(self, node: ast.Expr) -> Any:
-        """Put a missing value under a key, `counts.setdefault(row, 0)`."""
+        """Put a missing value under a key, `counts.setdefault(row, 0)`, `groups[row].append(cell)`."""
         match node.value:
+            case ast.Call(ast.Attribute(ast.Name() as table, "update"), [items]) if self._counts(table):
+                item = self.context.fresh("item")
+                loop = statements("for ITEM in ITEMS:\n    TABLE[ITEM] += 1", ITEM=name(item), ITEMS=items, TABLE=table)
+                self.scope.names.add(item)
+                return self.visit(at(node, loop[0]))
             case ast.Call(ast.Attribute(ast.Name() as table, "setdefault"), [key, missing]):
-                lines = "if KEY not in TABLE:\n    TABLE[KEY] = MISSING"
-                parts = {"KEY": self.visit(key), "TABLE": name(table.id), "MISSING": self.visit(missing)}
-                return [at(node, statement) for statement in statements(lines, **parts)]
+                return self._put_first(ast.Subscript(table, key, ast.Load()), missing, node)[:-1]
+            case ast.Call(ast.Attribute(ast.Subscript(ast.Name()) as place), [_]) if absent := self._missing_in(place):
+                return self._put_first(place, absent, node)
+            case ast.Call(ast.Attribute(ast.Call(ast.Attribute(table, "setdefault"), [key, missing]), method), [given]):
+                there = ast.Subscript(table, key, ast.Load())
+                done = ast.Expr(call(ast.Attribute(there, method, ast.Load()), self.visit(given)))
+                return self._put_first(there, missing, at(node, done))
         return self.generic_visit(node)
+
+    def _put_first(self, place: ast.Subscript, missing: ast.expr, node: ast.Expr | ast.AugAssign) -> list[ast.stmt]:
+        """Put a missing value under a key before a statement uses what is there."""
+        key = self.context.fresh("key")
+        self.scope.names.add(key)
+        lines = "KEY = GIVEN\nif KEY not in TABLE:\n    TABLE[KEY] = MISSING"
+        given = self.visit(place.slice)
+        parts = {"KEY": name(key), "GIVEN": given, "TABLE": place.value, "MISSING": self.visit(missing)}
+        place.slice = name(key)
+        return [*(at(node, statement) for statement in statements(lines, **parts)), node]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         """Put a missing value under the key before adding to it."""
@@ -41,13 +67,8 @@ class LowerCounters(Rewrite):
         missing = self._missing_in(place)
         if missing is None or not isinstance(place, ast.Subscript):
             return self.generic_visit(node)
-        key = self.context.fresh("key")
-        self.scope.names.add(key)
-        table, node.value = place.value, self.visit(node.value)
-        lines = "KEY = GIVEN\nif KEY not in TABLE:\n    TABLE[KEY] = MISSING"
-        parts = {"KEY": name(key), "GIVEN": self.visit(place.slice), "TABLE": table, "MISSING": missing}
-        node.target = ast.Subscript(copy.deepcopy(table), name(key), ast.Store())
-        return [*(at(node, statement) for statement in statements(lines, **parts)), node]
+        node.value = self.visit(node.value)
+        return self._put_first(place, missing, node)
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         """Read what may be missing."""
@@ -67,8 +88,8 @@ class LowerCounters(Rewrite):
             return at(node, call(self.context.value(counted), *node.args) if node.args else ast.Dict([], []))
         if kind is collections.defaultdict:
             return at(node, ast.Dict([], []))
-        if kind is collections.OrderedDict and not node.args:
-            return at(node, ast.Dict([], []))
+        if kind in (collections.OrderedDict, dict) and (node.args or node.keywords or kind is not dict):
+            return at(node, _written_as_display(node))
         if isinstance(node.func, ast.Attribute) and node.func.attr == "most_common":
             return at(node, call(self.context.value(most_common), node.func.value, *node.args))
         return node
@@ -90,7 +111,34 @@ class LowerCounters(Rewrite):
             return Missing(ast.Constant({"int": 0, "float": 0.0, "bool": False}[builtin]), is_kept=True)
         if isinstance(made, ast.Lambda) and not made.args.args:
             return Missing(made.body, is_kept=True)
-        refuse("it keeps lists or sets in a defaultdict: keep numbers, or write a list for each kind", node)
+        if builtin in ("list", "set"):
+            empty: ast.expr = ast.List([], ast.Load()) if builtin == "list" else call(self.context.builtin("set"))
+            return Missing(empty, is_kept=True)
+        refuse("it makes a defaultdict of a function: write int, float, list, set, or a lambda", node)
+
+    def _missing_of_returned(self, node: ast.Call) -> Missing | None:
+        """Return the value for missing keys of the dictionary that a function of the user's returns."""
+        try:
+            callee = self.callee(node.func)
+            if callee is None or is_of_library(callee.target):
+                return None
+            called = callee.target.node if isinstance(callee.target, Nested) else definition(callee.target)
+            scope = scope_of(callee.target, called, {}, {})
+        except CompileError:  # whoever calls it is told
+            return None
+        returned = [inner.value for inner in ast.walk(called) if isinstance(inner, ast.Return)]
+        if not returned or not all(isinstance(value, ast.Name | ast.Call) for value in returned):
+            return None
+        inside = LowerCounters(dataclasses.replace(self.context, scope=scope))
+        for place, value in (pair for statement in ast.walk(called) for pair in pairs(statement)):
+            if isinstance(place, ast.Name) and (missing := inside._missing_of(value)) is not None:
+                inside.scope.facts[place.id] = missing
+        found = [inside._fact(value) or inside._missing_of(value) for value in returned if value is not None]
+        return found[0] if all(found) else None
+
+    def _counts(self, node: ast.Name) -> bool:
+        fact = self._fact(node)
+        return fact is not None and not fact.is_kept
 
     def _fact(self, node: ast.expr) -> Missing | None:
         fact = self.scope.fact(node.id) if isinstance(node, ast.Name) else None
@@ -100,3 +148,17 @@ class LowerCounters(Rewrite):
         """Return the value for missing keys at a place where a dictionary is read."""
         fact = self._fact(node.value) if isinstance(node, ast.Subscript) else None
         return copy.deepcopy(fact.value) if fact is not None else None
+
+
+def _written_as_display(node: ast.Call) -> ast.expr:
+    """`{"own": 1}` for `dict(own=1)` and `OrderedDict([("own", 1)])`; a call that is none of these as it is."""
+    items = node.args[0] if node.args else ast.List([], ast.Load())
+    rows = items.elts if isinstance(items, ast.List | ast.Tuple) else [items]
+    found = [row.elts for row in rows if isinstance(row, ast.Tuple | ast.List) and len(row.elts) == 2]
+    if len(found) < len(rows) or len(node.args) > 1 or not all(keyword.arg for keyword in node.keywords):
+        return node
+    keys: list[ast.expr | None] = [
+        *(key for key, _ in found),
+        *(ast.Constant(keyword.arg) for keyword in node.keywords),
+    ]
+    return ast.Dict(keys, [*(value for _, value in found), *(keyword.value for keyword in node.keywords)])

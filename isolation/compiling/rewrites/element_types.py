@@ -6,6 +6,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+import numpy as np
+
 from isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, name, support, written_out
 
 _PUTS = {"append", "add", "extend", "insert", "update"}
@@ -39,12 +41,7 @@ class TypeEmptyContainers(Rewrite):
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Say what empty lists and sets will hold."""
-        typed = [self._typed(target, value) for target, value in pairs(node)]
-        if isinstance(node.targets[0], ast.Tuple) and typed:
-            node.value = at(node, ast.Tuple(typed, ast.Load()))
-        elif typed:
-            node.value = at(node, typed[0])
-        return node
+        return with_values(node, [self._typed(target, value) for target, value in pairs(node)])
 
     def _typed(self, target: ast.expr, value: ast.expr) -> ast.expr:
         """Return a value assigned somewhere, or an empty list or set of a type that numba knows."""
@@ -91,6 +88,13 @@ def pairs(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
     return [(target, value)]
 
 
+def with_values(node: ast.Assign, values: list[ast.expr]) -> ast.Assign:
+    """Give an assignment other values, one for each of its `pairs`."""
+    if values:
+        node.value = at(node, ast.Tuple(values, ast.Load()) if isinstance(node.targets[0], ast.Tuple) else values[0])
+    return node
+
+
 def is_empty(node: ast.expr) -> bool:
     """Whether an expression is `[]`, or makes an empty collection."""
     return (isinstance(node, ast.List) and not node.elts) or (
@@ -121,6 +125,8 @@ def _example(given: list[ast.expr]) -> ast.expr:
 class PromoteInts(Rewrite):
     """`[0] * 7` becomes `[0.0] * 7`, `{"near": 0}` becomes `{"near": 0.0}`, `[(cell, 1)]` becomes `[(cell, 1.0)]`.
 
+    So do arrays, and tuples of both kinds that `zip` runs over.
+
     What a list or dictionary of numba's holds is of one kind from the start, and a fraction put into one of whole
     numbers is cut. Fractions hold whole numbers exactly, so that values stay what they are; where one must be whole,
     such as an index, numba refuses it.
@@ -143,6 +149,11 @@ class PromoteInts(Rewrite):
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "append" and len(node.args) == 1:
             node.args = [self._of_unknown(_fraction(node.args[0]))]
+        known = self.known(node.func)
+        if known is not None and known.value in (np.array, np.asarray) and len(node.args) == 1 and not node.keywords:
+            node.keywords = [ast.keyword("dtype", self.context.value(float))]
+        if self.builtin(node.func) == "zip":
+            node.args = [at(node, support("alike", argument)) for argument in node.args]
         return node
 
     def _of_unknown(self, node: ast.expr) -> ast.expr:

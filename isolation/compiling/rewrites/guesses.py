@@ -43,7 +43,8 @@ class GuessElements(Rewrite):
                 return node
             if isinstance(place, ast.Name):
                 self._type_inside(value, place.id)
-                if isinstance(value, ast.Dict) and not value.keys:
+                self._fill(value, self.examples.stored_in(place.id))
+                if isinstance(value, ast.Dict) and not value.keys and not is_fresh(place):
                     value.examples = self.examples.entries_of(place.id)  # type: ignore[attr-defined]
                 if is_empty(value) and (made := self._made(value)):
                     self._replace(value, made, self.examples.put_into(place.id))
@@ -88,6 +89,14 @@ class GuessElements(Rewrite):
             if is_empty(inner):
                 self._replace(inner, "list", self.examples.put_deeper_into(called))
 
+    def _fill(self, value: ast.expr, example: ast.expr | None) -> None:
+        """Put an element into a list of None, `[[None] * 7 for _ in range(7)]`, as will stand in its place."""
+        for inner in ast.walk(value) if isinstance(value, ast.BinOp | ast.List | ast.ListComp) and example else []:
+            if isinstance(inner, ast.List):
+                inner.elts = [example if _is_none(one) and example else one for one in inner.elts]
+            elif isinstance(inner, ast.ListComp) and _is_none(inner.elt) and example:
+                inner.elt = example
+
     def _replace(self, node: ast.expr, made: str, example: ast.expr | None) -> None:
         node.example = example  # type: ignore[attr-defined]
 
@@ -101,6 +110,7 @@ class Examples:
         self.put: dict[str, list[Callable[[], ast.expr | None]]] = defaultdict(list)
         self.put_deeper: dict[str, list[Callable[[], ast.expr | None]]] = defaultdict(list)
         self.entries: dict[str, list[tuple[ast.expr, ast.expr]]] = defaultdict(list)
+        self.stored: dict[str, list[Callable[[], ast.expr | None]]] = defaultdict(list)
         self.depth = 0
         known = [callee.target for callee in rewrite.scope.known.values() if isinstance(callee, Callee)]
         inner_functions = [target.node for target in known if isinstance(target, Nested)]
@@ -125,6 +135,10 @@ class Examples:
         values = self._first([partial(self.value, value) for _, value in self.entries[called]])
         return None if keys is None or values is None else (keys, values)
 
+    def stored_in(self, called: str) -> ast.expr | None:
+        """An element of those that are stored in a list, or in the lists of a list."""
+        return self._first(self.stored[called])
+
     def put_deeper_into(self, called: str) -> ast.expr | None:
         """An element of those that are put into the lists of a list."""
         return self._first(self.put_deeper[called])
@@ -140,6 +154,8 @@ class Examples:
 
     def _learn(self, node: ast.AST) -> None:
         for place, value in pairs(node):
+            if isinstance(place, ast.Subscript) and not _is_none(value):
+                self.stored[ast.unparse(place).partition("[")[0]].append(partial(self.value, value))
             if isinstance(place, ast.Subscript) and isinstance(place.value, ast.Name):
                 self.entries[place.value.id].append((place.slice, value))
             if not is_empty(value):
@@ -276,6 +292,10 @@ class Examples:
             if called == "zip":
                 return ast.Tuple([self.element(items) or _NUMBER for items in node.args], ast.Load())
         return _element_of(self.value(node)) or self._filled(node)
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _element_of(example: ast.expr | None) -> ast.expr | None:

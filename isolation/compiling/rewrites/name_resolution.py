@@ -7,15 +7,16 @@ import ast
 import enum
 import math
 from collections.abc import Mapping
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any, Protocol
 
 import numpy as np
 
+from isolation.boards.net import Net
 from isolation.compiling.rewrites import constants
 from isolation.compiling.source.compile_error import CHANCE_AND_TIME, refuse, refuse_unrepeatable
 from isolation.compiling.source.function_source import CHANGING_METHODS, Definition, definition, taken
-from isolation.compiling.source.record_classes import fields_of
+from isolation.compiling.source.record_classes import never_changes
 from isolation.compiling.source.rewrite import (
     FunctionContext,
     Rewrite,
@@ -32,8 +33,8 @@ from isolation.compiling.source.scopes import SUPPORT, Callee, Kind, Nested, bui
 from isolation.rules.parameters import opened
 from isolation.usercode.parsing import parse_expression
 
-_BUILTINS = {abs, bool, complex, dict, divmod, enumerate, float, int, isinstance, len, list, max, min, pow, range}
-_BUILTINS |= {reversed, round, set, slice, sum, tuple, zip}
+_BUILTINS = {abs, bool, chr, complex, dict, divmod, enumerate, float, int, isinstance, len, list, max, min, pow, range}
+_BUILTINS |= {ord, reversed, round, set, slice, sum, tuple, zip}
 _UNREPEATABLE = CHANCE_AND_TIME | {
     "os": "the computer it runs on",
     "sys": "the computer it runs on",
@@ -51,6 +52,19 @@ _UNKNOWN: dict[type[ast.AST], str] = {
     ast.AsyncFor: "async",
     ast.AsyncWith: "async",
 }
+
+
+_INSTEAD = {
+    "format": "write round(x, 2), or a tuple as key",
+    "getattr": "read the attribute by its name",
+    "groupby": "fill a dictionary in a loop",
+    "hasattr": "decide outside the function",
+    "iter": "write moves[0] and moves[1:]",
+    "open": "read the file outside the function",
+    "super": "write self.method(...), with a name of its own",
+    "vars": "name each attribute",
+}
+"""What to write instead of a call, by the name of the called function."""
 
 
 class Writer(Protocol):
@@ -153,6 +167,10 @@ class ResolveNames(Rewrite):
         if hasattr(opened(known.value), "phases"):
             composite = self.writer.composite(opened(known.value), node)
             return at(node, call(name(composite), *map(self.visit, node.args)))
+        if isinstance(known.value, Net):
+            return at(
+                node, support("value_of_net", *map(self.visit, node.args), self._constant(known.value, node.func))
+            )
         return self._call_library(known.value, node)
 
     def visit_Raise(self, node: ast.Raise) -> Any:
@@ -173,7 +191,7 @@ class ResolveNames(Rewrite):
         if (
             owner is None
             or owner.value is SUPPORT
-            or isinstance(owner.value, ModuleType | type)
+            or isinstance(owner.value, ModuleType | type | super)
             or is_asked(owner.value)
         ):
             return None
@@ -209,7 +227,7 @@ class ResolveNames(Rewrite):
         module = _home(value)
         if builtin_name(value) is not None:
             if value not in _BUILTINS:
-                refuse(f"it calls {called}, which compiled code does not support", node)
+                refuse(f"it calls {called}, {_unsupported(called)}", node)
             node.func = self._builtin(called)
         elif getattr(math, called, None) is value:
             node.func = _dotted(f"{SUPPORT}.math.{called}")
@@ -218,7 +236,7 @@ class ResolveNames(Rewrite):
                 refuse(f"it computes with {what}: compiled code has float64 and int64", node)
             node.func = _dotted(f"{SUPPORT}.np.{_numpy_path(value, called)}")
         else:
-            refuse(f"it calls {what}, which compiled code does not support", node)
+            refuse(f"it calls {what}, {_unsupported(called)}", node)
         node.args = [self.visit(argument) for argument in node.args]
         for keyword in node.keywords:
             keyword.value = self.visit(keyword.value)
@@ -254,7 +272,7 @@ class ResolveNames(Rewrite):
         known = self.known(value)
         if known is None:
             return None
-        callee = None if fields_of(type(known.value)) else self.callee(value)
+        callee = None if never_changes(known.value) else self.callee(value)
         if callee is not None:
             return type(known)(Callee(callee.target, variables_read(callee), callee.defaults))
         whole = isinstance(known.value, str | Mapping | list | set | np.ndarray) or callable(known.value)
@@ -303,7 +321,7 @@ class ResolveNames(Rewrite):
             for default in by_name.values():
                 if self.known(default) is None and written_out(default) is None and not is_fresh(default):
                     refuse(f"the default {ast.unparse(default)} is not a constant", default)
-            return by_name
+            return by_name | {parameter: self.context.value(value) for parameter, value in callee.defaults.items()}
         defaults = callee.target.__defaults__ or ()
         values = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
         values |= callee.target.__kwdefaults__ or {}
@@ -314,7 +332,7 @@ class ResolveNames(Rewrite):
 
     def _constant(self, value: Any, node: ast.expr) -> ast.expr:
         what = ast.unparse(node)
-        if isinstance(value, Callee | FunctionType) or hasattr(value, "phases"):
+        if isinstance(value, Callee | FunctionType | MethodType) or hasattr(value, "phases"):
             refuse(f"it keeps the function {what} as a value, which compiled code does not support", node)
         if isinstance(value, ModuleType):
             refuse(f"it keeps the module {what} as a value, which compiled code does not support", node)
@@ -331,7 +349,7 @@ class ResolveNames(Rewrite):
         return written
 
     def _table(self, node: ast.expr) -> constants.Table | None:
-        table = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
+        table = self.known(node) if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) else None
         return table.value if table is not None and isinstance(table.value, Mapping) else None
 
     def _asked(self, table: constants.Table, function: str, node: ast.expr, given: list[ast.expr]) -> ast.expr:
@@ -341,6 +359,10 @@ class ResolveNames(Rewrite):
         if number is not None and (numbered := constants.by_number(table)):
             table, key = numbered, support("whole", number)
         return call(name(f"{self.writer.table(table, node, ast.unparse(node))}_{function}"), key, *others)
+
+
+def _unsupported(called: str) -> str:
+    return "which compiled code does not support" + (f": {_INSTEAD[called]}" if called in _INSTEAD else "")
 
 
 def _number_of_text(node: ast.expr) -> ast.expr | None:
@@ -353,7 +375,10 @@ def _number_of_text(node: ast.expr) -> ast.expr | None:
 
 def _home(value: Any) -> str:
     """The module that a function comes from; of a method its owner's, where that draws random numbers."""
-    owner = getattr(getattr(value, "__self__", None), "__class__", None)
+    owner = getattr(value, "__self__", None)
+    if isinstance(owner, type):
+        return owner.__module__
+    owner = getattr(owner, "__class__", None)
     if owner is not None and owner.__module__ in ("random", "numpy.random.mtrand"):
         return "random"
     return getattr(value, "__module__", None) or getattr(type(value), "__module__", "") or ""

@@ -33,6 +33,16 @@ class LowerNoneChecks(Rewrite):
             node.test = at(node, support("truth", node.test))
         return node
 
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
+        """Leave out the value for None."""
+        self.generic_visit(node)
+        if self._asks_for_none(node.test):
+            return node.orelse
+        match node.test:
+            case ast.Compare(left, [ast.IsNot()], others) if self._asks_for_none(ast.Compare(left, [ast.Is()], others)):
+                return node.body
+        return node
+
     def _asks_for_none(self, test: ast.expr) -> bool:
         if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Is | ast.Eq):
             return False

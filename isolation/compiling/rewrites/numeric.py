@@ -33,7 +33,8 @@ _OF_COLLECTIONS |= {
 }
 _OF_COLLECTIONS |= {"median", "std", "var", "max", "amax", "min", "amin", "argmax", "argmin", "all", "any", "cumsum"}
 _OF_COLLECTIONS |= {"diff", "unique", "sort"}
-_ALONG = {"mean": "mean_along", "max": "max_along", "amax": "max_along", "min": "min_along", "amin": "min_along"}
+_ALONG = {"amax": "max_along", "amin": "min_along"}
+_ALONG |= {name: f"{name}_along" for name in ("max", "mean", "min", "prod", "std", "var")}
 """What computes along an axis of an array."""
 _ARRAYS = {"float_array": (float, "float", np.float64, "float64"), "whole_array": (int, "int", np.int64, "int64")}
 _DISTANCES = ("euclidean", "cityblock", "chebyshev", "sqeuclidean")
@@ -83,12 +84,17 @@ class LowerNumerics(Rewrite):
         if isinstance(node.func, ast.Attribute) and node.func.attr == "is_integer" and not node.args:
             return at(node, support("is_whole", self.visit(node.func.value)))
         path = self._path(node.func)
+        match node:
+            case ast.Call(ast.Attribute(array, "astype"), [kind]) if not path and self.known(kind) is not None:
+                return at(node, call(ast.Attribute(self.visit(array), "astype", ast.Load()), self._dtype(kind)))
         if isinstance(node.func, ast.Attribute) and not path and not node.args:
             along = _ALONG.get(node.func.attr)
             if along and [keyword.arg for keyword in node.keywords] == ["axis"]:
                 return at(node, support(along, self.visit(node.func.value), self.visit(node.keywords[0].value)))
         if path.startswith("numpy."):
             return at(node, self._numpy(path.removeprefix("numpy."), node))
+        if path == "statistics.mean" and len(node.args) == 1:
+            return at(node, support("mean_of_whole", self.visit(call(self.context.builtin("list"), node.args[0]))))
         if path == "math.dist":
             self.generic_visit(node)
             return at(node, support("distance", *node.args))
@@ -144,6 +150,8 @@ class LowerNumerics(Rewrite):
         if function == "norm" and len(node.args) == 1 and not node.keywords:
             return support("norm", node.args[0])
         keywords = {keyword.arg: keyword.value for keyword in node.keywords}
+        if function == "average" and len(node.args) == 1 and keywords.keys() <= {"weights"}:
+            return support("average", support("numeric", node.args[0]), *map(_numeric, keywords.values()))
         if function == "norm":
             orders = [*node.args[1:], *keywords.values()]
             if len(orders) != 1 or keywords.keys() - {"ord"}:
@@ -161,6 +169,10 @@ class LowerNumerics(Rewrite):
         if function in _OF_COLLECTIONS:
             node.args = [support("numeric", argument) for argument in node.args]
         return node
+
+
+def _numeric(node: ast.expr) -> ast.expr:
+    return support("numeric", node)
 
 
 def _may_be_collection(node: ast.expr) -> bool:

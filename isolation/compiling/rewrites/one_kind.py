@@ -7,7 +7,7 @@ import ast
 from collections import defaultdict
 from typing import Any
 
-from isolation.compiling.rewrites.element_types import is_empty, pairs
+from isolation.compiling.rewrites.element_types import is_empty, pairs, with_values
 from isolation.compiling.source.rewrite import Rewrite, at, support
 
 
@@ -34,12 +34,7 @@ class UseOneKind(Rewrite):
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Make a real list or set of what is assigned."""
-        made = [self._made(place, value) for place, value in pairs(node)]
-        if isinstance(node.targets[0], ast.Tuple) and made:
-            node.value = at(node, ast.Tuple(made, ast.Load()))
-        elif made:
-            node.value = at(node, made[0])
-        return self.generic_visit(node)
+        return self.generic_visit(with_values(node, [self._made(place, value) for place, value in pairs(node)]))
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         """Add what is of the same kind."""

@@ -7,9 +7,11 @@ import ast
 import copy
 import dataclasses
 import enum
+import inspect
 from types import FunctionType
 from typing import Any
 
+from isolation.compiling.rewrites.element_types import pairs
 from isolation.compiling.source.compile_error import CompileError, refuse
 from isolation.compiling.source.function_source import definition
 from isolation.compiling.source.record_classes import fields_of, is_name, maker_of
@@ -18,6 +20,8 @@ from isolation.compiling.source.scopes import Callee, Nested, scope_of
 
 _OF_OTHERS = {"board", "locs", "ply_count", "T", "size", "shape", "real", "imag", "width", "height", "move_count"}
 """Attributes of states, games, arrays and numbers, which say nothing of the class of an unknown object."""
+
+_OPERATORS = {ast.Add: "__add__", ast.Sub: "__sub__", ast.Mult: "__mul__", ast.Div: "__truediv__"}
 
 
 def _starts_at(method: Any, line: int) -> bool:
@@ -41,22 +45,35 @@ class LowerRecords(Rewrite):
         for kind in self.classes.values():
             if node.args.args and any(_starts_at(method, node.lineno) for method in vars(kind).values()):
                 self.scope.facts[node.args.args[0].arg] = kind
-        for statement in node.body:
-            made = self._class_of(statement.value) if isinstance(statement, ast.Assign) else None
-            if made is not None and isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-                self.scope.facts[statement.targets[0].id] = made
+        for place, given in (pair for statement in node.body for pair in pairs(statement)):
+            made = self._class_of(given) or self._enum_of(given)
+            if made is not None and isinstance(place, ast.Name):
+                self.scope.facts[place.id] = made
         super().apply(node)
 
     def visit_Call(self, node: ast.Call) -> Any:
         """Make a tuple instead of an object, and call its methods with it."""
         if (replaced := self._replaced(node)) is not None:
             return self.visit(at(node, replaced))
+        called = self._called(node.func)
+        if called is not None:
+            return self.visit(at(node, ast.Call(self.context.value(called), [node.func, *node.args], node.keywords)))
         method = self._method(node.func)
         self.generic_visit(node)
         if method is not None and isinstance(node.func, ast.Attribute):
-            return at(node, ast.Call(self.context.value(method), [node.func.value, *node.args], node.keywords))
+            own = [] if self._is_static(node.func.attr, method) else [node.func.value]
+            return at(node, ast.Call(self.context.value(method), [*own, *node.args], node.keywords))
         kind = self._class_of(node)
         return node if kind is None else at(node, self._record(kind, node))
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        """Call the method that a class has for an operator."""
+        kind = self.scope.fact(node.left.id) if isinstance(node.left, ast.Name) else self._class_of(node.left)
+        method = getattr(kind, _OPERATORS.get(type(node.op), ""), None) if isinstance(kind, type) else None
+        self.generic_visit(node)
+        if not isinstance(method, FunctionType):
+            return node
+        return at(node, call(self.context.value(method), node.left, node.right))
 
     def _replaced(self, node: ast.Call) -> ast.expr | None:
         """The tuple that `point._replace(row=3)` makes of one in a variable."""
@@ -74,7 +91,8 @@ class LowerRecords(Rewrite):
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         """Take an element of a tuple instead of an attribute."""
         owner = self._owner(node)
-        is_of_enum = self.has_enums and owner is None and node.attr == "value" and self.known(node) is None
+        is_unknown = owner is None or isinstance(owner, enum.EnumType)
+        is_of_enum = self.has_enums and is_unknown and node.attr == "value" and self.known(node) is None
         self.generic_visit(node)
         if is_of_enum and isinstance(node.ctx, ast.Load):  # a member is written as its value
             return node.value
@@ -92,6 +110,13 @@ class LowerRecords(Rewrite):
         """The class of what a call makes."""
         known = self.known(node.func) if isinstance(node, ast.Call) else None
         return known.value if known is not None and id(known.value) in self.classes else None
+
+    def _enum_of(self, node: ast.expr) -> Any:
+        """The enumeration of which an expression is a member, so far as it says so."""
+        if isinstance(node, ast.IfExp):
+            return self._enum_of(node.body) or self._enum_of(node.orelse)
+        known = self.known(node) if isinstance(node, ast.Attribute) else None
+        return type(known.value) if known is not None and isinstance(known.value, enum.Enum) else None
 
     def _owner(self, node: ast.Attribute) -> Any:
         """The class of the object whose attribute is read, if it is one of these."""
@@ -120,6 +145,17 @@ class LowerRecords(Rewrite):
         found = getattr(owner, node.attr, None) if isinstance(node, ast.Attribute) and owner is not None else None
         return found if isinstance(found, FunctionType) and found.__module__ == owner.__module__ else None
 
+    def _is_static(self, attribute: str, method: FunctionType) -> bool:
+        """Whether a method takes no object."""
+        found = (inspect.getattr_static(kind, attribute, None) for kind in self.classes.values())
+        return any(isinstance(each, staticmethod) and each.__func__ is method for each in found)
+
+    def _called(self, node: ast.expr) -> FunctionType | None:
+        """The `__call__` of the object that an expression makes or a variable holds."""
+        kind = self.scope.fact(node.id) if isinstance(node, ast.Name) else self._class_of(node)
+        called = vars(kind).get("__call__") if isinstance(kind, type) else None
+        return called if isinstance(called, FunctionType) else None
+
     def _record(self, kind: Any, node: ast.Call) -> ast.expr:
         made = maker_of(kind)
         if made is not None and not dataclasses.is_dataclass(kind) and not issubclass(kind, tuple):
@@ -129,6 +165,11 @@ class LowerRecords(Rewrite):
     def _values(self, kind: Any, node: ast.Call) -> list[ast.expr]:
         """The values of all fields of a named tuple or dataclass, in their order."""
         fields = fields_of(kind)
+        match node.args:
+            case [ast.Starred(whole)]:
+                node.args = [
+                    ast.Subscript(copy.deepcopy(whole), ast.Constant(at), ast.Load()) for at in range(len(fields))
+                ]
         values = {field: self.context.value(value) for field, value in _defaults(kind).items()}
         values |= dict(zip(fields, node.args, strict=False))
         values |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}

@@ -4,12 +4,17 @@
 from __future__ import annotations
 
 import ast
+import operator
 from typing import Any
 
 from isolation.compiling.source.compile_error import refuse
 from isolation.compiling.source.rewrite import Rewrite, at, support
+from isolation.compiling.source.wide_integers import LARGEST
 from isolation.editions.third.state import DebugState, Isolation
 
+_FOLDED = {ast.LShift: operator.lshift, ast.Sub: operator.sub, ast.BitOr: operator.or_}
+_BITS = 256
+"""What is shifted further has more bits than compiled code has."""
 _FIELDS = ("board", "ply_count", "locs")
 
 
@@ -51,7 +56,16 @@ class LowerStates(Rewrite):
         if isinstance(node.op, ast.BitAnd) and (looked := _cell_looked_for(node)):
             state, cell = looked
             return at(node, support("is_open", self.visit(state), self.visit(cell)))
-        return self.generic_visit(node)
+        self.generic_visit(node)
+        match node:
+            case ast.BinOp(ast.Constant(int(value)), op, ast.Constant(int(other))) if type(op) in _FOLDED:
+                if isinstance(op, ast.LShift) and not 0 <= other < _BITS:
+                    return node
+                folded = _FOLDED[type(op)](value, other)
+                return at(node, ast.Constant(folded)) if max(abs(value), abs(folded)) >= LARGEST else node
+            case ast.BinOp(ast.Constant(int()), ast.LShift()) if self.context.is_of_states or self.context.attempt:
+                node.left = at(node, support("wide", node.left))
+        return node
 
 
 def _origin(node: ast.expr) -> tuple[ast.expr | None, ast.expr | None]:

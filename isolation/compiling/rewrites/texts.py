@@ -85,7 +85,10 @@ class LowerTexts(Rewrite):
             return part
         assert isinstance(part, ast.FormattedValue)
         if part.format_spec is not None or part.conversion not in (-1, ord("s")):
-            refuse("it formats a number in a text, which compiled code does not support: use numbers or tuples", node)
+            refuse(
+                "it formats a number in a text, which compiled code does not do: write round(x, 2), or a tuple as key",
+                node,
+            )
         return support("text", self.visit(part.value))
 
 

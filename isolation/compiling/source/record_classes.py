@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import functools
 import sys
+from abc import ABC
 from collections.abc import Iterator
 from types import FunctionType
 from typing import Any
@@ -32,6 +33,19 @@ def _fields_of(kind: type) -> list[str]:
     if dataclasses.is_dataclass(kind):
         return [field.name for field in dataclasses.fields(kind)]
     return list(dict.fromkeys(_set_in(definition(made)))) if (made := maker_of(kind)) else []
+
+
+def never_changes(value: object) -> bool:
+    """Whether a value is an object of a class of the user's that keeps the attributes that it was made with."""
+    kind: type = type(value)
+    return bool(fields_of(kind)) or _keeps_attributes(kind)
+
+
+@functools.lru_cache(maxsize=256)
+def _keeps_attributes(kind: type) -> bool:
+    own, *others = kind.__mro__
+    plain = all(_is_users(base) or base in (object, ABC) for base in others)
+    return _is_users(own) and plain and not any(_changes_itself(base) for base in kind.__mro__ if _is_users(base))
 
 
 def _is_users(kind: type) -> bool:

@@ -18,7 +18,7 @@ from isolation.compiling.source.function_source import (
     definition,
     parameters,
 )
-from isolation.compiling.source.record_classes import fields_of
+from isolation.compiling.source.record_classes import never_changes
 from isolation.compiling.source.scopes import (
     SUPPORT,
     Callee,
@@ -96,16 +96,37 @@ class Rewrite(ast.NodeTransformer):
             return KnownValue(Callee(Nested(node, self.scope)))
         if isinstance(node, ast.Attribute):
             base = self.known(node.value)
-            if base is not None and holds_constants(base.value):
+            if base is not None and (holds_constants(base.value) or isinstance(base.value, super)):
                 if not hasattr(base.value, node.attr):
                     refuse(f"{ast.unparse(node.value)} has no {node.attr}", node)
                 return KnownValue(getattr(base.value, node.attr))
         if isinstance(node, ast.Subscript):
             return self._looked_up(node)
-        return None
+        return self._reflected(node) if isinstance(node, ast.Call) else None
+
+    def _reflected(self, node: ast.Call) -> KnownValue | None:
+        """Return what `getattr(self, "reach")` or `super()` stands for, where self never changes."""
+        asked = self.builtin(node.func)
+        if asked == "super" and not node.args:
+            around = self.scope.look_up("__class__", node)
+            own = (value for value in self.scope.known.values() if around and isinstance(value, around.value))
+            owner = next(own, None)
+            return None if around is None or owner is None else KnownValue(super(around.value, owner))
+        if asked not in ("getattr", "super"):
+            return None
+        given = [known.value for argument in node.args if (known := self.known(argument)) is not None]
+        if len(given) < max(2, len(node.args)):
+            return None
+        if asked == "super":
+            return KnownValue(super(*given))
+        owner, attribute, *default = given
+        is_known = holds_constants(owner) and isinstance(attribute, str)
+        if not is_known or not (default or hasattr(owner, attribute)):
+            return None
+        return KnownValue(getattr(owner, attribute, *default))
 
     def _looked_up(self, node: ast.Subscript) -> KnownValue | None:
-        """Return the function that stands under a known index or key of a list, tuple or dictionary."""
+        """Return the function or dictionary that stands under a known index or key of a list, tuple or dictionary."""
         base = self.known(node.value) if isinstance(node.value, ast.Name | ast.Attribute | ast.Subscript) else None
         index = self.known(node.slice) if isinstance(node.slice, ast.Constant | ast.Name) else None
         if base is None or index is None or not isinstance(base.value, list | tuple | Mapping):
@@ -114,7 +135,7 @@ class Rewrite(ast.NodeTransformer):
             value = base.value[index.value]
         except (LookupError, TypeError):
             return None
-        holds = isinstance(value, list | tuple) and any(map(as_callee, value))
+        holds = isinstance(value, Mapping) or (isinstance(value, list | tuple) and any(map(as_callee, value)))
         return KnownValue(value) if holds or as_callee(value) else None
 
     def callee(self, node: ast.AST) -> Callee | None:
@@ -207,7 +228,7 @@ def holds_constants(value: object) -> bool:
     """Whether the attributes of a value stay what they are: modules, classes, enumerations, frozen data, `is_asked`."""
     frozen = getattr(getattr(value, "__dataclass_params__", None), "frozen", False)
     is_kept = isinstance(value, ModuleType | type | enum.Enum) or frozen or hasattr(value, "_fields")
-    return is_kept or is_asked(value) or bool(fields_of(type(value)))
+    return is_kept or is_asked(value) or never_changes(value)
 
 
 def is_asked(value: object) -> bool:

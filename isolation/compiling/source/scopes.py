@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from isolation.compiling.source.compile_error import refuse, refuse_unrepeatable
 from isolation.compiling.source.function_source import Definition, assigned, changed_globals, file_tree, taken
-from isolation.compiling.source.record_classes import fields_of
+from isolation.compiling.source.record_classes import never_changes
 from isolation.compiling.source.stand_ins import is_numpys, stand_in
 from isolation.rules.parameters import opened
 
@@ -61,15 +61,28 @@ class Missing:
     is_kept: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Choices:
-    """The functions of which a variable holds one, by its number."""
+    """The functions, or dictionaries that never change, of which a variable holds one, by its number."""
 
-    functions: tuple[Callee, ...]
+    options: tuple[Any, ...]
 
-    def number_of(self, callee: Callee) -> int:
-        """Return the number of one of the functions."""
-        return self.functions.index(callee)
+    @staticmethod
+    def among(options: list[Any]) -> Choices:
+        """Return the choices between options, each of them once."""
+        once: list[Any] = []
+        for option in options:
+            if not any(_is_same(option, other) for other in once):
+                once.append(option)
+        return Choices(tuple(once))
+
+    def number_of(self, option: Any) -> int:
+        """Return the number of one of the options."""
+        return next(number for number, other in enumerate(self.options) if _is_same(option, other))
+
+
+def _is_same(option: Any, other: Any) -> bool:
+    return option is other or (isinstance(option, Callee) and option == other)
 
 
 @dataclass(eq=False)
@@ -79,7 +92,7 @@ class Scope:
     `names` are its own variables; `known` those of them with a known value; `kinds` what is known of the others;
     `find` looks up every other name and returns its Known value, or None if it is a variable of an enclosing function;
     `file` holds the globals of the file; `facts` what rewrites have found out about variables: the class of an object
-    that became a tuple, what a dictionary gives for a missing key, or the functions of which a variable holds one.
+    that became a tuple, what a dictionary gives for a missing key, or the options of which a variable holds one.
     """
 
     names: set[str]
@@ -239,7 +252,7 @@ def as_callee(value: object) -> Callee | None:
 
 def callee_of_object(value: object) -> Callee | None:
     """Return the `__call__` of an object that never changes, given the object."""
-    called = vars(type(value)).get("__call__")
-    if not isinstance(called, FunctionType) or not fields_of(type(value)):
+    called = getattr(type(value), "__call__", None)  # noqa: B004
+    if not isinstance(called, FunctionType) or not never_changes(value):
         return None
     return Callee(called, (), {next(iter(inspect.signature(called).parameters)): value})

@@ -174,22 +174,21 @@ def _islice(items: Any, start: Any, stop: Any = None, step: Any = 1) -> Any:
 
 def _takewhile(test: Any, items: Any) -> Any:
     found = [item for item in items]  # noqa: C416
-    count = 0
-    for item in found:
-        if not test(item):
-            break
-        count += 1
-    return found[:count]
+    return found[: _length_while(test, found)]
 
 
 def _dropwhile(test: Any, items: Any) -> Any:
     found = [item for item in items]  # noqa: C416
+    return found[_length_while(test, found) :]
+
+
+def _length_while(test: Any, found: Any) -> int:
     count = 0
     for item in found:
         if not test(item):
             break
         count += 1
-    return found[count:]
+    return count
 
 
 def _accumulate(items: Any) -> Any:
@@ -298,12 +297,72 @@ def _prod(items: Any, start: Any = 1) -> Any:
     return total
 
 
+def _fsum(items: Any) -> Any:
+    """Return math.fsum: the partial sums do not overlap, and the last step rounds half to even."""
+    partials = [0.0 for item in range(0)]
+    for item in items:
+        x = item * 1.0
+        count = 0
+        for place in range(len(partials)):
+            y = partials[place]
+            if abs(x) < abs(y):
+                x, y = y, x
+            high = x + y
+            low = y - (high - x)
+            if low != 0.0:
+                partials[count] = low
+                count += 1
+            x = high
+        while len(partials) > count:
+            partials.pop()
+        partials.append(x)
+    return _rounded_once(partials)
+
+
+def _rounded_once(partials: Any) -> Any:
+    place = len(partials) - 1
+    if place < 0:
+        return 0.0
+    high = partials[place]
+    low = 0.0
+    while place > 0 and low == 0.0:
+        place -= 1
+        before = high
+        high = before + partials[place]
+        low = partials[place] - (high - before)
+    if place > 0 and ((low < 0.0 and partials[place - 1] < 0.0) or (low > 0.0 and partials[place - 1] > 0.0)):
+        doubled = low * 2.0
+        away = high + doubled
+        if doubled == away - high:
+            high = away
+    return high
+
+
+def _fmean(items: Any) -> Any:
+    found = [item for item in items]  # noqa: C416
+    if len(found) == 0:
+        raise ValueError("fmean requires at least one data point")
+    return _fsum(found) / len(found)
+
+
 def _median(items: Any) -> Any:
     ordered = sorted(items)
     half = len(ordered) // 2
     if len(ordered) == 0:
         raise ValueError("no median for empty data")
     return ordered[half] * 1.0 if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+
+def _union(items: Any, others: Any) -> Any:
+    return items | others
+
+
+def _intersection(items: Any, others: Any) -> Any:
+    return items & others
+
+
+def _difference(items: Any, others: Any) -> Any:
+    return items - others
 
 
 _PAIRS: list[tuple[Callable[..., Any], Callable[..., Any]]] = [
@@ -316,7 +375,11 @@ _PAIRS: list[tuple[Callable[..., Any], Callable[..., Any]]] = [
     (bisect.bisect_left, _bisect_left), (bisect.bisect_right, _bisect_right),
     (itertools.islice, _islice), (itertools.takewhile, _takewhile), (itertools.dropwhile, _dropwhile),
     (itertools.accumulate, _accumulate), (itertools.pairwise, _pairwise),
-    (itertools.zip_longest, _zip_longest), (math.prod, _prod), (statistics.median, _median),
+    (itertools.zip_longest, _zip_longest), (math.prod, _prod), (math.fsum, _fsum),
+    *((kind.union, _union) for kind in (set, frozenset)),
+    *((kind.intersection, _intersection) for kind in (set, frozenset)),
+    *((kind.difference, _difference) for kind in (set, frozenset)),
+    (statistics.fmean, _fmean), (statistics.median, _median),
 ]  # fmt: skip
 _STAND_INS: dict[int, Any] = {id(function): stand_in for function, stand_in in _PAIRS}
 
@@ -337,7 +400,12 @@ def stand_in(value: object) -> FunctionType | None:
 def is_of_library(function: object) -> bool:
     """Whether a function is one of these, or one of a library's own in Python, which no user has written."""
     home = getattr(function, "__module__", None) or ""
-    return isinstance(function, FunctionType) and (home == __name__ or home.partition(".")[0] in _LIBRARIES)
+    return is_stand_in(function) or (isinstance(function, FunctionType) and home.partition(".")[0] in _LIBRARIES)
+
+
+def is_stand_in(function: object) -> bool:
+    """Whether a function is one of these."""
+    return getattr(function, "__module__", None) == __name__
 
 
 def is_numpys(function: object) -> bool:

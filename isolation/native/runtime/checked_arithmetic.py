@@ -147,7 +147,8 @@ class _Lower(Lower):  # type: ignore[misc]
         for is_whole, (kind, name) in zip(wholes, sides, strict=True):
             if is_whole and (is_quotient or is_mixed):
                 as_exact(self.context, self.builder, self._loaded(name, kind, types.int64))
-        if op in (operator.floordiv, operator.mod) and _are_whole(result):
+        is_divided = all(isinstance(kind, types.Integer | types.Boolean) for kind, _ in sides)
+        if op in (operator.floordiv, operator.mod) and is_divided and _are_whole(result):
             self._check_quotient(*(self._loaded(name, kind, types.int64) for kind, name in sides))
         return super().lower_binop(resty, expr, op)
 

@@ -294,6 +294,36 @@ def _total_of_columns(a, axis):
     return totals
 
 
+def pad(array, pad_width, mode="constant", constant_values=0):
+    """Return numpy.pad of as many cells on all sides, filled with one number."""
+
+
+@_offer(pad)
+def _typed_pad(array, pad_width, mode="constant", constant_values=0):
+    is_plain = isinstance(array, types.Array) and array.ndim in (1, 2) and isinstance(pad_width, types.Integer)
+    named = getattr(mode, "value", mode) if isinstance(mode, types.Omitted) else getattr(mode, "literal_value", mode)
+    if not is_plain or named != "constant":
+        raise TypingError(
+            f"{REFUSED}it calls numpy.pad otherwise than by one width and number: write np.full, and a slice"
+        )
+    if array.ndim == 1:
+
+        def pad_line(array, pad_width, mode="constant", constant_values=0):
+            padded = np.full(len(array) + 2 * pad_width, constant_values).astype(array.dtype)
+            padded[pad_width : pad_width + len(array)] = array
+            return padded
+
+        return pad_line
+
+    def pad(array, pad_width, mode="constant", constant_values=0):
+        rows, columns = array.shape
+        padded = np.full((rows + 2 * pad_width, columns + 2 * pad_width), constant_values).astype(array.dtype)
+        padded[pad_width : pad_width + rows, pad_width : pad_width + columns] = array
+        return padded
+
+    return pad
+
+
 def mean(a):
     """Return numpy.mean(a)."""
 

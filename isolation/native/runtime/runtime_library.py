@@ -12,11 +12,13 @@ import operator
 from numba import types
 from numba.core.errors import TypingError
 from numba.extending import overload, overload_method
+from numba.typed import List
 from numba.typed.typedobjectutils import _nonoptional
 
+from isolation.boards.net import Net
 from isolation.native import bitboards, floods  # noqa: F401 -- floods defines methods of positions
 from isolation.native.decorators import inner
-from isolation.native.position import CellsType, PositionType, as_cells, turned
+from isolation.native.position import CellsType, MaskType, PositionType, as_cells, turned
 from isolation.native.runtime.cell_sums import Term, weighed, weighed_onto
 from isolation.native.runtime.checked_arithmetic import REFUSED, Checked, CheckedWithNumpy, give_up, negative_of, plus
 from isolation.native.runtime.math_functions import (
@@ -33,8 +35,10 @@ from isolation.native.runtime.math_functions import (
     squared_difference,
     whole_power,
 )
+from isolation.native.runtime.nets import value_of_net
 from isolation.native.runtime.numpy_functions import fraction_dot, numbers, sum_along
 from isolation.native.runtime.third_state import as_state, count_open, is_open, state_of, with_closed
+from isolation.native.runtime.wide_numbers import WIDE, as_fraction, wide, wide_number
 
 __all__ = [
     "_abs",
@@ -49,6 +53,7 @@ __all__ = [
     "is_open",
     "jit",
     "math",
+    "net",
     "np",
     "power",
     "power_of_either_sign",
@@ -56,13 +61,16 @@ __all__ = [
     "squared_difference",
     "state_of",
     "term",
+    "value_of_net",
     "weighed",
     "weighed_onto",
     "whole_power",
+    "wide",
+    "wide_number",
     "with_closed",
 ]
 
-math, np = mathematics, numbers
+math, np, net = mathematics, numbers, Net.of_text
 # Without bounds checks an index out of range would read whatever lies there.
 jit = inner(error_model="python", boundscheck=True, pipeline_class=Checked)
 jit_with_numpy = inner(error_model="python", boundscheck=True, pipeline_class=CheckedWithNumpy)
@@ -327,6 +335,17 @@ def _slice(cells, wanted):
     return None
 
 
+@overload(operator.getitem)
+def _at_places(values, wanted):
+    if not isinstance(values, types.Array):
+        return None
+    if isinstance(wanted, types.List) and isinstance(wanted.dtype, types.Integer):
+        return lambda values, wanted: values[np.array(wanted)]
+    if isinstance(wanted, types.UniTuple) and len(wanted) == 2 and isinstance(wanted.dtype, types.List):
+        return lambda values, wanted: values[np.array(wanted[0]), np.array(wanted[1])]
+    return None
+
+
 @overload(operator.add)
 def _add(a, b):
     if isinstance(a, CellsType) and isinstance(b, CellsType | types.List):
@@ -351,6 +370,70 @@ def _empty_dict(key, value):
         return table
 
     return empty_dict
+
+
+def kept(items):
+    """Return a list as a dictionary can hold it."""
+
+
+@overload(kept)
+def _kept(items):
+    return (lambda items: kept_list(items)) if isinstance(items, types.List) else (lambda items: items)
+
+
+def kept_list(items):
+    """Return a list, a set or cells as a list that a dictionary can hold."""
+
+
+@overload(kept_list)
+def _kept_list(items):
+    element = types.unliteral(items.dtype)
+
+    def kept_list(items):
+        elements = List.empty_list(element)
+        for item in items:
+            elements.append(item)
+        return elements
+
+    return kept_list
+
+
+def put_once(items, item):
+    """Put an element into a kept list that stands for a set."""
+
+
+def put_each_once(items, others):
+    """Put elements into a kept list that stands for a set."""
+
+
+def set_of_kept(items):
+    """Return the set that a kept list stands for."""
+
+
+@overload(put_once)
+def _put_once(items, item):
+    def put_once(items, item):
+        if item not in items:
+            items.append(item)
+
+    return put_once
+
+
+@overload(put_each_once)
+def _put_each_once(items, others):
+    def put_each_once(items, others):
+        for item in others:
+            if item not in items:
+                items.append(item)
+
+    return put_each_once
+
+
+@overload(set_of_kept)
+def _set_of_kept(items):
+    if not isinstance(items, types.ListType):
+        return lambda items: items
+    return lambda items: set(items)
 
 
 def get_or(table, key, missing):
@@ -676,6 +759,8 @@ def _array(values):
         return _array_of_tuples
     if isinstance(values, types.BaseTuple | types.List):
         return lambda values: np.array(values)
+    if isinstance(values, MaskType):
+        return lambda values: np.array([value for value in values])  # noqa: C416
     return lambda values: values
 
 
@@ -696,7 +781,7 @@ def _whole_array(values):
 
 @overload(numeric)
 def _numeric(values):
-    if isinstance(values, types.BaseTuple | types.List | CellsType):
+    if isinstance(values, types.BaseTuple | types.List | MaskType):
         return lambda values: array(values)
     return lambda values: values
 
@@ -718,6 +803,8 @@ def _clip(values, low, high):
 
 @overload(count_ones)
 def _count_ones(value):
+    if value == WIDE:
+        return lambda value: value.bit_count()
     if not isinstance(value, types.Integer):
         raise TypingError(f"{REFUSED}it counts the bits of what is no whole number")
 
@@ -752,6 +839,46 @@ def _unique_counts(values):
         return unique, counts
 
     return unique_counts
+
+
+def average(values, weights=None):
+    """Return numpy.average(values, weights=weights)."""
+
+
+def mean_of_whole(values):
+    """Return statistics.mean of whole numbers; that of fractions is rounded from their exact sum."""
+
+
+@overload(average)
+def _average(values, weights=None):
+    if weights is None or isinstance(weights, types.Omitted):
+        return lambda values, weights=None: np.mean(values)
+
+    def average(values, weights=None):
+        whole = np.sum(weights)
+        if whole == 0.0:
+            raise ZeroDivisionError("weights sum to zero")
+        return np.sum(np.multiply(values, weights)) / whole
+
+    return average
+
+
+@overload(mean_of_whole)
+def _mean_of_whole(values):
+    if not isinstance(values.dtype, types.Integer | types.Boolean):
+        raise TypingError(
+            f"{REFUSED}it calls statistics.mean of fractions: write sum(x) / len(x), or statistics.fmean(x)"
+        )
+
+    def mean_of_whole(values):
+        if len(values) == 0:
+            raise ValueError("mean requires at least one data point")
+        total = 0
+        for value in values:
+            total = plus(total, value)
+        return total / len(values)
+
+    return mean_of_whole
 
 
 def max_along(values, axis):
@@ -792,9 +919,80 @@ _with_extreme(max_along, jit(lambda value, best: value > best or value != value)
 _with_extreme(min_along, jit(lambda value, best: value < best or value != value))
 
 
+def prod_along(values, axis):
+    """Return numpy.prod(values, axis=axis), of the last axis."""
+
+
+def var_along(values, axis):
+    """Return numpy.var(values, axis=axis)."""
+
+
+def std_along(values, axis):
+    """Return numpy.std(values, axis=axis)."""
+
+
+@overload(prod_along)
+def _prod_along(values, axis):
+    if not isinstance(values.dtype, types.Integer):
+        raise TypingError(f"{REFUSED}it multiplies fractions along an axis: write a loop")
+
+    def prod_along(values, axis):
+        moved = np.swapaxes(values, axis, 0)
+        product = np.ones_like(moved[0])
+        for row in moved:
+            product *= row
+        return product
+
+    return prod_along
+
+
+@overload(var_along)
+def _var_along(values, axis):
+    if values.ndim != 2:
+        raise TypingError(f"{REFUSED}it calls numpy.var along an axis of what has not two")
+
+    def var_along(values, axis):
+        means = mean_along(values, axis)
+        squares = np.empty(values.shape)
+        for row in range(values.shape[0]):
+            for column in range(values.shape[1]):
+                apart = values[row, column] - means[column if axis == 0 or axis == -2 else row]
+                squares[row, column] = apart * apart
+        return mean_along(squares, axis)
+
+    return var_along
+
+
+@overload(std_along)
+def _std_along(values, axis):
+    return lambda values, axis: np.sqrt(var_along(values, axis))
+
+
 @overload(mean_along)
 def _mean_along(values, axis):
     return lambda values, axis: sum_along(values, axis) / values.shape[axis]
+
+
+def alike(items):
+    """Return a tuple of whole numbers and fractions as one of fractions; all else as it is."""
+
+
+@overload(alike)
+def _alike(items):
+    if not isinstance(items, types.Tuple) or not all(isinstance(kind, types.Number) for kind in items.types):
+        return lambda items: items
+    return lambda items: _fractions(items)
+
+
+def _fractions(items):
+    """Return the numbers of a tuple as fractions."""
+
+
+@overload(_fractions)
+def _typed_fractions(items):
+    if len(items) == 1:
+        return lambda items: (float(items[0]),)
+    return lambda items: (float(items[0]), *_fractions(items[1:]))
 
 
 def number(value):
@@ -807,6 +1005,8 @@ def _number(value):
         return lambda value: float(_nonoptional(value))
     if isinstance(value, types.Boolean):
         return lambda value: 1.0 if value else 0.0
+    if value == WIDE:
+        return lambda value: as_fraction(value)
     if isinstance(value, types.NoneType | types.UnicodeType | types.StringLiteral):
         return None
     return lambda value: float(value)
@@ -858,6 +1058,11 @@ def _is_whole(value):
     if isinstance(value, types.Number):
         return lambda value: math.isfinite(value) and value == np.floor(value)
     return None
+
+
+@overload(operator.not_)
+def _is_empty_set(items):
+    return (lambda items: len(items) == 0) if isinstance(items, types.Set) else None
 
 
 def truth(value):
@@ -1103,6 +1308,14 @@ def add(total, compensation, value):
     """Return a running sum and its rounding error with one more value; for floats, Neumaier's summation."""
 
 
+def rest_of(start):
+    """Return the rounding error of a start: NaN for a whole number, to which Python adds the first float plainly."""
+
+
+def add_from(total, compensation, value):
+    """Return what `add` does, of a sum that may start from a whole number."""
+
+
 def added(total, compensation):
     """Return the sum."""
 
@@ -1119,6 +1332,25 @@ def _add_value(total, compensation, value):
         return both, compensation + ((value - both) + total)
 
     return add
+
+
+@overload(rest_of)
+def _rest_of(start):
+    rest = 0.0 if isinstance(start, types.Float) else math.nan
+    return lambda start: rest
+
+
+@overload(add_from)
+def _add_from(total, compensation, value):
+    if not isinstance(value, types.Float):
+        return lambda total, compensation, value: add(total, compensation, value)
+
+    def add_from(total, compensation, value):
+        if math.isnan(compensation):
+            return total + value, 0.0
+        return add(total, compensation, value)
+
+    return add_from
 
 
 @overload(added)

@@ -4,6 +4,7 @@ import { wireExact } from "./exact.js";
 import { wireExchange } from "./exchange.js";
 import { wireExplorer } from "./explorer.js";
 import { wireMoves } from "./moves.js";
+import { wireNewGame } from "./newgame.js";
 import { offerAgents, wireOpponent } from "./opponent.js";
 import { complain, find, state } from "./page.js";
 import { wirePosition } from "./position.js";
@@ -12,7 +13,7 @@ import { listGames, offerRuns, wireRuns } from "./runs.js";
 import { wireScores } from "./scores.js";
 import { ask } from "./server.js";
 import { wireSetup } from "./setup.js";
-import { openLink, startEmpty } from "./starting.js";
+import { openLink } from "./starting.js";
 import { offerHeuristics, wireValues } from "./values.js";
 
 async function copyLink() {
@@ -27,11 +28,10 @@ async function copyLink() {
 
 const PARTS = [
   wirePosition, wireMoves, wireReview, wireValues, wireExact, wireExplorer, wireOpponent, wireRuns, wireSetup,
-  wireExchange, wireScores,
+  wireExchange, wireScores, wireNewGame,
 ];
 const fragment = location.hash; // read before anything is shown, which replaces the address by its own link
 for (const wire of PARTS) wire();
-find("new").onclick = startEmpty;
 find("copy").onclick = copyLink;
 
 try {

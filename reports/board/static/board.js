@@ -25,6 +25,14 @@ export function makeSvg(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** Make the current button of a list that arrow keys walk over, or its first one, its only stop of the Tab key. */
+export function oneStop(list) {
+  const buttons = [...list.querySelectorAll("button")];
+  const stop = buttons.find((button) => button.hasAttribute("aria-current")) ?? buttons[0];
+  for (const button of buttons) button.tabIndex = button === stop ? 0 : -1;
+  if (list.contains(document.activeElement)) stop.focus();
+}
+
 /** A value, formatted to fit a cell. */
 export function showValue(value) {
   if (typeof value === "string") return value;
@@ -51,15 +59,16 @@ export function bestCells(values) {
 }
 
 /**
- * Show a position in `container`.
+ * Show a position in `container`. A knight that has made a move since the last call slides to its cell.
  *
- * `marks.numbers` maps visited cells to the ply of the visit, `marks.values` cells to values, `marks.wins` has the cells
- * that keep a win. `marks.onCell` is called with a chosen cell; without it nothing can be chosen. With
+ * `marks.numbers` maps visited cells to the ply of the visit, of which player `marks.first` made the odd ones; `marks.values` cells to values, `marks.wins` has the cells
+ * that keep a win, `marks.loses` those that throw it away. `marks.onCell` is called with a chosen cell; without it nothing can be chosen. With
  * `marks.anyCell` every cell can be chosen, and legal moves are not shown.
  */
 export function showBoard(container, position, marks = {}) {
   const { rows, columns } = position;
   if (container.dataset.size !== `${rows}x${columns}`) build(container, rows, columns);
+  container.classList.toggle("placing", position.knights[position.turn - 1] === null);
   container.onclick = (event) => {
     const button = event.target.closest("button[data-cell]");
     if (button && marks.onCell) marks.onCell(Number(button.dataset.cell));
@@ -70,8 +79,8 @@ export function showBoard(container, position, marks = {}) {
     const cell = Number(button.dataset.cell);
     const shown = {
       player: position.knights.indexOf(cell) + 1, legal: legal.has(cell), best: best.has(cell),
-      value: marks.values?.[cell], number: marks.numbers?.get(cell), isVisited: position.visited.has(cell),
-      wins: Boolean(marks.wins?.includes(cell)),
+      value: marks.values?.[cell], number: marks.numbers?.get(cell), first: marks.first ?? 1, isVisited: position.visited.has(cell),
+      wins: Boolean(marks.wins?.includes(cell)), loses: Boolean(marks.loses?.includes(cell)),
     };
     const share = shown.value === undefined ? 0 : strength(shown.value, Object.values(marks.values));
     button.className = classes(cell, shown, share, position).join(" ");
@@ -80,22 +89,57 @@ export function showBoard(container, position, marks = {}) {
     button.setAttribute("aria-disabled", marks.onCell && (marks.anyCell || shown.legal) ? "false" : "true");
     button.replaceChildren(...content(shown));
   }
+  slide(container, position);
 }
 
 function classes(cell, shown, share, position) {
-  const { player, legal, best, value, number, isVisited, wins } = shown;
+  const { player, legal, best, value, number, first, isVisited, wins, loses } = shown;
   return [
     "cell",
     isVisited && !player ? "visited" : "",
     legal ? "legal" : "",
+    player ? `of-${player}` : "",
     player === position.turn ? "to-move" : "",
     cell === position.last ? "last" : cell === position.from[0] && position.last !== null ? "left" : "",
-    wins ? "wins" : "",
+    wins ? "keeps" : "",
+    loses ? "throws" : "",
     best ? "best" : "",
     typeof value === "string" ? `proven-${value}` : "",
-    number ? `by-${number % 2 ? 1 : 2}` : "",
+    number ? `by-${number % 2 ? first : 3 - first}` : "",
     value === undefined ? "" : share > 0 ? "good" : share < 0 ? "bad" : "even",
   ];
+}
+
+const SLIDE = 150; // milliseconds
+const slides = new WeakMap(); // of each board, the knights last shown, and the last slide: its cell, start and beginning
+
+/** Let a knight that has made a move slide to its cell, also if the board is redrawn meanwhile; a dropped one is there. */
+function slide(container, { knights, columns }) {
+  const known = slides.get(container) ?? { knights, began: -SLIDE };
+  const moved = [0, 1].filter((index) => known.knights[index] !== knights[index]);
+  const [from, to] = [known.knights[moved[0]], knights[moved[0]]];
+  known.knights = [...knights];
+  slides.set(container, known);
+  if (moved.length) {
+    const isMove = moved.length === 1 && isKnightsMove(from, to, columns) && !container.classList.contains("dropped");
+    const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    Object.assign(known, { from, to, began: isMove && !isStill ? performance.now() : -SLIDE });
+  }
+  container.classList.remove("dropped");
+  const passed = performance.now() - known.began;
+  if (passed >= SLIDE) return;
+  const [start, end] = [known.from, known.to].map((cell) => container.querySelector(`button[data-cell="${cell}"]`));
+  const offset = `${start.offsetLeft - end.offsetLeft}px, ${start.offsetTop - end.offsetTop}px`;
+  end.classList.add("sliding");
+  const sliding = end.firstElementChild.animate([{ transform: `translate(${offset})` }, {}], { duration: SLIDE });
+  sliding.currentTime = passed;
+  sliding.onfinish = () => end.classList.remove("sliding");
+}
+
+function isKnightsMove(from, to, columns) {
+  if (from === null || to === null) return false;
+  const across = Math.abs(from % columns - to % columns), along = Math.abs(Math.floor(from / columns) - Math.floor(to / columns));
+  return across * along === 2;
 }
 
 /** Draw an arrow from one cell to another, ending before the cell's text; without `from`, draw none. */
@@ -128,20 +172,22 @@ const PROVEN = { win: "✓ win", loss: "✗ loss" };
 function content({ player, value, number }) {
   if (player) return [knight(player)];
   if (value !== undefined) return [make("span", { className: "value" }, PROVEN[value] ?? showValue(value))];
-  return number ? [make("span", { className: "number" }, String(number))] : [];
+  return number ? [make("span", { className: "ply" }, String(number))] : [];
 }
 
-function describe(name, { player, legal, best, value, number, isVisited, wins }) {
+function describe(name, { player, legal, best, value, number, isVisited, wins, loses }) {
   if (player) return `${name}, knight of player ${player}`;
   if (isVisited) return number ? `${name}, visited at ply ${number}` : `${name}, visited`;
   const told = [name, legal ? "legal move" : "open"];
   if (value !== undefined) told.push(`value ${showValue(value)}`);
   if (best) told.push("the best");
   if (wins) told.push("keeps the win");
+  if (loses) told.push("loses");
   return told.join(", ");
 }
 
-function build(container, rows, columns) {
+/** Fill a container with an empty board: names of columns and rows, and a button for each cell. */
+export function build(container, rows, columns) {
   container.dataset.size = `${rows}x${columns}`;
   container.style.setProperty("--rows", rows);
   container.style.setProperty("--columns", columns);
@@ -151,26 +197,35 @@ function build(container, rows, columns) {
     parts.push(label(String(row)));
     for (let column = 0; column < columns; column++) {
       const cell = row * columns + column;
-      parts.push(make("button", { type: "button", tabIndex: cell === 0 ? 0 : -1, "data-cell": cell }));
+      const button = make("button", { type: "button", tabIndex: cell === 0 ? 0 : -1, "data-cell": cell });
+      button.onfocus = () => rove(container, button);
+      parts.push(button);
     }
   }
   container.replaceChildren(...parts);
   container.onkeydown = (event) => walk(event, container, rows, columns);
 }
 
-/** Shift with an arrow key moves the focus from cell to cell; Enter and the space bar choose, as for any button. */
+/** Let the Tab key come back to the cell that had the focus last. */
+function rove(container, button) {
+  container.querySelector("button[tabindex='0']").tabIndex = -1;
+  button.tabIndex = 0;
+}
+
+/**
+ * Shift with an arrow key, or the key alone on boards with `data-arrows`, moves the focus from cell to cell; Enter and
+ * the space bar choose, as for any button.
+ */
 function walk(event, container, rows, columns) {
   const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
   const step = steps[event.key];
   const from = event.target.closest("button[data-cell]");
-  if (!step || !from || !event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return;
+  const isMeant = event.shiftKey || "arrows" in container.dataset;
+  if (!step || !from || !isMeant || event.altKey || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
   event.stopPropagation();
   const cell = Number(from.dataset.cell);
   const row = Math.floor(cell / columns) + step[0], column = (cell % columns) + step[1];
   if (row < 0 || row >= rows || column < 0 || column >= columns) return;
-  const to = container.querySelector(`button[data-cell="${row * columns + column}"]`);
-  from.tabIndex = -1;
-  to.tabIndex = 0;
-  to.focus();
+  container.querySelector(`button[data-cell="${row * columns + column}"]`).focus();
 }

@@ -25,12 +25,12 @@ export function hasChart(series, depths) {
   return series.length > 0 || depths.some((depth) => depth > 0);
 }
 
-/** A heuristic's values of the positions of a line, from player 1's view, as a line of the chart. */
-export function heuristicSeries(name, scores) {
+/** The `index`-th heuristic's values of the positions of a line, from player 1's view, as a line of the chart. */
+export function heuristicSeries(name, scores, index) {
   const points = scores
     .map((shown, ply) => ({ ply, shown, value: fromFirst(shown, 1, false) }))
     .filter((point) => point.shown !== null);
-  return { name, kind: "heuristic", points };
+  return { name, kind: `heuristic-${index}`, points };
 }
 
 /** Draw into `svg`, as wide as its container allows. `onPly` is called with the ply that was chosen. */
@@ -63,7 +63,7 @@ function fromFirst(score, player, isShare) {
 }
 
 function scoreAxis(width, y) {
-  const words = [[1, "1 wins"], [0, "even"], [-1, "2 wins"]];
+  const words = [[1, "ivory"], [0, "even"], [-1, "navy"]];
   return words.flatMap(([value, word]) => [
     makeSvg("line", { class: "axis", x1: LEFT, x2: width - RIGHT, y1: y(value), y2: y(value) }),
     makeSvg("text", { x: LEFT - 5, y: y(value), class: "tick end" }, word),

@@ -37,7 +37,9 @@ function follow(press, knight, holder, onDrop) {
     knight.style.transform = "";
     if (!isDragged || event.type !== "pointerup") return;
     ignoreClick();
-    if (over && over !== holder) onDrop(Number(over.dataset.cell));
+    if (!over || over === holder) return;
+    over.parentElement.classList.add("dropped");
+    onDrop(Number(over.dataset.cell));
   };
   const listeners = { pointermove: move, pointerup: end, pointercancel: end };
   for (const [name, listener] of Object.entries(listeners)) document.addEventListener(name, listener);

@@ -1,7 +1,9 @@
 // The winner under perfect play: in words, on the board, and as a line of moves to the end.
 
 import { cellName } from "./game.js";
+import { isPlaying } from "./opponent.js";
 import { askedPosition, complain, find, lineButtons, pause, show, state, waiting, whenMoved, whenShown } from "./page.js";
+import { playerNames } from "./position.js";
 import { ask } from "./server.js";
 
 let known = null, solving = null;
@@ -30,10 +32,10 @@ async function refresh() {
   const stop = isShown ? waiting("exact", "Solving", "") : () => {};
   try {
     if (!isShown) await pause(asking.signal);
-    const question = { position: askedPosition(), brief: !isShown };
+    const question = { position: askedPosition(), brief: !isShown, is_game: isPlaying() };
     const answer = await ask("/api/solve", question, asking.signal, isShown ? "" : "-explorer");
     if (state.node !== node) return;
-    known = { ...answer, node, isBrief: !isShown };
+    known = question.is_game ? null : { ...answer, node, isBrief: !isShown };
     stop();
     if (find("show-exact").checked) find("exact").textContent = describe();
     show();
@@ -55,7 +57,7 @@ function describe() {
   const names = (cells) => cells.map((cell) => cellName(cell, node.position.columns)).join(" ");
   if (winner === null) return "Not solved within the time limit.";
   return [
-    `Player ${winner} wins under perfect play`,
+    `${playerNames()[winner - 1]} wins under perfect play`,
     moves.length ? `, with ${names(moves)}` : "",
     undecided.length ? ` (not solved within the time limit: ${names(undecided)})` : "",
     line.length > 1 ? ", as in the line below." : ".",
@@ -73,5 +75,6 @@ export function wireExact() {
   whenShown(showLine);
   whenMoved(refresh);
   find("show-exact").onchange = refresh;
+  for (const player of [1, 2]) find(`plays-${player}`).addEventListener("change", refresh);
   find("explorer-part").addEventListener("toggle", refresh);
 }

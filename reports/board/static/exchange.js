@@ -64,8 +64,8 @@ async function readFile() {
 async function written() {
   const kind = find("form").value, line = currentLine();
   const node = OF_POSITION.includes(kind) ? state.node : line.at(-1);
-  const place = state.source ? state.choices.runs.indexOf(state.source.run) : -1;
-  const origin = place >= 0 && line === state.logged ? { run: String(place), game: state.source.game } : {};
+  const isOfRun = state.choices.runs.includes(state.source?.run) && line === state.logged;
+  const origin = isOfRun ? { run: state.source.run, game: state.source.game } : {};
   return ask("/api/export", { kind, position: question(node), names: playerNames(), ...origin });
 }
 

@@ -3,12 +3,13 @@
 import { make } from "./board.js";
 import { resultOf } from "./exact.js";
 import { cellName } from "./game.js";
+import { isPlaying } from "./opponent.js";
 import { askedPosition, choose, complain, counted, find, pause, state, whenMoved, whenShown } from "./page.js";
 import { ask } from "./server.js";
 
 const MOST_SHOWN = 2; // per group of symmetric moves
 
-let found = null, asking = null;
+let found = null, asking = null, reading = "";
 
 /** Ask again, if the explorer is open. */
 async function refresh() {
@@ -17,6 +18,8 @@ async function refresh() {
   asking = new AbortController();
   const { node } = state, { signal } = asking, run = find("explorer-run").value;
   find("explorer").setAttribute("aria-busy", "true");
+  reading = `Reading the games of ${run} …`;
+  list();
   try {
     await pause(signal);
     const answer = await ask("/api/explore", { run, position: askedPosition() }, signal, "-explorer");
@@ -24,6 +27,7 @@ async function refresh() {
     found = { ...answer, node };
     list();
   } catch (error) {
+    if (!signal.aborted) find("explorer-state").textContent = reading = "";
     complain(error);
   }
 }
@@ -32,11 +36,12 @@ function list() {
   const isHere = found?.node === state.node && !state.editing;
   find("explorer").hidden = !isHere || !found.moves.length;
   if (!isHere) {
-    find("explorer-state").textContent = "";
+    find("explorer-state").textContent = state.editing ? "" : reading;
     return;
   }
   find("explorer").setAttribute("aria-busy", "false");
-  find("explorer-state").textContent = describe();
+  const hidden = isPlaying() ? " Perfect play is hidden while you play; “Exact result” shows it." : "";
+  find("explorer-state").textContent = `${describe()}${hidden}`;
   const heads = ["Move", found.drawn ? "Drawn" : "Chosen", "Won", "Perfect"];
   find("explorer").replaceChildren(
     make("thead", {}, make("tr", {}, ...heads.map((head) => make("th", { scope: "col" }, head)))),

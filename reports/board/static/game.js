@@ -48,9 +48,9 @@ export function winner(position) {
 }
 
 /** The side to move or the winner, in a sentence. */
-export function standing(position) {
+export function standing(position, names) {
   const won = winner(position);
-  return won ? `Player ${won} has won: player ${3 - won} has no move.` : `Player ${position.turn} to move.`;
+  return won ? `${names[won - 1]} has won: ${names[2 - won]} has no move.` : `${names[position.turn - 1]} to move.`;
 }
 
 /** The letters of a column: a, b, …, z, aa, … */

@@ -1,6 +1,6 @@
 // A page that shows one of many finished games, embedded in it as JSON; the address selects it: #12 is game 12.
 
-import { make, showBoard } from "./board.js";
+import { make, oneStop, showBoard } from "./board.js";
 import { cellName, play, startPosition } from "./game.js";
 
 const find = (id) => document.getElementById(id);
@@ -38,6 +38,7 @@ function show(wanted) {
     if (Number(button.dataset.ply) === ply) button.setAttribute("aria-current", "step");
     else button.removeAttribute("aria-current");
   }
+  oneStop(find("moves"));
 }
 
 function lineOf() {

@@ -1,21 +1,31 @@
 // The list of moves with all variations, stepping through it, and actions on variations.
 
-import { make } from "./board.js";
+import { make, oneStop } from "./board.js";
 import { cellName } from "./game.js";
 import { toLink } from "./link.js";
 import { find, goTo, lineButtons, refill, show, state, whenShown } from "./page.js";
+import { agentOf } from "./opponent.js";
 import { isMistake } from "./reviewing.js";
 import { branching, lineThrough, pathTo, promote, remove, sibling, variationOf } from "./tree.js";
 
 const STEPS = {
   first: () => goTo(pathTo(state.node)[0]),
-  back: () => goTo(state.node.parent),
+  back: () => goTo(turnBefore(state.node)),
   forward: () => goTo(state.node.children[state.node.chosen]),
   last: () => goTo(lineThrough(state.node).at(-1)),
   flip: () => { const at = branching(state.node); if (at) goTo(sibling(at, 1)); },
 };
 const KEYS = { ArrowLeft: "back", ArrowRight: "forward", Home: "first", End: "last", v: "flip" };
 const BESIDE = { ArrowUp: -1, ArrowDown: 1 };
+
+/** The node before this one; against an agent the one where the person was to move, so that a whole turn is taken back. */
+function turnBefore(node) {
+  const before = node.parent;
+  if (!before || state.logged.includes(node) || (agentOf(1) && agentOf(2))) return before;
+  let here = before;
+  while (here.parent && agentOf(here.position.turn)) here = here.parent;
+  return agentOf(here.position.turn) ? node : here;
+}
 
 function list() {
   const { node } = state, root = pathTo(node)[0];
@@ -28,6 +38,7 @@ function list() {
   find("undo").hidden = Boolean(state.editing) || !state.undo;
   find("undo").textContent = state.undo?.what ?? "";
   refill("moves", items(root));
+  oneStop(find("moves"));
   find("note").textContent = node.note || (root.children.length ? "" : "Click a cell to play, or drag the knight there.");
   find("note-line").hidden = !node.line?.length;
   find("note-line").replaceChildren(...(node.line?.length ? lineButtons(node.parent, node.line) : []));

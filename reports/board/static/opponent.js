@@ -21,6 +21,12 @@ export function agentOf(player) {
   return find(`plays-${player}`).checked ? spec() : "";
 }
 
+/** Whether a person plays against an agent, and has not asked for values or exact results. */
+export function isPlaying() {
+  const isGame = Boolean(agentOf(1)) !== Boolean(agentOf(2)) && legalCells(state.node.position).length > 0;
+  return isGame && !find("show-exact").checked && !find("show-values").checked;
+}
+
 function spec() {
   const kind = find("agent-kind").value;
   if (kind.startsWith("own:")) return kind.slice(4);
@@ -31,6 +37,13 @@ function spec() {
 }
 
 const searches = (kind) => ["ID", "AB", "MM", "BF", "MCTS"].includes(kind);
+
+/** Choose an agent; a kind that searches has a heuristic and a limit. */
+export function setAgent(kind, heuristic, unit, limit) {
+  const chosen = { "agent-kind": kind, "agent-heuristic": heuristic, "agent-unit": unit, "agent-limit": limit };
+  for (const [id, value] of Object.entries(chosen)) if (value) find(id).value = value;
+  shape();
+}
 
 function shape() {
   const kind = find("agent-kind").value;
@@ -46,7 +59,8 @@ function stop() {
   find("agent-state").textContent = "";
 }
 
-async function letPlay() {
+/** Let the agents move as long as it is their turn. */
+export async function letPlay() {
   show();
   while (agentOf(state.node.position.turn) && legalCells(state.node.position).length) {
     if (state.editing || !(await letMove())) return;
@@ -59,11 +73,11 @@ async function letMove() {
   thinking = asking;
   const ended = waiting("agent-state", "Thinking", "; new agents are compiled first");
   try {
-    const answer = await ask("/api/move", { position: askedPosition(), agent: spec() }, asking.signal);
+    const answer = await ask("/api/move", { position: askedPosition(), agent: spec(), is_game: isPlaying() }, asking.signal);
     if (thinking !== asking) return false;
     const next = addMove(node, answer.move);
     next.note = noteOf(answer, node.position.columns);
-    next.line = answer.line.length > 1 ? answer.line : [];
+    next.line = answer.line?.length > 1 ? answer.line : [];
     goTo(next);
     find("agent-state").textContent = `${answer.agent} played ${cellName(answer.move, node.position.columns)}.`;
     return true;
@@ -77,11 +91,13 @@ async function letMove() {
 }
 
 function noteOf(answer, columns) {
+  const prepared = answer.preparing ? `, compiled or loaded in ${answer.preparing.toFixed(1)} s` : "";
+  const played = `${answer.agent} played ${cellName(answer.move, columns)}`;
+  if (!answer.line) return `${played}${prepared}`;
   const searched = answer.depth ? `, score ${showValue(answer.score)}, depth ${answer.depth}` : "";
   const known = typeof answer.score === "string" ? `, a proven ${answer.score}` : searched;
   const line = answer.line.length > 1 ? ", expecting the line below" : "";
-  const prepared = answer.preparing ? `, compiled or loaded in ${answer.preparing.toFixed(1)} s` : "";
-  return `${answer.agent} played ${cellName(answer.move, columns)}${known}, ` +
+  return `${played}${known}, ` +
     `${answer.nodes.toLocaleString("en")} nodes in ${answer.ms} ms${line}${prepared}`;
 }
 

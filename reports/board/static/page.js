@@ -113,11 +113,11 @@ export function pause(signal) {
   });
 }
 
-/** Refill a list; if the focus was in it, move the focus to the current item. */
+/** Refill a list; if the focus was in it, move the focus to the current item, or else the first. */
 export function refill(id, parts) {
   const list = find(id), hadFocus = list.contains(document.activeElement);
   list.replaceChildren(...parts);
-  if (hadFocus) list.querySelector("[aria-current]")?.focus();
+  if (hadFocus) (list.querySelector("[aria-current]") ?? list.querySelector("button"))?.focus();
 }
 
 /** Set the options of a select: values and texts. */

@@ -21,9 +21,13 @@ function drawPosition() {
   }
   const numbers = new Map(pathTo(node).slice(1).map((step) => [step.cell, step.ply]));
   const known = exactHere(), values = overlayValues();
-  showBoard(find("board"), node.position, { numbers, values, wins: known?.moves ?? keptBefore(), onCell: choose });
+  const loses = known?.winner ? legalCells(node.position).filter((cell) => !known.moves.includes(cell)
+    && !known.undecided.includes(cell)) : [];
+  const wins = known?.moves ?? keptBefore();
+  const { turn = 1 } = pathTo(node)[0].setup;
+  showBoard(find("board"), node.position, { numbers, first: turn, values, wins, loses, onCell: choose });
   find("view").hidden = !Object.keys(values).length;
-  find("view").textContent = `Values for player ${node.position.turn}, who is to move: the bluer the better, ★ the best.`;
+  find("view").textContent = `Values for ${playerNames()[node.position.turn - 1]}, to move: the bluer the better, the best underlined.`;
   drawArrow(find("board"), node.position.knights[node.position.turn - 1], known?.line[0]);
   showWinner(known?.winner);
 }
@@ -33,13 +37,13 @@ function showWinner(wins) {
   const bar = find("win-bar");
   bar.hidden = !wins;
   bar.dataset.winner = String(wins ?? "");
-  bar.textContent = wins ? `Player ${wins} wins under perfect play` : "";
+  bar.textContent = wins ? `${playerNames()[wins - 1]} wins under perfect play` : "";
 }
 
 function describe(node) {
   if (state.editing) return "Editing: choose cells, then press “Done”.";
   const before = node.cell === null ? "" : `Ply ${node.ply}: ${cellName(node.cell, node.position.columns)}. `;
-  return before + standing(node.position);
+  return before + standing(node.position, playerNames());
 }
 
 /** Names of the players: from the loaded game, from the agent that plays for them, or their numbers. */

@@ -1,6 +1,6 @@
 // A page that shows one finished game, embedded in it as JSON.
 
-import { make, showBoard } from "./board.js";
+import { make, oneStop, showBoard } from "./board.js";
 import { drawChart, hasChart, loggedSeries } from "./chart.js";
 import { cellName, play, startPosition } from "./game.js";
 
@@ -31,6 +31,7 @@ function show(wanted) {
     else button.removeAttribute("aria-current");
     if (isHere) keepInView(button);
   }
+  oneStop(find("moves"));
   if (ply === last) stop();
   chart();
 }

@@ -43,11 +43,21 @@ export function describeMistake(node, answer) {
   return `${node.ply}. ${cellName(node.cell, columns)} lost a winning position; ${better} kept the win.`;
 }
 
+/** For each player a sentence about how many of its winning positions it kept. */
+export function winsKept(line, answers, mistakes, names) {
+  return names.flatMap((name, index) => {
+    const won = line.slice(1).filter((node) => node.parent.position.turn === index + 1
+      && answers.get(node.ply)?.winner === index + 1);
+    const lost = won.filter((node) => mistakes.includes(node.ply)).length;
+    return won.length ? [`${name} kept ${won.length - lost} of ${won.length} wins.`] : [];
+  });
+}
+
 /** The text about a review as a whole. */
 export function describeReview(line, answers, mistakes) {
   const unknown = line.length - 1 - [...answers.values()].filter((answer) => answer.winner !== null).length;
   const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
   const told = mistakes.length ? `${plural(mistakes.length, "mistake")} in ${plural(line.length - 1, "move")}.`
-    : `No mistakes in ${plural(line.length - 1, "move")}.`;
+    : `${unknown ? "No mistakes" : "Flawless: no mistakes"} in ${plural(line.length - 1, "move")}.`;
   return unknown ? `${told} ${plural(unknown, "position")} could not be solved within the time limit.` : told;
 }

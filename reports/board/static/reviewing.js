@@ -1,11 +1,13 @@
 // The review of a game on the page: its progress, its mistakes one by one, and a new try at each.
 
-import { make } from "./board.js";
+import { make, oneStop } from "./board.js";
 import { cellName } from "./game.js";
 import { complain, currentLine, find, goTo, refill, show, state, whenChosen, whenShown } from "./page.js";
-import { describeMistake, describeReview, mistakesOf, solveLine, throwsAway } from "./review.js";
+import { playerNames } from "./position.js";
+import { describeMistake, describeReview, mistakesOf, solveLine, throwsAway, winsKept } from "./review.js";
 import { ask } from "./server.js";
 import { remove } from "./tree.js";
+import { refreshGraph } from "./values.js";
 
 let review = null, trying = null, reviewing = null, said = null;
 
@@ -67,9 +69,28 @@ async function start() {
   if (reviewing !== asking) return;
   stop();
   show();
+  if (review) refreshGraph().catch(complain);
+}
+
+/** The strip of exact results: a button for each position that a move was chosen in, in the colour of its winner. */
+function drawStrip() {
+  const plies = review && !reviewing ? [...review.answers.keys()].sort((one, other) => one - other) : [];
+  find("strip").hidden = find("strip-legend").hidden = !plies.length;
+  refill("strip", plies.map((ply) => {
+    const { winner } = review.answers.get(ply), isTurn = review.mistakes.includes(ply), node = review.line[ply];
+    const told = winner ? `${playerNames()[winner - 1]} wins under perfect play` : "not solved";
+    const button = make("button", { type: "button", className: `wins-${winner ?? "nobody"}${isTurn ? " turn" : ""}` });
+    button.title = `Before ply ${ply}: ${told}${isTurn ? "; the move throws the win away" : ""}`;
+    button.setAttribute("aria-label", button.title);
+    if (node === state.node) button.setAttribute("aria-current", "step");
+    button.onclick = () => goTo(node);
+    return button;
+  }));
+  oneStop(find("strip"));
 }
 
 function draw() {
+  drawStrip();
   for (const id of ["mistake-before", "mistake-after"]) find(id).hidden = !review?.mistakes.length;
   find("retry").hidden = !mistakeShown();
   refill("mistakes", (review?.mistakes ?? []).map((ply) => {
@@ -80,7 +101,8 @@ function draw() {
     return make("li", {}, button);
   }));
   if (reviewing) return;
-  const told = review ? describeReview(review.line, review.answers, review.mistakes) : "";
+  const told = review ? [describeReview(review.line, review.answers, review.mistakes),
+    ...winsKept(review.line, review.answers, review.mistakes, playerNames())].join(" ") : "";
   find("review-state").textContent = said?.node === state.node ? said.text : told;
 }
 
@@ -94,7 +116,8 @@ function goToMistake(step) {
 function tryAgain() {
   const mistake = mistakeShown();
   trying = mistake;
-  say(mistake.parent, `Player ${mistake.parent.position.turn} has a winning position: which move keeps the win?`);
+  const mover = playerNames()[mistake.parent.position.turn - 1];
+  say(mistake.parent, `${mover} has a winning position: which move keeps the win?`);
 }
 
 /** Show a node with a message about it. */
@@ -109,7 +132,8 @@ function judge(tried) {
   if (throwsAway(review.answers.get(mistake.ply), mistake.parent.position.turn, tried.cell)) {
     if (!review.line.includes(tried)) remove(tried);
     mistake.parent.chosen = mistake.parent.children.indexOf(mistake);
-    return say(mistake.parent, `${name} also loses; try another move.`);
+    return say(mistake.parent, tried === mistake ? `${name} is the mistake itself; try another move.`
+      : `${name} also loses; try another move.`);
   }
   trying = null;
   say(tried, `${name} keeps the win.`);

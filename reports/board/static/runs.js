@@ -13,7 +13,7 @@ export async function listGames() {
   const query = new URLSearchParams({ kind: find("kind").value, agent: find("of-agent").value });
   find("games-state").textContent = "Reading …";
   try {
-    const { agents, games, total, advice } = await ask(`/api/runs/${find("run").value}/games?${query}`);
+    const { agents, games, total, advice } = await ask(`/api/runs/${encodeURIComponent(find("run").value)}/games?${query}`);
     const chosen = find("of-agent").value;
     fill(find("of-agent"), [["", "all agents"], ...agents.map((name) => [name, name])]);
     find("of-agent").value = agents.includes(chosen) ? chosen : "";
@@ -37,16 +37,16 @@ function row(game, hasMistakes) {
   const text = (word) => make("td", { className: "text" }, word);
   const reason = game.reason === "no_moves" ? "" : ` (${game.reason.replace("_", " ")})`;
   return make("tr", {}, make("td", {}, button), text(game.agent_1), text(game.agent_2),
-    text(`${game.winner}${reason}`), make("td", {}, String(game.plies)),
+    text(`${game[`agent_${game.winner}`]}${reason}`), make("td", {}, String(game.plies)),
     ...(hasMistakes ? [make("td", {}, String(game.mistakes ?? "–"))] : []));
 }
 
 async function load(id) {
   try {
-    const place = Number(find("run").value);
-    const game = await ask(`/api/runs/${place}/games/${id}`);
-    find("explorer-run").value = String(place);
-    startGame(game, { run: state.choices.runs[place], game: String(id) });
+    const run = find("run").value;
+    const game = await ask(`/api/runs/${encodeURIComponent(run)}/games/${id}`);
+    find("explorer-run").value = run;
+    startGame(game, { run, game: String(id) });
   } catch (error) {
     complain(error);
   }
@@ -54,10 +54,10 @@ async function load(id) {
 
 /** Offer the available runs, and the kinds of games. */
 export function offerRuns({ runs, kinds }) {
-  for (const id of ["run", "explorer-run"]) fill(find(id), runs.map((name, index) => [index, name]));
+  for (const id of ["run", "explorer-run"]) fill(find(id), runs.map((name) => [name, name]));
   fill(find("kind"), kinds.map((kind) => [kind, kind]));
   fill(find("of-agent"), [["", "all agents"]]);
-  const none = runs.length ? "" : "The board was started without a run: isolation board RUN.";
+  const none = runs.length ? "" : "There are no runs here yet: isolation tournament plays one.";
   find("games-state").textContent = find("explorer-none").textContent = none;
   find("explorer-choice").hidden = runs.length < 2;
 }

@@ -10,7 +10,7 @@ function drawScores() {
   const line = currentLine(), isLogged = line === state.logged;
   const series = isLogged ? loggedSeries(state.game) : [], depths = isLogged ? state.game.depth : [];
   const graph = graphOf(line);
-  if (graph) series.push(heuristicSeries(graph.name, graph.scores));
+  graph.forEach(({ name, scores }, index) => series.push(heuristicSeries(name, scores, index)));
   find("chart-part").hidden = !hasChart(series, depths);
   find("legend").replaceChildren(...series.map((one) => make("span", { className: one.kind }, one.name)));
   if (find("chart-part").hidden) return;

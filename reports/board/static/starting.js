@@ -32,9 +32,9 @@ export function startNew(node, title) {
   goTo(node);
 }
 
-/** Start with an empty board of the current size. */
-export function startEmpty() {
-  startNew(makeRoot({ size: pathTo(state.node)[0].setup.size }), "A new game.");
+/** Start with an empty board. */
+export function startEmpty(size) {
+  startNew(makeRoot({ size }), "A new game.");
 }
 
 /** Start with a game from the server. */
@@ -92,6 +92,6 @@ function importedBefore(root) {
 
 /** The game of a run that a link names; null if the board does not have the run. */
 async function loggedGame({ run, game }) {
-  const place = state.choices.runs.indexOf(run);
-  return place < 0 ? null : ask(`/api/runs/${place}/games/${encodeURIComponent(game)}`);
+  if (!state.choices.runs.includes(run)) return null;
+  return ask(`/api/runs/${encodeURIComponent(run)}/games/${encodeURIComponent(game)}`);
 }

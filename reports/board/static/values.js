@@ -6,6 +6,8 @@ import { askedPosition, choose, complain, currentLine, fill, find, show, state, 
 import { ask } from "./server.js";
 import { question } from "./tree.js";
 
+const MOST_LINES = 4; // of heuristics in the chart
+
 let overlay = "improved", found = null, graph = null, asking = null;
 
 /** The values that colour the cells of the current position, by cell; none if they are disabled or not yet known. */
@@ -13,27 +15,32 @@ export function overlayValues() {
   return (find("show-values").checked && found?.node === state.node && found.answers[overlay]?.moves) || {};
 }
 
-/** Name and scores along a line of the heuristic that colours the board, if they have been requested. */
+/** Names and scores along a line of the chosen heuristics, as far as they have been requested. */
 export function graphOf(line) {
-  return graph?.key === keyOf(line) ? graph : null;
+  return graph?.key === keyOf(line) ? graph.lines : [];
 }
 
 function keyOf(line) {
-  return JSON.stringify([question(line.at(-1)), overlay, find("depth").value]);
+  return JSON.stringify([question(line.at(-1)), chosenNames(), find("depth").value]);
+}
+
+function chosenNames() {
+  return [...find("heuristics").querySelectorAll("input:checked")].map((box) => box.value);
 }
 
 function forget() {
-  found = graph = null;
+  found = null;
+  if (find("strip").hidden) graph = null;
   find("values").hidden = true;
   show();
 }
 
 export async function refreshValues() {
   asking?.abort();
-  const names = [...find("heuristics").querySelectorAll("input:checked")].map((box) => box.value);
+  const names = chosenNames();
   if (!find("show-values").checked || !names.length || state.editing) {
     find("values-state").textContent = find("show-values").checked && !names.length ? "Choose a heuristic." : "";
-    if (found || graph) forget();
+    if (found || (graph && find("strip").hidden)) forget();
     return;
   }
   if (!names.includes(overlay)) overlay = names[0];
@@ -49,7 +56,7 @@ export async function refreshValues() {
     find("values-state").textContent = stateOfValues(values, depth);
     listValues(names);
     show();
-    await refreshGraph(depth, signal);
+    await refreshGraph(signal);
   } catch (error) {
     if (!signal.aborted) find("values-state").textContent = "";
     complain(error);
@@ -58,11 +65,16 @@ export async function refreshValues() {
   }
 }
 
-async function refreshGraph(depth, signal) {
-  const line = currentLine(), key = keyOf(line), name = overlay;
+/** Ask for the values of the chosen heuristics along the line, one after another. */
+export async function refreshGraph(signal = undefined) {
+  const line = currentLine(), key = keyOf(line), position = question(line.at(-1)), depth = Number(find("depth").value);
   if (graph?.key === key) return;
-  const { scores } = await ask("/api/graph", { position: question(line.at(-1)), heuristic: name, depth }, signal);
-  graph = { key, name, scores };
+  const lines = [];
+  for (const name of chosenNames().slice(0, MOST_LINES)) {
+    const { scores } = await ask("/api/graph", { position, heuristic: name, depth }, signal);
+    lines.push({ name, scores });
+  }
+  graph = { key, lines };
   show();
 }
 

@@ -1,6 +1,8 @@
 # ruff: noqa -- written as people write heuristics
 """Variables that hold a list or a set here and a set of cells there, or nothing at first."""
 
+import numpy as np
+
 KNIGHT = [(-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1)]
 
 
@@ -88,6 +90,14 @@ def cells_as_lists(game, player):
     cell = [2, 4]
     here = game.__last_player_move__[player]
     return game.move_is_legal([here[0] + 1, here[1] + 2]) + 2 * game.move_is_legal(cell) + here[0]
+
+
+def cells_as_lists_that_change(game, player):
+    here = list(game.get_player_location(player))
+    here[1] += 2
+    beside = [here[0], here[1]]
+    beside[0] += 1
+    return 2 * game.move_is_legal(beside) + game.move_is_legal(here) + 4 * game.move_is_legal(np.array(beside) + 1)
 
 
 def nobody_asked(game, player):

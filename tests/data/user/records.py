@@ -142,3 +142,24 @@ def zone_of(game, cell):
 def values_of_members(game, player):
     zones = [zone_of(game, move) for move in game.get_legal_moves(player)]
     return sum(zone.value for zone in zones) + 100 * (zone_of(game, game.get_player_location(player)) == Zone.CENTRE)
+
+
+class Evaluation:
+    factor = 1
+
+    def __call__(self, game, player):
+        return self.evaluate(game, player) * self.factor
+
+
+class Mobility(Evaluation):
+    factor = 1.5
+
+    def evaluate(self, game, player):
+        return len(game.get_legal_moves(player)) + self.factor
+
+
+MOBILITY = Mobility()
+
+
+def object_of_a_class_that_inherits(game, player):
+    return MOBILITY(game, player) - MOBILITY.evaluate(game, game.get_opponent(player))

@@ -1,9 +1,11 @@
 # ruff: noqa -- written as people write heuristics
 """Heuristics that compiled code would get wrong. Each names, in the line at fault, why it is refused."""
 
+import itertools
 import random
+import statistics
 import time
-from collections import defaultdict
+from collections import defaultdict, deque
 from dataclasses import dataclass
 from functools import reduce
 
@@ -192,13 +194,6 @@ def rounds_by_text(game, player):
     return float("%.2f" % (game.move_count / 7))  # refused: it formats text with %, which compiled code only does with
 
 
-def keeps_lists_by_row(game, player):
-    rows = defaultdict(list)  # refused: it keeps lists or sets in a defaultdict: keep numbers, or write a list
-    for row, column in game.get_legal_moves(player):
-        rows[row].append(column)
-    return float(len(rows))
-
-
 @dataclass
 class Left:
     rows: int
@@ -239,3 +234,25 @@ def first_of_many(game, player):
             start += 1
 
     return float(next(counts_for_ever(3)))
+
+
+memo = {}
+
+
+def looks_into_a_memo(game, player):
+    here = game.get_player_location(player)
+    return memo.get(here, 0.0)  # refused: it looks things up in memo, which is empty: what is kept between calls
+
+
+def asks_a_library(game, player):
+    return statistics.stdev([1.0, float(game.move_count)])  # refused: it calls statistics.stdev, which compiled code
+
+
+def groups(game, player):
+    rows = itertools.groupby(game.get_legal_moves(player))  # refused: does not support: fill a dictionary in a loop
+    return float(len(list(rows)))
+
+
+def keeps_the_last(game, player):
+    last = deque(game.get_legal_moves(player), maxlen=4)  # refused: it makes a deque with maxlen
+    return float(len(last))

@@ -24,6 +24,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
+from isolation.compiling.rewrites.element_types import pairs, with_values
 from isolation.compiling.source.compile_error import refuse
 from isolation.compiling.source.rewrite import (
     Rewrite,
@@ -100,12 +101,18 @@ class LowerComprehensions(Rewrite):
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Build a list that will be changed as a list, whatever it is made from."""
-        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and node.targets[0].id in self.changed:
-            made = self._changeable(node.value, node.targets[0].id)
-            if made is not None:
-                node.value = at(node.value, made)
-                return node
-        return self.generic_visit(node)
+        given = pairs(node)
+        if not any(isinstance(place, ast.Name) and place.id in self.changed for place, _ in given):
+            return self.generic_visit(node)
+        return with_values(node, [self._assigned(place, value) for place, value in given])
+
+    def _assigned(self, place: ast.expr, value: ast.expr) -> ast.expr:
+        made = self._changeable(value, place.id) if isinstance(place, ast.Name) and place.id in self.changed else None
+        if made is not None:
+            return at(value, made)
+        visited = self.visit(value)
+        assert isinstance(visited, ast.expr)
+        return visited
 
     def _changeable(self, node: ast.expr, called: str) -> ast.expr | None:
         """Make a list or set that can be changed where a set of cells would do otherwise.
@@ -193,7 +200,9 @@ class LowerComprehensions(Rewrite):
             item = self.context.fresh("item")
             flat = Stream(name(item), [*stream.generators, _comprehension(item, stream.element)])
             return self._build("list", node, flat)
-        return self._build("compensated_sum" if COMPENSATED else "sum", node, stream, self.visit(start))
+        is_from_zero = isinstance(start, ast.Constant) and start.value == 0
+        compensated = "compensated_sum" if is_from_zero else "compensated_sum_from"
+        return self._build(compensated if COMPENSATED else "sum", node, stream, self.visit(start))
 
     def _consume_reduce(self, node: ast.Call) -> ast.expr | None:
         combine, items, *start = node.args
@@ -418,6 +427,11 @@ _LOOPS = {
     "compensated_sum": (
         "V_TOTAL = GIVEN; V_REST = 0.0",
         "V_TOTAL, V_REST = _isolation.add(V_TOTAL, V_REST, ELEMENT)",
+        "return _isolation.added(V_TOTAL, V_REST)",
+    ),
+    "compensated_sum_from": (
+        "V_TOTAL = GIVEN; V_REST = _isolation.rest_of(GIVEN)",
+        "V_TOTAL, V_REST = _isolation.add_from(V_TOTAL, V_REST, ELEMENT)",
         "return _isolation.added(V_TOTAL, V_REST)",
     ),
     "reduce": ("V_TOTAL = GIVEN", "V_TOTAL = COMBINED", "return V_TOTAL"),

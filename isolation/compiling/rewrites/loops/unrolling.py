@@ -1,5 +1,5 @@
 # ruff: noqa: N802 -- visit_Name and the like are named by ast
-"""Unroll loops over functions: `for feature, weight in PARTS`."""
+"""Unroll loops over functions, or over their names: `for feature, weight in PARTS`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 
 from isolation.compiling.source.compile_error import CompileError
 from isolation.compiling.source.function_source import bound_names, changed_name
-from isolation.compiling.source.rewrite import Rewrite, at, mark_written_out
-from isolation.compiling.source.scopes import as_callee
+from isolation.compiling.source.rewrite import Rewrite, at, mark_written_out, written_out
+from isolation.compiling.source.scopes import as_callee, callee_of_object
 
 _MOST_ROUNDS = 32
 
@@ -34,6 +34,16 @@ class Unroll(Rewrite):
             and statement.targets[0].id not in changed
             and self._holds_functions(statement.value)
         }
+        self.constants = {
+            statement.targets[0].id: statement.value
+            for statement in node.body
+            if isinstance(statement, ast.Assign)
+            and isinstance(statement.targets[0], ast.Name)
+            and isinstance(statement.value, ast.List | ast.Tuple)
+            and bound[statement.targets[0].id] == 1
+            and statement.targets[0].id not in changed
+            and written_out(statement.value) is not None
+        }
         super().apply(node)
         read = {name.id for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load)}
         unread = [written for name, written in self.lists.items() if name not in read]
@@ -45,13 +55,27 @@ class Unroll(Rewrite):
 
     def visit_For(self, node: ast.For) -> Any:
         """Write a loop's body once for each of its rows."""
-        leaves = any(isinstance(inner, ast.Break | ast.Continue) for inner in ast.walk(node))
-        rounds = None if leaves or node.orelse else self._rounds(node.target, node.iter, node.body)
+        match node.body:
+            case [ast.If(test, [*found, ast.Break()], [])] if not any(map(_leaves, found)):
+                rounds = self._rounds(node.target, node.iter, node.body)
+                return self.generic_visit(node) if rounds is None else self._first_of(rounds, test, found, node)
+        rounds = None if _leaves(node) or node.orelse else self._rounds(node.target, node.iter, node.body)
         if rounds is None:
             return self.generic_visit(node)
         return [
             self.visit(_Filled(given).visit(copy.deepcopy(statement))) for given in rounds for statement in node.body
         ]
+
+    def _first_of(
+        self, rounds: list[dict[str, ast.expr]], test: ast.expr, found: list[ast.stmt], node: ast.For
+    ) -> list[ast.stmt]:
+        """What a loop does that looks for the first row which meets a condition, as `if … elif … else`."""
+        rest: list[ast.stmt] = self.rewrite_body(node.orelse)
+        for given in reversed(rounds):
+            body = [self.visit(_Filled(given).visit(copy.deepcopy(statement))) for statement in found]
+            asked = self.visit(_Filled(given).visit(copy.deepcopy(test)))
+            rest = [at(node, ast.If(asked, body or [ast.Pass()], rest))]
+        return rest
 
     def visit_ListComp(self, node: Any) -> Any:
         """Write a comprehension's elements one after another."""
@@ -67,13 +91,14 @@ class Unroll(Rewrite):
 
     def _rounds(self, target: ast.expr, items: ast.expr, body: list[Any]) -> list[dict[str, ast.expr]] | None:
         """Return the values of a loop's variables in each round, if it iterates over functions."""
-        if not self._is_about_functions(items, body):
+        names_attributes = self._names_attributes(target, body)
+        if not names_attributes and not self._is_about_functions(items, body):
             return None
         rows = self._rows(items)
         by_index = self._indices(target, items, body)
         if by_index is not None:
             rows = by_index
-        elif rows is None or not (any(map(self._holds_functions, rows)) or self._is_ragged(items)):
+        elif rows is None or not (names_attributes or any(map(self._holds_functions, rows)) or self._is_ragged(items)):
             return None
         rounds = [_matched(target, row) for row in rows]
         stored = {
@@ -87,6 +112,19 @@ class Unroll(Rewrite):
         if len(rows) > _MOST_ROUNDS or None in rounds or stored & (used | own):
             return None
         return [given for given in rounds if given is not None]
+
+    def _names_attributes(self, target: ast.expr, body: list[Any]) -> bool:
+        """Whether a loop's variable names an attribute, as in `getattr(self, part)`."""
+        own = {name.id for name in ast.walk(target) if isinstance(name, ast.Name)}
+        return any(
+            isinstance(inner, ast.Call)
+            and len(inner.args) > 1
+            and isinstance(inner.args[1], ast.Name)
+            and inner.args[1].id in own
+            and self.builtin(inner.func) == "getattr"
+            for part in body
+            for inner in ast.walk(part)
+        )
 
     def _is_about_functions(self, items: ast.expr, body: list[Any]) -> bool:
         """Whether an iterable, or what the body of a loop over it looks into, mentions tables of functions."""
@@ -105,8 +143,8 @@ class Unroll(Rewrite):
 
     def _rows(self, node: ast.expr) -> list[ast.expr] | None:
         """The elements of an iterable as expressions, if they are all known."""
-        if isinstance(node, ast.Name) and node.id in self.lists:
-            node = self.lists[node.id]
+        if isinstance(node, ast.Name):
+            node = self.lists.get(node.id) or self.constants.get(node.id) or node
         if isinstance(node, ast.List | ast.Tuple):
             return list(node.elts) if all(map(_may_be_copied, node.elts)) else None
         if isinstance(node, ast.Dict):
@@ -125,6 +163,9 @@ class Unroll(Rewrite):
             return [ast.Tuple([ast.Constant(at), row], ast.Load()) for at, row in enumerate(columns[0])]
         if called in ("list", "tuple") and len(columns) == 1:
             return columns[0]
+        if called == "sorted" and len(columns) == 1 and columns[0] is not None:
+            texts = [row.value for row in columns[0] if isinstance(row, ast.Constant) and isinstance(row.value, str)]
+            return [ast.Constant(text) for text in sorted(texts)] if len(texts) == len(columns[0]) else None
         if not isinstance(node.func, ast.Attribute) or node.args:
             return None
         listed, owner = node.func.attr, node.func.value
@@ -149,7 +190,8 @@ class Unroll(Rewrite):
             for inner in ast.walk(statement)
             if isinstance(inner, ast.Subscript) and isinstance(inner.slice, ast.Name) and inner.slice.id == target.id
         ]
-        if not any(_has_function(self._table(base)) for base in looked_up):
+        written = [base for base in looked_up if isinstance(base, ast.Name) and base.id in self.lists]
+        if not written and not any(_has_function(self._table(base)) for base in looked_up):
             return None
         if isinstance(items, ast.Call) and self.builtin(items.func) == "range" and len(items.args) == 1:
             end = items.args[0]
@@ -177,7 +219,7 @@ class Unroll(Rewrite):
     def _expression(self, value: Any) -> ast.expr:
         if hasattr(value, "_fields"):
             return self.context.value(value)
-        if isinstance(value, list | tuple) and _has_function(value):
+        if isinstance(value, list | tuple) and (_has_function(value) or any(isinstance(part, str) for part in value)):
             return ast.Tuple([self._expression(part) for part in value], ast.Load())
         return self.context.value(value)
 
@@ -196,7 +238,9 @@ def _has_function(value: Any) -> bool:
     """Whether a value is a user's function or holds one."""
     if isinstance(value, Mapping):
         return any(map(_has_function, value.values()))
-    return any(map(_has_function, value)) if isinstance(value, list | tuple) else as_callee(value) is not None
+    if isinstance(value, list | tuple):
+        return any(map(_has_function, value))
+    return as_callee(value) is not None or callee_of_object(value) is not None
 
 
 def _is_to_be_unrolled(value: Any) -> bool:
@@ -206,6 +250,11 @@ def _is_to_be_unrolled(value: Any) -> bool:
     rows = value if isinstance(value, list | tuple) else []
     are_of_cells = all(isinstance(row, list | tuple) and row and isinstance(row[0], tuple) for row in rows)
     return are_of_cells and len({len(row) for row in rows}) > 1
+
+
+def _leaves(node: ast.AST) -> bool:
+    """Whether a statement ends a round of the loop around it early."""
+    return any(isinstance(inner, ast.Break | ast.Continue) for inner in ast.walk(node))
 
 
 def _may_be_copied(node: ast.AST) -> bool:

@@ -1,0 +1,83 @@
+"""Draw the pictures of README.md and docs/images anew: `python docs/draw_pictures.py`, with Chromium installed.
+
+The forest is that of the tutorial's game_agent.py, whose gauntlet at equal nodes is played for it: 28,000 games, some
+minutes. docs/explanation/example-report.html is written by examples/findings.py.
+"""
+
+import os
+import re
+import shutil
+import sys
+import threading
+from io import BytesIO
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+from experiments.analysis.file_contents import read_file
+from experiments.analysis.gauntlets import Question, play_gauntlet
+from experiments.play.runner import play_tournament
+from experiments.roster import parse_agent
+from experiments.verdicts.contender_verdicts import judge
+from isolation import play
+from reports.board.resources import Resources
+from reports.charts.interval_rows import forest
+from reports.lab.server import LabServer, listen
+from reports.pages.board_images import write_gif
+from reports.plots.draw_chart import draw_chart
+from reports.plots.style import save
+from reports.replay.replay import captions_of, replay_of_record
+
+ROOT = Path(__file__).resolve().parents[1]
+IMAGES = ROOT / "docs" / "images"
+WORK = ROOT / "build" / "pictures"
+"""Where the gauntlet is played; a second call resumes it."""
+MOVES = "d3,c1,e5,a2,f3,c3,d2,e4,f1,f2,d0,d1,b1,b0,a3,c2,b5,d4,d6,e2,c4,f4,b6"
+"""A game whose player 2 throws a win away at ply 22."""
+
+
+def draw_forest() -> None:
+    """Play the tutorial's functions at equal nodes and draw their forest."""
+    tutorial = (ROOT / "docs" / "tutorials" / "analysis.md").read_text(encoding="utf-8")
+    code = re.search(r"```python\n(# game_agent\.py\n.*?)```", tutorial, re.DOTALL)
+    assert code is not None
+    Path("game_agent.py").write_text(code[1], encoding="utf-8")
+    contents = read_file("game_agent.py")
+    findings = play_gauntlet(contents, list(contents.functions), "nodes", Question(), 0, play_tournament)
+    save(draw_chart(forest(findings, judge(findings))), IMAGES / "forest.svg")
+
+
+def draw_board() -> None:
+    """Photograph the lab's board with a reviewed game at its mistake."""
+    with listen(0) as listener, sync_playwright() as driver:
+        port = listener.getsockname()[1]
+        server = LabServer(Resources(home=Path("runs")), port)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1180, "height": 1080}, device_scale_factor=1.5)
+        page.goto(f"http://127.0.0.1:{port}/board#board=7x7&moves={MOVES}")
+        page.get_by_role("button", name="Review this game").click()
+        page.locator("#mistakes button").filter(has_text="22. ").click()
+        page.locator(".graph .line").last.wait_for()
+        picture = Image.open(BytesIO(page.screenshot())).convert("RGB").quantize(128, dither=Image.Dither.NONE)
+        picture.save(IMAGES / "board.png", optimize=True)
+        browser.close()
+        server.should_exit = True
+        thread.join()
+
+
+def draw_game() -> None:
+    """Animate a game between two searches."""
+    agents = (parse_agent(f"ID:{name}@nodes=3000") for name in ("territory", "improved"))
+    replay = replay_of_record("A game", play(*agents, opening=[24, 14]))
+    write_gif(IMAGES / "game.gif", replay.moves, replay.size, captions_of(replay), replay.agents)
+
+
+if __name__ == "__main__":
+    (WORK / "runs").mkdir(parents=True, exist_ok=True)
+    os.chdir(WORK)
+    parts = {"board": draw_board, "game": draw_game, "forest": draw_forest}
+    for name in sys.argv[1:] or parts:
+        parts[name]()

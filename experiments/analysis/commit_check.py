@@ -1,0 +1,173 @@
+"""Compare a commit's heuristics with the main branch's: screen them, then play a sequential test at equal cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from experiments.analysis.file_contents import read_file
+from experiments.inference.sequential.online_fdr import lond_levels
+from experiments.plan.config import load_config
+from experiments.play.runner import Play, play_kept
+from experiments.record.run_directory import HOME, digest_of, games_at_end
+from experiments.record.tries import named_settings, read_tries
+from experiments.roster import parse_agent
+from experiments.statistics.agent_costs import relative_costs
+from experiments.statistics.run_results import load_findings
+from experiments.suite.agent_answers import collect_answers, costs_over_first
+from experiments.suite.screening import Screening, screen
+from experiments.suite.suite_file import read_suite
+from experiments.verdicts.sprt_tests import SequentialTest, own_tests
+from isolation.checks.search_cost import Cost
+from isolation.files.git_revisions import Revision
+from isolation.loading.load_user_code import LoadError
+from isolation.players.agents import Agent
+from isolation.rules.geometry import parse_size
+
+SUITE = "7x7"
+"""The solved positions, and the board that they are of."""
+NEW_BASELINE = "ID:improved"
+"""What a heuristic is screened against that the main branch does not have."""
+COMMITS = "commits"
+"""Folder in that of the runs with the files of commits, so that runs can be resumed and their agents asked again."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How a changed heuristic plays the main branch's.
+
+    Attributes:
+        limit: limit of a move, in nodes, which are scaled so that both cost the same processor time.
+        sprt: the two Elo differences that the sequential test decides between.
+        pairs: most openings to play, each twice with sides swapped.
+        jobs: worker processes; 0: one per core.
+    """
+
+    limit: str
+    sprt: tuple[float, float]
+    pairs: int
+    jobs: int = 0
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A heuristic of a commit.
+
+    Attributes:
+        spec: its agent, named like the function.
+        baseline: name of the main branch's version; that of another heuristic if the main branch has none.
+        is_new: the main branch has none of this name.
+        screening: its moves in solved positions; None if it is unchanged, or on another board.
+        cost: processor time a node over the baseline's; None if it was not measured.
+        test: its games; None if it is unchanged, new or fails.
+    """
+
+    spec: str
+    baseline: str
+    is_new: bool = False
+    screening: Screening | None = None
+    cost: Cost | None = None
+    test: SequentialTest | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of its function."""
+        return self.spec.partition("=")[0]
+
+    @property
+    def failures(self) -> int:
+        """Number of solved positions in which it fails."""
+        return self.screening.contenders[0][0].failed if self.screening else 0
+
+    @property
+    def passes(self) -> bool:
+        """Whether it answers everywhere, and the test did not accept the lower difference."""
+        return not self.failures and (self.test is None or self.test.path.decision != "H0")
+
+
+def check_file(
+    reference: str,
+    main: Revision,
+    terms: Terms,
+    play: Play,
+    guard: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> Iterator[Checked]:
+    """Check the heuristics of FILE, or the one of FILE:FUNCTION, against those of the main branch.
+
+    `guard` is the context in which user code runs in this process.
+
+    Raises:
+        ValueError: the file cannot be read, or a term is invalid.
+        KeyboardInterrupt: it was interrupted; the same call resumes it.
+    """
+    with guard():
+        contents = read_file(reference)
+        old = main.unpack(HOME / COMMITS) / Path(contents.path).resolve().relative_to(main.repository)
+        try:
+            known = read_file(str(old)).functions if old.is_file() else {}
+        except LoadError:
+            known = {}  # nothing that worked is lost
+    for name in contents.functions:
+        spec = f"{name}=ID:{contents.path}:{name}@{terms.limit}"
+        base = f"{name}_{main.commit}=ID:{old}:{name}@{terms.limit}" if name in known else ""
+        yield _check(spec, base, contents.size, terms, play, guard)
+
+
+def _check(
+    spec: str, base: str, size: str, terms: Terms, play: Play, guard: Callable[[], AbstractContextManager[None]]
+) -> Checked:
+    against = base or f"{NEW_BASELINE}@{terms.limit}"
+    with guard():
+        own, other = (parse_agent(each) for each in (spec, against))
+        facts = [own.settings(), other.settings()]
+        if base and _is_same(spec, base, own, other, size):
+            return Checked(spec, other.name)
+        screening, cost = _screen(spec, against, terms) if size == SUITE else (None, None)
+    checked = Checked(spec, other.name, not base, screening, cost)
+    if not base or not checked.passes:
+        return checked
+    findings = load_findings([_play(spec, base, facts, size, terms, play)])
+    (test,) = own_tests(findings)
+    return Checked(spec, other.name, False, screening, relative_costs(findings).get(own.name, cost), test)
+
+
+def _is_same(spec: str, base: str, own: Agent, other: Agent, size: str) -> bool:
+    """Return whether two versions play the same: the code that is compiled has all that matters, other code has not."""
+    if own.settings() != other.settings():
+        return False
+    return own.compiled(parse_size(size)) is not None or named_settings(spec)[1] == named_settings(base)[1]
+
+
+def _screen(spec: str, against: str, terms: Terms) -> tuple[Screening, Cost | None]:
+    """Return a heuristic's moves in solved positions compared with the other's, and its cost over the other's."""
+    suite = read_suite(SUITE, "screen")
+    baseline, own = collect_answers([against, spec], suite.positions, jobs=terms.jobs)
+    return screen(suite, baseline, [own]), costs_over_first([against, spec], SUITE).get(own.name)
+
+
+def _play(spec: str, base: str, facts: list[dict[str, Any]], size: str, terms: Terms, play: Play) -> Path:
+    """Play two versions from openings of their own, and return the run; a finished one is not played again."""
+    question = digest_of([facts, size, terms.limit, terms.sprt, terms.pairs])
+    path, seed = HOME / f"ci-{question}", int(question, 16)
+    if games_at_end(path) is not None:
+        return path
+    keys = {
+        "format": "head-to-head", "contenders": (spec,), "baseline": base, "openings": "random:4", "board": size,
+        "pairs": terms.pairs, "limit": terms.limit, "equal_cost": True, "sprt": (*terms.sprt, error_rate(seed)),
+        "seed": seed, "jobs": terms.jobs, "out": str(path),
+    }  # fmt: skip
+    return play_kept(load_config(None, keys), play)
+
+
+def error_rate(seed: int) -> float:
+    """Return the error rate of the sequential test from the openings of this seed: the rates of all sum to 0.05.
+
+    The log of tries says how many there were before; one that is in it keeps its rate.
+    """
+    logged = [each.judged_on for each in read_tries() if each.command == "ci"]
+    played = list(dict.fromkeys(judged_on for judged_on in logged if judged_on.startswith("openings")))
+    earlier = [number for number, judged_on in enumerate(played) if f" with seed {seed} " in judged_on]
+    return lond_levels([1.0] * (earlier[0] if earlier else len(played)))[-1]

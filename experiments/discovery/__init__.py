@@ -1,0 +1,1 @@
+"""Discover evaluation functions: a search over set programs, judged by the wins that they keep at equal cost."""

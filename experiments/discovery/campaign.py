@@ -1,0 +1,172 @@
+"""A campaign: rounds of climbs from programs of the archive, and a journal that is the only state.
+
+The climbs of a round follow from the seed and from the archive before it, so the same seed gives the same campaign
+for any number of processes, interrupted or not; a longer budget continues a shorter one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.discovery.archive import Archive
+from experiments.discovery.interpreter import compiled_interpreter
+from experiments.discovery.kept_wins import Found, climb, parts_of
+from experiments.discovery.programs import Program, from_json, to_json
+from experiments.discovery.variation import random_program
+from experiments.play.parallel_map import Spread, parallel_mapper
+from isolation.files.atomic_write import make_folder
+from isolation.rules.geometry import parse_size
+
+CLIMBS = 8
+"""Climbs in a round."""
+RANDOM = 0.1
+"""Share of them that begin at random once there is an archive."""
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is searched for: the board, the seed, and whether labels are exchanged at random, as a control."""
+
+    size: str = "7x7"
+    seed: int = 1
+    is_shuffled: bool = False
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The archive after a round: processor seconds, candidates, the best wins kept in training, and there in
+    validation."""
+
+    round: int
+    seconds: float
+    candidates: int
+    train: float
+    validation: float
+
+
+@dataclass
+class Campaign:
+    """The state of a campaign: its archive, how it grew, and the climbs that were made, by round and number."""
+
+    archive: Archive = field(default_factory=Archive)
+    growth: list[Growth] = field(default_factory=list)
+    searched: dict[tuple[int, int], tuple[Found, float]] = field(default_factory=dict)
+
+
+def run_campaign(
+    question: Question,
+    journal: Path,
+    minutes: float,
+    *,
+    jobs: int = 1,
+    rounds: int | None = None,
+    show: Callable[[Campaign], None] = lambda campaign: None,
+) -> Campaign:
+    """Search for so many processor minutes, of which those in the journal count; the round begun last is finished.
+
+    Args:
+        rounds: at most so many rounds.
+        show: called after each round.
+
+    Raises:
+        ValueError: no suite ships for the board, or the journal is of another question.
+        ChildProcessError: a process of the search died.
+    """
+    campaign = Campaign(searched=_opened(journal, question))
+    compiled_interpreter(parse_size(question.size))  # once, before other processes want it
+    with parallel_mapper(jobs, None) as spread:
+        while (rounds is None or len(campaign.growth) < rounds) and _seconds(campaign) < 60 * minutes:
+            _play_round(question, campaign, journal, spread)
+            show(campaign)
+    return campaign
+
+
+def _seconds(campaign: Campaign) -> float:
+    return campaign.growth[-1].seconds if campaign.growth else 0.0
+
+
+def _play_round(question: Question, campaign: Campaign, journal: Path, spread: Spread) -> None:
+    """Make the climbs of the next round that the journal lacks, and add all to the archive in their order."""
+    number, archive = len(campaign.growth), campaign.archive
+    calls = (
+        (question, number, index, to_json(program), to_json(other))
+        for index, (program, other) in enumerate(_pairs(question, archive, number))
+        if (number, index) not in campaign.searched
+    )
+    for line in spread(_climb, calls):
+        _append(journal, line)
+        campaign.searched[line["round"], line["index"]] = _read(line)
+    seconds, candidates = (campaign.growth[-1].seconds, campaign.growth[-1].candidates) if campaign.growth else (0.0, 0)
+    for index in range(CLIMBS):
+        found, taken = campaign.searched[number, index]
+        archive.add(found)
+        seconds, candidates = seconds + taken, candidates + found.candidates
+    best = archive.all[0]
+    campaign.growth.append(Growth(number + 1, seconds, candidates, best.train, best.validation))
+
+
+def _pairs(question: Question, archive: Archive, number: int) -> Iterator[tuple[Program, Program]]:
+    """Yield the programs where the climbs of a round begin, each with one to be crossed with."""
+    for index in range(CLIMBS):
+        generator = np.random.default_rng([question.seed, number, index])
+        if len(archive) < CLIMBS or generator.random() < RANDOM:
+            yield random_program(generator), random_program(generator)
+        else:
+            yield archive.pick(generator).program, archive.pick(generator).program
+
+
+def _climb(question: Question, number: int, index: int, program: list[Any], other: list[Any]) -> dict[str, Any]:
+    """Climb from a program; return the line of the journal."""
+    parts = parts_of(question.size, question.is_shuffled)
+    compiled_interpreter(parse_size(question.size))  # loaded before the clock starts
+    started = time.process_time()
+    generator = np.random.default_rng([question.seed, number, index, 1])
+    found = climb(from_json(program), from_json(other), parts, generator)
+    seconds = round(time.process_time() - started, 2)
+    return {"round": number, "index": index, "seconds": seconds, **asdict(found), "program": to_json(found.program)}
+
+
+def _opened(journal: Path, question: Question) -> dict[tuple[int, int], tuple[Found, float]]:
+    """Begin a journal, or read what it has; a last line that a crash has cut short is left out.
+
+    Raises:
+        ValueError: it is of another question, or is none.
+    """
+    first = {"what": "discovery", "version": _VERSION, **asdict(question)}
+    if not journal.exists():
+        make_folder(journal.parent)
+        _append(journal, first)
+        return {}
+    text = journal.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    try:
+        heading, *lines = map(json.loads, whole.splitlines())
+        searched = {(line["round"], line["index"]): _read(line) for line in lines}
+    except (ValueError, TypeError, KeyError):
+        raise ValueError(f"{journal} is not the journal of a discovery: choose another folder with --out") from None
+    if heading != first:
+        raise ValueError(f"{journal} is of another board, seed or version: choose another folder with --out")
+    if whole != text:
+        journal.write_text(whole, encoding="utf-8")
+    return searched
+
+
+def _append(journal: Path, line: dict[str, Any]) -> None:
+    with journal.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _read(line: dict[str, Any]) -> tuple[Found, float]:
+    numbers = (line[name] for name in ("cost", "train", "validation", "candidates"))
+    return Found(from_json(line["program"]), *numbers), line["seconds"]

@@ -1,0 +1,125 @@
+"""Programs as plain Python, which the toolkit compiles like any user's function; and their cost.
+
+What several terms share is computed once, so that the lines that are printed are also the lines that cost.
+"""
+
+from __future__ import annotations
+
+from experiments.discovery.programs import BASES, SETS, Program, Shape
+
+SIDES = ("mover", "waiter")
+SEARCHING = 8.0
+"""Nanoseconds a node that alpha-beta search takes without an evaluation, and those of operations of an evaluation."""
+_SETTING, _REACHING, _COUNTING, _LINKING, _DIVIDING = 0.1, 0.8, 0.3, 1.0, 1.0
+_FILLED = "1 - len(game.get_blank_spaces()) / (game.width * game.height)"
+_PLAYERS = ("game.active_player", "game.inactive_player")
+_SIGNS = {"either": "|", "both": "&", "without": "-"}
+
+
+class _Lines:
+    """Lines of Python that are being written; an expression that was written before is not written again."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.cost = 0.0
+        self._names: dict[str, str] = {}
+        self._used: dict[str, int] = {}
+
+    def assign(self, name: str, text: str, cost: float) -> str:
+        """Return the name that holds the value of a text; `name` is numbered if it is taken."""
+        if text not in self._names:
+            self._used[name] = self._used.get(name, 0) + 1
+            count = self._used[name]
+            self._names[text] = f"{name}_{count}" if count > 1 else name
+            self.lines.append(f"{self._names[text]} = {text}")
+            self.cost += cost
+        return self._names[text]
+
+    def value(self, shape: Shape, side: int) -> str:
+        """Return the name that holds the value of a shape for a side: 0 to move, 1 waiting."""
+        text, cost, label = self._measured(shape, side)
+        name = self.assign(f"{label}_{SIDES[side]}", text, cost)
+        if shape.over >= 0:
+            count = self.assign(f"count_{SIDES[side]}", f"len({self._set(shape.over, side)})", _COUNTING)
+            name = self.assign(f"ratio_{SIDES[side]}", f"{name} / ({count} + 1)", _DIVIDING)
+        if shape.phase:
+            filled = self.assign("filled", _FILLED, _COUNTING)
+            share = filled if shape.phase == "late" else f"(1 - {filled})"
+            name = self.assign(f"{shape.phase}_{SIDES[side]}", f"{name} * {share}", _COUNTING)
+        return name
+
+    def _measured(self, shape: Shape, side: int) -> tuple[str, float, str]:
+        """Return what measures a shape, as text with its cost, and a name for it."""
+        first = self._set(shape.first, side)
+        if shape.measure == "across":
+            second = self._set(shape.second, side)
+            text = f"game.links({first} | {second}) - game.links({first}) - game.links({second} - {first})"
+            return text, 2.5 * _LINKING, "across"
+        cells = self._combined(shape, first, side)
+        if shape.measure == "count":
+            return f"len({cells})", _COUNTING, "count"
+        return f"game.links({cells})", _LINKING, "links"
+
+    def _combined(self, shape: Shape, first: str, side: int) -> str:
+        if not shape.combine:
+            return first
+        name = f"{shape.combine}_{SIDES[side]}"
+        if shape.combine == "reach":
+            return self.assign(name, f"game.reach({first})", _REACHING)
+        second = self._set(shape.second, side)
+        if shape.combine == "flood":
+            return self.assign(name, f"{first} | game.reach({first}) & {second}", _REACHING)
+        return self.assign(name, f"{first} {_SIGNS[shape.combine]} {second}", _SETTING)
+
+    def _set(self, number: int, side: int) -> str:
+        base, is_theirs = number % len(BASES), number >= len(BASES)
+        side = 1 - side if is_theirs else side
+        kind, _, jumps = SETS[base].partition("_")
+        if kind == "near":
+            return self._near(int(jumps), side)
+        cells = self._moves(side)
+        for _ in range(1, int(jumps or 1)):
+            cells = self.assign(f"walk_{SIDES[side]}", f"{cells} | game.reach({cells})", _REACHING)
+        return cells
+
+    def _moves(self, side: int) -> str:
+        return self.assign(f"moves_{SIDES[side]}", f"game.get_legal_moves({_PLAYERS[side]})", _SETTING)
+
+    def _near(self, jumps: int, side: int) -> str:
+        mover = self._moves(0)
+        waiter = self.assign("near_waiter", f"{self._moves(1)} - {mover}", _SETTING)
+        for jump in range(2, jumps + 1):
+            mover = self.assign("near_mover", f"{mover} | game.reach({mover}) - {waiter}", _REACHING)
+            if jump < jumps or side == 1:
+                waiter = self.assign("near_waiter", f"{waiter} | game.reach({waiter}) - {mover}", _REACHING)
+        return (mover, waiter)[side]
+
+
+def to_python(program: Program, docstring: str = "") -> str:
+    """Return a program as a function `score(game, player)` with a docstring."""
+    written, terms = _written(program)
+    lines = ["def score(game, player):"]
+    if docstring:
+        lines += [f'    """{docstring}"""']
+    lines += ["    if over := game.utility(player):", "        return over"]
+    lines += [f"    {line}" for line in written.lines]
+    lines += ["    value = 0.0", *(f"    value {sign}= {weight!r} * {name}" for sign, weight, name in terms)]
+    return "\n".join([*lines, "    return value if player == game.active_player else -value", ""])
+
+
+def estimated_cost(program: Program) -> float:
+    """Return about how many nanoseconds a node of a search by a program takes; `learned` takes about 20."""
+    written, terms = _written(program)
+    return SEARCHING + written.cost + 0.2 * len(terms)
+
+
+def _written(program: Program) -> tuple[_Lines, list[tuple[str, float, str]]]:
+    """Return the lines of a program, and its terms: sign, weight and name of the value."""
+    written = _Lines()
+    terms = []
+    for term in program:
+        for side, weight in enumerate((term.weight, term.waiting)):
+            if weight:
+                sign = "+" if (weight > 0) == (side == 0) else "-"
+                terms.append((sign, abs(weight), written.value(term.shape, side)))
+    return written, terms

@@ -1,0 +1,306 @@
+"""Stages of an evaluation, cheapest first, in the process of one candidate.
+
+What is the same for all candidates is prepared once, before the processes of candidates are forked from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.evaluation.evaluation import NODES, Evaluation, Lead, Question, Stage, failed
+from experiments.evaluation.feedback import describe_games, describe_held_out, describe_lead, describe_mistakes
+from experiments.inference.elo import score_from_elo
+from experiments.inference.sequential.sprt import Sprt, SprtPath, sprt_path
+from experiments.inference.sequential.sprt_estimate import stopped_estimate
+from experiments.learn.tuning_games import OpeningPool, play_pairs, pool_of
+from experiments.play.pools.equal_cost_limits import scaled_nodes
+from experiments.roster import make_agent, named, parse_limit, parse_spec
+from experiments.roster.spec_parser import complete
+from experiments.suite.agent_answers import AgentAnswers, ask
+from experiments.suite.screening import answer_values, kept_lead, worst_mistakes
+from experiments.suite.suite_file import Split, Suite, read_suite, shipped_suites
+from isolation.checks.check_result import explain, is_number
+from isolation.checks.search_cost import Cost, measure_costs
+from isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
+from isolation.editions.classic_board import Board
+from isolation.loading.load_user_code import LoadError, load_heuristic
+from isolation.players.agents import SearchAgent
+from isolation.rules.geometry import parse_size
+from isolation.rules.limits import Limit
+from isolation.usercode.output_capture import WantsToEnd, prevent_exit
+from isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
+from isolation.usercode.user_exceptions import CompilerFault, safe_repr
+
+Heuristic = Callable[[Any, Any], float]
+VALUES_AT = 20
+"""Number of positions in which a candidate is interpreted before it is compiled."""
+LONGEST_CALL, LONGEST_IMPORT = 0.5, 2.0
+"""Timeouts of one interpreted call and of an import, in seconds of processor time."""
+ROUNDS = 10
+"""Rounds in which the cost is measured, half of what reports take."""
+DEAREST = 30.0
+"""Cost over the baseline's beyond which a search of so few nodes is left that nothing can be said."""
+FIRST_POSITIONS = 300
+PAIRS, PAIRS_AT_ONCE, PLIES = 2000, 100, 4
+SPRT = Sprt(0.0, 20.0)
+"""The sequential test of games, in Elo, and the most pairs that it is given."""
+MISTAKES = 3
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Won positions with a losing move, and the baseline's moves there at each of `NODES`."""
+
+    suite: Suite
+    baseline: tuple[AgentAnswers, ...]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What all candidates share; what the budget does not reach is None."""
+
+    question: Question
+    baseline: SearchAgent
+    first: Positions | None
+    whole: Positions | None
+    held_out: Positions | None
+    openings: OpeningPool | None
+
+
+class Refusal(Exception):
+    """A candidate cannot be evaluated further."""
+
+    def __init__(self, kind: str, why: str, line: int | None = None) -> None:
+        super().__init__(why)
+        self.kind, self.line = kind, line
+
+
+def check_question(question: Question) -> SearchAgent:
+    """Return the baseline of a question.
+
+    Raises:
+        ValueError: it is no compiled search by a heuristic, or the board is none.
+    """
+    size = parse_size(question.size)
+    agent = make_agent(complete(named(parse_spec(question.baseline)), parse_limit(f"nodes={NODES[-1]}")))
+    if not isinstance(agent, SearchAgent) or agent.heuristic is None or agent.compiled(size) is None:
+        raise ValueError(
+            f"the baseline must be a search by a heuristic, as in ID:learned, compiled for {question.size}; "
+            f"{agent.name} is not"
+        )
+    return agent
+
+
+def prepare(question: Question) -> Prepared:
+    """Compile the baseline and ask it everything that candidates will be asked."""
+    baseline = check_question(question)
+    first = whole = held_out = None
+    if question.size in shipped_suites():
+        fit = _telling(question.size, "fit")
+        first = _answered(baseline, fit.sample(FIRST_POSITIONS, seed=1)) if question.asks("positions") else None
+        whole = _answered(baseline, fit) if question.asks("suite") else None
+        held_out = _answered(baseline, _telling(question.size, "screen")) if question.asks("held-out") else None
+    openings = pool_of(question.size, PLIES, PAIRS, 1) if question.asks("games") else None
+    return Prepared(question, baseline, first, whole, held_out, openings)
+
+
+def run_cascade(prepared: Prepared, file: str, name: str, begin: Callable[[Stage], None]) -> Evaluation:
+    """Evaluate the function `name` of a file, until a stage says no; `begin` is called as each stage begins."""
+    stage: Stage = "load"
+
+    def begin_stage(next_stage: Stage) -> None:
+        nonlocal stage
+        stage = next_stage
+        begin(stage)
+
+    try:
+        return _Cascade(prepared, Path(file), name, begin_stage).run()
+    except Refusal as refusal:
+        return failed(stage, refusal.kind, str(refusal), refusal.line)
+    except MemoryError:
+        return failed(stage, "memory", "it ran out of memory")
+
+
+@dataclass(frozen=True)
+class _Cascade:
+    prepared: Prepared
+    file: Path
+    name: str
+    begin: Callable[[Stage], None]
+
+    def run(self) -> Evaluation:
+        question, size = self.prepared.question, parse_size(self.prepared.question.size)
+        self.begin("load")
+        heuristic = self._load()
+        self.begin("values")
+        self._check_values(heuristic, size)
+        done = Evaluation(0.0, 0.0, 0.0, None, "values", True, "", None, "it returned numbers in all test positions")
+        if not question.asks("compile"):
+            return done
+        self.begin("compile")
+        self._compile(heuristic, size)
+        done = replace(done, stage="compile", feedback="it compiles, and computes what Python computes")
+        if not question.asks("cost"):
+            return done
+        self.begin("cost")
+        agent = replace(self.prepared.baseline, name=self.name, heuristic=heuristic, heuristic_name=self.name)
+        done = replace(done, stage="cost", cost=self._cost(agent))
+        done = replace(done, feedback=f"a node costs {done.cost:.2f} times as much as the baseline's")
+        for stage in (self._first, self._whole, self._games, self._held_out):
+            if done.passed:
+                done = stage(agent, done)
+        return done
+
+    def _load(self) -> Heuristic:
+        try:
+            with cpu_timeout(LONGEST_IMPORT):
+                loaded: Heuristic = load_heuristic(self.file, self.name).value
+        except UserCodeTimeout as error:
+            raise Refusal("time", f"importing it {error}", self._line_of(error)) from None
+        except LoadError as error:
+            cause = error.__cause__ or error
+            raise Refusal(_kind_of(cause, "import"), str(error), self._line_of(cause)) from None
+        return loaded
+
+    def _check_values(self, heuristic: Heuristic, size: tuple[int, int]) -> None:
+        for board in sample_positions(size, VALUES_AT):
+            for player in board.players:
+                try:
+                    with cpu_timeout(LONGEST_CALL), prevent_exit():
+                        value = heuristic(board.copy(), player)
+                        is_fit = is_number(value)
+                except Exception as error:
+                    why = f"it {explain(error)} at {board.fen}"
+                    raise Refusal(_kind_of(error, "exception"), why, self._line_of(error)) from None
+                if not is_fit:
+                    raise Refusal("value", f"it returns {safe_repr(value)} instead of a number at {board.fen}")
+
+    def _compile(self, heuristic: Heuristic, size: tuple[int, int]) -> None:
+        try:
+            with prevent_exit():
+                compile_heuristic(heuristic, size)
+        except CompileError as error:
+            kind = "differs" if error.is_difference else "compile"
+            raise Refusal(kind, f"it cannot be compiled: {error.reason}", error.line) from None
+        except (CompilerFault, WantsToEnd) as error:
+            raise Refusal("compile", f"it cannot be compiled: {error}") from None
+
+    def _cost(self, agent: SearchAgent) -> float:
+        cost = measure_costs([self.prepared.baseline, agent], self.prepared.question.size, most_rounds=ROUNDS)[1]
+        if not isinstance(cost, Cost):
+            raise Refusal("exception", f"it fails in a search: {cost}")
+        if cost.times > DEAREST:
+            raise Refusal("cost", f"a node costs {cost.times:.0f} times as much as the baseline's, at most {DEAREST:g}")
+        return cost.times
+
+    def _line_of(self, error: BaseException) -> int | None:
+        """Return the last line of the candidate's file that an exception passed."""
+        if isinstance(error, SyntaxError):
+            return error.lineno
+        line, step = None, error.__traceback__
+        while step is not None:
+            if Path(step.tb_frame.f_code.co_filename) == self.file:
+                line = step.tb_lineno
+            step = step.tb_next
+        return line
+
+    def _first(self, agent: SearchAgent, done: Evaluation) -> Evaluation:
+        return self._on_positions("positions", self.prepared.first, agent, done)
+
+    def _whole(self, agent: SearchAgent, done: Evaluation) -> Evaluation:
+        return self._on_positions("suite", self.prepared.whole, agent, done)
+
+    def _on_positions(
+        self, stage: Stage, positions: Positions | None, agent: SearchAgent, done: Evaluation
+    ) -> Evaluation:
+        """Ask a candidate in positions; it is stopped if it is significantly worse than the baseline."""
+        if positions is None or not self.prepared.question.asks(stage):
+            return done
+        self.begin(stage)
+        lead, answers = self._lead(positions, agent, done.cost or 1.0)
+        mistakes = worst_mistakes(positions.suite, answers, positions.baseline[-1], MISTAKES)
+        feedback = describe_lead(lead, self.prepared.baseline.name, done.cost or 1.0)
+        feedback += describe_mistakes(mistakes, self.prepared.question.size)
+        return replace(
+            done, score=lead.estimate, low=lead.low, high=lead.high, stage=stage, passed=lead.high >= 0,
+            feedback=feedback,
+        )  # fmt: skip
+
+    def _lead(self, positions: Positions, agent: SearchAgent, cost: float) -> tuple[Lead, AgentAnswers]:
+        """Return the lead at equal cost, the mean over `NODES`, and the answers at the last of these."""
+        suite = positions.suite
+        gains: list[NDArray[np.float64]] = []
+        for nodes, own in zip(NODES, positions.baseline, strict=True):
+            answers = ask(_limited(agent, scaled_nodes(nodes, cost)), suite.positions)
+            if answers.answers.first_failure is not None:
+                where = Board.from_moves(suite.positions[answers.answers.first_failure], suite.size).fen
+                raise Refusal("exception", f"it fails in a search by {answers.answers.detail} at {where}")
+            gains.append(answer_values(suite, answers) - answer_values(suite, own))
+        interval, p_value = kept_lead(suite, np.mean(gains, axis=0))
+        points = (100 * interval.estimate, 100 * interval.low, 100 * interval.high)
+        return Lead(*points, len(suite), p_value), answers
+
+    def _games(self, agent: SearchAgent, done: Evaluation) -> Evaluation:
+        """Play a candidate against the baseline at equal cost, until the sequential test decides; H1 is a yes."""
+        pool = self.prepared.openings
+        if pool is None:
+            return done
+        self.begin("games")
+        nodes = NODES[-1]
+        contender, baseline = _limited(agent, scaled_nodes(nodes, done.cost or 1.0)), self.prepared.baseline
+        won: list[int] = []
+        path = sprt_path(won, SPRT)
+        for start in range(0, len(pool), PAIRS_AT_ONCE):
+            numbers = range(start, min(start + PAIRS_AT_ONCE, len(pool)))
+            wins, _ = play_pairs(contender, _limited(baseline, nodes), [pool.openings[n] for n in numbers], numbers,
+                                 self.prepared.question.size)  # fmt: skip
+            won += wins.tolist()
+            path = sprt_path(won, SPRT)
+            if path.decision:
+                break
+        lead = _lead_of(path)
+        feedback = describe_games(lead, path.decision, baseline.name) + done.feedback
+        return replace(done, stage="games", games=lead, passed=path.decision == "H1", feedback=feedback)
+
+    def _held_out(self, agent: SearchAgent, done: Evaluation) -> Evaluation:
+        """Ask a candidate in positions that nothing was learned from; it passes if it is significantly better."""
+        positions = self.prepared.held_out
+        if positions is None:
+            return done
+        self.begin("held-out")
+        lead, _ = self._lead(positions, agent, done.cost or 1.0)
+        feedback = describe_held_out(lead, done.score) + done.feedback
+        return replace(done, stage="held-out", held_out=lead, passed=lead.low > 0, feedback=feedback)
+
+
+def _telling(size: str, split: Split) -> Suite:
+    suite = read_suite(size, split)
+    return suite.take(np.flatnonzero(suite.is_telling))
+
+
+def _answered(baseline: SearchAgent, suite: Suite) -> Positions:
+    return Positions(suite, tuple(ask(_limited(baseline, nodes), suite.positions) for nodes in NODES))
+
+
+def _limited(agent: SearchAgent, nodes: int) -> SearchAgent:
+    return replace(agent, limit=Limit(nodes=nodes))
+
+
+def _lead_of(path: SprtPath) -> Lead:
+    """Return the lead in percentage points of games won: those won less those lost."""
+    estimate = stopped_estimate(path)
+    assert estimate is not None
+    shares = (score_from_elo(elo) for elo in (estimate.estimate, estimate.low, estimate.high))
+    points = [200 * (float(share) - 0.5) for share in shares]
+    return Lead(points[0], points[1], points[2], 2 * (path.decided_after or path.outcomes.size))
+
+
+def _kind_of(error: BaseException, otherwise: str) -> str:
+    kinds = {SyntaxError: "syntax", UserCodeTimeout: "time", MemoryError: "memory", WantsToEnd: "exit"}
+    return next((kind for what, kind in kinds.items() if isinstance(error, what)), otherwise)

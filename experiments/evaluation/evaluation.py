@@ -1,0 +1,84 @@
+"""What `evaluate` asks and answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+Budget = Literal["values", "compile", "cost", "positions", "suite", "games", "held-out"]
+Stage = Literal["parse", "load", "values", "compile", "cost", "positions", "suite", "games", "held-out"]
+STAGES: tuple[Stage, ...] = get_args(Stage)
+BUDGETS: tuple[Budget, ...] = get_args(Budget)
+NODES = (300, 1000)
+"""Node limits of the baseline in solved positions; a candidate gets as many as take the same time."""
+WORST = -100.0
+"""Score of a candidate that failed: no lead can be as low."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What candidates are asked.
+
+    Attributes:
+        budget: the last stage.
+        baseline: spec of the search that they are compared with; they search by its method.
+        size: board, ROWSxCOLUMNS.
+    """
+
+    budget: Budget = "games"
+    baseline: str = "ID:improved"
+    size: str = "7x7"
+
+    def asks(self, stage: Stage) -> bool:
+        """Return whether the budget reaches a stage."""
+        return STAGES.index(stage) <= STAGES.index(self.budget)
+
+
+@dataclass(frozen=True)
+class Lead:
+    """A difference to the baseline in percentage points, with its 95 % interval, and in how many positions or games."""
+
+    estimate: float
+    low: float
+    high: float
+    n: int
+    p_value: float | None = None
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What became of a candidate.
+
+    Attributes:
+        score: wins kept in solved positions of the split `fit`, in percentage points more than the baseline's, at equal
+            cost; 0 while no position was asked, `WORST` if the candidate failed.
+        low, high: 95 % interval of the score.
+        cost: processor time a node, over the baseline's; None if it was not measured.
+        stage: the last stage that was begun.
+        passed: whether it passed every stage that was asked for.
+        error_kind: why it failed: syntax, missing, import, exception, value, time, memory, exit, compile, differs,
+            cost, crash; empty if it did not fail.
+        error_line: line of its source, if known.
+        feedback: what happened, in words, with its worst mistakes as FEN.
+        games: lead in games won, of the sequential test at equal cost; None if none were played.
+        held_out: lead in wins kept on the split `screen`; None if it was not asked there.
+        seconds: processor time that it took; 0 if the answer was kept from an earlier evaluation.
+    """
+
+    score: float
+    low: float
+    high: float
+    cost: float | None
+    stage: Stage
+    passed: bool
+    error_kind: str
+    error_line: int | None
+    feedback: str
+    games: Lead | None = None
+    held_out: Lead | None = None
+    seconds: float = 0.0
+
+
+def failed(stage: Stage, kind: str, feedback: str, line: int | None = None) -> Evaluation:
+    """Return the evaluation of a candidate that failed."""
+    return Evaluation(WORST, WORST, WORST, None, stage, False, kind, line, feedback)

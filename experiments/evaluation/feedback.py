@@ -1,0 +1,46 @@
+"""What an evaluation says in words, for people and for programs that write programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from experiments.evaluation.evaluation import Lead
+from experiments.suite.screening import Mistake
+from isolation.boards.board import Board
+from isolation.rules.geometry import parse_size
+from isolation.rules.notation import format_moves
+
+
+def describe_lead(lead: Lead, baseline: str, cost: float) -> str:
+    """Return a lead in solved positions as a sentence."""
+    return (
+        f"{_points(lead)} points of wins kept compared with {baseline} at equal cost, in {lead.n:,} won positions; a "
+        f"node costs {cost:.2f} times as much."
+    )
+
+
+def describe_games(lead: Lead, decision: str | None, baseline: str) -> str:
+    """Return the result of a sequential test as a sentence."""
+    verdict = {"H1": "better", "H0": "not better by 20 Elo"}.get(decision or "", "undecided")
+    return f"{verdict} than {baseline} in {lead.n:,} games at equal cost: {_points(lead)} points. ".replace(
+        "undecided than", "undecided against"
+    )
+
+
+def describe_held_out(lead: Lead, fitted: float) -> str:
+    """Return a lead on held-out positions, and how much of the one on those of `fit` was overfitting."""
+    return f"{_points(lead)} points on {lead.n:,} held-out positions, {fitted - lead.estimate:+.1f} overfitting. "
+
+
+def describe_mistakes(mistakes: Sequence[Mistake], size: str) -> str:
+    """Return mistakes as sentences with the FEN of their positions."""
+    columns = parse_size(size)[1]
+    return "".join(
+        f" At {Board.from_moves(mistake.moves, size).fen} it plays {format_moves([mistake.played], columns)}; "
+        f"{format_moves(mistake.winning, columns)} {'keeps' if len(mistake.winning) == 1 else 'keep'} the win."
+        for mistake in mistakes
+    )
+
+
+def _points(lead: Lead) -> str:
+    return f"{lead.estimate:+.1f} ({lead.low:+.1f} to {lead.high:+.1f})"

@@ -1,0 +1,226 @@
+"""Datasets for learning: positions of self-play with the exact value of every move, as Parquet with a data card.
+
+Games are played by one agent with random moves mixed in, thousands at a time. Positions that are equal up to symmetry
+are kept once. The split follows from the orbit of the opening alone, and agrees with that of the suites: their openings
+for screening are those of `test`.
+
+Each batch of games is kept in the folder `parts` until all are there, so that an interrupted call is resumed by calling
+it again.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+import heuristics
+from experiments.exact.data_card import COLUMNS, SHARE, SPLITS, DatasetRecipe, data_card, settings_text
+from experiments.plan.openings import mixed, orbit_ids, split_of
+from experiments.play.parallel_map import parallel_mapper
+from experiments.record.checked_parquet import read_parquet, save_table
+from experiments.record.run_directory import locked
+from experiments.roster import parse_agent
+from isolation.files.atomic_write import make_folder, write_text
+from isolation.games.batch_evaluation import EvaluationBatch, evaluate_all
+from isolation.games.batch_moves import choose_moves
+from isolation.games.batch_solver import solve_moves
+from isolation.games.vector_games import VectorGames
+from isolation.rules.geometry import parse_size
+from isolation.rules.limits import Limit
+from isolation.rules.outcome import Reason
+
+PARTS = "parts"
+"""Folder of the batches of an unfinished dataset, in its own."""
+_GAMES = 256
+_FIRST_WAVE = 16
+_LEAST_NEW = 0.02
+"""Share of new positions in a wave below which the board is taken to have no more: small boards have few."""
+
+
+def write_dataset(
+    recipe: DatasetRecipe, folder: Path, *, jobs: int = 0, show: Callable[[int, int], None] = lambda done, wanted: None
+) -> dict[str, int]:
+    """Make a dataset, or what is missing of it, and write it with its data card; return how many positions are in each
+    split.
+
+    Args:
+        jobs: processes; 0: one per core.
+        show: called with the number of positions found, and of those wanted.
+
+    Raises:
+        ValueError: the recipe is invalid, its agent fails, or the folder holds something else.
+    """
+    check_recipe(recipe)
+    parts = folder / PARTS
+    _begin(recipe, folder)
+    with locked(parts):
+        table = _positions(recipe, parts, jobs, show)
+        splits = _split_by_orbit(table["orbit"].to_numpy())
+        make_folder(folder / "data")
+        counts = {}
+        for split in SPLITS:
+            part = table.filter(pa.array(splits == split))
+            save_table(folder / "data" / f"{split}.parquet", part)
+            counts[split] = len(part)
+        write_text(folder / "README.md", data_card(recipe, counts))
+        shutil.rmtree(parts)
+    return counts
+
+
+def _begin(recipe: DatasetRecipe, folder: Path) -> None:
+    """Make the folder of the parts, unless the same recipe has begun it already, with the same code of the agent."""
+    made = folder / PARTS / "recipe.json"
+    settings = json.dumps([settings_text(recipe), parse_agent(recipe.agent).settings()])
+    if made.exists():
+        if made.read_text(encoding="utf-8") != settings:
+            raise ValueError(
+                f"{folder} was begun with other settings, or with another version of its agent: choose another folder "
+                "with --out, or delete it"
+            )
+        return
+    if any(path.is_file() for path in folder.rglob("*")):
+        raise ValueError(f"{folder} is not empty: choose another folder with --out, or delete it")
+    make_folder(folder / PARTS)
+    write_text(made, settings)
+
+
+def check_recipe(recipe: DatasetRecipe) -> None:
+    """Check that a dataset can be made, and compile what it needs.
+
+    Raises:
+        ValueError: no positions, a ply or share out of range, an unknown feature or one named twice, or an invalid
+            agent.
+    """
+    rows, columns = parse_size(recipe.size)
+    if recipe.positions < 1:
+        raise ValueError(f"at least one position is needed, not {recipe.positions}")
+    if recipe.plies < 2:
+        raise ValueError(f"positions begin after both placements: at ply 3, not {recipe.plies + 1}")
+    if not 0 <= recipe.random_moves <= 1:
+        raise ValueError(f"the share of random moves must be from 0 to 1, not {recipe.random_moves}")
+    if recipe.plies >= rows * columns:
+        raise ValueError(f"a game on {recipe.size} has no position after {recipe.plies} plies")
+    for name in recipe.features:
+        heuristics.get(name)
+        if recipe.features.count(name) > 1:
+            raise ValueError(f"the feature {name} is named twice")
+    parse_agent(recipe.agent).compiled((rows, columns))
+    VectorGames(1, recipe.size, observations=False)
+
+
+def _positions(recipe: DatasetRecipe, folder: Path, jobs: int, show: Callable[[int, int], None]) -> pa.Table:
+    """Play batches of games in waves until there are enough positions; their order does not depend on the processes.
+
+    Every batch is kept in the folder; those that are there already are not played again.
+    """
+    table, batches, each = _schema(recipe).empty_table(), 0, _GAMES * 4
+    kept = {int(path.stem) for path in folder.glob("*.parquet")}
+    with parallel_mapper(jobs, None) as spread:
+        while len(table) < recipe.positions:
+            needed = (recipe.positions - len(table)) // each + 1
+            wave = range(batches, batches + min(needed, max(_FIRST_WAVE, batches)))
+            parts = {number: read_parquet(_part(folder, number), _schema(recipe)) for number in kept.intersection(wave)}
+            show(min(recipe.positions, len(table) + sum(map(len, parts.values()))), recipe.positions)
+            for number, part in spread(_batch, ((recipe, number) for number in wave if number not in kept)):
+                save_table(_part(folder, number), part)
+                parts[number] = part
+                show(min(recipe.positions, len(table) + sum(map(len, parts.values()))), recipe.positions)
+            before, batches, given = len(table), wave.stop, sum(map(len, parts.values()))
+            table = _distinct(pa.concat_tables([table, *(parts[number] for number in wave)]), recipe.size)
+            if len(table) - before <= _LEAST_NEW * given:
+                break
+            each = max(1, (len(table) - before) // len(wave))
+    return table.slice(0, recipe.positions)
+
+
+def _part(folder: Path, number: int) -> Path:
+    return folder / f"{number}.parquet"
+
+
+def _batch(recipe: DatasetRecipe, number: int) -> tuple[int, pa.Table]:
+    """Return the positions of one batch of games, each played once to its end."""
+    rng, agent = np.random.default_rng([recipe.seed, number]), parse_agent(recipe.agent)
+    rows, columns = parse_size(recipe.size)
+    games = VectorGames(_GAMES, recipe.size, observations=False)
+    history = np.zeros((_GAMES, rows * columns), np.int16)
+    playing, found = np.ones(_GAMES, bool), []
+    while playing.any():
+        masks, plies = games.mask(), games.plies
+        taken = np.flatnonzero(playing & (plies >= recipe.plies) & (rng.random(_GAMES) < SHARE))
+        if len(taken):
+            found.append(_labelled(recipe, games, history, taken, masks))
+        cells = (rng.random(masks.shape) * masks).argmax(axis=1)
+        asked = np.flatnonzero((plies >= 2) & (rng.random(_GAMES) >= recipe.random_moves))
+        if len(asked):
+            seeds = rng.integers(2**63, size=len(asked)).astype(np.uint64)
+            answers = choose_moves(agent, games.states(asked), seeds)
+            if (answers.failure == Reason.ERROR).any():
+                raise ValueError(f"{agent.name} fails: {answers.detail}")
+            cells[asked] = np.where(answers.cells < 0, cells[asked], answers.cells)
+        history[np.arange(_GAMES), plies] = cells
+        playing &= ~games.step(cells)
+    return number, pa.concat_tables([_schema(recipe).empty_table(), *found])
+
+
+def _labelled(
+    recipe: DatasetRecipe, games: VectorGames, history: NDArray[np.int16], taken: NDArray[Any], masks: NDArray[np.bool_]
+) -> pa.Table:
+    """Return the positions of some games as rows, without those that the limit leaves undecided."""
+    states = games.states(taken)
+    solved = solve_moves(states, Limit(nodes=recipe.limit))
+    known = np.flatnonzero(~solved.undecided.any(axis=1))
+    chosen, winning = taken[known], solved.winning[known]
+    keeps = np.unpackbits(winning.astype("<u8").view(np.uint8), axis=1, count=masks.shape[1], bitorder="little")
+    legal = [np.flatnonzero(mask).astype(np.int16) for mask in masks[chosen]]
+    moves = [history[game, : games.plies[game]] for game in chosen]
+    columns: dict[str, Any] = {
+        "moves": moves,
+        "legal": legal,
+        "values": [2 * row[cells].astype(np.int8) - 1 for row, cells in zip(keeps, legal, strict=True)],
+        "value": solved.values[known].astype(np.int8),
+        "ply": games.plies[chosen].astype(np.int16),
+        "orbit": orbit_ids(history[chosen, :2], recipe.size),
+    }
+    for name in recipe.features:
+        columns[name] = _feature(name, states.take(known))
+    return pa.table(columns, _schema(recipe))
+
+
+def _feature(name: str, states: Any) -> NDArray[np.float64]:
+    from isolation.compiling.compile_heuristic import compile_heuristic
+    from isolation.rules.parameters import parameters_of
+
+    function = heuristics.get(name)
+    defaults = np.array([parameter.default for parameter in parameters_of(function)], np.float64)
+    compiled = compile_heuristic(function, parse_size(states.size))
+    return evaluate_all(compiled, EvaluationBatch.of(states, states.turns), defaults)
+
+
+def _schema(recipe: DatasetRecipe) -> pa.Schema:
+    columns = [(name, kind) for name, (kind, _) in COLUMNS.items()]
+    return pa.schema([*columns, *((name, pa.float64()) for name in recipe.features)])
+
+
+def _distinct(table: pa.Table, size: str) -> pa.Table:
+    """Keep the first of the positions that are equal up to symmetry."""
+    if not len(table):
+        return table
+    games: Sequence[Sequence[int]] = table["moves"].to_pylist()
+    cells = np.full((len(games), max(map(len, games))), -1, np.int16)
+    for row, moves in zip(cells, games, strict=True):
+        row[: len(moves)] = moves
+    _, first = np.unique(orbit_ids(cells, size), return_index=True)
+    return table.take(pa.array(np.sort(first)))
+
+
+def _split_by_orbit(orbits: NDArray[np.uint64]) -> NDArray[np.str_]:
+    """Half of the orbits for training, a fifth of those for validation, and the other half, as in suites, for tests."""
+    is_held_out = mixed(mixed(orbits)) % np.uint64(5) == 0
+    return np.where(split_of(orbits) == "screen", "test", np.where(is_held_out, "validation", "train"))

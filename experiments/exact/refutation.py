@@ -1,0 +1,228 @@
+"""Refutations: lines that beat an agent which leaves nothing to chance, from openings that are won for it.
+
+With the agent's moves pinned, only its opponent chooses. The agent loses a won opening exactly if some line leads to a
+position in which its move throws the win away: from there the opponent wins whatever the agent plays. So the lines are
+searched breadth first, every move of the agent is checked by the solver, and the first error found is a shortest
+refutation. If no line is left and none had an error, there is no refutation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.plan.openings import placement_openings
+from isolation.games.batch_moves import States, choose_moves, is_over
+from isolation.games.batch_solver import solve_moves
+from isolation.games.match import play_games
+from isolation.players.agents import Agent
+from isolation.rules.geometry import knight_masks, parse_size
+
+MOST_POSITIONS = 300_000
+"""Number of the agent's positions in an opening after which it is left undecided."""
+MOST_CELLS = 64
+_ONE = np.uint64(1)
+Words = NDArray[np.uint64]
+Cells = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class OpeningAnswer:
+    """Whether an agent holds an opening that is won for it.
+
+    Attributes:
+        opening: the placements.
+        side: the player that it is won for, and that the agent is: 1 or 2.
+        line: a game that beats the agent, the placements first; empty if there is none.
+        error_ply: the number of plies before the move that throws the win away; 0 if there is none.
+        positions: the agent's positions that were examined.
+        is_decided: whether there were few enough of them.
+        wins: whether the agent wins it against the opponent that it is also compared with.
+    """
+
+    opening: tuple[int, ...]
+    side: int
+    line: tuple[int, ...]
+    error_ply: int
+    positions: int
+    is_decided: bool
+    wins: bool
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it is proven that nobody beats the agent there."""
+        return self.is_decided and not self.line
+
+
+def refute(
+    agent: Agent,
+    opponent: Agent,
+    size: str,
+    count: int | None = None,
+    seed: int = 1,
+    jobs: int = 1,
+    show: Callable[[int, int], None] = lambda done, total: None,
+) -> list[OpeningAnswer]:
+    """Answer for each opening of two placements whether the agent holds it, as the player that it is won for.
+
+    Args:
+        opponent: plays each opening against the agent once, for comparison.
+        count: draw so many openings at random; None for all.
+        show: called with the number of openings done, and of all.
+
+    Raises:
+        ValueError: the agent leaves something to chance, or the board is too large.
+    """
+    rows, columns = parse_size(size)
+    if rows * columns > MOST_CELLS:
+        raise ValueError(f"refutations are searched on boards of up to {MOST_CELLS} cells; {size} has {rows * columns}")
+    if not agent.is_deterministic:
+        why = agent.why_unrepeatable or "its moves depend on its seed"
+        raise ValueError(f"{agent.name} leaves something to chance, so no line refutes it: {why}")
+    every = placement_openings(size)
+    openings = [tuple(every[index]) for index in range(len(every))]
+    if count is not None and count < len(openings):
+        chosen = np.random.default_rng(seed).choice(len(openings), count, replace=False)
+        openings = [openings[index] for index in sorted(chosen.tolist())]
+    agent.compiled((rows, columns))
+    opponent.compiled((rows, columns))
+    answers = []
+    with ThreadPoolExecutor(jobs) as threads:
+        for answer in threads.map(lambda opening: _answer(agent, opponent, size, opening), openings):
+            answers.append(answer)
+            show(len(answers), len(openings))
+    return answers
+
+
+@dataclass(frozen=True)
+class _Level:
+    """The agent's positions after so many of its moves: blank cells, the cells of both, and how each was reached."""
+
+    blank: Words
+    own: Cells
+    other: Cells
+    parent: Cells
+
+    def __len__(self) -> int:
+        return len(self.own)
+
+
+def _answer(agent: Agent, opponent: Agent, size: str, opening: tuple[int, ...]) -> OpeningAnswer:
+    cells = parse_size(size)[0] * parse_size(size)[1]
+    blank = np.array([(1 << cells) - 1 & ~(1 << opening[0]) & ~(1 << opening[1])], np.uint64)
+    first, second = (np.array([cell], np.int64) for cell in opening)
+    root = States.of_arrays(blank, first, second, 0, size)
+    side = 1 if not is_over(root)[0] and solve_moves(root).values[0] > 0 else 2
+    agents = (agent, opponent) if side == 1 else (opponent, agent)
+    wins = bool(play_games(*agents, [opening], [1], size).winner[0] == side)
+    start = _Level(blank, first, second, np.zeros(1, np.int64))
+    if side == 2:  # the opponent moves first
+        start = _expanded(_Level(blank, second, first, start.parent), size)
+    search = _Search(agent, size, side - 1)
+    line = search.run(start)
+    error_ply = search.error_ply() if line else 0
+    game = (*opening, *line) if line else ()
+    return OpeningAnswer(opening, side, game, error_ply, search.positions, search.is_decided, wins)
+
+
+class _Search:
+    """Breadth-first search for an error of an agent that plays as `turn`, 0 or 1."""
+
+    def __init__(self, agent: Agent, size: str, turn: int) -> None:
+        self.agent, self.size, self.turn = agent, size, turn
+        self.positions, self.is_decided = 0, True
+        self._levels: list[_Level] = []
+        self._moves: list[Cells] = []
+
+    def run(self, start: _Level) -> tuple[int, ...]:
+        """Return the moves of a line that beats the agent; none if there is none, or if it was not decided."""
+        level = start
+        while len(level):
+            self.positions += len(level)
+            if self.positions > MOST_POSITIONS:
+                self.is_decided = False
+                return ()
+            moves, failed = self._asked(level)
+            self._levels.append(level)
+            self._moves.append(moves)
+            if failed.any():
+                return self._line(int(np.flatnonzero(failed)[0]), is_forfeit=True)
+            after = _moved(level, moves)
+            theirs = States.of_arrays(after.blank, after.other, after.own, 1 - self.turn, self.size)
+            going_on = np.flatnonzero(~is_over(theirs))
+            thrown = solve_moves(theirs.take(going_on)).values > 0
+            if thrown.any():
+                return self._line(int(going_on[np.flatnonzero(thrown)[0]]), is_forfeit=False)
+            level = _expanded(_taken(after, going_on), self.size)
+        return ()
+
+    def error_ply(self) -> int:
+        """Return the number of plies before the error that ended the search."""
+        return 2 * len(self._levels) + self.turn
+
+    def _asked(self, level: _Level) -> tuple[Cells, NDArray[np.bool_]]:
+        states = States.of_arrays(level.blank, level.own, level.other, self.turn, self.size)
+        answers = choose_moves(self.agent, states, np.ones(len(level), np.uint64))
+        return answers.cells.astype(np.int64), answers.failure != 0
+
+    def _line(self, index: int, is_forfeit: bool) -> tuple[int, ...]:
+        """Return the moves to the error and, unless it is a forfeit, on to the agent's loss."""
+        reversed_moves: list[int] = []
+        place = index
+        for number in range(len(self._levels) - 1, -1, -1):
+            level, moves = self._levels[number], self._moves[number]
+            if not (is_forfeit and number == len(self._levels) - 1):
+                reversed_moves.append(int(moves[place]))
+            if number or self.turn == 1:
+                reversed_moves.append(int(level.other[place]))
+            place = int(level.parent[place])
+        line = reversed_moves[::-1]
+        return (*line, *(() if is_forfeit else self._won_by_opponent(index)))
+
+    def _won_by_opponent(self, index: int) -> list[int]:
+        """Return the rest of a game in which the opponent keeps the win that it was given."""
+        level = _moved(_taken(self._levels[-1], np.array([index])), self._moves[-1][[index]])
+        line: list[int] = []
+        while True:
+            theirs = States.of_arrays(level.blank, level.other, level.own, 1 - self.turn, self.size)
+            winning = int(solve_moves(theirs).winning[0, 0])
+            target = (winning & -winning).bit_length() - 1
+            line.append(target)
+            cells = np.array([target], np.int64)
+            level = _Level(level.blank & ~(_ONE << cells.astype(np.uint64)), level.own, cells, level.parent)
+            if is_over(States.of_arrays(level.blank, level.own, level.other, self.turn, self.size))[0]:
+                return line
+            moves, failed = self._asked(level)
+            if failed[0]:
+                return line
+            line.append(int(moves[0]))
+            level = _moved(level, moves)
+
+
+def _moved(level: _Level, moves: Cells) -> _Level:
+    """Return the positions after the agent's moves."""
+    return _Level(level.blank & ~(_ONE << moves.astype(np.uint64)), moves, level.other, np.arange(len(level)))
+
+
+def _taken(level: _Level, rows: Cells) -> _Level:
+    return _Level(level.blank[rows], level.own[rows], level.other[rows], level.parent[rows])
+
+
+def _expanded(level: _Level, size: str) -> _Level:
+    """Return the distinct positions after every move of the opponent; `parent` is carried on."""
+    cells = np.arange(parse_size(size)[0] * parse_size(size)[1])
+    near = np.array(knight_masks(*parse_size(size)), np.uint64)[level.other] & level.blank
+    rows, targets = np.nonzero(near[:, None] >> cells.astype(np.uint64) & _ONE)
+    blank = level.blank[rows] & ~(_ONE << targets.astype(np.uint64))
+    keys = np.stack([blank, level.own[rows].astype(np.uint64), targets.astype(np.uint64)], axis=1)
+    kept = np.sort(np.unique(keys, axis=0, return_index=True)[1])
+    return _Level(blank[kept], level.own[rows][kept], targets[kept].astype(np.int64), level.parent[rows][kept])
+
+
+def held_share(answers: Sequence[OpeningAnswer]) -> float:
+    """Return the share of openings that are proven to be held."""
+    return sum(answer.is_held for answer in answers) / max(1, len(answers))

@@ -1,0 +1,144 @@
+"""The log of tries: what was ever compared in a project, so that the best of many is not taken for a single one.
+
+`runs/tries.jsonl` has a JSON object a line, which is only ever appended. The sources that were tried are kept beside it
+by their hash, in `runs/tried/`. The environment variable `ISOLATION_TRIES=off` turns the log off.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from experiments.record.run_directory import HOME
+from experiments.roster import complete, make_agent, named, parse_spec, settings_text
+from isolation.files.atomic_write import make_folder, write_text
+from isolation.loading.load_user_code import expand_path
+
+LOG, SOURCES = "tries.jsonl", "tried"
+SETTING = "ISOLATION_TRIES"
+
+
+@dataclass(frozen=True)
+class Try:
+    """One comparison of an agent with a baseline.
+
+    Attributes:
+        command: the command that compared them.
+        agent, baseline: their names.
+        spec: the agent's spec.
+        code: hash of everything that influences the agent's play; equal code at the same limit has the same one.
+        source: hash of the file with the agent's code, by which its text is kept; empty for shipped code.
+        judged_on: the openings or positions, in words: equal for equal ones.
+        n: how many there are.
+        difference: to the baseline in percentage points, with the ends of its interval.
+        p_value: of the difference alone; None if a sequential test decided when to stop.
+        cost: processor time a node, over the baseline's; None if it was not measured.
+        when: time of the comparison, in UTC.
+    """
+
+    command: str
+    agent: str
+    baseline: str
+    spec: str
+    code: str
+    source: str
+    judged_on: str
+    n: int
+    difference: tuple[float, float, float]
+    p_value: float | None
+    cost: float | None
+    when: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+
+_TRY = TypeAdapter(Try)
+
+
+def is_kept() -> bool:
+    """Return whether tries are logged."""
+    return os.environ.get(SETTING, "").lower() not in ("off", "0", "no")
+
+
+def add_tries(tries: Iterable[Try], home: Path = HOME) -> None:
+    """Append tries to the log, after those of other processes that write at the same time; durable on return."""
+    lines = "".join(json.dumps(asdict(each), ensure_ascii=False) + "\n" for each in tries)
+    if not lines or not is_kept():
+        return
+    import fcntl  # here, so that the log can be read on systems without it
+
+    make_folder(home)
+    with (home / LOG).open("ab+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0, os.SEEK_END)
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":  # a process was killed while it wrote
+                file.write(b"\n")
+        file.write(lines.encode())
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read_tries(home: Path = HOME) -> list[Try]:
+    """Return all tries, the oldest first; lines that were cut off by a kill are left out."""
+    try:
+        lines = (home / LOG).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    tries = []
+    for line in lines:
+        try:
+            tries.append(_TRY.validate_json(line))
+        except ValidationError:
+            continue
+    return tries
+
+
+def earlier_p_values(tries: Sequence[Try], judged_on: str) -> dict[str, float]:
+    """Return the first p-value of each code that was judged on the same openings or positions, in order."""
+    p_values: dict[str, float] = {}
+    for each in tries:
+        if each.judged_on == judged_on and each.p_value is not None:
+            p_values.setdefault(each.code, each.p_value)
+    return p_values
+
+
+def code_of(settings: str) -> str:
+    """Return the hash of an agent's settings, as `settings_text` writes them and `run.json` has them."""
+    return _hash(settings)
+
+
+def named_settings(spec: str) -> tuple[str, str]:
+    """Return the name and the settings of the agent that a spec names."""
+    parsed = complete(named(parse_spec(spec)), None)
+    agent = make_agent(parsed)
+    return agent.name, settings_text(parsed, agent)
+
+
+def keep_source(spec: str, home: Path = HOME) -> str:
+    """Keep the text of the file that a spec names, and return its hash; "" for agents without a file."""
+    parsed = parse_spec(spec)
+    if not parsed.is_file or not is_kept():
+        return ""
+    text = expand_path(parsed.target.rpartition(":")[0]).read_text(encoding="utf-8", errors="replace")
+    source = _hash(text)
+    kept = source_path(source, home)
+    if not kept.exists():
+        make_folder(kept.parent)
+        write_text(kept, text)
+    return source
+
+
+def source_path(source: str, home: Path = HOME) -> Path:
+    """Return where the text of a source is kept."""
+    return home / SOURCES / f"{source}.py"
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -1,0 +1,121 @@
+"""Thousands of games in arrays, all stepped by one call: the fast environment of learning agents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isolation.games.batch_moves import States
+from isolation.rules.geometry import cells_of, check_size, format_size, full_mask, parse_size
+
+_WORD = (1 << 64) - 1
+_UNPLACED = -1
+
+
+class VectorGames:
+    """`count` games on boards of one size. Each step plays one move in every game, in place; games that end begin anew.
+
+    The player who made the move that ends a game has won it: there are no draws. So `done` is also the reward of the
+    player who moved, and the opponent's reward is its negative. All arrays are changed by `step` and must not be
+    written to; copy what is to be kept. They are seen from the side to move.
+
+    Attributes:
+        size: ROWSxCOLUMNS.
+        observations: bool[count, 4, rows, columns], as `Board.observation`: blank cells, own knight, the other knight,
+            legal moves; None if not asked for.
+        moves: uint64[count, 2], the legal moves: bit i of the words is cell i.
+        blank: uint64[count, 2], the blank cells in the same way.
+        knights: int64[count, 2], the cells of the side to move and of its opponent, -1 before they are placed.
+        plies: int64[count], plies played since the game began; player 1 is to move where it is even.
+        done: bool[count], whether the last step ended a game, of which the arrays show the next one.
+
+    >>> games = VectorGames(2)
+    >>> games.step([24, 0])
+    array([False, False])
+    >>> games.plies
+    array([1, 1])
+    """
+
+    def __init__(self, count: int, size: str = "7x7", *, observations: bool = True) -> None:
+        """Begin `count` games on empty boards.
+
+        Raises:
+            ValueError: less than one game, or a board that compiled code does not support.
+        """
+        from isolation.compiling.specialise import native_function
+        from isolation.native import workspaces
+
+        if count < 1:
+            raise ValueError(f"at least one game is needed, not {count}")
+        rows, columns = check_size(*parse_size(size))
+        self.size = format_size(rows, columns)
+        self._call = native_function("step", None, rows, columns).call
+        self._actions = np.zeros(count, np.int64)
+        self.moves = np.empty((count, 2), np.uint64)
+        self.blank = np.empty((count, 2), np.uint64)
+        self.knights = np.empty((count, 2), np.int64)
+        self.plies = np.empty(count, np.int64)
+        self.done = np.zeros(count, bool)
+        self.observations = np.empty((count, 4, rows, columns), bool) if observations else None
+        columns_of = (self._actions, self.blank, self.moves, self.knights, self.plies, self.done, self.observations)
+        self._table = np.array([0 if c is None else workspaces.address_of(c) for c in columns_of], np.int64)
+        # ctypes converts plain numbers fastest, and asking NumPy for an address takes longer than the step of a game.
+        self._arguments = workspaces.address_of(self._table), count
+        self.reset()
+
+    def __len__(self) -> int:
+        return len(self.plies)
+
+    def reset(self) -> None:
+        """Begin all games anew."""
+        everywhere = full_mask(*parse_size(self.size))
+        self.blank[:] = self.moves[:] = everywhere & _WORD, everywhere >> 64
+        self.knights[:] = _UNPLACED
+        self.plies[:] = 0
+        self.done[:] = False
+        if self.observations is not None:
+            self.observations[:] = np.array([True, False, False, True])[:, None, None]
+
+    def step(self, cells: ArrayLike) -> NDArray[np.bool_]:
+        """Play one move in every game, and return `done`: whether it won the game, which then begins anew.
+
+        Args:
+            cells: int[count], the cell to play in each game.
+
+        Raises:
+            ValueError: not one cell for each game, or an illegal one; then no game is changed.
+            TypeError: the cells are not integers.
+        """
+        actions = np.asarray(cells)
+        if actions.shape != self._actions.shape:
+            raise ValueError(f"one cell for each of {len(self)} games is needed, not an array of shape {actions.shape}")
+        np.copyto(self._actions, actions, casting="same_kind")
+        illegal = int(self._call(*self._arguments))
+        if illegal >= 0:
+            legal = list(cells_of(int(self.moves[illegal, 0]) | int(self.moves[illegal, 1]) << 64))
+            raise ValueError(f"illegal move in game {illegal}: cell {self._actions[illegal]}; legal are {legal}")
+        return self.done
+
+    def mask(self) -> NDArray[np.bool_]:
+        """Return bool[count, cells]: the legal moves of every game, in a new array."""
+        rows, columns = parse_size(self.size)
+        bits = np.unpackbits(self.moves.astype("<u8").view(np.uint8), axis=1, count=rows * columns, bitorder="little")
+        return bits.view(bool)
+
+    def states(self, games: Any = slice(None)) -> States:
+        """Return positions for agents and the solver, by default of all games, with both players placed, as a copy.
+
+        Args:
+            games: indices or a mask of games.
+
+        Raises:
+            ValueError: a player is not placed yet in one of them.
+        """
+        plies, blank, knights = self.plies[games], self.blank[games], self.knights[games]
+        if (plies < 2).any():
+            raise ValueError("both players must be placed: choose games by their plies, such as games.plies >= 2")
+        low, high = (np.ascontiguousarray(blank[:, word]) for word in (0, 1))
+        own, other = (np.ascontiguousarray(knights[:, player]) for player in (0, 1))
+        return States(self.size, low, high, own, other, plies & 1)

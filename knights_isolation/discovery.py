@@ -1,0 +1,153 @@
+"""Discover evaluation functions: the function is the command `discover`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from experiments.roster import AgentLike
+from knights_isolation.learning import screen
+from knights_isolation.result import Result
+from knights_isolation.runs import agent_spec, match
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from experiments.discovery.campaign import Campaign
+    from experiments.discovery.finals import Finalist
+    from experiments.inference.cluster_intervals import Interval
+    from reports.studies.discovery import Verdict
+
+_BASELINE = "ID:improved"
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """What a campaign found.
+
+    Attributes:
+        finalists: its best programs as files, the champion first.
+        verdicts: what the champion achieved on held-out openings and positions.
+        campaign: the archive, and how it grew.
+    """
+
+    finalists: tuple[Finalist, ...]
+    verdicts: tuple[Verdict, ...]
+    campaign: Campaign
+
+
+def discover(
+    *,
+    minutes: float = 5.0,
+    seed: int = 1,
+    board: str = "7x7",
+    against: AgentLike = "ID:learned",
+    out: str | Path | None = None,
+    pairs: int = 3000,
+    jobs: int = 0,
+    show: Callable[[str], None] = lambda line: None,
+) -> Result[Discovery]:
+    """Search for evaluation functions among set programs, and judge the best one at equal cost.
+
+    Programs are fitted to solved positions of the split `fit`, two thirds of them for training. The best five are
+    written as Python files and play against the opponent; the champion alone is judged, by games from held-out openings
+    and on the split `screen`. The same call resumes, or repeats the answer.
+
+    Args:
+        minutes: processor minutes of the search; a longer search continues a shorter one.
+        board: one with a shipped suite of solved positions.
+        against: a search by a heuristic, without a limit.
+        out: folder of journal and files; by default one below `runs/`.
+        pairs: held-out openings of each verdict, each played twice.
+        show: called with a line after each round.
+
+    Raises:
+        ValueError: an argument is invalid.
+        ChildProcessError: a process of the search died.
+    """
+    from experiments.discovery.archive import finalists
+    from experiments.discovery.campaign import Question, run_campaign
+    from experiments.discovery.finals import FINALISTS, hold_finals, write_found
+    from experiments.record.run_directory import HOME
+    from reports.studies.discovery import discovery_sections, progress_line
+
+    opponent = _checked(agent_spec(against), board)
+    folder = (Path(out) if out else HOME / f"discover-{board}-seed{seed}").resolve()
+    campaign = run_campaign(
+        Question(board, seed), folder / "journal.jsonl", minutes, jobs=jobs,
+        show=lambda campaign: show(progress_line(campaign)),
+    )  # fmt: skip
+    held = hold_finals(finalists(campaign.archive, FINALISTS), opponent, board, folder, seed, jobs)
+    verdicts = _judged(held[0].spec, opponent, board, pairs, seed, jobs)
+    write_found(held[0].found, held[0].file, [_evidence(verdict) for verdict in verdicts])
+    found = Discovery(tuple(held), verdicts, campaign)
+    return Result(found, discovery_sections(campaign, held, verdicts), partial(_draw, campaign))
+
+
+def _checked(opponent: str, board: str) -> str:
+    """Return the opponent.
+
+    Raises:
+        ValueError: it is no search by a heuristic, it has a limit, or there are no solved positions of the board.
+    """
+    from experiments.evaluation.cascade import check_question
+    from experiments.evaluation.evaluation import Question
+    from experiments.roster import parse_spec
+    from experiments.suite.suite_file import shipped_suites
+
+    if board not in shipped_suites():
+        raise ValueError(f"no solved positions ship for {board}: choose one of {', '.join(shipped_suites())}")
+    if parse_spec(opponent).limit:
+        raise ValueError(f"{opponent}: leave out its limit; games are played at several")
+    check_question(Question("cost", opponent, board))
+    return opponent
+
+
+def _judged(champion: str, opponent: str, board: str, pairs: int, seed: int, jobs: int) -> tuple[Verdict, ...]:
+    """Return verdicts from held-out openings and from the split `screen`; all are added to the log of tries."""
+    from experiments.discovery.kept_wins import NODES
+    from experiments.verdicts.contender_verdicts import judge
+    from reports.studies.discovery import Verdict
+
+    verdicts = []
+    for other, nodes in dict.fromkeys([(opponent, NODES[0]), (opponent, NODES[-1]), (_BASELINE, NODES[-1])]):
+        findings = match(
+            champion, other, openings="random:4,screen", pairs=pairs, limit=f"nodes={nodes}", equal_cost=True,
+            board=board, seed=seed, jobs=jobs,
+        ).value  # fmt: skip
+        (duel,) = judge(findings).duels
+        verdicts.append(Verdict("games", other, nodes, duel.pairs.n, _doubled(duel.rate), duel.p_value))
+    screening = screen(
+        champion, baseline=opponent, suite=board, limit=f"nodes={NODES[-1]}", equal_cost=True, jobs=jobs
+    ).value.screening  # fmt: skip
+    ((_, compared),) = screening.contenders
+    positions = len(screening.suite)
+    verdicts.append(Verdict("positions", opponent, NODES[-1], positions, compared.both, compared.p_value))
+    return tuple(verdicts)
+
+
+def _doubled(rate: Interval) -> Interval:
+    """Return a share of games won as games won less games lost."""
+    return replace(rate, estimate=2 * rate.estimate - 1, low=2 * rate.low - 1, high=2 * rate.high - 1)
+
+
+def _evidence(verdict: Verdict) -> str:
+    points = [100 * end for end in (verdict.difference.estimate, verdict.difference.low, verdict.difference.high)]
+    return (
+        (
+            f"{verdict.judged_on.capitalize()} against {verdict.opponent} at {verdict.nodes:,} nodes, equal cost: "
+            f"{points[0]:+.1f} points ({points[1]:+.1f} to {points[2]:+.1f}), n = {verdict.n:,}."
+        )
+        .replace(" -", " −")
+        .replace("(-", "(−")
+    )
+
+
+def _draw(campaign: Campaign) -> Figure:
+    from reports.plots.draw_chart import draw_chart
+    from reports.studies.discovery import growth_chart
+
+    return draw_chart(growth_chart(campaign), "One round is no curve yet.")

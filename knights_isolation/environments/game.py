@@ -1,0 +1,118 @@
+"""One game as environments play it: what agents observe, what they are told, and its pictures."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias, TypedDict
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from isolation import Board
+from isolation.boards.render import to_text
+from isolation.rules.geometry import parse_size
+from isolation.rules.limits import Limit
+from knights_isolation.environments.perfect_play import PerfectPlay
+
+RENDER_MODES = ["ansi", "rgb_array"]
+RenderMode: TypeAlias = Literal["ansi", "rgb_array"] | None
+Info: TypeAlias = dict[str, Any]
+
+
+class Observation(TypedDict):
+    """What an agent observes.
+
+    Attributes:
+        observation: bool[4, rows, columns]: blank cells, own knight, the other knight, own legal moves.
+        action_mask: int8[cells], 1 for each legal move; all 0 while the other player is to move.
+    """
+
+    observation: NDArray[np.bool_]
+    action_mask: NDArray[np.int8]
+
+
+def observation_space(size: str) -> spaces.Dict:
+    """Return the space of `Observation` on a board."""
+    rows, columns = parse_size(size)
+    return spaces.Dict(
+        {
+            "observation": spaces.Box(0, 1, (4, rows, columns), bool),
+            "action_mask": spaces.Box(0, 1, (rows * columns,), np.int8),
+        }
+    )
+
+
+class EnvironmentGame:
+    """A game on a board, with what exact search knows of it.
+
+    Attributes:
+        board: the current position.
+        perfect: what is known of it; None if not asked for.
+        regrets: of each player's last move: 1.0 if it threw a win away, 0.0 if not, None if unknown.
+    """
+
+    def __init__(self, size: str, limit: Limit | None, placements: np.random.Generator | None) -> None:
+        """Begin a game.
+
+        Args:
+            limit: of the exact search after each move; None for no exact search.
+            placements: draws a cell for each player; None if the players place their knights themselves.
+        """
+        rows, columns = parse_size(size)
+        cells = [] if placements is None else placements.choice(rows * columns, 2, replace=False).tolist()
+        self.board = Board.from_moves(cells, size)
+        self.perfect = None if limit is None else PerfectPlay(self.board, limit)
+        self.regrets: list[float | None] = [None, None]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the side to move has no move, and has lost."""
+        return not self.board.legal_cells()
+
+    def play(self, cell: int) -> None:
+        """Play a legal move."""
+        mover = self.board.active_index
+        self.board = self.board.successor(cell)
+        if self.perfect:
+            self.perfect.follow(cell, self.board)
+            self.regrets[mover] = self.perfect.regret
+
+    def observe(self, player: int) -> Observation:
+        """Return what a player, 0 or 1, sees."""
+        planes = self.board.observation()
+        if player != self.board.active_index:
+            planes = planes[[0, 2, 1, 3]]
+            planes[3] = False
+        return {"observation": planes, "action_mask": planes[3].ravel().astype(np.int8)}
+
+    def info(self, player: int) -> Info:
+        """Return what a player, 0 or 1, is told besides: nothing without exact search.
+
+        Keys: `value`, 1 if the player wins with perfect play, -1 if it loses; `winning_moves`, of the side to move, as
+        a tuple of cells; `regret`, of the player's last move. Each is None where the limit left it unknown.
+        """
+        if self.perfect is None:
+            return {}
+        now = self.perfect.now
+        value = now.value if now.value is None or player == self.board.active_index else -now.value
+        return {"value": value, "winning_moves": now.winning_moves, "regret": self.regrets[player]}
+
+    def render(self, mode: RenderMode) -> str | NDArray[np.uint8] | None:
+        """Return the position as text ("ansi"), as an array of pixels ("rgb_array"), or None."""
+        if mode == "ansi":
+            return to_text(self.board)
+        if mode == "rgb_array":
+            from reports.pages.board_images import to_image
+
+            return np.asarray(to_image(self.board))
+        return None
+
+
+def check_render_mode(mode: str | None) -> None:
+    """Check a render mode.
+
+    Raises:
+        ValueError: it is unknown.
+    """
+    if mode is not None and mode not in RENDER_MODES:
+        raise ValueError(f"render_mode must be one of {', '.join(RENDER_MODES)}, not {mode!r}")

@@ -1,0 +1,117 @@
+"""The Gymnasium environment: one learning agent against any opponent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from experiments.roster import AgentLike, parse_agent, parse_limit
+from isolation.players.agents import check_board_size, forfeit_from
+from isolation.rules.geometry import parse_size
+from knights_isolation.environments.game import (
+    RENDER_MODES,
+    EnvironmentGame,
+    Info,
+    Observation,
+    RenderMode,
+    check_render_mode,
+    observation_space,
+)
+from knights_isolation.environments.perfect_play import DEFAULT_LIMIT
+from knights_isolation.runs import agent_spec
+
+
+class IsolationEnv(gymnasium.Env[Any, Any]):
+    """Knight's Isolation against an opponent. Actions are cells; a win gives 1, a loss -1, all other moves 0.
+
+    `reset` places both knights at random and draws who moves first. An illegal action loses the game. The `info` has
+    `value`, `winning_moves` and `regret`: see `EnvironmentGame.info`; after a game that the opponent lost by a failure
+    also `forfeit`, the reason.
+    """
+
+    def __init__(
+        self,
+        opponent: AgentLike = "random",
+        size: str = "7x7",
+        *,
+        render_mode: RenderMode = None,
+        exact: str | None = DEFAULT_LIMIT,
+    ) -> None:
+        """Make the environment; `reset` begins a game.
+
+        Args:
+            opponent: an agent as elsewhere: a spec, the name of a heuristic, or a function of (game, player).
+            size: ROWSxCOLUMNS.
+            exact: limit of the exact search after each move, nodes=N or ms=N; None for no exact search.
+
+        Raises:
+            ValueError: an argument is invalid, or the opponent does not play on this board.
+        """
+        check_render_mode(render_mode)
+        rows, columns = parse_size(size)
+        self.metadata = {"render_modes": RENDER_MODES, "render_fps": 2}
+        self.render_mode = render_mode
+        self._mode: RenderMode = render_mode
+        self.observation_space = observation_space(size)
+        self.action_space = spaces.Discrete(rows * columns)
+        self._size, self._limit = size, parse_limit(exact) if exact else None
+        agent = parse_agent(agent_spec(opponent))
+        check_board_size([agent], (rows, columns))
+        self._opponent = agent.open()
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, Info]:
+        """Begin a game, in which the opponent may already have moved.
+
+        Raises:
+            RuntimeError: the opponent failed at its first move.
+        """
+        super().reset(seed=seed)
+        self._forfeit = ""
+        while True:
+            self._game = EnvironmentGame(self._size, self._limit, self.np_random)
+            self._side = int(self.np_random.integers(2))
+            self._opponent.new_game()
+            if self._side == 1 and not self._game.is_over:
+                self._reply()
+            if self._forfeit:
+                raise RuntimeError(f"the opponent failed at its first move: {self._forfeit}")
+            if not self._game.is_over:
+                return self._game.observe(self._side), self._info()
+
+    def step(self, action: int) -> tuple[Observation, float, bool, bool, Info]:
+        """Play a cell, and the opponent's reply."""
+        if int(action) not in self._game.board.legal_cells():
+            return self._game.observe(self._side), -1.0, True, False, {**self._info(), "illegal": True}
+        self._game.play(int(action))
+        reward = 1.0 if self._game.is_over else 0.0
+        if not reward:
+            self._reply()
+            reward = 1.0 if self._forfeit else -1.0 if self._game.is_over else 0.0
+        return self._game.observe(self._side), reward, reward != 0.0, False, self._info()
+
+    def render(self) -> str | NDArray[np.uint8] | None:
+        """Return the position as text or as an array of pixels, as `render_mode` says."""
+        return self._game.render(self._mode)
+
+    def close(self) -> None:
+        """Release the opponent's resources, such as a process."""
+        self._opponent.close()
+
+    def _reply(self) -> None:
+        """Play the opponent's move, or note why it loses."""
+        try:
+            cell = self._opponent.choose(self._game.board, int(self.np_random.integers(2**63))).move
+        except Exception as error:
+            self._forfeit = forfeit_from(error).detail
+            return
+        if cell in self._game.board.legal_cells():
+            self._game.play(cell)
+        else:
+            self._forfeit = f"played cell {cell}"
+
+    def _info(self) -> Info:
+        return {**self._game.info(self._side), **({"forfeit": self._forfeit} if self._forfeit else {})}

@@ -1,0 +1,197 @@
+"""Take a heuristic from its file to a verdict: the function is the command `research`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from experiments.roster import AgentLike, reference_of
+from isolation.rules.limits import Limit
+from knights_isolation.evaluation import evaluate
+from knights_isolation.learning import fit, screen, tune
+from knights_isolation.result import Result
+from knights_isolation.runs import agent_spec, match
+from reports.text.sections import Section
+
+if TYPE_CHECKING:
+    from experiments.roster import Spec
+
+NODES = 1000
+"""Node limit of the agent that the heuristic is compared with."""
+SPRT = (0.0, 20.0)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step that was taken: its name, whether it said yes, and what was found."""
+
+    name: str
+    passed: bool
+    finding: str
+
+
+@dataclass(frozen=True)
+class Research:
+    """What became of a heuristic.
+
+    Attributes:
+        steps: those that were taken; the last one said no, unless all said yes.
+        spec: the agent with the values and the limit that it ended with.
+        cost: of a node, over the opponent's; NaN if it was not measured.
+    """
+
+    steps: tuple[Step, ...]
+    spec: str
+    cost: float
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the heuristic is better than its opponent at equal cost."""
+        return len(self.steps) == len(STEPS) and all(step.passed for step in self.steps)
+
+
+STEPS = ("cost", "fit", "screen", "tune", "test")
+
+
+def research(
+    heuristic: AgentLike,
+    *,
+    against: AgentLike = "ID:learned",
+    games: int = 20_000,
+    pairs: int = 10_000,
+    seed: int = 1,
+    jobs: int = 0,
+) -> Result[Research]:
+    """Measure a heuristic's cost, fit it, screen it, tune it, and test it in games, all at equal cost.
+
+    It stops at the first no. The cost is kept, and so is what was played: the same call resumes or repeats the answer.
+
+    Args:
+        heuristic: a function of (game, player), or FILE.py:FUNCTION.
+        against: a search by a heuristic.
+        games: to tune with.
+        pairs: most openings of the sequential test of 0 against 20 Elo, each played twice.
+
+    Raises:
+        ValueError: an argument is invalid.
+    """
+    work = _Work(reference_of(heuristic), agent_spec(against), games, pairs, seed, jobs)
+    steps: list[Step] = []
+    for step in work.run():
+        steps.append(step)
+        if not step.passed:
+            break
+    done = Research(tuple(steps), str(work.spec or ""), work.cost)
+    return Result(done, (_section(done, work.against),))
+
+
+@dataclass
+class _Work:
+    reference: str
+    against: str
+    games: int
+    pairs: int
+    seed: int
+    jobs: int
+    spec: Spec | None = None
+    cost: float = float("nan")
+    values: dict[str, float] = field(default_factory=dict)
+
+    def run(self) -> Iterator[Step]:
+        """Take one step after the other."""
+        yield self._measure()
+        yield self._fit()
+        yield self._screen()
+        yield self._tune()
+        yield self._test()
+
+    def _measure(self) -> Step:
+        from experiments.evaluation.evaluate import candidate_reference
+        from experiments.play.pools.equal_cost_limits import scaled_nodes
+        from experiments.roster import named, parse_spec
+
+        answer = evaluate(self.reference, budget="cost", baseline=self.against)
+        if answer.error_kind or answer.cost is None:
+            return Step("cost", False, answer.feedback)
+        other = replace(named(parse_spec(self.against)), limit=Limit(nodes=NODES))
+        own = parse_spec(f"{self.against.partition(':')[0].rpartition('=')[2]}:{candidate_reference(self.reference)}")
+        nodes = scaled_nodes(NODES, answer.cost)
+        self.against, self.cost, self.spec = str(other), answer.cost, replace(named(own), limit=Limit(nodes=nodes))
+        return Step("cost", True, f"a node costs {answer.cost:.2f} ×: {nodes:,} nodes to its {NODES:,}")
+
+    def _fit(self) -> Step:
+        if not self._has_parameters():
+            return Step("fit", True, "it has no parameters")
+        assert self.spec is not None
+        fitted = fit(self.spec.target, at="depth=3", seed=self.seed).value
+        return self._took("fit", fitted.values, fitted.is_better)
+
+    def _screen(self) -> Step:
+        from reports.studies.screening import verdict
+        from reports.text.cell_values import Points, estimate_of
+
+        ((_, compared),) = screen(str(self.spec), baseline=self.against, jobs=self.jobs).value.screening.contenders
+        finding = f"{verdict(compared)}: {estimate_of(compared.both, Points).text} points on held-out positions"
+        return Step("screen", verdict(compared) != "worse", finding)
+
+    def _tune(self) -> Step:
+        if not self._has_parameters():
+            return Step("tune", True, "it has no parameters")
+        from experiments.record.run_directory import HOME, digest_of
+        from isolation.files.atomic_write import make_folder
+
+        make_folder(HOME)
+        out = HOME / f"research-{digest_of([self._code(), self.against, self.games, self.seed])}.jsonl"
+        tuned = tune(
+            str(self.spec), opponent=self.against, games=self.games, seed=self.seed, jobs=self.jobs, out=out
+        ).value  # fmt: skip
+        return self._took("tune", tuned.values, tuned.is_better)
+
+    def _test(self) -> Step:
+        from experiments.verdicts.sprt_tests import own_tests
+        from reports.text.wording import decision_sentence
+
+        findings = match(
+            str(self.spec), self.against, sprt=SPRT, pairs=self.pairs, seed=self.seed, limit=f"nodes={NODES}",
+            jobs=self.jobs,
+        ).value  # fmt: skip
+        (test,) = own_tests(findings)
+        return Step("test", test.path.decision == "H1", decision_sentence(test))
+
+    def _took(self, name: str, values: dict[str, float], is_better: bool) -> Step:
+        """Go on with new values if they are significantly better; old ones are no reason to stop."""
+        if not is_better:
+            return Step(name, True, "no significantly better values: the old ones stay")
+        from experiments.learn.parameter_space import options_text
+        from experiments.learn.tuning_games import with_values
+
+        assert self.spec is not None
+        self.spec = with_values(self.spec, values)
+        return Step(name, True, f"better values: {options_text(values)}")
+
+    def _has_parameters(self) -> bool:
+        from experiments.roster import make_agent
+        from isolation.rules.parameters import parameters_of
+
+        assert self.spec is not None
+        return bool(parameters_of(make_agent(self.spec).heuristic))
+
+    def _code(self) -> str:
+        from experiments.roster import make_agent, settings_text
+
+        assert self.spec is not None
+        return settings_text(self.spec, make_agent(self.spec))
+
+
+def _section(done: Research, against: str) -> Section:
+    """Return one row per step, and what to conclude."""
+    rows = tuple(
+        {"step": step.name, "says": "yes" if step.passed else "no", "finding": step.finding} for step in done.steps
+    )
+    title = (
+        f"Better than {against} at equal cost." if done.is_better
+        else f"Stopped at {done.steps[-1].name}: nothing shows that it is better than {against} at equal cost."
+    )  # fmt: skip
+    notes = (f"The agent: {done.spec}",) if done.spec else ()
+    return Section("research", title, rows, notes)

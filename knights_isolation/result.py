@@ -1,0 +1,115 @@
+"""Results: tables, a plot and a compact card for notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from reports.text.rendering import shown_column
+from reports.text.sections import Section, flat_rows, render_sections, section_called, worded_rows
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+    from reports.charts.chart import Chart
+
+T = TypeVar("T")
+_ROWS_ON_CARD = 12
+_STYLE = "border-collapse:collapse;margin:.4em 0"
+
+
+@dataclass(frozen=True, repr=False)
+class Result(Generic[T]):
+    """What a function found out, as a plain object and as tables.
+
+    `print(result)` shows the first table with its notes; a notebook shows it as a card.
+
+    Attributes:
+        value: the plain result, with everything unrounded.
+        sections: its tables; the first one has the answer.
+        figure: draws the plot; None if there is none.
+        card: makes the card of what is not a table, such as a game; None for that of the first table.
+    """
+
+    value: T
+    sections: tuple[Section, ...]
+    figure: Callable[[], Figure] | None = None
+    card: Callable[[], str] | None = None
+
+    def to_frame(self, table: str | None = None) -> DataFrame:
+        """Return a table as a pandas frame, by default the first one; numbers are not rounded, shares between 0 and 1.
+
+        Raises:
+            ValueError: there is no such table; the message lists them.
+        """
+        import pandas as pd
+
+        section = section_called(self.sections, table) if table else self.sections[0]
+        return pd.DataFrame([{key: _plain(cell) for key, cell in row.items()} for row in flat_rows(section.rows)])
+
+    def plot(self) -> Figure:
+        """Return the plot, a matplotlib figure; a notebook shows it as SVG.
+
+        Raises:
+            ValueError: there is nothing to draw.
+        """
+        if self.figure is None:
+            raise ValueError("this result has no plot; its tables are in to_frame()")
+        return self.figure()
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Names of the tables, for `to_frame`."""
+        return tuple(section.key for section in self.sections)
+
+    def __str__(self) -> str:
+        return render_sections(self.sections[:1], "table")
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Return a card: the title, the first table and its notes, and the names of the other tables."""
+        if self.card is not None:
+            return self.card()
+        section = self.sections[0]
+        others = ", ".join(f"<code>{escape(name)}</code>" for name in self.tables[1:])
+        hidden = len(section.rows) - _ROWS_ON_CARD
+        notes = [f"{hidden} rows more in <code>to_frame()</code>."] if hidden > 0 else []
+        notes += map(escape, section.notes)
+        notes += [f"More tables for <code>to_frame</code>: {others}."] if others else []
+        listed = "".join(f"<p>{note}</p>" for note in notes)
+        details = f"<details><summary>Notes</summary>{listed}</details>" if notes else ""
+        return f"<div><b>{escape(section.title)}</b>{_html_table(section)}{details}</div>"
+
+
+def drawn(chart: Chart | None, missing: str = "") -> Figure:
+    """Draw a chart, or the reason why there is none."""
+    from reports.plots.draw_chart import draw_chart
+
+    return draw_chart(chart, missing)
+
+
+def _html_table(section: Section) -> str:
+    """Return the first rows of a table as HTML."""
+    rows = worded_rows(section.rows[:_ROWS_ON_CARD], section.verbatim)
+    if not rows:
+        return ""
+    columns = {
+        name: shown_column([row.get(name) for row in rows])
+        for name in dict.fromkeys(key for row in rows for key in row)
+    }
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    lines = ("".join(f"<td>{escape(cell)}</td>" for cell in line) for line in zip(*columns.values(), strict=True))
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f'<table style="{_STYLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _plain(cell: Any) -> Any:
+    """Return a cell as a plain Python value."""
+    for kind in (bool, int, float, str):
+        if isinstance(cell, kind):
+            return kind(cell)
+    return cell

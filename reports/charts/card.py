@@ -1,0 +1,42 @@
+"""The card of a run: verdict, forest, and three games that show it."""
+
+from __future__ import annotations
+
+from experiments.inference.contenders.baseline_comparison import Comparison
+from experiments.inference.contenders.head_to_head import HeadToHead
+from experiments.statistics.run_results import RunResults
+from experiments.verdicts.contender_verdicts import judge
+from experiments.verdicts.example_games import ExampleGame, games_by_opponent
+from reports.charts.chart import Card, Picture
+from reports.charts.coloured_tables import leads
+from reports.charts.interval_rows import forest
+from reports.text.cell_values import pluralise
+
+_PICTURES = 3
+
+
+def card(findings: RunResults) -> Card | None:
+    """Return the card of a run with a baseline: games of the best contender, where it leads most; None without data."""
+    verdicts = judge(findings)
+    rows = forest(findings, verdicts)
+    if rows is None:
+        return None
+    claims: list[Comparison | HeadToHead] = [*verdicts.claims, *verdicts.duels]
+    claims = [claim for claim in claims if not claim.is_empty and claim.contender not in verdicts.controls]
+    if not claims:
+        return None
+    best = max(claims, key=lambda claim: claim.estimate).contender
+    of_pairs = {pair: one.lead for pair, one in leads(findings, verdicts).items() if pair[0] == best}
+    most = dict(sorted(of_pairs.items(), key=lambda pair: -pair[1])[:_PICTURES])
+    games = games_by_opponent(findings, most)
+    pictures = tuple(_picture(findings, game, *pair) for pair, game in games.items())
+    where = " and ".join(dict.fromkeys(source.info.requested["board"] for source in findings.sources))
+    return Card(rows.title, rows, pictures, f"{pluralise(findings.played, 'game')} on {where}.")
+
+
+def _picture(findings: RunResults, game: ExampleGame, agent: str, opponent: str) -> Picture:
+    has_won = game.agents[game.winner - 1] == agent
+    caption = f"{agent} {'beats' if has_won else 'loses to'}\n{opponent} in {len(game.moves)} plies"
+    if game.instead is not None:
+        caption += f",\nwhere {findings.baseline} {'lost' if has_won else 'won'}"
+    return Picture(game.size, game.moves, caption)

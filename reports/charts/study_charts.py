@@ -1,0 +1,155 @@
+"""Charts of studies: screenings, published results, fits, tuning, features, refutations, plans, solutions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from experiments.exact.refutation import OpeningAnswer, held_share
+from experiments.inference.cluster_intervals import Interval
+from experiments.inference.contenders.sample_size import FixedPlan, pairs_for_effect
+from experiments.learn.feature_selection import Selection
+from experiments.learn.pairwise_fit import Fit
+from experiments.learn.spsa_tuning import Tuning
+from experiments.published.published_claims import PublishedAnalysis
+from experiments.suite.screening import Screening
+from isolation.editions.classic_board import Board
+from isolation.exact.solver import Solution
+from isolation.rules.notation import column_name
+from reports.charts.chart import COLOURS, Axis, Boards, Cell, Grid, Panel, Plot, Row, RowChart, Series, fit_axis, signed
+from reports.text.cell_values import Points, Share
+
+_CHANCE = 3.84
+"""How much worse a value is, at most, within the 95 % interval."""
+_CUT = 12.0
+_EFFECTS = np.geomspace(0.5, 2.0, 13)
+"""Effects of the curve of a plan, over the one that was asked for."""
+_PERCENT = Axis("per cent", 0, 100, tuple((mark, str(mark)) for mark in range(0, 101, 20)))
+
+
+def screening_chart(screening: Screening) -> RowChart | None:
+    """Return each contender's difference to the baseline on a suite, the best first; None without any."""
+    ranked = sorted(screening.contenders, key=lambda pair: -pair[1].both.estimate)
+    return _differences(
+        f"Kept and trouble together, compared with {screening.baseline.agent}",
+        ((score.agent, against.both, _role(against.both)) for score, against in ranked),
+        "95 % intervals, for all contenders at once.",
+    )
+
+
+def published_chart(analysis: PublishedAnalysis) -> RowChart | None:
+    """Return the published differences to the baselines, with their intervals; None without any."""
+    counts = Counter(claim.agent for claim in analysis.claims)
+    claims = (
+        (
+            f"{claim.agent}, {claim.tables[0]}" if counts[claim.agent] > 1 else claim.agent,
+            claim.test.difference,
+            claim.published if claim.stands else "",
+        )
+        for claim in analysis.claims
+    )
+    note = "95 % intervals, each by itself. In colour: significant, adjusted for all claims of a source."
+    return _differences("Published differences to the baseline", claims, note)
+
+
+def _differences(title: str, claims: Iterable[tuple[str, Interval, str]], note: str) -> RowChart | None:
+    """Return rows with a name, a difference and a role each."""
+    rows = tuple(
+        Row(name, role, 100 * lead.estimate, 100 * lead.low, 100 * lead.high, Points(lead.estimate).text)
+        for name, lead, role in claims
+    )
+    if not rows:
+        return None
+    ends = [end for row in rows for end in (row.low, row.value, row.high)]
+    return RowChart(title, rows, fit_axis("difference in percentage points", [0.0, *ends], signed), 0.0, note)
+
+
+def _role(lead: Interval) -> str:
+    return "better" if lead.low > 0 else "worse" if lead.high < 0 else ""
+
+
+def features_chart(selection: Selection) -> RowChart | None:
+    """Return how often each feature by itself ranks a winning move first, and how often those chosen do together."""
+    rows = [("+ " * bool(number) + step.feature, step.ranked) for number, step in enumerate(selection.chosen)]
+    rows += [(f"{feature.feature} alone", feature.ranked) for feature in selection.alone]
+    if not rows:
+        return None
+    axis = fit_axis("decisions whose best move keeps the win, per cent", [100 * share for _, share in rows])
+    return RowChart("Features: those chosen, one after the other, and each alone", _shares(rows, axis.low), axis)
+
+
+def refutations_chart(results: Sequence[tuple[str, str, Sequence[OpeningAnswer]]]) -> RowChart:
+    """Return the share of won openings that each agent holds at each limit."""
+    shares = [(f"{name}, {limit}", held_share(answers)) for name, limit, answers in results]
+    return RowChart("Won openings held against an opponent who knows every move", _shares(shares, 0), _PERCENT)
+
+
+def _shares(named: Iterable[tuple[str, float]], origin: float) -> tuple[Row, ...]:
+    """Return rows of shares, each with a bar from `origin`."""
+    return tuple(Row(name, "", 100 * share, origin, 100 * share, Share(share).text) for name, share in named)
+
+
+def fit_chart(fit: Fit) -> Plot | None:
+    """Return how much worse other values of each parameter are than the fitted one; None without parameters."""
+    y = fit_axis("worse by", [0.0, _CUT])
+    panels = []
+    for number, parameter in enumerate(fit.parameters):
+        x, worse = (tuple(column) for column in zip(*parameter.profile, strict=True))
+        cut = tuple(min(value, _CUT) for value in worse)
+        series = Series("", str(number % COLOURS), x, cut)
+        panels.append(Panel(parameter.name, (series,), fit_axis(parameter.name, x), y, _CHANCE))
+    note = "All other parameters refitted. Above the line: outside the 95 % interval. Cut off at the top."
+    return Plot(f"The parameters of {fit.heuristic}", tuple(panels), note) if panels else None
+
+
+def tuning_chart(tuning: Tuning) -> Plot:
+    """Return the path of each parameter through its range, round by round."""
+    rounds = tuple(map(float, range(len(tuning.path))))
+    series = []
+    for number, (parameter, path) in enumerate(zip(tuning.parameters, tuning.path.T, strict=True)):
+        low, high = parameter.range
+        y = tuple(100 * (path - low) / (high - low))
+        series.append(Series(parameter.name, str(number % COLOURS), rounds, y, y, y, "band"))
+    title = f"{series[0].name if len(series) == 1 else 'Parameters'}, round by round"
+    height = fit_axis("value, per cent of the range", [end for line in series for end in line.y])
+    panel = Panel(title, tuple(series), fit_axis("round", rounds, is_whole=True), height)
+    return Plot(title, (panel,), "The path of the search; the finals decide which values are taken.")
+
+
+def plan_chart(plans: Sequence[tuple[str, FixedPlan]]) -> Plot:
+    """Return the pairs or openings needed by the effect to detect, for each of some plans."""
+    series = []
+    for number, (name, plan) in enumerate(plans):
+        effects = abs(plan.effect) * _EFFECTS
+        needed = [
+            float(pairs_for_effect(effect, plan.power, plan.alpha, plan.variance).pairs)
+            for effect in effects[effects < 0.5].tolist()
+        ]
+        x = tuple((100 * effects[effects < 0.5]).tolist())
+        series.append(Series(name, str(number % COLOURS), x, tuple(needed), tuple(needed), tuple(needed), "band"))
+    title = "Games needed by effect"
+    x_axis = fit_axis("effect in percentage points", [at for line in series for at in line.x])
+    y_axis = fit_axis("pairs, or openings", [0.0, *(at for line in series for at in line.y)])
+    return Plot(title, (Panel(title, tuple(series), x_axis, y_axis),))
+
+
+def solution_map(board: Board, solution: Solution) -> Boards:
+    """Return a board with the moves of the side to move: blue wins, orange loses, ? undecided."""
+    texts = {cell: Cell("?", 0) for cell in solution.undecided}
+    texts |= {cell: Cell("loses", -60) for cell in board.legal_cells() if cell not in texts}
+    texts |= {cell: Cell("wins", 60) for cell in solution.moves}
+    texts |= {cell: Cell(f"player {number + 1}", 0) for number, cell in enumerate(board.locations) if cell is not None}
+    visited = Cell("×", 0)
+    rows = tuple(
+        (str(row), tuple(_cell(board, texts, row * board.width + column, visited) for column in range(board.width)))
+        for row in range(board.height)
+    )
+    grid = Grid(f"Player {board.active_index + 1} moves", tuple(map(column_name, range(board.width))), rows)
+    winner = f"Player {solution.winner} wins" if solution.winner else "Undecided within the limit"
+    return Boards(f"{winner} with perfect play", (grid,), "Blue wins, orange loses; ×: visited.")
+
+
+def _cell(board: Board, texts: dict[int, Cell], cell: int, visited: Cell) -> Cell:
+    return texts.get(cell, Cell("", 0) if board.blank >> cell & 1 else visited)

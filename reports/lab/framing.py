@@ -1,0 +1,71 @@
+"""The frame of the lab's pages: navigation, theme, and the security policy of pages that bring their own."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from reports.pages.templates import page_template
+
+_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">\n')
+LINKS = (
+    ("runs", "/", "Runs", "M3 5h14M3 10h14M3 15h9"),
+    ("heuristics", "/heuristics", "Heuristics", "M3 16c5 0 4-12 7-12s2 12 7 12"),
+    ("board", "/board", "Board", "M3 3h14v14H3zM8 3v14M13 3v14M3 8h14M3 13h14"),
+    ("openings", "/openings", "Openings", "M4 4h5v5H4zM11 4h5v5h-5zM4 11h5v5H4zM11 11h5v5h-5z"),
+    (
+        "class",
+        "/class",
+        "Class",
+        "M7 9a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM2 17c0-4 2-6 5-6s5 2 5 6M13 9a2.5 2.5 0 1 0 0-5M14 11c3 0 4 2 4 6",
+    ),
+    ("try", "/try", "Try", "M7 5l-5 5 5 5M13 5l5 5-5 5"),
+)
+"""Key, address, word and picture of each page in the navigation."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What surrounds a page: its key in the navigation, the folder of the runs, and the chosen theme."""
+
+    page: str
+    folder: str
+    theme: str
+    links: tuple[tuple[str, str, str, str], ...] = LINKS
+
+
+def frame_of(request: Request, page: str, folder: str) -> Frame:
+    """Return the frame of a page for a request."""
+    theme = request.cookies.get("theme", "")
+    return Frame(page, folder, theme if theme in ("light", "dark") else "")
+
+
+def lab_page(name: str, frame: Frame, status: int = 200, **values: object) -> Response:
+    """Return a page of the lab itself, from its template."""
+    return HTMLResponse(page_template(name).render(frame=frame, **values), status)
+
+
+def framed(page: str, frame: Frame) -> Response:
+    """Return a page that is complete by itself with the lab's navigation.
+
+    Its own policy becomes that of the response, which also permits the navigation's script and requests to the lab.
+    """
+    found = _POLICY.search(page)
+    policy = found[1].replace("&#39;", "'") if found else "default-src 'none'; style-src 'unsafe-inline'"
+    own = re.search(r"script-src [^;]*", policy)
+    policy = policy.replace(own[0], f"{own[0]} 'self'") if own else f"{policy}; script-src 'self'"
+    policy = f"{policy}; connect-src 'self'"
+    theme = f' data-theme="{frame.theme}"' if frame.theme else ""
+    page = _POLICY.sub("", page, count=1)
+    page = page.replace('<html lang="en">', f'<html lang="en"{theme}>', 1)
+    page = page.replace("</head>", '<script type="module" src="/lab/frame.js"></script>\n</head>', 1)
+    page = page.replace("<body>", f"<body>\n{page_template('frame.html').render(frame=frame)}", 1)
+    return HTMLResponse(page, headers={"content-security-policy": f"{policy}; frame-ancestors 'none'"})
+
+
+def problem_page(frame: Frame, status: int, title: str, problem: str) -> Response:
+    """Return a page that says what is wrong."""
+    return lab_page("problem.html", frame, status, title=title, problem=problem)

@@ -1,0 +1,289 @@
+"""Pages of heuristics: the gallery, each one's source and trial, and Try, for functions that are pasted."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import inspect
+import json
+import re
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+import heuristics
+from experiments.heuristic_template import TEMPLATE
+from experiments.record.run_directory import HOME
+from heuristics.composite import Composite
+from isolation.compiling.code_cache import copy_engine
+from isolation.usercode.parsing import parse as parse_source
+from reports.board.board_processes import Processes
+from reports.board.request_models import parse
+from reports.board.resources import Resources
+from reports.lab.framing import frame_of, lab_page, problem_page
+from reports.lab.lab_answers import TrialQuestion
+from reports.lab.own_files import OwnHeuristic, heuristics_of, own_heuristics
+from reports.lab.pooled_ratings import Pool, RatingQuestion, pools
+from reports.lab.run_lines import InRun, RunLines
+from reports.lab.seeing import SeeingQuestion, resolved
+from reports.lab.starting_runs import RunStarter
+from reports.text.cell_values import pluralise
+
+_LONGEST_SOURCE = 60_000
+_USUAL, _USUAL_OTHER = "improved", "territory"
+"""Heuristics that others are shown beside."""
+
+
+class Trying(BaseModel):
+    """Request to try a heuristic by name, or one in a pasted source."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    heuristic: Annotated[str, Field(max_length=300)] = ""
+    source: Annotated[str, Field(max_length=_LONGEST_SOURCE)] = ""
+
+
+class Matching(BaseModel):
+    """Request to play a match of a pasted function against the baseline."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    source: Annotated[str, Field(min_length=1, max_length=_LONGEST_SOURCE)]
+    pairs: Annotated[int, Field(ge=1, le=5000)] = 500
+
+
+class HeuristicPages:
+    """Routes of the pages about heuristics.
+
+    Args:
+        processes: run the toolkit's own heuristics.
+        sandboxed: processes in which user code is tried; they may read `tries`, but change nothing.
+        home: folder of the runs, where matches are kept.
+        tries: folder of pasted sources.
+        scratch: folder for code that the sandboxed processes compile.
+        folder: the name of `home` on the page.
+        starter: starts matches.
+        shelf, lines: the runs, and a line about each.
+    """
+
+    def __init__(
+        self,
+        processes: Processes,
+        sandboxed: Processes,
+        home: Path | None,
+        tries: Path,
+        scratch: Path,
+        folder: str,
+        starter: RunStarter,
+        shelf: Resources,
+        lines: RunLines,
+    ) -> None:
+        self._processes = processes
+        self._sandboxed = sandboxed
+        self._home = home or HOME
+        self._tries = tries
+        self._scratch = scratch
+        self._folder = folder
+        self._trials: dict[str, dict[str, Any]] = {}
+        self._starter = starter
+        self._shelf = shelf
+        self._lines = lines
+        self._ratings: dict[Pool, dict[str, Any]] = {}
+
+    def routes(self) -> list[Route]:
+        """Return the routes."""
+        return [
+            Route("/heuristics", self._gallery),
+            Route("/heuristics/{name}", self._heuristic),
+            Route("/try", self._try),
+            Route("/api/ratings", self._rate),
+            Route("/api/see", self._see, methods=["POST"]),
+            Route("/api/trial", self._trial, methods=["POST"]),
+            Route("/api/match", self._match, methods=["POST"]),
+        ]
+
+    async def _gallery(self, request: Request) -> Response:
+        own = await asyncio.to_thread(own_heuristics, Path())
+        shipped = [shipped_heuristic(name) for name in heuristics.names()]
+        return lab_page(
+            "heuristics.html",
+            frame_of(request, "heuristics", self._folder),
+            title=f"{len(shipped)} shipped heuristics, {len(own) or 'none'} of yours",
+            groups=(("Yours", self._with_trials(own)), ("Shipped", self._with_trials(shipped))),
+            here=Path().resolve(),
+        )
+
+    def _with_trials(self, listed: list[OwnHeuristic]) -> list[tuple[OwnHeuristic, str, dict[str, Any] | None]]:
+        return [(one, quote(one.reference), self._trials.get(_key(one))) for one in listed]
+
+    async def _rate(self, request: Request) -> Response:
+        """Return the rating of each heuristic in the pool of runs in which it played most, as they are now."""
+        named = self._shelf.named_runs().items()
+        lines = await asyncio.to_thread(lambda: [self._lines.line(name, run) for name, run in named])
+        rows: dict[str, dict[str, Any]] = {}
+        known: dict[Pool, dict[str, Any]] = {}
+        for pool in pools(lines):
+            if pool not in self._ratings:
+                question = RatingQuestion(runs=list(pool.runs), limit=pool.limit)
+                answer = await self._processes.answer(question, "ratings")
+                if answer.status != 200:
+                    continue
+                self._ratings[pool] = json.loads(answer.body)["ratings"]
+            known[pool] = self._ratings[pool]
+            for name, row in known[pool].items():
+                if name not in rows or row["runs"] > rows[name]["runs"]:
+                    rows[name] = {**row, "where": f"{pool.board}, {pool.limit}"}
+        self._ratings = known
+        return JSONResponse({"ratings": rows})
+
+    def _found(self, reference: str) -> OwnHeuristic | None:
+        """Return a heuristic of the registry, or of a file in this folder."""
+        path, colon, _ = reference.rpartition(":")
+        if not colon:
+            return shipped_heuristic(reference) if reference in heuristics.names() else None
+        if Path(path).name != path:
+            return None
+        return next((one for one in heuristics_of(Path(path)) if one.reference == reference), None)
+
+    async def _heuristic(self, request: Request) -> Response:
+        frame = frame_of(request, "heuristics", self._folder)
+        name = request.path_params["name"]
+        shown = self._found(name)
+        if shown is None:
+            return problem_page(frame, 404, "No such heuristic", f"There is no heuristic {name} here.")
+        others = [other for other in heuristics.names() if other != name]
+        in_runs = await asyncio.to_thread(self._lines.of_heuristic, name, self._shelf)
+        return lab_page(
+            "heuristic.html",
+            frame,
+            title=name,
+            shown=shown,
+            is_own=":" in name,
+            trial=self._trials.get(_key(shown)),
+            others=others,
+            usual=_USUAL if name != _USUAL else _USUAL_OTHER,
+            in_runs=in_runs,
+            runs_title=_in_runs_title(in_runs),
+        )
+
+    async def _see(self, request: Request) -> Response:
+        try:
+            asked = parse(SeeingQuestion, await request.body())
+            if missing := [name for name in (asked.first, asked.second) if self._found(name) is None]:
+                raise ValueError(f"there is no heuristic {missing[0]!r} here")
+        except ValueError as error:
+            return JSONResponse({"error": str(error)}, status_code=400)
+        is_own = any(":" in name for name in (asked.first, asked.second))
+        asked = asked.model_copy(update={"first": resolved(asked.first), "second": resolved(asked.second)})
+        answer = await (self._sandboxed if is_own else self._processes).answer(asked, request.headers.get("x-page", ""))
+        return Response(answer.body, answer.status, media_type="application/json")
+
+    async def _try(self, request: Request) -> Response:
+        self._sandboxed.prepare()
+        source = TEMPLATE
+        if (name := request.query_params.get("copy")) and (shown := self._found(name)):
+            source = shown.source
+        return lab_page("try.html", frame_of(request, "try", self._folder), title="Try a function", source=source)
+
+    async def _trial(self, request: Request) -> Response:
+        try:
+            trying = parse(Trying, await request.body())
+            reference, key = self._reference(trying)
+        except ValueError as error:
+            return JSONResponse({"error": str(error)}, status_code=400)
+        processes = self._sandboxed if ":" in reference else self._processes
+        await asyncio.to_thread(copy_engine, self._scratch)
+        answer = await processes.answer(TrialQuestion(heuristic=reference), request.headers.get("x-page", ""))
+        if answer.status == 200:
+            self._trials[key] = json.loads(answer.body)
+        return Response(answer.body, answer.status, media_type="application/json")
+
+    def _reference(self, trying: Trying) -> tuple[str, str]:
+        """Return NAME or FILE:FUNCTION of what is to be tried, and the key under which the result is kept.
+
+        Raises:
+            ValueError: there is no such heuristic, or not exactly one in the source.
+        """
+        if trying.source:
+            saved, shown = self._saved(trying.source)
+            return f"{saved}:{shown.reference.rpartition(':')[2]}", _key(shown)
+        found = self._found(trying.heuristic)
+        if found is None:
+            raise ValueError(f"there is no heuristic {trying.heuristic!r} here")
+        return resolved(found.reference), _key(found)
+
+    def _saved(self, source: str) -> tuple[Path, OwnHeuristic]:
+        """Save a pasted source; return its file and its heuristic, the last one if there are several.
+
+        Raises:
+            ValueError: it is not Python, or has no function of (game, player).
+        """
+        try:
+            parse_source(source)
+        except SyntaxError as error:
+            raise ValueError(f"line {error.lineno or 1}: {error.msg}") from None
+        except (RecursionError, MemoryError):
+            raise ValueError("it is nested too deeply to be parsed") from None
+        path = self._tries / f"try_{hashlib.sha256(source.encode()).hexdigest()[:8]}.py"
+        path.write_text(source, encoding="utf-8")
+        found = heuristics_of(path)
+        if not found:
+            raise ValueError("there is no function of (game, player): begin with def score(game, player):")
+        return path, found[-1]
+
+    async def _match(self, request: Request) -> Response:
+        """Start a match against the baseline in a process of its own, and return the address of its page."""
+        try:
+            matching = parse(Matching, await request.body())
+            path, shown = self._saved(matching.source)
+        except ValueError as error:
+            return JSONResponse({"error": str(error)}, status_code=400)
+        if self._starter.is_busy:
+            return JSONResponse({"error": "a match is being played already: wait for its end"}, status_code=503)
+        name = f"{path.stem}-{len(list(self._home.glob(f'{path.stem}-*'))) + 1}"
+        out = self._home / name
+        kept = out.with_suffix(".py")
+        self._home.mkdir(parents=True, exist_ok=True)
+        kept.write_text(matching.source, encoding="utf-8")
+        spec = f"Tried=ID:{kept}:{shown.reference.rpartition(':')[2]}"
+        words = ["match", spec, "ID:improved", "--pairs", str(matching.pairs), "--out", str(out)]
+        try:
+            await self._starter.start(words, out)
+        except ValueError as error:
+            kept.unlink()
+            return JSONResponse({"error": str(error)}, status_code=400)
+        return JSONResponse({"address": f"/runs/{quote(name)}"})
+
+
+def _in_runs_title(in_runs: list[InRun]) -> str:
+    """Return in how many runs a heuristic was ahead of the baseline."""
+    ahead = sum(one.verdict == "better" for one in in_runs)
+    return f"Significantly better than the baseline in {ahead} of {pluralise(len(in_runs), 'comparison')}"
+
+
+def shipped_heuristic(name: str) -> OwnHeuristic:
+    """Return a heuristic of the registry with its source."""
+    function: Any = heuristics.get(name)
+    while isinstance(function, partial):
+        function = function.func
+    source = _formula(function) if isinstance(function, Composite) else inspect.getsource(function)
+    return OwnHeuristic(name, heuristics.meaning(name), source)
+
+
+def _formula(composite: Composite) -> str:
+    """Return what a composite adds up, a line a part."""
+    lines: list[str] = []
+    for until, parts in composite.phases:
+        lines.append(f"until {until:.0%} of the cells are visited:" if until < 1 else "then:" if lines else "always:")
+        lines += [f"    {weight:+g} × {getattr(part, '__name__', part)}" for weight, part in parts]
+    return "\n".join(lines)
+
+
+def _key(shown: OwnHeuristic) -> str:
+    return hashlib.sha256(re.sub(r"\s+$", "", shown.source).encode() + shown.reference.encode()).hexdigest()

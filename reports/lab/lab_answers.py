@@ -1,0 +1,193 @@
+"""Answers of the lab besides the board's, computed in child processes: findings, reports, differences, trials."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+import heuristics
+from reports.board import board_answers
+from reports.board.board_answers import ANSWERS, Answers, BoardAnswer
+from reports.board.request_models import Name
+from reports.board.resources import Resources, run_of
+from reports.lab.pooled_ratings import RatingQuestion, rated
+from reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
+from reports.lab.seeing import SeeingQuestion, see
+from reports.text.cell_values import HasEnds, Points, Share, estimate_of
+
+if TYPE_CHECKING:
+    from experiments.statistics.run_results import RunResults
+
+MOST_RUNS = 8
+
+
+class FindingQuestion(BaseModel):
+    """Request for the finding of a run in one sentence, and its intervals."""
+
+    model_config = ConfigDict(frozen=True)
+
+    run: Name
+
+
+class ReportQuestion(BaseModel):
+    """Request for the report of runs, pooled if there are several."""
+
+    model_config = ConfigDict(frozen=True)
+
+    runs: Annotated[list[Name], Field(min_length=1, max_length=MOST_RUNS)]
+
+
+class DiffQuestion(BaseModel):
+    """Request for the differences of two runs."""
+
+    model_config = ConfigDict(frozen=True)
+
+    before: Name
+    after: Name
+
+
+class TrialQuestion(BaseModel):
+    """Request to try a heuristic: one of the registry, or FILE:FUNCTION."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    heuristic: Name
+
+
+def finding(question: FindingQuestion, shelf: Resources) -> dict[str, Any]:
+    """Return the finding, and for each contender low, estimate, high in percentage points, the verdict and its name.
+
+    Raises:
+        ValueError: there is no such run, or it is damaged.
+    """
+    from experiments.statistics.run_results import load_findings
+    from experiments.verdicts.contender_verdicts import judge
+    from reports.pages.report_page import headline
+    from reports.text.wording import finding_sentence
+
+    results = load_findings([run_of(shelf, question.run)])
+    verdicts = judge(results) if results.baseline is not None else None
+    if verdicts is None:
+        return {"finding": headline(results, None)[0], "bars": _rates(results)}
+    sentence, *_ = finding_sentence(verdicts).removesuffix(".").split("; ")
+    bars = [
+        [
+            100 * claim.difference.low,
+            100 * claim.difference.estimate,
+            100 * claim.difference.high,
+            claim.verdict,
+            claim.contender,
+        ]
+        for claim in verdicts.claims
+        if not claim.is_empty
+    ]
+    bars += [
+        [
+            100 * duel.rate.low - 50,
+            100 * duel.rate.estimate - 50,
+            100 * duel.rate.high - 50,
+            duel.verdict,
+            duel.contender,
+        ]
+        for duel in verdicts.duels
+        if duel.contender not in verdicts.controls and not duel.is_empty
+    ]
+    return {"finding": sentence, "bars": sorted(bars, key=lambda bar: -bar[1])}
+
+
+def _rates(results: RunResults) -> list[list[Any]]:
+    """Return win rates in percentage points above one half."""
+    from experiments.inference.standings import standings
+
+    rates = {one.agent: one.rate for one in standings(results.pairs) if one.agent in results.measured}
+    bars = [
+        [100 * rate.low - 50, 100 * rate.estimate - 50, 100 * rate.high - 50, "", name] for name, rate in rates.items()
+    ]
+    return sorted(bars, key=lambda bar: -bar[1])
+
+
+def _points(interval: HasEnds, zero: float = 0.0) -> list[float]:
+    """Return low, estimate and high in percentage points above `zero`."""
+    return [100 * (end - zero) for end in (interval.low, interval.estimate, interval.high)]
+
+
+def report(question: ReportQuestion, shelf: Resources) -> dict[str, Any]:
+    """Return the page with the report of one or more runs.
+
+    Raises:
+        ValueError: there is no such run, one is damaged, or they cannot be pooled.
+    """
+    from experiments.statistics.run_results import load_findings
+    from reports.pages.report_page import report_page
+
+    return {"page": report_page(load_findings([run_of(shelf, run) for run in question.runs]))}
+
+
+def diff(question: DiffQuestion, shelf: Resources) -> dict[str, Any]:
+    """Return the page with the differences of two runs.
+
+    Raises:
+        ValueError: there is no such run, or one is damaged.
+    """
+    from experiments.statistics.run_results import load_findings
+    from reports.pages.templates import page_template, script_of
+    from reports.tables.run_diff import change_sections
+
+    before, after = (load_findings([run_of(shelf, run)]) for run in (question.before, question.after))
+    script, script_hash = script_of("report.js")
+    page = page_template("diff.html").render(
+        title=f"{question.before} and {question.after}",
+        runs=(question.before, question.after),
+        sections=change_sections(before, after),
+        script=script,
+        script_hash=script_hash,
+    )
+    return {"page": page}
+
+
+def trial(question: TrialQuestion, shelf: Resources) -> dict[str, Any]:
+    """Return what a trial of a heuristic found: figures for the gallery, and all of it as sentences.
+
+    Raises:
+        ValueError: the heuristic cannot be loaded.
+    """
+    from experiments.analysis.quick_trial import try_heuristic
+    from isolation.checks.search_cost import Cost
+    from isolation.loading.load_user_code import load_heuristic
+    from reports.analysis.quick_trial import trial_lines
+
+    path, colon, name = question.heuristic.rpartition(":")
+    function = load_heuristic(path, name).value if colon else heuristics.get(name)
+    tried = try_heuristic(function)
+    cost = tried.cost if tried.problem is None else tried.python_cost
+    screening = tried.screening
+    against = screening.contenders[0][1] if screening else None
+    return {
+        "lines": trial_lines(Path(path).name + colon + name, tried),
+        "compiles": "yes" if tried.problem is None else "no",
+        "isSound": tried.is_sound,
+        "cost": f"{cost.times:.2g} ×" if isinstance(cost, Cost) else "–",
+        "kept": Share(screening.contenders[0][0].kept.estimate).text if screening else "–",
+        "screening": estimate_of(against.both, Points).text if against else "–",
+        "games": estimate_of(tried.interval).text if tried.interval and tried.interval.pairs.n else "–",
+    }
+
+
+_ANSWERS: Answers = {
+    **ANSWERS,
+    FindingQuestion: finding,
+    ReportQuestion: report,
+    DiffQuestion: diff,
+    TrialQuestion: trial,
+    PuzzleQuestion: puzzle,
+    PuzzleAnswer: judge_move,
+    SeeingQuestion: see,
+    RatingQuestion: rated,
+}
+
+
+def answer(question: object, shelf: Resources) -> BoardAnswer:
+    """Answer a question of the board or the lab; failures become answers too."""
+    return board_answers.answer(question, shelf, _ANSWERS)

@@ -1,0 +1,92 @@
+"""Ratings of heuristics over all runs of the folder that have one board and limit."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from reports.board.request_models import Name
+from reports.board.resources import Resources, run_of
+from reports.lab.run_lines import RunLine, target_of
+from reports.text.cell_values import Elo, Estimate
+
+if TYPE_CHECKING:
+    from experiments.statistics.run_results import RunResults
+
+MOST_GAMES = 1_000_000
+"""Games that a pool reads; older runs beyond that are left out."""
+_ZERO = "improved"
+
+
+class RatingQuestion(BaseModel):
+    """Request to rate the heuristics of some runs that agents with `limit` played."""
+
+    model_config = ConfigDict(frozen=True)
+
+    runs: Annotated[list[Name], Field(min_length=1)]
+    limit: str
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Runs with one board and limit, the latest first, and the signatures of their files."""
+
+    board: str
+    limit: str
+    runs: tuple[str, ...]
+    seen: tuple[str, ...]
+
+
+def pools(lines: Iterable[RunLine]) -> list[Pool]:
+    """Return the pools of runs that have games, those of most runs first."""
+    by_question: dict[tuple[str, str], list[RunLine]] = defaultdict(list)
+    for line in sorted(lines, key=lambda line: line.begun, reverse=True):
+        if line.played and line.limit:
+            by_question[line.board, line.limit].append(line)
+    found = []
+    for (board, limit), of_pool in by_question.items():
+        read = np.cumsum([line.played for line in of_pool])
+        latest = of_pool[: max(int(np.searchsorted(read, MOST_GAMES, side="right")), 1)]
+        found.append(Pool(board, limit, tuple(line.name for line in latest), tuple(line.seen for line in latest)))
+    return sorted(found, key=lambda pool: -len(pool.runs))
+
+
+def rated(question: RatingQuestion, shelf: Resources) -> dict[str, Any]:
+    """Return for each heuristic its rating with a 95 % interval as text, what it is relative to, its runs and games.
+
+    Raises:
+        ValueError: there is no such run, one is damaged, or they cannot be pooled.
+    """
+    from experiments.statistics.run_results import load_findings
+    from experiments.verdicts.contender_verdicts import rate
+
+    findings = load_findings([run_of(shelf, run) for run in question.runs], mixed=True)
+    agents = _most_played(findings, question.limit)
+    ratings = {rating.agent: rating for rating in rate(findings, agents.get(_ZERO)).ratings}
+    zero = f"compared with {_ZERO}" if _ZERO in agents else "above the mean of its pool"
+    rows = {}
+    for reference, agent in agents.items():
+        if agent in ratings:
+            rating = ratings[agent]
+            text = Estimate(*map(Elo, (rating.elo, rating.low, rating.high))).text
+            runs = sum(agent in source.names.values() for source in findings.sources)
+            scale = "the zero of its pool" if agent == agents.get(_ZERO) else zero
+            rows[reference] = {"elo": text, "zero": scale, "runs": runs, "games": rating.games}
+    return {"ratings": rows}
+
+
+def _most_played(findings: RunResults, limit: str) -> dict[str, str]:
+    """Return for each heuristic, as the gallery calls it, the agent of this limit with most games."""
+    pairs = findings.pairs
+    games = np.bincount(np.concatenate([pairs.first, pairs.second]), minlength=len(pairs.agents))
+    found: dict[str, str] = {}
+    for code in np.argsort(games, kind="stable"):
+        facts = findings.agents[pairs.agents[code]]
+        if facts.limit_text == limit and (reference := target_of(facts.spec).rpartition("/")[2]):
+            found[reference] = facts.name
+    return found

@@ -1,0 +1,219 @@
+"""The list of runs: one line each, kept by the size and time of the run's files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from experiments.plan.agent_facts import run_facts
+from experiments.record.log import count_games, games_folder
+from experiments.record.run_directory import END, FACTS, RunInfo, is_finished, is_imported, is_played_now, load_run
+from experiments.roster import parse_spec
+from isolation.compiling.code_cache import folder
+from isolation.files.atomic_write import write_text
+from reports.board.resources import Resources
+from reports.text.cell_values import Estimate, Points, join_names, pluralise
+
+_MOST_NAMED = 2
+_VERSION = 3
+"""Increased when lines are made otherwise, so that kept ones are made anew."""
+
+
+@dataclass(frozen=True)
+class RunLine:
+    """A run in one line.
+
+    Attributes:
+        name: name of the run in addresses.
+        question: what the run asks.
+        board: its board.
+        limit: the limit of most of its agents; empty if none has one.
+        agents: names of its agents.
+        played, planned: numbers of games.
+        begun: when it was planned, ISO 8601.
+        seconds: from its start to its end; None if it has not ended.
+        state: playing, stopped, finished or damaged.
+        finding: what it found in one sentence; None if that is not known yet.
+        bars: low, estimate and high in percentage points, the verdict and the name, of each contender.
+        targets: what each agent plays, in the syntax of specs.
+        seen: signature of the files that the line was made of.
+    """
+
+    name: str
+    question: str
+    board: str
+    limit: str
+    agents: tuple[str, ...]
+    played: int
+    planned: int
+    begun: str
+    seconds: float | None
+    state: str
+    finding: str | None
+    bars: tuple[tuple[float, float, float, str, str], ...]
+    targets: tuple[str, ...]
+    seen: str
+
+
+@dataclass(frozen=True)
+class InRun:
+    """An agent's difference to the baseline of a run."""
+
+    run: str
+    address: str
+    agent: str
+    interval: str
+    verdict: str
+
+
+class RunLines:
+    """Lines of runs, kept in memory and in the cache folder, so that a run is read again only if it has changed."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, RunLine] = {}
+        self._waiting: dict[Path, str] = {}
+
+    def line(self, name: str, run: Path) -> RunLine:
+        """Return the line of a run."""
+        seen = signature(run)
+        known = self._known.get(run) or _kept(run)
+        if known is None or known.seen != seen:
+            fresh = _read(name, run, seen)
+            # A run that goes on keeps the finding of its games so far until there is a newer one.
+            known = replace(fresh, finding=known.finding, bars=known.bars) if known and fresh.agents else fresh
+            self._waiting[run] = seen
+        self._known[run] = known
+        return replace(known, name=name, state=_state(run, known))
+
+    def of_heuristic(self, reference: str, shelf: Resources) -> list[InRun]:
+        """Return how a heuristic did beside the baselines of all runs whose findings are known, the latest first."""
+        found = []
+        for name, run in shelf.named_runs().items():
+            line = self.line(name, run)
+            targets = dict(zip(line.agents, line.targets, strict=True))
+            for low, estimate, high, verdict, agent in line.bars:
+                if verdict and targets.get(agent, "").rpartition("/")[2] == reference:
+                    interval = Estimate(*(Points(value / 100) for value in (estimate, low, high))).text
+                    found.append(InRun(name, f"/runs/{quote(name)}", agent, interval, verdict))
+        return found
+
+    def waiting(self) -> dict[Path, str]:
+        """Return the runs whose finding is not known or older than their log, with the signatures of their files."""
+        return {run: seen for run, seen in self._waiting.items() if self._known[run].played}
+
+    def found(self, run: Path, seen: str, finding: str, bars: list[list[Any]]) -> None:
+        """Add the finding of a run whose files had the signature `seen`, and keep the line."""
+        self._waiting.pop(run, None)
+        known = self._known[run]
+        self._known[run] = replace(known, finding=finding, bars=tuple(tuple(bar) for bar in bars))
+        if known.seen == seen:
+            write_text(_file(run), json.dumps(asdict(self._known[run])))
+
+
+def signature(run: Path) -> str:
+    """Return a text that changes whenever the files of a run do."""
+    facts = []
+    for path in [run / FACTS, run / END, *sorted(games_folder(run).glob("games-*.parquet"))]:
+        try:
+            status = path.stat()
+        except OSError:
+            continue
+        facts.append(f"{path.name} {status.st_size} {status.st_mtime_ns}")
+    return hashlib.sha256("\n".join([str(_VERSION), *facts]).encode()).hexdigest()[:16]
+
+
+def question_of(info: RunInfo) -> str:
+    """Return what a run asks, in a sentence."""
+    requested = info.requested
+    by_role: dict[str, list[str]] = {}
+    for name, entry in info.agents.items():
+        for role in entry["roles"]:
+            by_role.setdefault(role, []).append(name)
+    contenders, baseline = by_role.get("contender", []), by_role.get("baseline", [])
+    where = f"on {requested['board']}"
+    if is_imported(info):
+        return f"Games played elsewhere, {where}"
+    if not baseline:
+        return f"Which of {pluralise(len(info.agents), 'agent')} is strongest {where}?"
+    cost = ", at equal cost" if requested.get("equal_cost") else ""
+    if len(contenders) > _MOST_NAMED:
+        return f"Which of {len(contenders)} contenders beat {baseline[0]} {where}{cost}?"
+    verb = "Is" if len(contenders) == 1 else "Are"
+    return f"{verb} {join_names(contenders)} better than {baseline[0]} {where}{cost}?"
+
+
+def _read(name: str, run: Path, seen: str) -> RunLine:
+    try:
+        info = load_run(run)
+        line = RunLine(
+            name=name,
+            question=question_of(info),
+            board=info.requested["board"],
+            limit=_limit(info),
+            agents=tuple(info.agents),
+            played=count_games(run),
+            planned=info.games,
+            begun=info.created_at,
+            seconds=_seconds(info),
+            state="",
+            finding=None,
+            bars=(),
+            targets=tuple(target_of(entry["spec"]) for entry in info.agents.values()),
+            seen=seen,
+        )
+    except (ValueError, OSError) as error:
+        return RunLine(
+            name, str(error).partition("\n")[0], "", "", (), 0, 0, "", None, "damaged", "Cannot be read", (), (), seen
+        )
+    return line if line.played else replace(line, finding="No games yet")
+
+
+def _limit(info: RunInfo) -> str:
+    limits = (run_facts(name, entry).limit_text for name, entry in info.agents.items())
+    return max(Counter(filter(None, limits)).items(), key=lambda counted: counted[1], default=("", 0))[0]
+
+
+def target_of(spec: str) -> str:
+    """Return what a spec plays; empty if this version does not know it."""
+    try:
+        return parse_spec(spec).target
+    except ValueError:
+        return ""
+
+
+def _state(run: Path, line: RunLine) -> str:
+    if line.state == "damaged":
+        return "damaged"
+    if is_finished(run):
+        return "finished"
+    return "playing" if is_played_now(run) else "stopped"
+
+
+def _seconds(info: RunInfo) -> float | None:
+    """Return the time from the start of a run to its end."""
+    try:
+        finished = json.loads((info.path / END).read_text(encoding="utf-8"))["finished_at"]
+        return (datetime.fromisoformat(finished) - datetime.fromisoformat(info.created_at)).total_seconds()
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _file(run: Path) -> Path:
+    findings = folder() / "findings"
+    findings.mkdir(exist_ok=True)
+    return findings / f"{hashlib.sha256(str(run.resolve()).encode()).hexdigest()[:24]}.json"
+
+
+def _kept(run: Path) -> RunLine | None:
+    try:
+        kept = json.loads(_file(run).read_text(encoding="utf-8"))
+        bars = tuple(tuple(bar) for bar in kept["bars"])
+        return RunLine(**{**kept, "agents": tuple(kept["agents"]), "bars": bars, "targets": tuple(kept["targets"])})
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,269 @@
+"""Pages of runs: the list, a run live or as its report, differences of two, and leagues."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from experiments.record.run_directory import is_finished
+from reports.analysis.kept_pages import PAGE, kept_pages
+from reports.board.board_processes import Processes
+from reports.board.request_models import parse
+from reports.board.resources import Resources, run_of
+from reports.lab.archive import Archiving, archived, set_archived
+from reports.lab.framing import Frame, frame_of, framed, lab_page, problem_page
+from reports.lab.lab_answers import DiffQuestion, FindingQuestion, ReportQuestion
+from reports.lab.run_lines import RunLine, RunLines, signature
+from reports.lab.thumbnails import Thumbnail, thumbnail
+from reports.league.page_paths import FOLDER, INDEX
+from reports.watch.run_follower import RunFollower
+
+_REPORTS_KEPT = 4
+_SHARE_OF_TIME = 10
+"""Pause after the finding of a run that is played, as a multiple of its duration."""
+
+
+@dataclass(frozen=True)
+class ShownRun:
+    """A run as the list shows it."""
+
+    line: RunLine
+    address: str
+    picture: Thumbnail | None
+    took: str
+    when: str
+
+
+@dataclass(frozen=True)
+class ShownAnalysis:
+    """The analysis of a file as the list shows it."""
+
+    title: str
+    address: str
+    run: str
+    when: str
+
+
+class RunPages:
+    """Routes of all pages about runs; what takes long is computed in `processes`. Belongs to one event loop."""
+
+    def __init__(self, shelf: Resources, processes: Processes, folder: str, lines: RunLines) -> None:
+        self._shelf = shelf
+        self._processes = processes
+        self._folder = folder
+        self._lines = lines
+        self._followers: dict[Path, RunFollower] = {}
+        self._reports: dict[tuple[str, ...], str] = {}
+        self._is_read = asyncio.Event()
+        self._finding: asyncio.Task[None] | None = None
+
+    def routes(self) -> list[Route]:
+        """Return the routes."""
+        return [
+            Route("/", self._list),
+            Route("/runs/{run}", self._run),
+            Route("/runs/{run}/report", self._report),
+            Route("/runs/{run}/events", self._events),
+            Route("/api/archive", self._archive, methods=["POST"]),
+            Route("/runs/{run}/analysis", self._analysis),
+            Route("/report", self._pooled),
+            Route("/diff", self._diff),
+            Route("/class", self._classes),
+            Route("/class/{run}/{page}", self._class),
+        ]
+
+    def start(self) -> None:
+        """Begin to read the findings of runs, whenever somebody looks at the list."""
+        self._finding = asyncio.create_task(self._find())
+
+    def close(self) -> None:
+        """Stop reading, and end all event streams."""
+        if self._finding:
+            self._finding.cancel()
+        for follower in self._followers.values():
+            follower.close()
+
+    # The list
+
+    async def _archive(self, request: Request) -> Response:
+        """Put runs of the folder into the archive, or take them out of it."""
+        try:
+            asked = parse(Archiving, await request.body())
+            if self._shelf.home is None:
+                raise ValueError("these runs were named one by one: there is no folder to keep an archive in")
+            for name in asked.runs:
+                run_of(self._shelf, name)
+            await asyncio.to_thread(set_archived, self._shelf.home, asked.runs, asked.is_archived)
+        except ValueError as error:
+            return JSONResponse({"error": str(error)}, status_code=400)
+        return JSONResponse({})
+
+    async def _list(self, request: Request) -> Response:
+        runs = await asyncio.to_thread(self._shown)
+        names = await asyncio.to_thread(archived, self._shelf.home)
+        is_archive = "archive" in request.query_params
+        hidden = [run for run in runs if run.line.name in names]
+        runs = hidden if is_archive else [run for run in runs if run not in hidden]
+        kept = await asyncio.to_thread(kept_pages, self._shelf.named_runs())
+        analyses = [ShownAnalysis(page.title, f"/runs/{quote(page.run)}/analysis", page.run, _date_of(page.written))
+                    for page in kept if (page.run in names) == is_archive]  # fmt: skip
+        self._is_read.set()
+        playing = [run for run in runs if run.line.state == "playing"]
+        return lab_page(
+            "runs.html",
+            frame_of(request, "runs", self._folder),
+            title=f"Archive: {_title(len(runs), 0).lower()}" if is_archive else _title(len(runs), len(playing)),
+            runs=runs,
+            analyses=analyses,
+            is_archive=is_archive,
+            hidden=len(hidden),
+            is_moving=bool(playing) or any(run.line.finding is None for run in runs),
+        )
+
+    def _shown(self) -> list[ShownRun]:
+        lines = [self._lines.line(name, run) for name, run in self._shelf.named_runs().items()]
+        lines.sort(key=lambda line: line.begun, reverse=True)
+        return [
+            ShownRun(
+                line, f"/runs/{quote(line.name)}", thumbnail(line.bars), _duration(line.seconds), _date(line.begun)
+            )
+            for line in lines
+        ]
+
+    async def _find(self) -> None:
+        """Read findings that are not known, one at a time, as long as somebody looks at the list."""
+        rest: dict[Path, float] = {}
+        while True:
+            await self._is_read.wait()
+            self._is_read.clear()
+            for name, run in self._shelf.named_runs().items():
+                seen = self._lines.waiting().get(run)
+                if seen is None or rest.get(run, 0.0) > time.monotonic():
+                    continue
+                started = time.monotonic()
+                answer = await self._processes.answer(FindingQuestion(run=name), "findings")
+                rest[run] = time.monotonic() + _SHARE_OF_TIME * (time.monotonic() - started)
+                content = json.loads(answer.body)
+                if answer.status == 503:  # too busy now: the next look at the list tries again
+                    continue
+                await asyncio.to_thread(
+                    self._lines.found, run, seen, content.get("finding") or content["error"], content.get("bars", [])
+                )
+
+    # A run
+
+    def _named(self, request: Request) -> tuple[str, Path | None]:
+        name = request.path_params["run"]
+        return name, self._shelf.named_runs().get(name)
+
+    async def _run(self, request: Request) -> Response:
+        name, run = self._named(request)
+        if run is not None and not is_finished(run):
+            return lab_page("live.html", frame_of(request, "runs", self._folder), title=name, address=quote(name))
+        return await self._report_of(request, [name])
+
+    async def _report(self, request: Request) -> Response:
+        return await self._report_of(request, [request.path_params["run"]])
+
+    async def _pooled(self, request: Request) -> Response:
+        return await self._report_of(request, request.query_params.getlist("run"))
+
+    async def _report_of(self, request: Request, names: list[str]) -> Response:
+        """Return the report of runs; it is kept until one of their logs changes."""
+        frame = frame_of(request, "runs", self._folder)
+        runs = self._shelf.named_runs()
+        if missing := [name for name in names if name not in runs]:
+            return problem_page(frame, 404, "No such run", f"There is no run {missing[0]} in {self._folder}.")
+        if not names:
+            return problem_page(frame, 400, "No run chosen", "Choose runs in the list of runs.")
+        key = (*names, *(signature(runs[name]) for name in names))
+        if key not in self._reports:
+            answer = await self._processes.answer(ReportQuestion(runs=names), request.headers.get("x-page", ""))
+            if answer.status != 200:
+                return problem_page(frame, 409, ", ".join(names), json.loads(answer.body)["error"])
+            if len(self._reports) >= _REPORTS_KEPT:
+                self._reports.pop(next(iter(self._reports)))
+            self._reports[key] = json.loads(answer.body)["page"]
+        return framed(self._reports[key], frame)
+
+    async def _analysis(self, request: Request) -> Response:
+        """Return the page of an analysis that was kept in a run."""
+        frame = frame_of(request, "runs", self._folder)
+        name, run = self._named(request)
+        try:
+            if run is None:
+                raise OSError
+            return framed(await asyncio.to_thread((run / PAGE).read_text, "utf-8"), frame)
+        except (OSError, ValueError):
+            return problem_page(frame, 404, "No such analysis", f"There is no page of an analysis in a run {name}.")
+
+    async def _events(self, request: Request) -> Response:
+        name, run = self._named(request)
+        if run is None:
+            return JSONResponse({"error": f"no run {name}"}, status_code=404)
+        follower = self._followers.setdefault(run, RunFollower(run))
+        return follower.events()
+
+    async def _diff(self, request: Request) -> Response:
+        frame = frame_of(request, "runs", self._folder)
+        before, after = (request.query_params.get(word, "") for word in ("before", "after"))
+        if not (before and after):
+            return problem_page(frame, 400, "Compare two runs", "Select two runs in the list of runs.")
+        answer = await self._processes.answer(DiffQuestion(before=before, after=after), "")
+        content = json.loads(answer.body)
+        if answer.status != 200:
+            return problem_page(frame, 409, f"{before} and {after}", content["error"])
+        return framed(content["page"], frame)
+
+    # Leagues
+
+    async def _classes(self, request: Request) -> Response:
+        frame = frame_of(request, "class", self._folder)
+        leagues = [name for name, run in self._shelf.named_runs().items() if (run / FOLDER / INDEX).is_file()]
+        if len(leagues) == 1:
+            return RedirectResponse(f"/class/{quote(leagues[0])}/{INDEX}")
+        return lab_page("classes.html", frame, title="Class", leagues=leagues)
+
+    async def _class(self, request: Request) -> Response:
+        frame: Frame = frame_of(request, "class", self._folder)
+        name, run = self._named(request)
+        page = request.path_params["page"]
+        pages = {path.name: path for path in (run / FOLDER).glob("*.html")} if run is not None else {}
+        if page not in pages:
+            return problem_page(frame, 404, "No such page", f"There is no page {page} of a league {name}.")
+        return framed(await asyncio.to_thread(pages[page].read_text, "utf-8"), frame)
+
+
+def _title(runs: int, playing: int) -> str:
+    count = "No runs yet" if not runs else "One run" if runs == 1 else f"{runs} runs"
+    return f"{count}, {'one' if playing == 1 else playing} still playing" if playing else count
+
+
+def _duration(seconds: float | None) -> str:
+    if seconds is None:
+        return "–"
+    for size, unit in ((3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def _date(begun: str) -> str:
+    """Return a time as people of this machine's time zone write it."""
+    try:
+        return _date_of(datetime.fromisoformat(begun).timestamp())
+    except ValueError:
+        return ""
+
+
+def _date_of(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds).astimezone().strftime("%-d %b %Y, %H:%M")

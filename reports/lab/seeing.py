@@ -1,0 +1,120 @@
+"""What two heuristics see in a position: the values of the moves, their choices, and the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+import heuristics
+from isolation.editions.classic_board import Board
+from isolation.loading.load_user_code import load_heuristic
+from isolation.rules.notation import parse_moves
+from reports.board.handlers import SOLVING_MS, move_values
+from reports.board.request_models import Name
+from reports.board.resources import Resources
+from reports.replay.replay import json_score
+
+if TYPE_CHECKING:
+    from experiments.suite import Suite
+
+_SIZE = "7x7"
+_MOST_LOOKED_AT = 400
+"""Positions of the suite that one request looks at, which takes interpreted code half a second."""
+
+
+class SeeingQuestion(BaseModel):
+    """Request for the values of two heuristics: in a position, or in the next one of the suite where one errs.
+
+    Heuristics are names of the registry, or FILE:FUNCTION. `after` is the last position of the suite that was shown.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    first: Name
+    second: Name
+    moves: Annotated[str, Field(max_length=600)] = ""
+    after: Annotated[int, Field(ge=-1, lt=10**9)] = -1
+
+
+def see(question: SeeingQuestion, shelf: Resources) -> dict[str, Any]:
+    """Return the position, for each heuristic the values of the moves and its choice, and the moves that keep the win.
+
+    Raises:
+        ValueError: a heuristic cannot be loaded or fails, the position is illegal, or no position was found.
+    """
+    functions = [_loaded(reference) for reference in (question.first, question.second)]
+    if question.moves:
+        board = Board.from_moves(parse_moves(question.moves, _SIZE), _SIZE)
+        return _answer(board, [_choice(board, function) for function in functions], _kept(board), -1)
+    for row, board, kept in _telling(question.after + 1):
+        choices = [_choice(board, function) for function in functions]
+        if (choices[0][0] in kept) != (choices[1][0] in kept):
+            return _answer(board, choices, kept, row)
+    raise ValueError(f"no further position among {_MOST_LOOKED_AT} in which only one of the two keeps the win")
+
+
+def _answer(
+    board: Board, choices: list[tuple[int, dict[int, float]]], kept: list[int] | None, row: int
+) -> dict[str, Any]:
+    values = [{cell: json_score(value) for cell, value in values.items()} for _, values in choices]
+    return {
+        "size": board.size,
+        "moves": list(board.history),
+        "choices": [choice for choice, _ in choices],
+        "values": values,
+        "kept": kept,
+        "row": row,
+    }
+
+
+def _loaded(reference: str) -> Callable[[Any, Any], float]:
+    path, colon, name = reference.rpartition(":")
+    if colon:
+        function: Callable[[Any, Any], float] = load_heuristic(path, name).value
+        return function
+    return heuristics.get(reference)
+
+
+def _choice(board: Board, heuristic: Callable[[Any, Any], float]) -> tuple[int, dict[int, float]]:
+    """Return the move that a heuristic chooses one ply ahead, the first of several best, and the values of all."""
+    if not board.legal_cells():
+        raise ValueError("the game is over in this position")
+    values = move_values(board, heuristic, 1)
+    return max(values, key=lambda cell: values[cell]), values
+
+
+def _kept(board: Board) -> list[int] | None:
+    """Return the moves that keep the win; none if the position is lost, None if it is not solved in time."""
+    from isolation import Limit, solve
+
+    solution = solve(board, Limit(ms=SOLVING_MS))
+    return None if solution.winner is None else list(solution.moves)
+
+
+def _telling(first: int) -> Iterator[tuple[int, Board, list[int]]]:
+    """Yield telling positions of the suite from a row on, with the moves that keep the win."""
+    suite = _suite()
+    for row in range(first, min(len(suite), first + _MOST_LOOKED_AT)):
+        part = slice(suite.starts[row], suite.starts[row + 1])
+        board = Board.from_moves([int(cell) for cell in suite.positions[row]], _SIZE)
+        yield row, board, suite.legal[part][suite.keeps[part]].tolist()
+
+
+@cache
+def _suite() -> Suite:
+    import numpy as np
+
+    from experiments.suite import read_suite
+
+    suite = read_suite(_SIZE, split="screen")
+    return suite.take(np.flatnonzero(suite.is_telling))
+
+
+def resolved(reference: str) -> str:
+    """Return NAME or the absolute FILE:FUNCTION of a reference."""
+    path, colon, name = reference.rpartition(":")
+    return f"{Path(path).resolve()}:{name}" if colon else name

@@ -1,0 +1,164 @@
+"""HTTP server of the lab, on the loopback address: runs, their reports, the board, leagues, heuristics."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from isolation.files.temp_folders import temporary_folder
+from reports.board.board_api import STATIC as BOARD_STATIC
+from reports.board.board_api import BoardApi
+from reports.board.board_processes import ROOM, Processes, ServerLimits
+from reports.board.request_guard import Guarded
+from reports.board.resources import Resources
+from reports.lab.framing import frame_of, lab_page
+from reports.lab.heuristic_pages import HeuristicPages
+from reports.lab.lab_answers import answer
+from reports.lab.opening_pages import OpeningPages
+from reports.lab.run_lines import RunLines
+from reports.lab.run_pages import RunPages
+from reports.lab.starting_runs import ExtensionPages, RunStarter
+from reports.pages.templates import STYLE
+
+LOOPBACK = "127.0.0.1"
+STATIC = Path(__file__).parent / "static"
+_FOR_TRIALS = ("experiments.analysis.quick_trial", "reports.analysis.quick_trial", "isolation.native.position")
+
+
+class LabServer(uvicorn.Server):
+    """Server of the lab at http://127.0.0.1:`port`. Questions are answered in parallel, in child processes.
+
+    Raises:
+        ValueError: something on the shelf cannot be used in another process.
+    """
+
+    def __init__(self, shelf: Resources, port: int, room: ServerLimits = ROOM) -> None:
+        folder = str(shelf.home) if shelf.home else ", ".join(map(str, shelf.runs))
+        tries = temporary_folder("try").path.resolve()
+        scratch = tries / "compiled"
+        scratch.mkdir()
+        self._processes = Processes(shelf, room, answer)
+        self._sandboxed = Processes(Resources(), room, answer, "sandboxed", str(tries), _FOR_TRIALS, str(scratch))
+        self._api = BoardApi(shelf, self._processes)
+        lines = RunLines()
+        self._runs = RunPages(shelf, self._processes, folder, lines)
+        starter = RunStarter(tries)
+        self._heuristics = HeuristicPages(
+            self._processes, self._sandboxed, shelf.home, tries, scratch, folder, starter, shelf, lines
+        )
+        self._extensions = ExtensionPages(shelf, starter)
+        self._folder = folder
+        # A client that stays connected without activity must not delay the server's end.
+        super().__init__(
+            uvicorn.Config(self._app(port), log_level="critical", access_log=False, timeout_graceful_shutdown=1)
+        )
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start listening, with a process ready for the first question."""
+        await super().startup(sockets)
+        self._processes.prepare()
+        self._runs.start()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Cancel all questions, end all streams and all processes that answer."""
+        self._api.cancel()
+        self._runs.close()
+        self._processes.close()
+        self._sandboxed.close()
+        await super().shutdown(sockets)
+
+    def _app(self, port: int) -> ASGIApp:
+        async def board(request: Request) -> Response:
+            return lab_page("board.html", frame_of(request, "board", self._folder), title="Board")
+
+        async def style(request: Request) -> Response:
+            return FileResponse(STYLE)
+
+        routes = [
+            *self._runs.routes(),
+            *self._heuristics.routes(),
+            *self._extensions.routes(),
+            *OpeningPages(self._api, self._folder).routes(),
+            Route("/board", board),
+            Route("/lab.css", style),
+            *self._api.routes(),
+            Mount("/lab", StaticFiles(directory=STATIC)),
+            Mount("/static", StaticFiles(directory=BOARD_STATIC)),
+        ]
+        return Guarded(Starlette(routes=routes), port)
+
+
+def serve(
+    shelf: Resources, port: int, announce: Callable[[str], None], path: str = "/", open_browser: bool = True
+) -> None:
+    """Serve the lab until Ctrl-C; port 0 takes any free one. `announce` is called with the address of the page `path`.
+
+    Raises:
+        ValueError: the port is taken.
+    """
+    with listen(port) as listener:
+        free = listener.getsockname()[1]
+        server = LabServer(shelf, free)
+        _show(f"http://{LOOPBACK}:{free}{path}", announce, open_browser)
+        server.run(sockets=[listener])
+
+
+@contextmanager
+def serve_in_background(
+    shelf: Resources, path: str, announce: Callable[[str], None], open_browser: bool = True
+) -> Iterator[Callable[[], None]]:
+    """Serve the lab during the context; yield a function that waits until the page is no longer needed."""
+    with listen(0) as listener:
+        port = listener.getsockname()[1]
+        server = LabServer(shelf, port)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        _show(f"http://{LOOPBACK}:{port}{path}", announce, open_browser)
+        try:
+            yield thread.join
+        finally:
+            server.should_exit = True
+            thread.join(timeout=5)
+
+
+def page_of_run(run: Path) -> str:
+    """Return the path of a run's page."""
+    return f"/runs/{quote(run.resolve().name)}"
+
+
+def listen(port: int) -> socket.socket:
+    """Open a socket on the loopback address.
+
+    Raises:
+        ValueError: the port is taken, or not permitted.
+    """
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((LOOPBACK, port))
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        raise ValueError(f"cannot use port {port}: {error.strerror}; --port 0 chooses a free one") from None
+    return listener
+
+
+def _show(address: str, announce: Callable[[str], None], open_browser: bool) -> None:
+    announce(address)
+    if open_browser:
+        opening = threading.Timer(0.5, webbrowser.open, [address])
+        opening.daemon = True
+        opening.start()

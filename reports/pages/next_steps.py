@@ -1,0 +1,105 @@
+"""What to do after a run: commands with their price."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from experiments.inference.contenders.baseline_comparison import Comparison
+from experiments.inference.contenders.sample_size import pairs_to_decide
+from experiments.record.run_directory import END, RunInfo, is_finished
+from experiments.statistics.run_results import RunResults
+from experiments.verdicts.contender_verdicts import Verdicts
+from isolation.checks.search_cost import Cost
+from isolation.shell import command
+from reports.text.cell_values import Points, Ratio, pluralise
+
+_DEAR = 1.2
+"""Cost per node relative to the baseline from which on a lead at equal cost is worth asking for."""
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """A step: its title, why, the command, what it costs, and for further openings the contender and their number."""
+
+    title: str
+    why: str
+    command: str
+    price: str = ""
+    contender: str = ""
+    pairs: int = 0
+
+
+def next_steps(findings: RunResults, verdicts: Verdicts | None, costs: Mapping[str, Cost]) -> list[NextStep]:
+    """Return the most useful steps after a single finished run; none for several runs or without contenders."""
+    if len(findings.sources) != 1 or verdicts is None or not verdicts.claims:
+        return []
+    info = findings.sources[0].info
+    if not is_finished(info.path):
+        return []
+    ranked = sorted(verdicts.claims, key=lambda claim: -claim.difference.estimate)
+    steps = [_cost_step(info, claim, costs) for claim in ranked if claim.verdict == "better"][:1]
+    return [step for step in (*steps, _decision_step(info, ranked), _games_step(info, ranked)) if step]
+
+
+def _cost_step(info: RunInfo, best: Comparison, costs: Mapping[str, Cost]) -> NextStep | None:
+    """Return the step to equal cost, if the best contender is slow."""
+    cost = costs.get(best.contender)
+    if cost is None or cost.times < _DEAR or info.requested.get("equal_cost"):
+        return None
+    words = ("tournament", info.path / "config.toml", "--equal-cost", "--out", f"{info.path}-equal-cost")
+    return NextStep(
+        "Compare at equal cost",
+        f"A node of {best.contender} costs {Ratio(cost.times).text} as much. Does its lead hold in equal time?",
+        command(*words),
+        _price(info, info.games),
+    )
+
+
+def _decision_step(info: RunInfo, ranked: list[Comparison]) -> NextStep | None:
+    """Return the step to more openings for the contender that needs fewest for a decision."""
+    requested = info.requested
+    if requested["format"] != "gauntlet" or requested.get("equal_cost") or requested.get("sprt"):
+        return None
+    open_claims = [
+        (pairs, claim)
+        for claim in ranked
+        if claim.verdict == "no significant difference" and not claim.plays_alike
+        if (pairs := pairs_to_decide(claim)) > claim.openings and pairs <= (info.population or pairs)
+    ]
+    if not open_claims:
+        return None
+    pairs, claim = min(open_claims, key=lambda pair: pair[0])
+    games = 4 * (pairs - claim.openings) * len(claim.opponents)  # contender and baseline, both sides
+    return NextStep(
+        f"Decide about {claim.contender}",
+        f"{Points(claim.estimate).text} points after {claim.openings:,} openings: as large a difference would probably "
+        f"be significant after {pairs:,}.",
+        command("tournament", "--extend", info.path, "--pairs", pairs, "--contender", claim.contender),
+        _price(info, games),
+        claim.contender,
+        pairs,
+    )
+
+
+def _games_step(info: RunInfo, ranked: list[Comparison]) -> NextStep:
+    best = ranked[0].contender
+    return NextStep(
+        f"See where {best} loses",
+        "The games that it lost, the shortest first.",
+        command("games", info.path, "--show", "shortest", "--where", f'lost_by == "{best}"'),
+    )
+
+
+def _price(info: RunInfo, games: int) -> str:
+    """Return how many games a step plays, and how long that takes at the speed of this run."""
+    played = f"{pluralise(games, 'game')}"
+    try:
+        ended = json.loads((info.path / END).read_text(encoding="utf-8"))["finished_at"]
+        taken = (datetime.fromisoformat(ended) - datetime.fromisoformat(info.created_at)).total_seconds()
+    except (OSError, ValueError, KeyError, TypeError):
+        return played
+    seconds = max(1.0, taken * games / max(1, info.games))
+    return f"{played}, {seconds:.0f} s" if seconds < 120 else f"{played}, {seconds / 60:.0f} min"

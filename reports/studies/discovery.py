@@ -1,0 +1,155 @@
+"""Tables and chart of `discover`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from experiments.discovery.archive import EDGES
+from experiments.discovery.campaign import CLIMBS, Campaign
+from experiments.discovery.finals import Finalist
+from experiments.discovery.kept_wins import NODES, REFERENCE
+from experiments.inference.cluster_intervals import Interval
+from reports.charts.chart import Panel, Plot, Series, fit_axis
+from reports.text.cell_values import Minutes, Points, Ratio, Share, estimate_of
+from reports.text.sections import Section
+
+_ROWS = 12
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the champion achieved on something held out, at equal cost.
+
+    Attributes:
+        judged_on: openings or positions, in words.
+        opponent: the agent compared with, and its limit in nodes.
+        nodes: that limit.
+        n: number of openings or positions.
+        difference: to the opponent: games won less games lost, or wins kept.
+        p_value: of no difference.
+    """
+
+    judged_on: str
+    opponent: str
+    nodes: int
+    n: int
+    difference: Interval
+    p_value: float
+
+    @property
+    def words(self) -> str:
+        """Whether it is better, worse, or neither significantly."""
+        return "better" if self.difference.low > 0 else "worse" if self.difference.high < 0 else "no difference"
+
+
+def discovery_sections(
+    campaign: Campaign, finalists: Sequence[Finalist], verdicts: Sequence[Verdict]
+) -> tuple[Section, ...]:
+    """Return the verdicts on the champion, the finalists, the archive, and how it grew."""
+    sections = (_verdicts(finalists, verdicts), _finalists(finalists), _archive(campaign), _growth(campaign))
+    return tuple(section for section in sections if section.rows)
+
+
+def progress_line(campaign: Campaign) -> str:
+    """Return a line about the last round."""
+    last = campaign.growth[-1]
+    return (
+        f"round {last.round}: {last.seconds / 60:.1f} processor minutes, {last.candidates:,} candidates, "
+        f"best {100 * last.train:.1f} % of wins kept, {100 * last.validation:.1f} % in validation"
+    )
+
+
+def growth_chart(campaign: Campaign) -> Plot | None:
+    """Plot the wins that the best program keeps over processor time; None before the second round."""
+    if len(campaign.growth) < 2:
+        return None
+    minutes = tuple(each.seconds / 60 for each in campaign.growth)
+    train = tuple(100 * each.train for each in campaign.growth)
+    validation = tuple(100 * each.validation for each in campaign.growth)
+    lines = (Series("training", "0", minutes, train), Series("validation", "1", minutes, validation))
+    panel = Panel(
+        "", lines, fit_axis("processor minutes", minutes), fit_axis("wins kept, per cent", (*train, *validation))
+    )
+    note = "Of the best program in training, at equal estimated cost. It was chosen by the training positions."
+    return Plot("Strength found over processor time", (panel,), note)
+
+
+def _verdicts(finalists: Sequence[Finalist], verdicts: Sequence[Verdict]) -> Section:
+    rows = tuple(
+        {
+            "against": verdict.opponent,
+            "nodes": verdict.nodes,
+            "judged_on": verdict.judged_on,
+            "n": verdict.n,
+            "difference": estimate_of(verdict.difference, Points),
+            "says": verdict.words,
+        }
+        for verdict in verdicts
+    )
+    games = [verdict for verdict in verdicts if verdict.judged_on == "games"]
+    ahead = [f"{verdict.opponent} at {verdict.nodes:,} nodes" for verdict in games if verdict.words == "better"]
+    name = str(finalists[0].file) if finalists else "nothing"
+    title = f"{name} is better than {', '.join(ahead)}." if ahead else f"{name}: significantly better than no opponent."
+    notes = (
+        "At equal cost: the champion gets as many nodes as take the opponent's time. Games: from held-out openings, "
+        "each played twice, games won less games lost. Positions: of the split screen, which nothing was learned from.",
+    )
+    return Section("discover", title, rows, notes)
+
+
+def _finalists(finalists: Sequence[Finalist]) -> Section:
+    rows = tuple(
+        {
+            "file": finalist.file.name,
+            "terms": len(finalist.found.program),
+            "train": Share(finalist.found.train),
+            "validation": Share(finalist.found.validation),
+            "cost": Ratio(finalist.cost),
+            "is_steady": finalist.is_steady,
+            "won": Share(finalist.won),
+        }
+        for finalist in finalists
+    )
+    notes = (
+        "Train, validation: wins kept at equal estimated cost. Cost: measured, a node over the opponent's. Won: "
+        "games against the opponent at equal cost from openings for fitting; they choose the champion, so its own is "
+        "too high.",
+    )
+    return Section("finalists", "Finalists, the champion first", rows, notes)
+
+
+def _archive(campaign: Campaign) -> Section:
+    ends = ["", *(f"{edge:g}" for edge in EDGES), ""]
+    rows = tuple(
+        {
+            "cost": f"{ends[index]}–{ends[index + 1]}".strip() if cell else "",
+            "programs": len(cell),
+            "train": Share(cell[0].train),
+            "validation": Share(cell[0].validation),
+            "terms": len(cell[0].program),
+        }
+        for index, cell in enumerate(campaign.archive.cells)
+        if cell
+    )
+    notes = (
+        f"The best program of each cost, in estimated nanoseconds a node: wins kept in solved positions, the mean at "
+        f"{NODES[0]} and {NODES[1]:,} nodes of a program that costs {REFERENCE:g} ns.",
+    )
+    return Section("archive", "Archive by cost", rows, notes)
+
+
+def _growth(campaign: Campaign) -> Section:
+    step = -(-len(campaign.growth) // _ROWS) or 1
+    rows = tuple(
+        {
+            "processor_time": Minutes(each.seconds / 60),
+            "climbs": CLIMBS * each.round,
+            "candidates": each.candidates,
+            "train": Share(each.train),
+            "validation": Share(each.validation),
+        }
+        for each in campaign.growth[::-step][::-1]
+    )
+    notes = ("Processor time of the search, climbs, programs tried, and the wins kept by the best in training.",)
+    return Section("growth", "How it grew", rows, notes)

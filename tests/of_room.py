@@ -1,0 +1,52 @@
+"""Print the test files of a room: those that import from it, and from no package above its own; if none, from any.
+
+    python tests/of_room.py isolation/search
+
+Which packages lie above which is in `pyproject.toml`, under `[tool.importlinter]`: a test of the command line belongs
+to `isolation_cli`, whatever else it imports.
+"""
+
+import ast
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+ROOT = TESTS.parent
+
+
+def heights() -> dict[str, int]:
+    """Return how high each package lies: a higher one may import from a lower one."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
+    return {name.strip(): -level for level, layer in enumerate(layers) for name in layer.split("|")}
+
+
+def imported(file: Path) -> Iterator[str]:
+    """Yield the modules that a test imports, and the names that it imports from them."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            module = "isolation_cli.main" if node.module == "cli" else node.module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def files_of(room: str) -> list[Path]:
+    """Return the test files of a room or package."""
+    levels = heights()
+    highest = {}
+    for file in sorted(TESTS.glob("test_*.py")):
+        names = list(imported(file))
+        if any(f"{name}.".startswith(f"{room}.") for name in names):
+            highest[file] = max(levels.get(name.partition(".")[0], -len(levels)) for name in names)
+    own = [file for file, level in highest.items() if level <= levels[room.partition(".")[0]]]
+    return own or list(highest)
+
+
+if __name__ == "__main__":
+    (asked,) = sys.argv[1:]
+    if not (ROOT / asked / "__init__.py").is_file():
+        sys.exit(f"{asked}: no such room; docs/contributing/modules.md lists them")
+    print(*(file.relative_to(ROOT) for file in files_of(asked.strip("/").replace("/", "."))))

@@ -1,0 +1,111 @@
+"""Discovery: programs print what the interpreter computes, campaigns repeat and resume, noise teaches nothing."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import knights_isolation as ki
+from experiments.discovery.campaign import Campaign, Question, run_campaign
+from experiments.discovery.interpreter import compiled_interpreter, parameters_of_program
+from experiments.discovery.kept_wins import parts_of
+from experiments.discovery.printing import estimated_cost, to_python
+from experiments.discovery.programs import Program, from_json, to_json
+from experiments.discovery.variation import mutated, random_program
+from isolation.compiling.compile_heuristic import sample_positions
+from isolation.loading.load_user_code import load_heuristic
+from isolation_cli.main import main
+
+
+def programs(count: int) -> list[Program]:
+    """Return random programs, each mutated some times."""
+    generator = np.random.default_rng(1)
+    made = []
+    for index in range(count):
+        program = random_program(generator)
+        for _ in range(index):
+            program = mutated(generator, program)
+        made.append(program)
+    return made
+
+
+def test_printed_python_is_what_the_interpreter_computes(tmp_path: Path) -> None:
+    """Weights have three digits, and no value is over a thousand: a billionth is rounding."""
+    boards = [board for board in sample_positions((7, 7), 30) if None not in board.locations]
+    for index, program in enumerate(programs(12)):
+        file = tmp_path / f"printed_{index}.py"
+        file.write_text(to_python(program, "Printed."))
+        score = load_heuristic(file, "score").value
+        interpreted = replace(compiled_interpreter((7, 7)), parameters=parameters_of_program(program))
+        for board in boards:
+            for number, player in enumerate(board.players):
+                assert interpreted.evaluate(board, number) == pytest.approx(score(board, player), rel=1e-9, abs=1e-9)
+
+
+def test_programs_survive_the_journal_and_cost_more_with_more_terms() -> None:
+    for program in programs(12):
+        assert from_json(to_json(program)) == program
+        assert estimated_cost(program[:1]) <= estimated_cost(program)
+
+
+def test_training_and_validation_share_no_orbit_and_nothing_with_the_split_screen() -> None:
+    first, train, validation = parts_of("6x6")
+    assert not set(train.orbit.tolist()) & set(validation.orbit.tolist())
+    assert set(first.orbit.tolist()) <= set(train.orbit.tolist())
+    assert {*train.split.tolist(), *validation.split.tolist()} == {"fit"}
+    assert len(train) > len(validation) > 0
+
+
+def test_impossible_requests_end_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "journal.jsonl").write_text("not a journal\n")
+    for words, why in (
+        (["--board", "5x5"], "no solved positions ship for 5x5: choose one of 6x6"),
+        (["--against", "ID:learned@nodes=5"], "leave out its limit"),
+        (["--against", "Random"], "must be a search by a heuristic"),
+        (["--out", str(tmp_path)], "is not the journal of a discovery"),
+    ):
+        result = CliRunner().invoke(main, ["discover", *words])
+        assert result.exit_code == 2
+        assert why in " ".join(result.output.split())
+
+
+def best_of(campaign: Campaign) -> list[Program]:
+    return [found.program for found in campaign.archive.all]
+
+
+@pytest.mark.slow
+def test_the_same_seed_finds_the_same_interrupted_or_not_and_by_any_number_of_processes(tmp_path: Path) -> None:
+    question = Question("6x6", seed=3)
+    whole = run_campaign(question, tmp_path / "whole.jsonl", 10, jobs=2, rounds=3)
+    journal = tmp_path / "parts.jsonl"
+    run_campaign(question, journal, 10, rounds=1)
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(lines[:4]) + lines[4][:20])  # killed in the midst of its first round
+    resumed = run_campaign(question, journal, 10, rounds=3)
+    assert best_of(resumed) == best_of(whole)
+    assert [each.train for each in resumed.growth] == [each.train for each in whole.growth]
+    assert whole.growth[-1].train > whole.growth[0].train
+
+
+@pytest.mark.slow
+def test_nothing_is_learned_from_labels_that_were_shuffled(tmp_path: Path) -> None:
+    shuffled = run_campaign(Question("6x6", is_shuffled=True), tmp_path / "shuffled.jsonl", 10, rounds=3)
+    validation = parts_of("6x6", True).validation
+    share = validation.keeps.mean()
+    best = max(shuffled.archive.all, key=lambda found: found.train)
+    error = (share * (1 - share) / len(validation)) ** 0.5
+    assert abs(best.validation - best.train) > 0
+    assert best.validation < share + 6 * error + 0.02
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("costs_measured")
+def test_what_is_found_beats_improved_on_held_out_openings(tmp_path: Path) -> None:
+    result = ki.discover(minutes=0.1, board="6x6", against="ID:improved", out=tmp_path, pairs=400, jobs=1)
+    games = [verdict for verdict in result.value.verdicts if verdict.judged_on == "games"]
+    assert any(verdict.words == "better" for verdict in games)
+    champion = result.value.finalists[0].file.read_text()
+    assert "Games against ID:improved at 1,000 nodes, equal cost: +" in champion
+    assert result.sections[0].title.endswith("nodes.")

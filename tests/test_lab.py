@@ -1,0 +1,245 @@
+"""The lab's server: the list of runs, pages of runs, leagues and heuristics, and what a trial may do."""
+
+import asyncio
+import json
+
+import pytest
+from board_server import request, serving
+from invented_runs import gauntlet, random_wins
+
+from experiments.record.run_directory import is_played_now
+from isolation import Board, solve
+from isolation.compiling import code_cache
+from reports.board.board_processes import Processes
+from reports.board.resources import Resources
+from reports.lab.lab_answers import FindingQuestion, TrialQuestion, answer
+from reports.lab.opening_pages import openings_of
+from reports.lab.own_files import own_heuristics
+from reports.lab.pooled_ratings import RatingQuestion, pools
+from reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
+from reports.lab.run_lines import RunLines, signature
+from reports.lab.thumbnails import thumbnail
+
+WRITES = """def score(game, player):
+    try:
+        open({path!r}, "w").close()
+    except PermissionError:
+        return 1.0
+    return 2.0
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    """Lines are kept in a folder of the test's own."""
+    monkeypatch.setattr("reports.lab.run_lines.folder", lambda: tmp_path)
+
+
+def found(lines, shelf):
+    """Read the finding of each run that waits for it; gives how many that were."""
+    waiting = lines.waiting()
+    for run, seen in waiting.items():
+        content = json.loads(answer(FindingQuestion(run=run.name), shelf).body)
+        lines.found(run, seen, content["finding"], content["bars"])
+    return len(waiting)
+
+
+def test_a_heuristic_s_verdicts_of_all_runs_are_listed(tmp_path):
+    gauntlet(40, random_wins({"Base": 0.4, "Good": 0.9})).write(tmp_path / "runs" / "first")
+    shelf, lines = Resources(home=tmp_path / "runs"), RunLines()
+    assert lines.of_heuristic("open", shelf) == []
+    assert found(lines, shelf) == 1
+    (one,) = lines.of_heuristic("open", shelf)
+    assert (one.run, one.agent, one.verdict) == ("first", "Good", "better")
+    assert lines.of_heuristic("nothing", shelf) == []
+
+
+def test_a_heuristic_is_rated_over_all_runs_of_one_board_and_limit(tmp_path):
+    for name, rate in (("first", 0.9), ("second", 0.2)):
+        run = gauntlet(60, random_wins({"Base": 0.5, name: rate}), contenders=(name,))
+        run.agents["Base"]["spec"] = "Base=ID:improved@nodes=1000"
+        run.agents[name]["spec"] = f"{name}=ID:mine.py:{name}@nodes=1000"
+        run.write(tmp_path / "runs" / name)
+    shelf, lines = Resources(home=tmp_path / "runs"), RunLines()
+    (pool,) = pools(lines.line(name, run) for name, run in shelf.named_runs().items())
+    assert (pool.board, pool.limit, sorted(pool.runs)) == ("7x7", "nodes=1000", ["first", "second"])
+    question = RatingQuestion(runs=list(pool.runs), limit=pool.limit)
+    ratings = json.loads(answer(question, shelf).body)["ratings"]
+    first, second, zero = (ratings[name] for name in ("mine.py:first", "mine.py:second", "improved"))
+    assert (zero["runs"], zero["elo"], first["runs"], first["games"]) == (2, "0", 1, 240)
+    assert (first["elo"][0], second["elo"][0]) == ("+", "−")
+
+
+def test_a_run_is_read_again_only_when_its_log_has_changed(tmp_path):
+    run = gauntlet(12, lambda agent, *_: 2 if agent == "Good" else 1, planned=400).write(tmp_path / "runs" / "first")
+    shelf = Resources(home=tmp_path / "runs")
+    lines = RunLines()
+    line = lines.line("first", run)
+    assert (line.question, line.finding, line.played, line.planned) == (
+        "Is Good better than Base on 7x7?", None, 96, 400,
+    )  # fmt: skip
+    assert found(lines, shelf) == 1
+    line = lines.line("first", run)
+    assert line.finding == "Good significantly beats Base"
+    assert [(bar[3], bar[0] > 0) for bar in line.bars] == [("better", True)]
+    again = RunLines()  # as another start of the lab does
+    assert again.line("first", run).finding == line.finding
+    assert found(again, shelf) == 0
+    part = next((run / "games").glob("*.parquet"))
+    part.write_bytes(part.read_bytes() + b"")
+    assert again.line("first", run).seen == signature(run) != line.seen
+    assert found(again, shelf) == 1
+
+
+def test_the_state_of_a_run_is_that_of_the_process_that_plays_it(tmp_path):
+    run = gauntlet(1, planned=99).write(tmp_path / "run")
+    lines = RunLines()
+    assert lines.line("run", run).state == "stopped"
+    (run / "lock").write_text("1")
+    assert is_played_now(run)
+    assert lines.line("run", run).state == "playing"
+    (run / "finished.json").write_text("{}")
+    assert lines.line("run", run).state == "finished"
+    (run / "run.json").write_text("{")
+    line = lines.line("run", run)
+    assert (line.state, "run.json: cannot be read" in line.question) == ("damaged", True)
+
+
+def test_runs_of_one_name_have_addresses_of_their_own(tmp_path):
+    paths = [gauntlet(1).write(tmp_path / folder / "run") for folder in ("a", "b")]
+    named = Resources(tuple(paths)).named_runs()
+    assert set(named) == {"run", "run~2"}
+    assert set(named.values()) == set(paths)
+
+
+def test_a_picture_of_many_intervals_is_thinned_out_and_stays_within_its_edges():
+    picture = thumbnail([(-60.0 + number, number, 70.0, "", "A") for number in range(100)])
+    assert len(picture.marks) <= 24
+    assert picture.span == 50
+    assert all(0 <= float(mark.low) <= float(mark.estimate) <= float(mark.high) <= 132 for mark in picture.marks)
+    assert thumbnail([(float("nan"), 0, 1, "", "A")]) is None
+
+
+def test_functions_of_files_are_listed_without_running_them(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        'raise SystemExit\ndef score(game, player):\n    """Says nothing."""\n    return 0\n'
+        "def helper(cells, size):\n    return 0\n"
+    )
+    (tmp_path / "broken.py").write_text("def score(game, player:\n")
+    (own,) = own_heuristics(tmp_path)
+    assert (own.reference, own.meaning) == ("mine.py:score", "Says nothing.")
+    assert own.source.startswith("def score")
+    assert own.source.endswith("return 0")
+
+
+def test_every_page_is_there_and_has_the_navigation(tmp_path):
+    home = tmp_path / "runs"
+    for name in ("first", "second"):
+        run = gauntlet(3).write(home / name)
+        (run / "finished.json").write_text("{}")
+    league = home / "first" / "league"
+    league.mkdir()
+    (league / "index.html").write_text(
+        '<!doctype html>\n<html lang="en">\n<head>\n</head>\n<body>\nRanking</body></html>'
+    )
+    (home / "second" / "analysis.html").write_text(
+        '<html lang="en">\n<head><title>Analysis of &lt;mine&gt;.py</title>\n</head>\n<body>\nVerdict</body>'
+    )
+    with serving(Resources(home=home)) as port:
+        for path, part in (
+            ("/", "Is Good better than Base"),
+            ("/", '<a href="/runs/second/analysis">Analysis of &lt;mine&gt;.py</a>'),
+            ("/runs/second/analysis", "Verdict"),
+            ("/runs/first", 'id="comparison"'),
+            ("/runs/first/report", 'id="comparison"'),
+            ("/board", 'id="board"'),
+            ("/openings?board=5x5", "c2 leaves navy the fewest refutations, 4 of 24"),
+            ("/diff?before=first&after=second", "are identical move by move"),
+            ("/class/first/index.html", "Ranking"),
+            ("/heuristics", "two_step_mobility"),
+            ("/heuristics/phased", "territory"),
+            ("/try?copy=improved", "def improved"),
+        ):
+            status, headers, text = request(port, path, cookie="theme=dark")
+            assert (status, part in text, 'aria-label="Pages"' in text) == (200, True, True), path
+            assert 'data-theme="dark"' in text
+            assert "frame-ancestors 'none'" in headers["content-security-policy"]
+            assert len(text) < 600_000
+        for path in (
+            "/runs/third",
+            "/runs/first/analysis",
+            "/class/first/..%2f..%2frun.json",
+            "/class/first/run.json",
+            "/heuristics/none",
+        ):
+            assert request(port, path)[0] == 404
+        assert request(port, "/", cookie="theme=<b>")[2].count("data-theme") == 0
+
+
+@pytest.mark.slow
+def test_a_trial_compiles_in_a_process_that_cannot_write_elsewhere(tmp_path):
+    scratch, outside = (tmp_path / "compiled").resolve(), tmp_path / "outside"
+    scratch.mkdir()
+    code_cache.copy_engine(scratch)
+    code = "def score(game, player):\n    return float(len(game.get_legal_moves(player)))\n"
+    (tmp_path / "counts.py").write_text(code)
+    (tmp_path / "writes.py").write_text(WRITES.format(path=str(outside)))
+    (tmp_path / "inside.py").write_text(WRITES.format(path=f"{scratch}/../outside"))
+
+    async def tried(name):
+        imports = ("experiments.analysis.quick_trial", "reports.analysis.quick_trial")
+        processes = Processes(Resources(), answer=answer, guard="sandboxed", folder=str(tmp_path), imports=imports,
+                              scratch=str(scratch))  # fmt: skip
+        try:
+            return json.loads((await processes.answer(TrialQuestion(heuristic=f"{tmp_path}/{name}:score"), "")).body)
+        finally:
+            processes.close()
+
+    assert asyncio.run(tried("counts.py"))["compiles"] == "yes"
+    for name in ("writes.py", "inside.py"):
+        assert asyncio.run(tried(name))["isSound"]
+        assert not outside.exists()
+
+
+@pytest.mark.slow
+def test_a_match_of_a_pasted_function_is_a_run_and_one_that_cannot_begin_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = "def score(game, player):\n    return float(len(game.get_legal_moves(player)))\n"
+    with serving(Resources(home=tmp_path / "runs")) as port:
+        failing = json.dumps({"source": f"raise ValueError\n{code}", "pairs": 1}).encode()
+        status, _, text = request(port, "/api/match", failing)
+        assert (status, "failed to import" in text) == (400, True)
+        assert list((tmp_path / "runs").iterdir()) == []
+        status, _, text = request(port, "/api/match", json.dumps({"source": code, "pairs": 1}).encode())
+        assert status == 200
+        page = ""
+        while 'id="comparison"' not in page:  # until the report takes the place of the live page
+            status, _, page = request(port, json.loads(text)["address"])
+            assert status == 200
+        assert "Tried" in page
+
+
+def test_puzzles_are_won_by_the_moves_that_the_solver_keeps_and_keep_their_solution(tmp_path):
+    shelf = Resources()
+    for number in (0, 5, 10**8):
+        asked = puzzle(PuzzleQuestion(number=number), shelf)
+        board = Board.from_moves(asked["moves"], asked["size"])
+        kept = solve(board).moves
+        assert (asked["keeping"], asked["legal"]) == (len(kept), len(board.legal_cells()))
+        assert asked["keeping"] < asked["legal"]
+        assert asked["number"] < asked["count"]
+        for move in board.legal_cells():
+            answer = judge_move(PuzzleAnswer(number=number, move=move), shelf)
+            assert answer == ({"keeps": True, "moves": list(kept)} if move in kept else {"keeps": False, "moves": []})
+    with pytest.raises(ValueError, match="illegal move"):
+        judge_move(PuzzleAnswer(number=0, move=asked["moves"][0]), shelf)
+
+
+def test_the_opening_of_a_board_is_told_by_its_solved_table():
+    openings = openings_of("7x7")
+    assert len(openings.refutations[24]) == 16
+    assert openings.finding == "Every first placement loses; d3 leaves navy the fewest refutations, 16 of 48"
+    assert openings.rule_holds == pytest.approx(2344 / 2352)
+    assert openings_of("4x7").finding == "Every first placement loses, each to 14 of 27 replies"
+    with pytest.raises(ValueError, match="9x11 is not solved"):
+        openings_of("9x11")

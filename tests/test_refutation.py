@@ -1,0 +1,77 @@
+"""Refutations: lines that beat an agent from won openings, checked move by move, and proofs that there are none."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import knights_isolation as ki
+from experiments.exact.refutation import MOST_POSITIONS, OpeningAnswer
+from experiments.roster import parse_agent
+from isolation import Board, solve
+from isolation.games.batch_moves import Positions, States, choose_moves
+from isolation.players.agents import Agent
+from isolation_cli.main import main
+
+SIZE, SPEC = "5x5", "ID:learned"
+
+
+def move_of(agent: Agent, moves: tuple[int, ...]) -> int:
+    return int(choose_moves(agent, Positions.of([moves], SIZE), np.ones(1, np.uint64)).cells[0])
+
+
+def is_beaten(agent: Agent, board: Board, side: int) -> bool:
+    """Whether some play of the opponent beats the agent, tried out without a solver."""
+    if not board.legal_cells():
+        return board.active_index == side - 1
+    if board.active_index == side - 1:
+        chosen = choose_moves(agent, States.of([board]), np.ones(1, np.uint64)).cells[0]
+        return is_beaten(agent, board.successor(int(chosen)), side)
+    return any(is_beaten(agent, board.successor(cell), side) for cell in board.legal_cells())
+
+
+@pytest.fixture(scope="module")
+def answers() -> list[OpeningAnswer]:
+    (found,) = ki.refute(SPEC, board=SIZE, limits=["nodes=300"], openings=30, jobs=1).value
+    return found
+
+
+@pytest.mark.slow
+def test_every_line_is_a_game_that_the_agent_loses_by_its_own_moves(answers: list[OpeningAnswer]) -> None:
+    agent = parse_agent(f"{SPEC}@nodes=300")
+    refuted = [answer for answer in answers if answer.line]
+    assert refuted
+    for answer in refuted:
+        assert answer.line[:2] == answer.opening
+        board = Board.from_moves(answer.line, SIZE)
+        assert (len(board.legal_cells()), board.active_index) == (0, answer.side - 1)
+        before, after = (Board.from_moves(answer.line[: answer.error_ply + plies], SIZE) for plies in (0, 1))
+        assert (solve(before).winner, solve(after).winner) == (answer.side, 3 - answer.side)
+        for ply in range(answer.side + 1, len(answer.line), 2):
+            assert move_of(agent, answer.line[:ply]) == answer.line[ply]
+
+
+@pytest.mark.slow
+def test_what_is_held_nobody_beats(answers: list[OpeningAnswer]) -> None:
+    agent = parse_agent(f"{SPEC}@nodes=300")
+    held = sorted((answer for answer in answers if answer.is_held), key=lambda answer: answer.positions)
+    assert len(held) > 3
+    for answer in held[:3]:
+        assert not is_beaten(agent, Board.from_moves(answer.opening, SIZE), answer.side)
+        assert solve(Board.from_moves(answer.opening, SIZE)).winner == answer.side
+        assert answer.positions <= MOST_POSITIONS
+
+
+@pytest.mark.slow
+def test_the_command_shows_the_share_held_and_the_shortest_refutation() -> None:
+    words = ["refute", SPEC, "--board", SIZE, "--limit", "nodes=300", "--openings", "20", "--jobs", "1"]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0
+    assert "throws the win away" in result.output
+    assert "isolation replay --moves" in result.output
+
+
+def test_what_cannot_be_refuted_is_said_in_one_line() -> None:
+    chance = CliRunner().invoke(main, ["refute", "random"])
+    assert (chance.exit_code, "leaves something to chance" in chance.output) == (2, True)
+    large = CliRunner().invoke(main, ["refute", "ID:improved", "--board", "9x11"])
+    assert (large.exit_code, "up to 64 cells" in large.output) == (2, True)
