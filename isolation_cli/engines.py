@@ -46,7 +46,8 @@ def compiled_code(clear: bool) -> None:
     """Show the folder of compiled code and its size."""
     from isolation.compiling import code_cache
 
-    click.echo(f"{code_cache.folder()}: {len(code_cache.files())} files, {code_cache.size() / 1e6:.1f} MB")
+    sizes = code_cache.file_sizes()
+    click.echo(f"{code_cache.folder()}: {len(sizes)} files, {sum(sizes) / 1e6:.1f} MB")
     if clear:
         code_cache.clear()
         click.echo("Cleared.")

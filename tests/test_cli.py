@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -203,6 +204,18 @@ def test_the_cache_says_where_it_is_and_is_cleared(tmp_path, monkeypatch):
     assert f"{tmp_path}: 1 files" in run("cache").output
     run("cache", "--clear")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("arguments", [(), ("--clear",)])
+def test_the_cache_is_shown_and_cleared_while_another_process_writes_into_it(arguments, tmp_path, monkeypatch):
+    from isolation.compiling import code_cache
+
+    monkeypatch.setattr(code_cache, "folder", lambda: tmp_path)
+    with ThreadPoolExecutor() as pool:
+        paths = [tmp_path / f"{number % 7}" / "heuristic.py" for number in range(500)]
+        writing = pool.submit(lambda: [code_cache.write(path, "x = 1\n") for path in paths])
+        while not writing.done():
+            assert run("cache", *arguments).exit_code == 0
 
 
 @pytest.mark.slow

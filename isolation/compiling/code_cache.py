@@ -12,7 +12,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -52,20 +52,24 @@ def folder() -> Path:
     return temporary_folder("cache").path
 
 
-def files() -> list[Path]:
-    """Every file in the folder."""
-    return [path for path in folder().rglob("*") if path.is_file()]
-
-
-def size() -> int:
-    """Bytes in the folder."""
-    return sum(path.stat().st_size for path in files())
+def file_sizes() -> list[int]:
+    """Bytes of every file in the folder, but of those that other processes take away meanwhile."""
+    sizes = []
+    for path, _, names in os.walk(folder()):
+        for name in names:
+            with suppress(FileNotFoundError):
+                sizes.append(os.stat(os.path.join(path, name)).st_size)
+    return sizes
 
 
 def clear() -> None:
-    """Delete all compiled code."""
-    for path in folder().iterdir():
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    """Delete all compiled code; folders that other processes write into meanwhile stay."""
+    for path, _, names in os.walk(folder(), topdown=False):
+        for name in names:
+            Path(path, name).unlink(missing_ok=True)
+        if path != str(folder()):
+            with suppress(OSError):
+                os.rmdir(path)
 
 
 def engine_sources() -> list[Path]:
@@ -116,7 +120,7 @@ def copy_engine(target: Path) -> None:
     for part in ("kernels", "no heuristic"):
         name = fingerprint(part)
         if (folder() / name).is_dir() and not (target / name).exists():
-            shutil.copytree(folder() / name, target / name)
+            shutil.copytree(folder() / name, target / name, ignore=shutil.ignore_patterns(".*"))
 
 
 def share_engine(target: Path) -> None:
