@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from reports.studies.discovery import Verdict
 
 _BASELINE = "ID:improved"
+_SECONDS_OF_A_PAGE = 10.0
+"""Between two pages of a search that goes on."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,8 @@ def discover(
 
     Programs are fitted to solved positions of the split `fit`, two thirds of them for training. The best five are
     written as Python files and play against the opponent; the champion alone is judged, by games from held-out openings
-    and on the split `screen`. The same call resumes, or repeats the answer.
+    and on the split `screen`. The same call resumes, or repeats the answer. The page `analysis.html` in the folder is
+    written while the search goes on, and lists verdicts in the end; the lab lists it.
 
     Args:
         minutes: processor minutes of the search; a longer search continues a shorter one.
@@ -72,17 +76,25 @@ def discover(
     from experiments.discovery.campaign import Question, run_campaign
     from experiments.discovery.finals import FINALISTS, hold_finals, write_found
     from experiments.record.run_directory import HOME
+    from reports.analysis.discovery_page import write_discovery_page
     from reports.studies.discovery import discovery_sections, progress_line
 
     opponent = _checked(agent_spec(against), board)
     folder = (Path(out) if out else HOME / f"discover-{board}-seed{seed}").resolve()
-    campaign = run_campaign(
-        Question(board, seed), folder / "journal.jsonl", minutes, jobs=jobs,
-        show=lambda campaign: show(progress_line(campaign)),
-    )  # fmt: skip
+    next_page = 0.0
+
+    def after_round(campaign: Campaign) -> None:
+        nonlocal next_page
+        show(progress_line(campaign))
+        if time.monotonic() >= next_page:
+            write_discovery_page(campaign, folder, board)
+            next_page = time.monotonic() + _SECONDS_OF_A_PAGE
+
+    campaign = run_campaign(Question(board, seed), folder / "journal.jsonl", minutes, jobs=jobs, show=after_round)
     held = hold_finals(finalists(campaign.archive, FINALISTS), opponent, board, folder, seed, jobs)
     verdicts = _judged(held[0].spec, opponent, board, pairs, seed, jobs)
     write_found(held[0].found, held[0].file, [_evidence(verdict) for verdict in verdicts])
+    write_discovery_page(campaign, folder, board, held, verdicts)
     found = Discovery(tuple(held), verdicts, campaign)
     return Result(found, discovery_sections(campaign, held, verdicts), partial(_draw, campaign))
 

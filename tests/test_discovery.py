@@ -8,15 +8,16 @@ import pytest
 from click.testing import CliRunner
 
 import knights_isolation as ki
-from experiments.discovery.campaign import Campaign, Question, run_campaign
+from experiments.discovery.campaign import Campaign, Growth, Question, run_campaign
 from experiments.discovery.interpreter import compiled_interpreter, parameters_of_program
-from experiments.discovery.kept_wins import parts_of
+from experiments.discovery.kept_wins import Found, parts_of
 from experiments.discovery.printing import estimated_cost, to_python
 from experiments.discovery.programs import Program, from_json, to_json
 from experiments.discovery.variation import mutated, random_program
 from isolation.compiling.compile_heuristic import sample_positions
 from isolation.loading.load_user_code import load_heuristic
 from isolation_cli.main import main
+from reports.analysis.discovery_page import write_discovery_page
 
 
 def programs(count: int) -> list[Program]:
@@ -89,6 +90,19 @@ def test_the_same_seed_finds_the_same_interrupted_or_not_and_by_any_number_of_pr
     assert whole.growth[-1].train > whole.growth[0].train
 
 
+def test_the_page_of_a_search_shows_what_it_has_found_before_there_is_a_verdict(tmp_path: Path) -> None:
+    campaign = Campaign(growth=[Growth(1, 30.0, 320, 0.8, 0.7), Growth(2, 60.0, 640, 0.85, 0.815)])
+    for number, program in enumerate(programs(6)):
+        campaign.archive.add(Found(program, 9.0 + 4 * number, 0.8 + number / 100, 0.7 + number / 100, 40))
+    page = write_discovery_page(campaign, tmp_path, "6x6").read_text()
+    assert "The search goes on." in page
+    assert "640 candidates in 1.0 processor minutes" in page
+    assert "In validation 70.0 % of wins kept became 81.5 %" in page
+    assert "6 programs of all costs; the best in training costs 29 ns a node" in page
+    assert page.count('<svg class="plot"') == 2
+    assert "The champion" not in page
+
+
 @pytest.mark.slow
 def test_nothing_is_learned_from_labels_that_were_shuffled(tmp_path: Path) -> None:
     shuffled = run_campaign(Question("6x6", is_shuffled=True), tmp_path / "shuffled.jsonl", 10, rounds=3)
@@ -109,3 +123,6 @@ def test_what_is_found_beats_improved_on_held_out_openings(tmp_path: Path) -> No
     champion = result.value.finalists[0].file.read_text()
     assert "Games against ID:improved at 1,000 nodes, equal cost: +" in champion
     assert result.sections[0].title.endswith("nodes.")
+    page = (tmp_path / "analysis.html").read_text()
+    assert result.sections[0].title in page
+    assert "def score(game, player):" in page

@@ -145,8 +145,14 @@ def test_every_page_is_there_and_has_the_navigation(tmp_path):
     (home / "second" / "analysis.html").write_text(
         '<html lang="en">\n<head><title>Analysis of &lt;mine&gt;.py</title>\n</head>\n<body>\nVerdict</body>'
     )
+    (home / "discover").mkdir()
+    (home / "discover" / "analysis.html").write_text(
+        '<html lang="en">\n<head><title>Discovery</title>\n</head>\n<body>\nArchive</body>'
+    )
     with serving(Resources(home=home)) as port:
         for path, part in (
+            ("/", '<a href="/runs/discover/analysis">Discovery</a>'),
+            ("/runs/discover/analysis", "Archive"),
             ("/", "Is Good better than Base"),
             ("/", '<a href="/runs/second/analysis">Analysis of &lt;mine&gt;.py</a>'),
             ("/runs/second/analysis", "Verdict"),

@@ -1,4 +1,4 @@
-"""Pages of analyses, each kept in a run that was played for it."""
+"""Pages of analyses and discoveries: each is kept in a run that was played for it, or in a folder of its own."""
 
 from __future__ import annotations
 
@@ -15,24 +15,32 @@ _HEAD = 2000
 
 @dataclass(frozen=True)
 class KeptPage:
-    """The page of an analysis: the name of its run, its title, and when it was written, in seconds since 1970."""
+    """A page: the name of its run or folder, its title, and when it was written, in seconds since 1970."""
 
     run: str
     title: str
     written: float
 
 
-def kept_pages(runs: Mapping[str, Path]) -> list[KeptPage]:
-    """Return the pages that are kept in some runs, the latest first; those that cannot be read are left out."""
+def kept_pages(folders: Mapping[str, Path]) -> list[KeptPage]:
+    """Return the pages that are kept in some folders, the latest first; those that cannot be read are left out."""
     found = []
-    for name, run in runs.items():
+    for name, folder in folders.items():
         try:
-            with (run / PAGE).open(encoding="utf-8") as file:
+            with (folder / PAGE).open(encoding="utf-8") as file:
                 head = file.read(_HEAD)
-            found.append(KeptPage(name, _title(head) or name, (run / PAGE).stat().st_mtime))
+            found.append(KeptPage(name, _title(head) or name, (folder / PAGE).stat().st_mtime))
         except (OSError, ValueError):
             continue
     return sorted(found, key=lambda page: page.written, reverse=True)
+
+
+def with_pages(runs: Mapping[str, Path], home: Path | None) -> dict[str, Path]:
+    """Return the runs by name, and the folders of `home` that are no runs and hold a page."""
+    pages = sorted(home.glob(f"*/{PAGE}")) if home else []
+    known = {run.resolve() for run in runs.values()}
+    others = {page.parent.name: page.parent for page in pages if page.parent.resolve() not in known}
+    return {**others, **runs}
 
 
 def _title(head: str) -> str:

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from experiments.record.run_directory import is_finished
-from reports.analysis.kept_pages import PAGE, kept_pages
+from reports.analysis.kept_pages import PAGE, kept_pages, with_pages
 from reports.board.board_processes import Processes
 from reports.board.request_models import parse
 from reports.board.resources import Resources, run_of
@@ -113,7 +113,7 @@ class RunPages:
         is_archive = "archive" in request.query_params
         hidden = [run for run in runs if run.line.name in names]
         runs = hidden if is_archive else [run for run in runs if run not in hidden]
-        kept = await asyncio.to_thread(kept_pages, self._shelf.named_runs())
+        kept = await asyncio.to_thread(lambda: kept_pages(self._with_pages()))
         analyses = [ShownAnalysis(page.title, f"/runs/{quote(page.run)}/analysis", page.run, _date_of(page.written))
                     for page in kept if (page.run in names) == is_archive]  # fmt: skip
         self._is_read.set()
@@ -196,15 +196,17 @@ class RunPages:
         return framed(self._reports[key], frame)
 
     async def _analysis(self, request: Request) -> Response:
-        """Return the page of an analysis that was kept in a run."""
+        """Return the page of an analysis or a discovery."""
         frame = frame_of(request, "runs", self._folder)
-        name, run = self._named(request)
+        name = request.path_params["run"]
         try:
-            if run is None:
-                raise OSError
-            return framed(await asyncio.to_thread((run / PAGE).read_text, "utf-8"), frame)
-        except (OSError, ValueError):
-            return problem_page(frame, 404, "No such analysis", f"There is no page of an analysis in a run {name}.")
+            folder = await asyncio.to_thread(lambda: self._with_pages()[name])
+            return framed(await asyncio.to_thread((folder / PAGE).read_text, "utf-8"), frame)
+        except (KeyError, OSError, ValueError):
+            return problem_page(frame, 404, "No such analysis", f"There is no page of an analysis in {name}.")
+
+    def _with_pages(self) -> dict[str, Path]:
+        return with_pages(self._shelf.named_runs(), self._shelf.home)
 
     async def _events(self, request: Request) -> Response:
         name, run = self._named(request)

@@ -124,7 +124,7 @@ def report_page(findings: RunResults) -> str:
         search=search_section(findings, measure_effort(findings)),
         agents=agents_section(findings),
         accuracy=None if decisions is None else accuracy_sections(accuracies(decisions))[0],
-        accuracy_by_ply=None if decisions is None else _drawn(line_plots.accuracy_by_ply(decisions), "accuracy"),
+        accuracy_by_ply=None if decisions is None else draw_plot(line_plots.accuracy_by_ply(decisions), "accuracy"),
         runs=[_run_facts(findings, number) for number in range(len(findings.sources))],
         reproduce=command("report", *(source.info.path for source in findings.sources)),
         script=script,
@@ -150,10 +150,10 @@ def _charts(
     scatter = line_plots.strength_by_cost(findings, verdicts, costs, best_games) if verdicts else None
     return {
         "forest": interval_rows.forest(findings, verdicts) if verdicts else None,
-        "scatter": _drawn(scatter, "cost"),
-        "running": _drawn(running(findings, nearest_to_decision(findings, verdicts)), "running"),
+        "scatter": draw_plot(scatter, "cost"),
+        "running": draw_plot(running(findings, nearest_to_decision(findings, verdicts)), "running"),
         "differences": coloured_tables.differences(findings, leads, links.by_opponent, ratings),
-        "limits": _drawn(line_plots.limits_chart([findings]), "limits"),
+        "limits": draw_plot(line_plots.limits_chart([findings]), "limits"),
         "games": links.games,
         "ladder": interval_rows.ladder(ratings),
         "calibration": coloured_tables.calibration(findings),
@@ -171,7 +171,7 @@ def _best(verdicts: Verdicts | None) -> str:
     return max(claims, key=lambda claim: claim.difference.estimate).contender if claims else ""
 
 
-def _drawn(plot: Plot | None, key: str) -> DrawnPlot | None:
+def draw_plot(plot: Plot | None, key: str) -> DrawnPlot | None:
     """Return a plot with its panels as SVG; matplotlib is only loaded if there is something to draw."""
     if plot is None:
         return None

@@ -193,7 +193,7 @@ def _draw_plot(plot: Plot) -> Figure:
 
 
 def _draw_series(axes: Axes, series: Series) -> Line2D:
-    colour, is_faint = COLOURS[colour_of(series.role)], series.role == "other"
+    colour, is_faint, is_points = COLOURS[colour_of(series.role)], series.role == "other", series.form == "points"
     if series.form == "steps":
         (line,) = axes.step(series.x, series.y, "--", where="post", color=COLOURS["ink"], linewidth=1, zorder=1)
         return line
@@ -204,9 +204,9 @@ def _draw_series(axes: Axes, series: Series) -> Line2D:
     (line,) = axes.plot(
         series.x,
         series.y,
-        linestyle="none" if series.form == "points" else ":" if series.role == "chance" else "-",
-        marker="" if is_faint or (series.form == "band" and len(series.x) > 30) else "o",
-        markersize=6 if series.form == "points" else 4,
+        linestyle="none" if is_points else ":" if series.role == "chance" else "-",
+        marker="" if (is_faint and not is_points) or (series.form == "band" and len(series.x) > 30) else "o",
+        markersize=6 if is_points else 4,
         color=colour,
         linewidth=1 if is_faint else 1.6,
         alpha=0.5 if is_faint else 1,

@@ -10,8 +10,8 @@ from experiments.discovery.campaign import CLIMBS, Campaign
 from experiments.discovery.finals import Finalist
 from experiments.discovery.kept_wins import NODES, REFERENCE
 from experiments.inference.cluster_intervals import Interval
-from reports.charts.chart import Panel, Plot, Series, fit_axis
-from reports.text.cell_values import Minutes, Points, Ratio, Share, estimate_of
+from reports.charts.chart import Panel, Plot, Row, RowChart, Series, fit_axis, signed
+from reports.text.cell_values import Minutes, Points, Ratio, Share, estimate_of, pluralise
 from reports.text.sections import Section
 
 _ROWS = 12
@@ -72,7 +72,61 @@ def growth_chart(campaign: Campaign) -> Plot | None:
         "", lines, fit_axis("processor minutes", minutes), fit_axis("wins kept, per cent", (*train, *validation))
     )
     note = "Of the best program in training, at equal estimated cost. It was chosen by the training positions."
-    return Plot("Strength found over processor time", (panel,), note)
+    first, last = validation[0], validation[-1]
+    return Plot(f"In validation {first:.1f} % of wins kept became {last:.1f} % in {_time(minutes[-1])}", (panel,), note)
+
+
+def archive_chart(campaign: Campaign) -> Plot | None:
+    """Plot the wins kept in validation by the cost of all programs in the archive, the best of each cost named."""
+    best = [cell[0] for cell in campaign.archive.cells if cell]
+    others = [found for cell in campaign.archive.cells for found in cell[1:]]
+    if len(best) < 2:
+        return None
+    named = [
+        Series(pluralise(len(found.program), "term"), "0", (found.cost,), (100 * found.validation,), form="points")
+        for found in best
+    ]
+    cloud = Series(
+        "", "other", tuple(found.cost for found in others), tuple(100 * found.validation for found in others),
+        form="points",
+    )  # fmt: skip
+    everything = [*best, *others]
+    x = fit_axis("estimated nanoseconds a node", [found.cost for found in everything])
+    y = fit_axis("wins kept in validation, per cent", [100 * found.validation for found in everything])
+    leader = max(best, key=lambda found: found.train)
+    title = f"{len(everything)} programs of all costs; the best in training costs {leader.cost:.0f} ns a node"
+    note = "With a name: the best of each class of cost in training. Grey: others that were kept, to be varied further."
+    return Plot(title, (Panel("Archive", (cloud, *named) if others else tuple(named), x, y),), note)
+
+
+def verdict_chart(verdicts: Sequence[Verdict]) -> RowChart:
+    """Return what the champion achieved against each opponent on held-out openings and positions."""
+    rows = tuple(
+        Row(
+            f"{verdict.opponent}, {verdict.nodes:,} nodes, {verdict.judged_on}",
+            verdict.words if verdict.words in ("better", "worse") else "",
+            100 * verdict.difference.estimate,
+            100 * verdict.difference.low,
+            100 * verdict.difference.high,
+            Points(verdict.difference.estimate).text,
+        )
+        for verdict in verdicts
+    )
+    ends = [end for row in rows for end in (row.low, row.high)]
+    note = "95 % intervals, each by itself, at equal cost. Games: won less lost. Positions: wins kept."
+    return RowChart("The champion", rows, fit_axis("difference in percentage points", [0.0, *ends], signed), 0.0, note)
+
+
+def verdict_title(finalists: Sequence[Finalist], verdicts: Sequence[Verdict]) -> str:
+    """Say in a sentence which opponents the champion beats."""
+    games = [verdict for verdict in verdicts if verdict.judged_on == "games"]
+    ahead = [f"{verdict.opponent} at {verdict.nodes:,} nodes" for verdict in games if verdict.words == "better"]
+    name = str(finalists[0].file.name) if finalists else "nothing"
+    return f"{name} is better than {', '.join(ahead)}." if ahead else f"{name}: significantly better than no opponent."
+
+
+def _time(minutes: float) -> str:
+    return f"{minutes:.1f} processor minutes"
 
 
 def _verdicts(finalists: Sequence[Finalist], verdicts: Sequence[Verdict]) -> Section:
@@ -87,10 +141,7 @@ def _verdicts(finalists: Sequence[Finalist], verdicts: Sequence[Verdict]) -> Sec
         }
         for verdict in verdicts
     )
-    games = [verdict for verdict in verdicts if verdict.judged_on == "games"]
-    ahead = [f"{verdict.opponent} at {verdict.nodes:,} nodes" for verdict in games if verdict.words == "better"]
-    name = str(finalists[0].file) if finalists else "nothing"
-    title = f"{name} is better than {', '.join(ahead)}." if ahead else f"{name}: significantly better than no opponent."
+    title = verdict_title(finalists, verdicts)
     notes = (
         "At equal cost: the champion gets as many nodes as take the opponent's time. Games: from held-out openings, "
         "each played twice, games won less games lost. Positions: of the split screen, which nothing was learned from.",
