@@ -7,11 +7,10 @@ them.
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from isolation.lazy_imports import LazyPackage
+from isolation.shadows import refuse_shadows
 
 if TYPE_CHECKING:
     from experiments.exact.accuracy import accuracies, run_decisions
@@ -91,13 +90,5 @@ _HOMES = {
     "verdict_frame": "experiments.verdicts.frames",
 }
 
-
-def _refuse_shadow() -> None:
-    """Raise an error if a user's file shadows the package `heuristics`."""
-    spec, home = find_spec("heuristics"), Path(__file__).resolve().parents[1]
-    if spec is not None and spec.origin and Path(spec.origin).resolve().parents[1] != home:
-        raise ImportError(f"{spec.origin} shadows the toolkit's package of that name: rename it")
-
-
-_refuse_shadow()
+refuse_shadows("heuristics")
 sys.modules[__name__].__class__ = LazyPackage

@@ -6,7 +6,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-PACKAGES = ("isolation", "heuristics", "experiments", "reports")
+PACKAGES = ("isolation", "heuristics", "experiments", "reports", "knights_isolation")
 
 
 def run() -> None:

@@ -15,6 +15,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from isolation.lazy_imports import LazyPackage
+from isolation.shadows import refuse_shadows
 
 if TYPE_CHECKING:
     from experiments.evaluation.evaluation import Evaluation
@@ -165,4 +166,5 @@ _HOMES = {
     "tune": "knights_isolation.learning",
 }
 
+refuse_shadows("reports", "experiments", "heuristics")
 sys.modules[__name__].__class__ = LazyPackage

@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from isolation.lazy_imports import LazyPackage
+from isolation.shadows import refuse_shadows
 
 if TYPE_CHECKING:
     from reports.pages.board_images import to_image
@@ -48,4 +49,5 @@ _HOMES = {
     "write_report": "reports.pages.report_page",
 }
 
+refuse_shadows("experiments", "heuristics")
 sys.modules[__name__].__class__ = LazyPackage

@@ -270,7 +270,7 @@ def test_what_is_written_is_told(folder: Path) -> None:
     assert result.output == "Wrote a.html\n"
 
 
-@pytest.mark.parametrize("name", ["reports.py", "heuristics/__init__.py"])
+@pytest.mark.parametrize("name", ["reports.py", "heuristics/__init__.py", "knights_isolation.py"])
 def test_a_file_that_hides_a_package_of_the_toolkit_is_named(tmp_path, name):
     file = tmp_path / name
     file.parent.mkdir(exist_ok=True)
