@@ -86,7 +86,8 @@ class RunLines:
         if known is None or known.seen != seen:
             fresh = _read(name, run, seen)
             # A run that goes on keeps the finding of its games so far until there is a newer one.
-            known = replace(fresh, finding=known.finding, bars=known.bars) if known and fresh.agents else fresh
+            has_finding = known is not None and known.played > 0 and bool(fresh.agents)
+            known = replace(fresh, finding=known.finding, bars=known.bars) if known and has_finding else fresh
             self._waiting[run] = seen
         self._known[run] = known
         return replace(known, name=name, state=_state(run, known))

@@ -1,8 +1,10 @@
 // The analysis board: connects its parts, and starts with the game in its address.
 
+import { wireClock } from "./clock.js";
 import { wireExact } from "./exact.js";
 import { wireExchange } from "./exchange.js";
 import { wireExplorer } from "./explorer.js";
+import { wireHeading } from "./heading.js";
 import { wireMoves } from "./moves.js";
 import { wireNewGame } from "./newgame.js";
 import { offerAgents, wireOpponent } from "./opponent.js";
@@ -28,7 +30,7 @@ async function copyLink() {
 
 const PARTS = [
   wirePosition, wireMoves, wireReview, wireValues, wireExact, wireExplorer, wireOpponent, wireRuns, wireSetup,
-  wireExchange, wireScores, wireNewGame,
+  wireExchange, wireScores, wireNewGame, wireClock, wireHeading,
 ];
 const fragment = location.hash; // read before anything is shown, which replaces the address by its own link
 for (const wire of PARTS) wire();

@@ -1,6 +1,6 @@
 // The winner under perfect play: in words, on the board, and as a line of moves to the end.
 
-import { cellName } from "./game.js";
+import { cellName, clause } from "./game.js";
 import { isPlaying } from "./opponent.js";
 import { askedPosition, complain, find, lineButtons, pause, show, state, waiting, whenMoved, whenShown } from "./page.js";
 import { playerNames } from "./position.js";
@@ -57,7 +57,7 @@ function describe() {
   const names = (cells) => cells.map((cell) => cellName(cell, node.position.columns)).join(" ");
   if (winner === null) return "Not solved within the time limit.";
   return [
-    `${playerNames()[winner - 1]} wins under perfect play`,
+    `${clause(playerNames()[winner - 1], "wins")} under perfect play`,
     moves.length ? `, with ${names(moves)}` : "",
     undecided.length ? ` (not solved within the time limit: ${names(undecided)})` : "",
     line.length > 1 ? ", as in the line below." : ".",

@@ -1,6 +1,6 @@
 // Import and export of games and positions: by pasting, from files, to the clipboard, and to files.
 
-import { complain, counted, currentLine, fill, find, revealBoard, state, whenMoved } from "./page.js";
+import { complain, counted, currentLine, fill, find, revealBoard, show, state, whenMoved } from "./page.js";
 import { playerNames } from "./position.js";
 import { ask } from "./server.js";
 import { startGame, startNew } from "./starting.js";
@@ -33,7 +33,8 @@ async function takeIn() {
 /** Report what could not be parsed. The board keeps its game, without the note that it was imported. */
 function refuse(error) {
   find("imported-part").hidden = true;
-  if (find("title").textContent === heading) find("title").textContent = "";
+  if (state.title === heading) state.title = "";
+  show();
   complain(error, "import-state");
 }
 
@@ -47,7 +48,7 @@ function nameOf({ title, game }) {
 
 function open({ title, setup, moves, game }) {
   if (game) return startGame(game, null);
-  heading = `${title}.`;
+  heading = title;
   startNew(addMoves(makeRoot(setup), moves).at(-1), heading);
   revealBoard();
 }

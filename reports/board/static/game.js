@@ -47,10 +47,20 @@ export function winner(position) {
   return legalCells(position).length ? null : 3 - position.turn;
 }
 
+/** The name of the person who plays against an agent. */
+export const YOU = "You";
+
+/** A name and its verb; the person at the board is “You”. */
+export function clause(name, verb) {
+  return name === YOU ? `${name} ${verb === "has" ? "have" : verb.slice(0, -1)}` : `${name} ${verb}`;
+}
+
 /** The side to move or the winner, in a sentence. */
 export function standing(position, names) {
   const won = winner(position);
-  return won ? `${names[won - 1]} has won: ${names[2 - won]} has no move.` : `${names[position.turn - 1]} to move.`;
+  if (!won) return `${names[position.turn - 1]} to move.`;
+  const loser = clause(names[2 - won], "has");
+  return `${clause(names[won - 1], "has")} won: ${names[2 - won] === YOU ? loser.toLowerCase() : loser} no move.`;
 }
 
 /** The letters of a column: a, b, …, z, aa, … */

@@ -1,5 +1,6 @@
-// The dialog of a new game: opponent, side and board in one place.
+// The dialog of a new game: opponent, side, board and time in one place.
 
+import { setClock } from "./clock.js";
 import { fill, find, state } from "./page.js";
 import { letPlay, setAgent } from "./opponent.js";
 import { startEmpty } from "./starting.js";
@@ -14,6 +15,7 @@ const OPPONENTS = [
   ["chosen", "the agent chosen under Opponent"],
 ];
 const SIZES = ["5x5", "6x6", "7x7", "8x8", "9x11"];
+const MINUTES = [["", "without a clock"], ["1", "1 minute for all my moves"], ...["3", "5", "10"].map((many) => [many, `${many} minutes for all my moves`])];
 
 function open() {
   const { size } = pathTo(state.node)[0].setup;
@@ -27,8 +29,14 @@ function start() {
   find("new-game").close();
   if (opponent && opponent !== "chosen") setAgent(...opponent.split(" "));
   for (const player of [1, 2]) find(`plays-${player}`).checked = Boolean(opponent) && player !== side;
+  setClock(opponent ? Number(find("new-time").value) : 0);
   startEmpty(find("new-size").value);
   letPlay();
+}
+
+/** Against nobody there are neither sides nor a clock. */
+function shape() {
+  for (const id of ["new-side", "new-time"]) find(id).disabled = !find("new-opponent").value;
 }
 
 export function wireNewGame() {
@@ -36,6 +44,7 @@ export function wireNewGame() {
   find("new").onclick = open;
   find("new-start").onclick = start;
   find("new-cancel").onclick = () => find("new-game").close();
-  find("new-opponent").onchange = () => { find("new-side").disabled = !find("new-opponent").value; };
-  find("new-side").disabled = true;
+  fill(find("new-time"), MINUTES);
+  find("new-opponent").onchange = shape;
+  shape();
 }

@@ -21,6 +21,15 @@ export function agentOf(player) {
   return find(`plays-${player}`).checked ? spec() : "";
 }
 
+/** The name of the agent that plays for a player, as in runs; empty if a person does. */
+export function agentNameOf(player) {
+  if (!agentOf(player)) return "";
+  const kind = find("agent-kind").value, heuristic = find("agent-heuristic").value;
+  if (kind.startsWith("own:")) return kind.slice(4);
+  const words = searches(kind) ? [kind, ...(heuristic === "playouts" ? [] : heuristic.split("_"))] : [kind];
+  return words.map((word) => word[0].toUpperCase() + word.slice(1)).join("_");
+}
+
 /** Whether a person plays against an agent, and has not asked for values or exact results. */
 export function isPlaying() {
   const isGame = Boolean(agentOf(1)) !== Boolean(agentOf(2)) && legalCells(state.node.position).length > 0;

@@ -7,12 +7,13 @@ import { addMove, addMoves, lineThrough, makeRoot, question } from "./tree.js";
 export const find = (id) => document.getElementById(id);
 
 /**
- * State of the page: the current node; the loaded game, its source and its nodes; the position being edited; and how to
+ * State of the page: the current node; the title; the loaded game, its source and its nodes; the position being edited; and how to
  * undo the last action, `within` the tree of a root if it can only be undone there. Other parts keep state that only
  * they need.
  */
 export const state = {
   node: makeRoot({ size: "7x7" }),
+  title: "",
   game: null,
   source: null,
   logged: [],

@@ -3,8 +3,9 @@
 import { drawArrow, knight, make, showBoard } from "./board.js";
 import { letDrag } from "./dragging.js";
 import { exactHere } from "./exact.js";
-import { cellName, legalCells, standing, winner } from "./game.js";
-import { agentOf } from "./opponent.js";
+import { clockOf } from "./clock.js";
+import { cellName, clause, legalCells, standing, winner, YOU } from "./game.js";
+import { agentNameOf, agentOf } from "./opponent.js";
 import { choose, find, state, whenShown } from "./page.js";
 import { keptBefore } from "./reviewing.js";
 import { editCell, editedPosition } from "./setup.js";
@@ -37,7 +38,7 @@ function showWinner(wins) {
   const bar = find("win-bar");
   bar.hidden = !wins;
   bar.dataset.winner = String(wins ?? "");
-  bar.textContent = wins ? `${playerNames()[wins - 1]} wins under perfect play` : "";
+  bar.textContent = wins ? `${clause(playerNames()[wins - 1], "wins")} under perfect play` : "";
 }
 
 function describe(node) {
@@ -46,18 +47,19 @@ function describe(node) {
   return before + standing(node.position, playerNames());
 }
 
-/** Names of the players: from the loaded game, from the agent that plays for them, or their numbers. */
+/** Names of the players: from the loaded game, those of agents and of the person against them, or their numbers. */
 export function playerNames() {
-  return [1, 2].map((player) => state.game?.agents[player - 1] ?? (agentOf(player) || `Player ${player}`));
+  const nameOf = (player) => agentNameOf(player) || (agentOf(3 - player) ? YOU : `Player ${player}`);
+  return [1, 2].map((player) => state.game?.agents[player - 1] ?? nameOf(player));
 }
 
 function seat(player, name) {
   const { position } = state.node, won = winner(position);
-  const doing = won ? (won === player ? "has won" : "") : position.turn === player ? "to move" : "";
-  const told = name === `Player ${player}` ? name : `Player ${player}: ${name}`;
+  const doing = won ? (won === player ? "won" : "") : position.turn === player ? "to move" : "";
   const isActive = Boolean(doing) && !state.editing;
   const place = make("p", { className: isActive ? "seat active" : "seat", "data-seat": player },
-    knight(player), make("span", {}, told), make("span", { className: "doing" }, isActive ? doing : ""));
+    knight(player), make("span", {}, name), make("span", { className: "doing" }, isActive ? doing : ""));
+  if (clockOf(player)) place.append(make("span", { className: "clock", role: "timer" }, clockOf(player)));
   if (isActive && !won && position.knights[player - 1] === null) place.classList.add("in-hand");
   return place;
 }

@@ -1,7 +1,7 @@
 // The review of a game on the page: its progress, its mistakes one by one, and a new try at each.
 
 import { make, oneStop } from "./board.js";
-import { cellName } from "./game.js";
+import { cellName, clause } from "./game.js";
 import { complain, currentLine, find, goTo, refill, show, state, whenChosen, whenShown } from "./page.js";
 import { playerNames } from "./position.js";
 import { describeMistake, describeReview, mistakesOf, solveLine, throwsAway, winsKept } from "./review.js";
@@ -78,7 +78,7 @@ function drawStrip() {
   find("strip").hidden = find("strip-legend").hidden = !plies.length;
   refill("strip", plies.map((ply) => {
     const { winner } = review.answers.get(ply), isTurn = review.mistakes.includes(ply), node = review.line[ply];
-    const told = winner ? `${playerNames()[winner - 1]} wins under perfect play` : "not solved";
+    const told = winner ? `${clause(playerNames()[winner - 1], "wins")} under perfect play` : "not solved";
     const button = make("button", { type: "button", className: `wins-${winner ?? "nobody"}${isTurn ? " turn" : ""}` });
     button.title = `Before ply ${ply}: ${told}${isTurn ? "; the move throws the win away" : ""}`;
     button.setAttribute("aria-label", button.title);
@@ -117,7 +117,7 @@ function tryAgain() {
   const mistake = mistakeShown();
   trying = mistake;
   const mover = playerNames()[mistake.parent.position.turn - 1];
-  say(mistake.parent, `${mover} has a winning position: which move keeps the win?`);
+  say(mistake.parent, `${clause(mover, "has")} a winning position: which move keeps the win?`);
 }
 
 /** Show a node with a message about it. */

@@ -28,7 +28,7 @@ export function editCell(cell) {
 
 function toggle() {
   if (state.editing) {
-    return startNew(makeRoot({ ...state.editing, turn: Number(find("turn").value) }), "A position set up here.");
+    return startNew(makeRoot({ ...state.editing, turn: Number(find("turn").value) }), "A position set up here");
   }
   const { position } = state.node;
   const visited = [...position.visited].filter((cell) => !position.knights.includes(cell)).sort((a, b) => a - b);
@@ -50,7 +50,7 @@ function emptyBoard() {
     const { rows, columns } = parseSize(find("size").value);
     const size = `${rows}x${columns}`;
     find("problem").textContent = "";
-    if (!state.editing) return startNew(makeRoot({ size }), "A new game.");
+    if (!state.editing) return startNew(makeRoot({ size }), "A new game");
     state.editing = { size, visited: [], knights: [null, null] };
     show();
   } catch (error) {

@@ -10,7 +10,7 @@ const IMPORTED = "imported"; // the key under which the browser keeps a game unt
 
 /** Start with a node of another tree. The previous game can be restored. */
 export function startNew(node, title) {
-  const { node: before, game, source, logged } = state, review = reviewShown(), titleBefore = find("title").textContent;
+  const { node: before, title: titleBefore, game, source, logged } = state, review = reviewShown();
   const root = pathTo(before)[0];
   const { visited = [], knights = [null, null] } = root.setup;
   const isWorthKeeping = root.children.length || visited.length || knights.some((cell) => cell !== null);
@@ -27,14 +27,13 @@ export function startNew(node, title) {
     };
   }
   setReview(null);
-  Object.assign(state, { game: null, source: null, logged: [], editing: null });
-  find("title").textContent = title;
+  Object.assign(state, { title, game: null, source: null, logged: [], editing: null });
   goTo(node);
 }
 
 /** Start with an empty board. */
 export function startEmpty(size) {
-  startNew(makeRoot({ size }), "A new game.");
+  startNew(makeRoot({ size }), "A new game");
 }
 
 /** Start with a game from the server. */
@@ -64,7 +63,7 @@ export async function openLink(fragment) {
     const { root, ply, source } = fromLink(fragment);
     const game = source ? await loggedGame(source) : importedBefore(root);
     if (!game) {
-      startNew(nodeAt(root, ply), fragment ? "A position from a link." : "A new game.");
+      startNew(nodeAt(root, ply), fragment ? "A position from a link" : "A new game");
     } else {
       const begun = game.size === root.setup.size ? root : makeRoot({ size: game.size });
       const nodes = attach(begun, game);
@@ -76,7 +75,7 @@ export async function openLink(fragment) {
     }
     find("size").value = pathTo(state.node)[0].setup.size;
   } catch (error) {
-    startNew(makeRoot({ size: "7x7" }), "A new game.");
+    startNew(makeRoot({ size: "7x7" }), "A new game");
     complain(new Error(`The link does not contain a valid position. ${error.message}`));
   }
 }

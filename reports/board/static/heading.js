@@ -1,0 +1,30 @@
+// The heading of the board: what is going on in the game, or how it ended.
+
+import { winner, YOU } from "./game.js";
+import { counted, find, state, whenShown } from "./page.js";
+import { playerNames } from "./position.js";
+import { reviewShown } from "./reviewing.js";
+
+function heading() {
+  const { node, game, title } = state, names = playerNames();
+  if (game || !names.includes(YOU)) return title || "Board";
+  const won = winner(node.position), rival = names.find((name) => name !== YOU);
+  if (!won) return names[node.position.turn - 1] === YOU ? `Your move against ${rival}` : `${rival} is to move`;
+  const told = names[won - 1] === YOU ? `You beat ${rival}` : `${rival} beat you`;
+  return `${told} in ${counted(node.ply, "move")}${reviewed(node)}`;
+}
+
+/** What the review of a finished game found, for its heading. */
+function reviewed(node) {
+  const review = reviewShown();
+  if (review?.line.at(-1) !== node) return "";
+  const { length } = review.mistakes;
+  return length ? `, with ${counted(length, "win")} thrown away` : ", without a mistake";
+}
+
+export function wireHeading() {
+  whenShown(() => {
+    const text = heading();
+    if (find("title").textContent !== text) find("title").textContent = text;
+  });
+}
