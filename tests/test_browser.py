@@ -430,6 +430,60 @@ def test_a_new_game_is_chosen_in_one_place_and_back_takes_a_whole_turn_back(visi
     expect(page.locator("#standing")).to_contain_text("Ply 1: ")
 
 
+def test_a_game_against_an_agent_names_both_and_its_heading_tells_how_it_ended(visit, address):
+    page = visit(f"{address}#board=2x3&moves=a0")
+    page.locator("#agent-kind").select_option("perfect")
+    page.locator("#plays-1").check()
+    expect(page.locator("#seats .seat")).to_have_text(["Perfect", "Youto move"])
+    expect(page.get_by_role("heading", level=1)).to_have_text("Your move against Perfect")
+    play(page, "c1")
+    expect(page.locator("#standing")).to_have_text("Ply 2: c1. You have won: Perfect has no move.")
+    expect(page.get_by_role("heading", level=1)).to_have_text("You beat Perfect in 2 moves")
+    page.get_by_role("button", name="Review this game").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("You beat Perfect in 2 moves, without a mistake")
+    expect(page.locator("#review-state")).to_have_text("Flawless: no mistakes in 2 moves. You kept 1 of 1 wins.")
+
+
+def test_a_person_who_plays_with_a_clock_loses_when_it_runs_out(visit, address):
+    page = visit(address)
+    page.clock.install()
+    page.locator("#agent-kind").select_option("first")
+    page.get_by_role("button", name="New game").click()
+    expect(page.locator("#new-time")).to_be_disabled()
+    page.locator("#new-opponent").select_option("chosen")
+    page.locator("#new-time").select_option("3")
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("timer")).to_have_text("3:00")
+    page.clock.run_for(30_000)
+    expect(page.get_by_role("timer")).to_have_text("2:30")
+    page.clock.run_for(150_000)
+    expect(page.get_by_role("heading", level=1)).to_have_text("You have lost on time")
+    expect(page.get_by_role("timer")).to_have_count(0)
+    expect(page.locator("#plays-2")).not_to_be_checked()
+
+
+def test_in_landscape_everything_to_play_with_is_on_the_first_screen(visit, address):
+    page = visit(f"{address}#moves=d3,a2", viewport={"width": 844, "height": 390})
+    expect(page.locator("#standing")).to_contain_text("Ply 2")
+    for part in ("#board", "#seats", "#standing", "#back", "#new"):
+        expect(page.locator(part)).to_be_in_viewport(ratio=1)
+
+
+def test_an_empty_board_has_no_dots_and_trails_have_the_colours_of_their_owners(visit, address):
+    dot = """cell => {
+      const { content, display } = getComputedStyle(cell, "::after");
+      return content !== "none" && display !== "none";
+    }"""
+    page = visit(address)
+    expect(page.locator("#board button")).to_have_count(49)
+    assert not any(page.locator("#board button").nth(index).evaluate(dot) for index in range(49))
+    play(page, "d3", "a2", "c1", "b0")
+    colour = "cell => getComputedStyle(cell).backgroundColor"
+    trails = {name: cell(page, name).evaluate(colour) for name in ("d3", "a2", "g6")}
+    assert len(set(trails.values())) == 3
+    assert all(cell(page, name).evaluate(dot) for name in legal_names(page))
+
+
 def test_the_perfect_player_answers_with_what_it_has_proven(board):
     board.locator("#agent-kind").select_option("perfect")
     expect(board.locator("#agent-limit")).to_be_hidden()
@@ -704,7 +758,7 @@ def test_a_link_holds_the_run_and_its_game_with_variations_and_a_reload_loses_no
     replay = replay_of_run(run, 0)
     names = [cell_name(move, 5) for move in replay.moves]
     load(board, 0)
-    expect(board.locator("#seats .seat")).to_have_text(["Player 1: ID_Improvedto move", "Player 2: Random"])
+    expect(board.locator("#seats .seat")).to_have_text(["ID_Improvedto move", "Random"])
     for ply in (1, 2, 3):
         board.locator("#forward").click()
         expect(board.locator("#standing")).to_contain_text(f"Ply {ply}: ")
@@ -860,8 +914,8 @@ def test_what_cannot_be_exported_or_read_is_said_where_it_was_asked_for(visit, a
         page.locator("#forward").click()
         expect(page.locator("#export-state")).to_have_text("")
     for text, message, heading in (
-        ("d3,a2", "", "Imported moves."),
-        ("hello", "cannot read 'hello': expected moves", ""),
+        ("d3,a2", "", "Imported moves"),
+        ("hello", "cannot read 'hello': expected moves", "Board"),
     ):
         page.locator("#import-text").fill(text)
         page.get_by_role("button", name="Import", exact=True).click()
@@ -1077,7 +1131,7 @@ def test_a_run_that_is_played_is_shown_and_fits_the_screen(visit, tmp_path, view
         expect(page.locator("#end")).to_be_hidden()
         (path / "finished.json").write_text("{}")
         page.get_by_role("link", name="The run has ended: its report").click()
-        expect(page.locator("#comparison h2")).to_contain_text("beat")
+        expect(page.get_by_role("heading", level=1)).to_contain_text("beat")
 
 
 # The pages of a class
@@ -1158,7 +1212,7 @@ def test_runs_are_listed_with_their_findings_filtered_and_compared(visit, lab):
     expect(page.get_by_role("heading", name="Results of agents in both runs")).to_be_visible()
     page.go_back()
     page.locator(".run[data-name='first']").get_by_role("link").click()
-    expect(page.locator("#comparison h2")).to_contain_text("beats Base")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("beats Base")
     page.get_by_label("Pages").get_by_role("link", name="Board").click()
     expect(page.locator("#board button")).to_have_count(49)
     page.go_back()

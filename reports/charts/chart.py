@@ -10,7 +10,9 @@ from typing import Literal
 Form = Literal["line", "band", "points", "steps"]
 COLOURS = 6
 """Number of lines of a plot with colours of their own; the others are grey."""
-_TICKS = 6
+_FEWEST_TICKS, _MOST_TICKS = 4, 7
+_STEPS = (1.0, 0.5, 0.2, 2.0, 0.25)
+"""Distances of ticks, as multiples of the power of ten below the length of the axis, the roundest first."""
 
 
 @dataclass(frozen=True)
@@ -200,16 +202,18 @@ def fit_axis(
 
 
 def round_ticks(low: float, high: float) -> list[float]:
-    """Return at most six round numbers between two others.
+    """Return four to seven round numbers between two others, or as nearly so many as there are.
 
     >>> round_ticks(-7.2, 9.1)
-    [-5.0, 0.0, 5.0]
+    [-5.0, -2.5, 0.0, 2.5, 5.0, 7.5]
     """
-    raw = (high - low) / _TICKS
-    power = 10.0 ** math.floor(math.log10(raw))
-    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw)
-    first = math.ceil(low / step)
-    return [round(step * number, 10) for number in range(first, math.floor(high / step) + 1)]
+    power = 10.0 ** math.floor(math.log10(high - low))
+    choices = [_multiples(low, high, factor * power) for factor in _STEPS]
+    return min(choices, key=lambda ticks: max(_FEWEST_TICKS - len(ticks), len(ticks) - _MOST_TICKS, 0))
+
+
+def _multiples(low: float, high: float, step: float) -> list[float]:
+    return [round(step * number, 10) for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
 def strength(value: float, strongest: float) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from markupsafe import escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
@@ -48,8 +49,8 @@ def lab_page(name: str, frame: Frame, status: int = 200, **values: object) -> Re
     return HTMLResponse(page_template(name).render(frame=frame, **values), status)
 
 
-def framed(page: str, frame: Frame) -> Response:
-    """Return a page that is complete by itself with the lab's navigation.
+def framed(page: str, frame: Frame, crumb: str = "") -> Response:
+    """Return a page that is complete by itself with the lab's navigation, and above its heading the name of its run.
 
     Its own policy becomes that of the response, which also permits the navigation's script and requests to the lab.
     """
@@ -63,6 +64,9 @@ def framed(page: str, frame: Frame) -> Response:
     page = page.replace('<html lang="en">', f'<html lang="en"{theme}>', 1)
     page = page.replace("</head>", '<script type="module" src="/lab/frame.js"></script>\n</head>', 1)
     page = page.replace("<body>", f"<body>\n{page_template('frame.html').render(frame=frame)}", 1)
+    if crumb:
+        above = f'<p class="crumb"><a href="/">Runs</a> / {escape(crumb)}</p>'
+        page = page.replace('<main id="main">', f'<main id="main">\n{above}', 1)
     return HTMLResponse(page, headers={"content-security-policy": f"{policy}; frame-ancestors 'none'"})
 
 

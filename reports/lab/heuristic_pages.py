@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import inspect
 import json
-import re
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,6 +26,7 @@ from reports.board.board_processes import Processes
 from reports.board.request_models import parse
 from reports.board.resources import Resources
 from reports.lab.framing import frame_of, lab_page, problem_page
+from reports.lab.kept_trials import keep_trial, read_trial
 from reports.lab.lab_answers import TrialQuestion
 from reports.lab.own_files import OwnHeuristic, heuristics_of, own_heuristics
 from reports.lab.pooled_ratings import Pool, RatingQuestion, pools
@@ -90,7 +90,6 @@ class HeuristicPages:
         self._tries = tries
         self._scratch = scratch
         self._folder = folder
-        self._trials: dict[str, dict[str, Any]] = {}
         self._starter = starter
         self._shelf = shelf
         self._lines = lines
@@ -120,7 +119,7 @@ class HeuristicPages:
         )
 
     def _with_trials(self, listed: list[OwnHeuristic]) -> list[tuple[OwnHeuristic, str, dict[str, Any] | None]]:
-        return [(one, quote(one.reference), self._trials.get(_key(one))) for one in listed]
+        return [(one, quote(one.reference), read_trial(one)) for one in listed]
 
     async def _rate(self, request: Request) -> Response:
         """Return the rating of each heuristic in the pool of runs in which it played most, as they are now."""
@@ -165,7 +164,7 @@ class HeuristicPages:
             title=name,
             shown=shown,
             is_own=":" in name,
-            trial=self._trials.get(_key(shown)),
+            trial=read_trial(shown),
             others=others,
             usual=_USUAL if name != _USUAL else _USUAL_OTHER,
             in_runs=in_runs,
@@ -194,29 +193,29 @@ class HeuristicPages:
     async def _trial(self, request: Request) -> Response:
         try:
             trying = parse(Trying, await request.body())
-            reference, key = self._reference(trying)
+            reference, tried = self._reference(trying)
         except ValueError as error:
             return JSONResponse({"error": str(error)}, status_code=400)
         processes = self._sandboxed if ":" in reference else self._processes
         await asyncio.to_thread(copy_engine, self._scratch)
         answer = await processes.answer(TrialQuestion(heuristic=reference), request.headers.get("x-page", ""))
         if answer.status == 200:
-            self._trials[key] = json.loads(answer.body)
+            await asyncio.to_thread(keep_trial, tried, answer.body)
         return Response(answer.body, answer.status, media_type="application/json")
 
-    def _reference(self, trying: Trying) -> tuple[str, str]:
-        """Return NAME or FILE:FUNCTION of what is to be tried, and the key under which the result is kept.
+    def _reference(self, trying: Trying) -> tuple[str, OwnHeuristic]:
+        """Return NAME or FILE:FUNCTION of what is to be tried, and the heuristic.
 
         Raises:
             ValueError: there is no such heuristic, or not exactly one in the source.
         """
         if trying.source:
             saved, shown = self._saved(trying.source)
-            return f"{saved}:{shown.reference.rpartition(':')[2]}", _key(shown)
+            return f"{saved}:{shown.reference.rpartition(':')[2]}", shown
         found = self._found(trying.heuristic)
         if found is None:
             raise ValueError(f"there is no heuristic {trying.heuristic!r} here")
-        return resolved(found.reference), _key(found)
+        return resolved(found.reference), found
 
     def _saved(self, source: str) -> tuple[Path, OwnHeuristic]:
         """Save a pasted source; return its file and its heuristic, the last one if there are several.
@@ -283,7 +282,3 @@ def _formula(composite: Composite) -> str:
         lines.append(f"until {until:.0%} of the cells are visited:" if until < 1 else "then:" if lines else "always:")
         lines += [f"    {weight:+g} × {getattr(part, '__name__', part)}" for weight, part in parts]
     return "\n".join(lines)
-
-
-def _key(shown: OwnHeuristic) -> str:
-    return hashlib.sha256(re.sub(r"\s+$", "", shown.source).encode() + shown.reference.encode()).hexdigest()

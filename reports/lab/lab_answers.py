@@ -64,14 +64,13 @@ def finding(question: FindingQuestion, shelf: Resources) -> dict[str, Any]:
     """
     from experiments.statistics.run_results import load_findings
     from experiments.verdicts.contender_verdicts import judge
-    from reports.pages.report_page import headline
-    from reports.text.wording import finding_sentence
+    from reports.pages.report_page import finding_of
 
     results = load_findings([run_of(shelf, question.run)])
     verdicts = judge(results) if results.baseline is not None else None
+    sentence = finding_of(results, verdicts)
     if verdicts is None:
-        return {"finding": headline(results, None)[0], "bars": _rates(results)}
-    sentence, *_ = finding_sentence(verdicts).removesuffix(".").split("; ")
+        return {"finding": sentence, "bars": _rates(results)}
     bars = [
         [
             100 * claim.difference.low,

@@ -193,7 +193,7 @@ class RunPages:
             if len(self._reports) >= _REPORTS_KEPT:
                 self._reports.pop(next(iter(self._reports)))
             self._reports[key] = json.loads(answer.body)["page"]
-        return framed(self._reports[key], frame)
+        return framed(self._reports[key], frame, ", ".join(names))
 
     async def _analysis(self, request: Request) -> Response:
         """Return the page of an analysis or a discovery."""
@@ -201,7 +201,7 @@ class RunPages:
         name = request.path_params["run"]
         try:
             folder = await asyncio.to_thread(lambda: self._with_pages()[name])
-            return framed(await asyncio.to_thread((folder / PAGE).read_text, "utf-8"), frame)
+            return framed(await asyncio.to_thread((folder / PAGE).read_text, "utf-8"), frame, name)
         except (KeyError, OSError, ValueError):
             return problem_page(frame, 404, "No such analysis", f"There is no page of an analysis in {name}.")
 
@@ -224,7 +224,7 @@ class RunPages:
         content = json.loads(answer.body)
         if answer.status != 200:
             return problem_page(frame, 409, f"{before} and {after}", content["error"])
-        return framed(content["page"], frame)
+        return framed(content["page"], frame, f"{before}, {after}")
 
     # Leagues
 

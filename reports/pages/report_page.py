@@ -48,7 +48,7 @@ from reports.tables.summary import (
 )
 from reports.text.cell_values import Points, Share, estimate_of, pluralise
 from reports.text.sections import Section
-from reports.text.wording import control_sentence, forfeit_sentences
+from reports.text.wording import control_sentence, finding_sentence, forfeit_sentences
 
 _MORE_COLUMNS = ["better against all", "heterogeneity p", "openings"]
 """Columns of the verdicts that are moved to a second table, since the first would be wider than a page."""
@@ -102,11 +102,12 @@ def report_page(findings: RunResults) -> str:
     decisions = _decisions(findings)
     rated = rate(findings)
     ratings, superiority = rating_sections(findings, ratings=rated)
+    title = finding_of(findings, verdicts)
     script, script_hash = script_of("report.js")
     return page_template("report.html").render(
-        title=_title(findings),
+        title=title,
         facts=_facts(findings),
-        headline=headline(findings, verdicts),
+        headline=[sentence for sentence in headline(findings, verdicts) if sentence.rstrip(".") != title],
         first_sentences=1 + len(_warnings(findings)),
         steps=next_steps(findings, verdicts, costs),
         titles=titles_of(findings, verdicts, costs, ratings),
@@ -180,6 +181,13 @@ def draw_plot(plot: Plot | None, key: str) -> DrawnPlot | None:
     is_small = len(plot.panels) > 1
     svgs = (inline_svg(panel, f"{key}-{number}", is_small=is_small) for number, panel in enumerate(plot.panels))
     return DrawnPlot(plot, tuple(svgs))
+
+
+def finding_of(findings: RunResults, verdicts: Verdicts | None) -> str:
+    """Return what a run found in a clause: the heading of its report, and its line in a list of runs."""
+    if verdicts is None or read_contest(findings):
+        return _judgement(findings, verdicts)[0].rstrip(".")
+    return finding_sentence(verdicts).rstrip(".").partition("; ")[0]
 
 
 def headline(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
@@ -318,7 +326,7 @@ def _limits(findings: RunResults) -> list[str]:
     return list(dict.fromkeys(text for text in texts if text))
 
 
-def _title(findings: RunResults) -> str:
+def _design(findings: RunResults) -> str:
     formats = dict.fromkeys(source.info.requested["format"] for source in findings.sources)
     boards = dict.fromkeys(source.info.requested["board"] for source in findings.sources)
     return f"{' and '.join(formats).capitalize()} on {' and '.join(boards)}"
@@ -331,11 +339,13 @@ def _facts(findings: RunResults) -> list[tuple[str, str]]:
         limits = [*limits[:_FEW_LIMITS], f"{len(limits) - _FEW_LIMITS} others"]
     openings = dict.fromkeys(source.info.requested["openings"] for source in findings.sources)
     return [
+        ("Design", _design(findings)),
         ("Games", f"{games:,}" if games == planned else f"{games:,} of {planned:,} planned"),
         ("Agents", f"{len(findings.pairs.agents)}"),
         ("Openings", f"{findings.games['opening_id'].nunique():,}, {' and '.join(openings)}"),
         ("Limit", " and ".join(limits) or "none"),
         ("Census", "yes" if findings.is_census else "no"),
+        ("Forfeits", f"{sum(row['games'] for row in forfeits_section(findings).rows):,}"),
         ("Played", ", ".join(dict.fromkeys(source.info.created_at[:10] for source in findings.sources))),
     ]
 

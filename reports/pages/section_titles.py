@@ -10,7 +10,7 @@ from experiments.verdicts.contender_verdicts import Verdicts
 from isolation.checks.search_cost import Cost
 from reports.text.cell_values import Ratio, Share, join_names
 from reports.text.sections import Section
-from reports.text.wording import finding_title, opponents_title
+from reports.text.wording import opponents_title
 
 
 def titles_of(
@@ -18,7 +18,7 @@ def titles_of(
 ) -> dict[str, str]:
     """Return titles by the keys of their sections; sections without a finding keep their default title."""
     titles = {
-        "comparison": finding_title(verdicts) if verdicts else "",
+        "comparison": f"Difference from {verdicts.baseline}" if verdicts and verdicts.claims else "",
         "opponents": opponents_title(verdicts),
         "sides": _sides(findings),
         "ratings": _ratings(ratings),

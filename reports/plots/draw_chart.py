@@ -54,7 +54,8 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
         axes.axhline(panel.level, color=COLOURS["soft"], linewidth=0.8)
     for number, series in enumerate(panel.series):
         _draw_series(axes, series).set_gid(f"series-{number}")
-    name_points(axes, [series for series in panel.series if series.form == "points" and series.name])
+    points = [series for series in panel.series if series.form == "points" and series.name]
+    name_points(axes, points, [series for series in panel.series if series.form == "steps"])
 
 
 def colour_of(role: str) -> str:

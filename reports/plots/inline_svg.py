@@ -13,7 +13,7 @@ from reports.plots.style import COLOURS, new_figure, style, to_svg
 
 def inline_svg(panel: Panel, key: str, *, is_small: bool = False) -> Markup:
     """Return a panel as an SVG element whose ids begin with `key`; small ones are placed side by side."""
-    with style({"font.size": 9 if is_small else 10.5, "xtick.major.size": 0, "ytick.major.size": 0}):
+    with style({"font.size": 11 if is_small else 10.5, "xtick.major.size": 0, "ytick.major.size": 0}):
         figure = new_figure(2.0, 3.6) if is_small else new_figure(3.3, 5.2)
         draw_panel(figure.add_subplot(), panel)
         figure.patch.set_visible(False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from matplotlib.axes import Axes
 from matplotlib.text import Annotation
@@ -42,11 +43,11 @@ class _Box:
         )
 
 
-def name_points(axes: Axes, points: Sequence[Series]) -> None:
+def name_points(axes: Axes, points: Sequence[Series], stairs: Sequence[Series] = ()) -> None:
     """Write the names of single points; what has no room stays without a name.
 
-    Names overlap neither each other nor points. They cover intervals and leader lines, and their own lines cross
-    points and names, only where a free place would be far away.
+    Names overlap neither each other nor points. They cover intervals, `stairs` and leader lines, and their own lines
+    cross points and names, only where a free place would be far away.
     """
     if not points:
         return
@@ -55,6 +56,7 @@ def name_points(axes: Axes, points: Sequence[Series]) -> None:
     places = [_at(axes, point.x[0], point.y[0]) for point in points]
     taken = [_around(x, y, _POINT * unit) for x, y in places]
     lines = [bar for point in points for bar in _bars(axes, point, unit)]
+    lines += [edge for line in stairs for edge in _edges(axes, line, unit)]
     frame = _Box(*axes.bbox.extents)
     for number, point in enumerate(points):
         label = axes.annotate(short(point.name, _LONGEST), (point.x[0], point.y[0]), (0, 0),
@@ -91,6 +93,14 @@ def _bars(axes: Axes, point: Series, unit: float) -> Iterator[_Box]:
     for low, high in zip(point.low, point.high, strict=True):
         x, bottom = _at(axes, point.x[0], low)
         yield _Box(x - unit, bottom, x + unit, _at(axes, point.x[0], high)[1])
+
+
+def _edges(axes: Axes, stairs: Series, unit: float) -> Iterator[_Box]:
+    """Yield the edges of a staircase that turns at its points."""
+    corners = [_at(axes, x, y) for x, y in zip(stairs.x, stairs.y, strict=True)]
+    for (left, height), (right, next_height) in pairwise(corners):
+        yield _Box(left, height - unit, right, height + unit)
+        yield _Box(right - unit, min(height, next_height), right + unit, max(height, next_height))
 
 
 def _candidates(x: float, y: float, width: float, height: float, unit: float) -> Iterator[tuple[float, _Box]]:

@@ -62,7 +62,7 @@ export function bestCells(values) {
  * Show a position in `container`. A knight that has made a move since the last call slides to its cell.
  *
  * `marks.numbers` maps visited cells to the ply of the visit, of which player `marks.first` made the odd ones; `marks.values` cells to values, `marks.wins` has the cells
- * that keep a win, `marks.loses` those that throw it away. `marks.onCell` is called with a chosen cell; without it nothing can be chosen. With
+ * that keep a win, `marks.loses` those that throw it away; `marks.chosen` is the one a heuristic chooses. `marks.onCell` is called with a chosen cell; without it nothing can be chosen. With
  * `marks.anyCell` every cell can be chosen, and legal moves are not shown.
  */
 export function showBoard(container, position, marks = {}) {
@@ -80,7 +80,7 @@ export function showBoard(container, position, marks = {}) {
     const shown = {
       player: position.knights.indexOf(cell) + 1, legal: legal.has(cell), best: best.has(cell),
       value: marks.values?.[cell], number: marks.numbers?.get(cell), first: marks.first ?? 1, isVisited: position.visited.has(cell),
-      wins: Boolean(marks.wins?.includes(cell)), loses: Boolean(marks.loses?.includes(cell)),
+      chosen: cell === marks.chosen, wins: Boolean(marks.wins?.includes(cell)), loses: Boolean(marks.loses?.includes(cell)),
     };
     const share = shown.value === undefined ? 0 : strength(shown.value, Object.values(marks.values));
     button.className = classes(cell, shown, share, position).join(" ");
@@ -93,7 +93,7 @@ export function showBoard(container, position, marks = {}) {
 }
 
 function classes(cell, shown, share, position) {
-  const { player, legal, best, value, number, first, isVisited, wins, loses } = shown;
+  const { player, legal, best, chosen, value, number, first, isVisited, wins, loses } = shown;
   return [
     "cell",
     isVisited && !player ? "visited" : "",
@@ -104,6 +104,7 @@ function classes(cell, shown, share, position) {
     wins ? "keeps" : "",
     loses ? "throws" : "",
     best ? "best" : "",
+    chosen ? "chosen" : "",
     typeof value === "string" ? `proven-${value}` : "",
     number ? `by-${number % 2 ? first : 3 - first}` : "",
     value === undefined ? "" : share > 0 ? "good" : share < 0 ? "bad" : "even",
@@ -175,12 +176,13 @@ function content({ player, value, number }) {
   return number ? [make("span", { className: "ply" }, String(number))] : [];
 }
 
-function describe(name, { player, legal, best, value, number, isVisited, wins, loses }) {
+function describe(name, { player, legal, best, chosen, value, number, isVisited, wins, loses }) {
   if (player) return `${name}, knight of player ${player}`;
   if (isVisited) return number ? `${name}, visited at ply ${number}` : `${name}, visited`;
   const told = [name, legal ? "legal move" : "open"];
   if (value !== undefined) told.push(`value ${showValue(value)}`);
   if (best) told.push("the best");
+  if (chosen) told.push("chosen");
   if (wins) told.push("keeps the win");
   if (loses) told.push("loses");
   return told.join(", ");

@@ -29,7 +29,7 @@ function show({ size, moves, choices, values, kept, row: found }) {
   const words = choices.map((cell) => (isWon ? `, which ${kept.includes(cell) ? "keeps the win" : "throws it away"}` : ""));
   const names = [own, find("other").value];
   names.forEach((heuristic, index) => {
-    showBoard(find(`sees-${index}`), position, { numbers, values: values[index], wins: kept ?? [], loses });
+    showBoard(find(`sees-${index}`), position, { numbers, values: values[index], wins: kept ?? [], loses, chosen: choices[index] });
     find(`title-${index}`).textContent = `${heuristic} chooses ${name(choices[index])}${words[index]}`;
   });
   const truth = kept === null ? "The position is not solved in time." : isWon ? `${kept.map(name).join(" ")} ${
