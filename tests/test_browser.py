@@ -655,6 +655,7 @@ def test_a_game_is_reviewed_and_a_mistake_tried_again(visit, address):
     mistake = page.locator("#mistakes button").filter(has_text=f"{ply}. {names[ply - 1]} lost a winning position; ")
     assert 0 < len(kept) < 5
     expect(mistake).to_contain_text(" or ".join(cell_name(item, 5) for item in kept))
+    expect(page.get_by_role("heading", level=1)).to_contain_text("The win changed hands ")
     expect(page.locator("#review-state")).to_contain_text(f"in {len(moves)} moves.")
     expect(page.locator("#review-state")).to_contain_text(" wins.")
     expect(page.locator("#strip button")).to_have_count(len(moves))

@@ -23,6 +23,7 @@ export function resultOf(cell) {
 async function refresh() {
   solving?.abort();
   solving = null;
+  if (isPlaying()) known = null; // what was known before the game helps nobody in it
   const isShown = find("show-exact").checked, isWanted = isShown || find("explorer-part").open;
   find("exact").textContent = "";
   if (known?.node === state.node && isShown) find("exact").textContent = describe();
