@@ -718,6 +718,19 @@ def test_the_explorer_shows_what_the_run_played_and_plays_it_when_clicked(visit,
     )
 
 
+def test_the_explorer_says_what_it_reads_while_it_reads(visit, address):
+    page, held = visit(address), []
+    expect(page.locator("#explorer-state")).to_contain_text("of the run continued from here")
+    page.route("**/api/explore", lambda route: held.append(route))
+    page.locator("#explorer-run").select_option("silent")
+    expect(page.locator("#explorer-state")).to_have_text("Reading the games of silent …")
+    expect(page.locator("#explorer")).to_be_hidden()
+    while not held:
+        page.wait_for_timeout(10)
+    held[0].continue_()
+    expect(page.locator("#explorer")).to_be_visible()
+
+
 def test_variations_are_kept_promoted_deleted_and_in_the_link(board, visit):
     play(board, "d3", "a2", "c1", "b0")
     board.keyboard.press("ArrowLeft")
@@ -799,6 +812,20 @@ def test_knights_are_dragged_to_cells_and_from_their_seats(board):
     drag(board, cell(board, "a2"), cell(board, "a3"))
     expect(board.locator("#problem")).to_have_text("a3 is not a legal move for player 2.")
     assert len(move_list(board)) == 3
+
+
+def test_a_knight_that_is_dragged_shows_no_dot_and_no_trail_through_it(board):
+    play(board, "d3", "a2")
+    box = cell(board, "d3").bounding_box()
+    board.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    board.mouse.down()
+    board.mouse.move(box["x"] + 1.6 * box["width"], box["y"] + 1.5 * box["height"], steps=4)
+    dragged = board.locator("#board .dragged")
+    expect(dragged).to_have_count(1)
+    expect(dragged.locator(".knight")).to_have_count(1)
+    assert dragged.text_content() == ""
+    assert dragged.evaluate("cell => getComputedStyle(cell, '::after').borderRadius") != "50%"
+    board.mouse.up()
 
 
 SLIDES = """() => {

@@ -18,6 +18,7 @@ async function refresh() {
   asking = new AbortController();
   const { node } = state, { signal } = asking, run = find("explorer-run").value;
   find("explorer").setAttribute("aria-busy", "true");
+  found = null;
   reading = `Reading the games of ${run} …`;
   list();
   try {
