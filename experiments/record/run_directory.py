@@ -128,6 +128,9 @@ class RunInfo:
     processor_costs: dict[str, Cost] = field(default_factory=dict)
 
 
+_INFO = TypeAdapter(RunInfo)
+
+
 @dataclass(frozen=True)
 class RunSummary:
     """Summary of a run in one line: how many of its games are in the log, and whether it is complete."""
@@ -292,7 +295,7 @@ def load_run(path: str | Path) -> RunInfo:
     """
     path = Path(path)
     try:
-        info = TypeAdapter(RunInfo).validate_python({**read_json(path / FACTS), "path": path})
+        info = _INFO.validate_python({**read_json(path / FACTS), "path": path})
         parse_size(info.requested["board"])
         _SEED.validate_python(info.requested["seed"])
         for entry in info.agents.values():
