@@ -15,6 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
+import psutil
+
 from isolation.processes.agent_pickling import recipe
 from isolation.processes.child import Guard, Setup
 from isolation.processes.child_process import START_SECONDS, ChildProcess, exchange
@@ -38,6 +40,7 @@ class ServerLimits:
         long_places_a_page: maximum number of these per page.
         waiting: maximum number of questions waiting for a short place.
         memory: bytes that a question may use, on systems that can limit them.
+        idle_memory: bytes that a process may hold while it waits for a question; one with more is ended.
     """
 
     short: float = 2.0
@@ -47,6 +50,7 @@ class ServerLimits:
     long_places_a_page: int = 2
     waiting: int = 8
     memory: int = 1 << 30
+    idle_memory: int = 250 << 20
 
 
 ROOM = ServerLimits()
@@ -145,7 +149,8 @@ class Processes:
             self._keep_or_end(process)
 
     def _keep_or_end(self, process: _Process) -> None:
-        if self._is_closed or len(self._idle) >= self._room.short_places:
+        is_full = self._is_closed or len(self._idle) >= self._room.short_places
+        if is_full or process.memory() > self._room.idle_memory:
             process.drop()
         else:
             self._idle.append(process)
@@ -191,6 +196,14 @@ class _Process(ChildProcess):
             _Ended: it has died.
         """
         return BoardAnswer(*await self._ask((question,), math.inf))
+
+    def memory(self) -> int:
+        """Return the bytes that the process and its children hold; 0 if it has ended."""
+        try:
+            own = psutil.Process(self.pid)
+            return sum(process.memory_info().rss for process in (own, *own.children(recursive=True)))
+        except psutil.Error:
+            return 0
 
     def drop(self) -> None:
         """Kill the process; the thread that waits for it cleans up."""
