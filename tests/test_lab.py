@@ -12,6 +12,7 @@ from isolation import Board, solve
 from isolation.compiling import code_cache
 from reports.board.board_processes import Processes
 from reports.board.resources import Resources
+from reports.lab.kept_trials import keep_trial, read_trial
 from reports.lab.lab_answers import FindingQuestion, TrialQuestion, answer
 from reports.lab.opening_pages import openings_of
 from reports.lab.own_files import own_heuristics
@@ -32,7 +33,8 @@ WRITES = """def score(game, player):
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
     """Lines are kept in a folder of the test's own."""
-    monkeypatch.setattr("reports.lab.run_lines.folder", lambda: tmp_path)
+    for module in ("run_lines", "kept_trials"):
+        monkeypatch.setattr(f"reports.lab.{module}.folder", lambda: tmp_path)
 
 
 def found(lines, shelf):
@@ -42,6 +44,31 @@ def found(lines, shelf):
         content = json.loads(answer(FindingQuestion(run=run.name), shelf).body)
         lines.found(run, seen, content["finding"], content["bars"])
     return len(waiting)
+
+
+def test_a_trial_is_kept_until_the_file_of_its_heuristic_changes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "mine.py"
+    file.write_text("WEIGHT = 2\n\ndef score(game, player):\n    return float(WEIGHT)\n")
+    (before,) = own_heuristics(tmp_path)
+    assert read_trial(before) is None
+    keep_trial(before, '{"cost": "1 ×"}')
+    assert read_trial(before) == {"cost": "1 ×"}
+    file.write_text(file.read_text().replace("2", "3"))
+    (after,) = own_heuristics(tmp_path)
+    assert after.source == before.source
+    assert read_trial(after) is None
+
+
+def test_a_run_that_had_no_games_yet_does_not_keep_that_as_its_finding(tmp_path):
+    run = gauntlet(0, planned=8).write(tmp_path / "runs" / "run")
+    shelf, lines = Resources(home=tmp_path / "runs"), RunLines()
+    assert lines.line("run", run).finding == "No games yet"
+    gauntlet(4, planned=8).write(tmp_path / "other")
+    (tmp_path / "other" / "games").replace(run / "games")
+    assert lines.line("run", run).finding is None
+    assert found(lines, shelf) == 1
+    assert lines.line("run", run).finding
 
 
 def test_a_heuristic_s_verdicts_of_all_runs_are_listed(tmp_path):

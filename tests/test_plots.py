@@ -14,7 +14,7 @@ from experiments.statistics.calibration import Scores
 from experiments.statistics.grouped_counts import count_groups, merge_counts
 from experiments.statistics.run_results import load_findings
 from experiments.verdicts.contender_verdicts import judge
-from reports.charts.chart import Card, Picture
+from reports.charts.chart import Card, Picture, round_ticks
 from reports.charts.interval_rows import forest
 from reports.charts.line_plots import limits_chart
 from reports.plots import KINDS, draw_kind, draw_plot
@@ -182,3 +182,11 @@ def test_what_is_tallied_piece_by_piece_is_what_is_tallied_at_once(parts):
 def test_long_names_keep_both_ends():
     assert short("a" * 30 + "b" * 30, 11) == "aaaa…bbbbbb"
     assert short("short") == "short"
+
+
+@given(st.floats(-50, 50), st.floats(-2, 3))
+def test_an_axis_has_four_to_seven_ticks(low, power):
+    high = low + 10**power
+    ticks = round_ticks(low, high)
+    assert 4 <= len(ticks) <= 7
+    assert low - 1e-9 <= ticks[0] < ticks[-1] <= high + 1e-9
