@@ -141,20 +141,28 @@ def compiled_alone(function: Heuristic, size: tuple[int, int] = (7, 7)) -> Compi
 
 @lru_cache(maxsize=FUNCTIONS_REMEMBERED)
 def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
-    rewritten = rewrite(function)
-    compiled, problem = _tried(function, rewritten, size)
-    if problem is not None and (problem.is_kept or problem.is_fault):
-        seen = {rewritten.source}
-        for attempt in range(1, ATTEMPTS):
-            wider = rewrite(function, attempt)
-            widened, remaining = (compiled, problem) if wider.source in seen else _tried(function, wider, size)
-            if remaining is None:
-                return widened
-            seen.add(wider.source)
-    if problem is not None:
+    reason: CompileError | None = None
+    seen: set[str] = set()
+    for attempt in range(ATTEMPTS):
+        try:
+            rewritten = rewrite(function, attempt)
+        except CompileError as error:
+            reason = reason or error
+            if error.is_unrepeatable:
+                break
+            continue
+        if rewritten.source in seen:
+            continue
+        seen.add(rewritten.source)
+        compiled, problem = _tried(function, rewritten, size)
+        if problem is None:
+            return compiled
         line = rewritten.written_at(problem.line)
-        raise CompileError(problem.reason, line, is_difference=problem.is_difference)
-    return compiled
+        reason = reason or CompileError(problem.reason, line, is_difference=problem.is_difference)
+        if not (problem.is_kept or problem.is_fault):
+            break
+    assert reason is not None
+    raise reason
 
 
 def _tried(

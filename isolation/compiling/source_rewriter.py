@@ -28,6 +28,7 @@ from isolation.compiling.rewrites.choices import LowerChoices
 from isolation.compiling.rewrites.classic_api import LowerClassicApi
 from isolation.compiling.rewrites.cleanup import CleanUp
 from isolation.compiling.rewrites.constant_folding import Fold, Prune
+from isolation.compiling.rewrites.constant_values import EvaluateConstants
 from isolation.compiling.rewrites.containers import LowerContainers
 from isolation.compiling.rewrites.counters import LowerCounters
 from isolation.compiling.rewrites.element_types import PromoteInts, TypeEmptyContainers
@@ -305,6 +306,7 @@ class _Module:
                 if self.prunes
                 else [CleanUp(context), Fold(context, given)]
             ),
+            *([EvaluateConstants(context)] if self.attempt or self.prunes else []),
             LowerCounters(context),
             *([SplitDictionaries(context)] if self.attempt else []),
             LowerRecords(context),

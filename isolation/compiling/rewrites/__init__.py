@@ -11,6 +11,7 @@
 | constant_folding | `if path is None` where nobody gives a path, `if DEBUG` | the branch that is taken |
 | constant_folding | `hasattr(game, "reach")`, `getattr(game, "reach", None)` | `True`, `game.reach` |
 | constant_folding | what follows a `return`, `DEBUG = False`; only where it does not compile otherwise | nothing |
+| constant_values | `int("7")`, a table made of a text; only where it does not compile otherwise | the value |
 | counters | `counts[row] += 1` of a `Counter` or `defaultdict` | a key made sure of first |
 | counters | `dict(own=1)`, `OrderedDict([("own", 1)])` | `{"own": 1}` |
 | records | `Point(row, column).row`, of a named tuple, a dataclass or another class | `(row, column)[0]` |

@@ -252,6 +252,8 @@ class LowerChoices(Rewrite):
             return dict(self.tables[node.id])
         if isinstance(node, ast.Name) and node.id in self.written:
             return _options_in(self.written[node.id])
+        if isinstance(node, ast.Dict | ast.List | ast.Tuple):
+            return dict(self._table_written(node))
         try:
             known = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
         except CompileError:

@@ -120,7 +120,8 @@ class LowerComprehensions(Rewrite):
         What a game returns is a list to Python, too, which `-=`, `&=` and `|=` do not change: they make another.
         """
         if isinstance(node, ast.ListComp | ast.SetComp):
-            return self._build("list" if isinstance(node, ast.ListComp) else "set", node, self._stream(node))
+            stream = self._stream(node, may_repeat=True)
+            return self._build("list" if isinstance(node, ast.ListComp) else "set", node, stream)
         if not isinstance(node, ast.Call):
             return None
         if isinstance(node.func, ast.Attribute):
@@ -151,7 +152,7 @@ class LowerComprehensions(Rewrite):
 
     def visit_SetComp(self, node: Any) -> Any:
         """Build a set."""
-        stream = self._stream(node)
+        stream = self._stream(node, may_repeat=True)
         return self._build("subset_without_repeats" if stream.is_subset else "set", node, stream)
 
     def visit_DictComp(self, node: Any) -> Any:
@@ -210,10 +211,10 @@ class LowerComprehensions(Rewrite):
         return self._build(kind, node, self._stream(items), *map(self.visit, start), combine=combine)
 
     def _consume_any(self, node: ast.Call) -> ast.expr | None:
-        return self._build("any", node, self._stream(node.args[0]))
+        return self._build("any", node, self._stream(node.args[0], may_repeat=True))
 
     def _consume_all(self, node: ast.Call) -> ast.expr | None:
-        return self._build("all", node, self._stream(node.args[0]))
+        return self._build("all", node, self._stream(node.args[0], may_repeat=True))
 
     def _consume_max(self, node: ast.Call) -> ast.expr | None:
         return self._extreme(node, ">")
@@ -228,7 +229,8 @@ class LowerComprehensions(Rewrite):
                 return None
             return support("larger" if beyond == ">" else "smaller", *map(self.visit, node.args))
         items = node.args[0] if len(node.args) == 1 else at(node, ast.Tuple(node.args, ast.Load()))
-        stream, key = self._stream(items), keywords.get("key")
+        key = keywords.get("key")
+        stream = self._stream(items, may_repeat=key is None)
         if "default" in keywords:
             default = self.visit(keywords["default"])
             return self._build("extreme_or_default", node, stream, default, order=beyond, key=key)
@@ -322,9 +324,13 @@ class LowerComprehensions(Rewrite):
         callee = self.known(node.func)
         return callee is not None and callee.value is itertools.product and not node.keywords
 
-    def _stream(self, node: ast.expr) -> Stream:
-        """View an iterable as nested loops."""
-        if isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp):
+    def _stream(self, node: ast.expr, may_repeat: bool = False) -> Stream:
+        """View an iterable as nested loops.
+
+        Args:
+            may_repeat: a set's elements may come more than once.
+        """
+        if isinstance(node, ast.GeneratorExp | ast.ListComp) or (may_repeat and isinstance(node, ast.SetComp)):
             return Stream(node.elt, node.generators)
         if isinstance(node, ast.Call):
             kind = self.builtin(node.func)

@@ -1,0 +1,193 @@
+# ruff: noqa: N802 -- visit_Assign and the like are named by ast
+"""Compute in Python what has the same value at every call: `rows = [line.split() for line in TABLE.splitlines()]`."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import itertools
+import math
+import operator
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from isolation.compiling.source.compile_error import CompileError
+from isolation.compiling.source.function_source import bound_names
+from isolation.compiling.source.rewrite import FunctionContext, Rewrite, at
+from isolation.compiling.source.scopes import free_names
+
+_PURE_BUILTINS = (
+    "abs all any bool dict divmod enumerate filter float frozenset int len list map max min ord pow range reversed "
+    "round set sorted str sum tuple zip"
+)
+_PURE: set[Any] = {getattr(builtins, called) for called in _PURE_BUILTINS.split()} | {dict.fromkeys}
+_PURE_NUMPY = (
+    "abs add arange argmax argmin array asarray clip column_stack concatenate diag dot exp eye flip fliplr flipud full "
+    "hstack indices linspace log max maximum mean meshgrid min minimum multiply ones outer pad prod repeat reshape rot90 "
+    "round sqrt square stack subtract sum tile transpose tri triu tril vstack zeros"
+)
+_PURE |= {getattr(np, called) for called in _PURE_NUMPY.split()}
+_PURE_MODULES = (math, itertools, operator)
+_PURE_METHODS = set(
+    "T astype capitalize copy count endswith find flatten format get index isdigit items join keys lower lstrip max mean "
+    "min ravel replace reshape rstrip split splitlines startswith strip sum title tolist transpose union upper values "
+    "zfill difference intersection".split()
+)
+_PLAIN = (bool, int, float, str, type(None), np.number, np.bool_)
+_MOST_ELEMENTS = 5_000
+_EXPRESSIONS = (
+    ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Slice, ast.List,
+    ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr, ast.FormattedValue, ast.ListComp, ast.SetComp, ast.DictComp,
+    ast.GeneratorExp, ast.Starred, ast.Lambda, ast.Name, ast.Attribute, ast.Call, ast.keyword, ast.comprehension,
+    ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context, ast.arguments, ast.arg,
+)  # fmt: skip
+
+
+class EvaluateConstants(Rewrite):
+    """A variable that is bound once, to what no argument influences, and is never changed, is known.
+
+    Functions of the user's are not run: only builtins, and functions and methods of libraries, that have no effect.
+    """
+
+    def __init__(self, context: FunctionContext) -> None:
+        super().__init__(context)
+        self.constants: dict[str, Any] = {}
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        self.bound = Counter(name for statement in node.body for name in bound_names(statement))
+        self.bound.update(argument.arg for argument in node.args.args)
+        self.changed = self.changed_names(node)
+        super().apply(node)
+        node.body = node.body or [at(node, ast.Pass())]
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Take a computed value as a constant."""
+        if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+            return self.generic_visit(node)
+        called = node.targets[0].id
+        is_constant = self.bound[called] == 1 and called not in self.changed and called not in self.scope.known
+        if is_constant and not isinstance(node.value, ast.Constant | ast.Name | ast.Lambda):
+            computed = self._computed(node.value)
+            if computed is not None:
+                self.scope.known[called] = computed
+                return None
+        if called in self.changed:
+            return node
+        return self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        """Compute what is added."""
+        node.value = self.visit(node.value)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """Write a computed value in place of a call."""
+        computed = self._computed(node)
+        return self.generic_visit(node) if computed is None else at(node, self.context.value(computed))
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        """Write a computed value in place of an element."""
+        if isinstance(node.ctx, ast.Load) and isinstance(computed := self._computed(node), _PLAIN):
+            return at(node, self.context.value(computed)) if computed is not None else node
+        return self.generic_visit(node)
+
+    def visit_DictComp(self, node: ast.DictComp) -> Any:
+        """Write a computed dictionary in place of its comprehension."""
+        computed = self._computed(node)
+        return super().visit_ListComp(node) if computed is None else at(node, self.context.value(computed))
+
+    def _computed(self, node: ast.expr) -> Any:
+        """The value of an expression, if it has the same one at every call and can be written out; else None."""
+        names: dict[str, Any] = {}
+        if not self._is_pure(node, names):
+            return None
+        tree = ast.fix_missing_locations(ast.Expression(node))
+        try:
+            value = eval(compile(tree, "<constant>", "eval"), {"__builtins__": {}}, names)  # noqa: S307
+            value = _kept(value)
+        except Exception:  # whatever is wrong with it, the function itself is going to say
+            return None
+        return value if _is_written_out(value) and _size(value) <= _MOST_ELEMENTS else None
+
+    def _is_pure(self, node: ast.expr, names: dict[str, Any]) -> bool:
+        """Whether nothing but constants is in an expression; `names` gets the values of its names."""
+        if not all(isinstance(inner, _EXPRESSIONS) for inner in ast.walk(node)):
+            return False
+        for called, reader in free_names(node):
+            known = self._value_of(called, reader)
+            if known is None:
+                return False
+            names[called] = known[0]
+        return all(self._has_no_effect(inner, names) for inner in ast.walk(node))
+
+    def _value_of(self, called: str, reader: ast.AST) -> tuple[Any] | None:
+        try:
+            known = self.scope.look_up(called, reader)
+        except CompileError:
+            return None
+        if known is None:
+            return None
+        value = known.value
+        is_pure = isinstance(value, ModuleType) or _is_pure_function(value) or _is_written_out(value)
+        return (value,) if is_pure else None
+
+    def _has_no_effect(self, node: ast.AST, names: Mapping[str, Any]) -> bool:
+        """Whether a call or an attribute in an expression changes nothing and depends on nothing else."""
+        if isinstance(node, ast.Attribute):
+            owner = self._module(node.value, names)
+            if owner is not None:
+                value = getattr(owner, node.attr, None)
+                return isinstance(value, ModuleType | float | int) or _is_pure_function(value)
+            return node.attr in _PURE_METHODS
+        if isinstance(node, ast.Call):
+            return isinstance(node.func, ast.Name | ast.Attribute | ast.Lambda)
+        return True
+
+    def _module(self, node: ast.expr, names: Mapping[str, Any]) -> Any:
+        """The module that an expression stands for."""
+        if isinstance(node, ast.Name):
+            return names.get(node.id) if isinstance(names.get(node.id), ModuleType) else None
+        if isinstance(node, ast.Attribute):
+            owner = self._module(node.value, names)
+            value = getattr(owner, node.attr, None) if owner is not None else None
+            return value if isinstance(value, ModuleType | type) else None
+        return None
+
+
+def _is_pure_function(value: object) -> bool:
+    if not isinstance(value, Hashable):
+        return False
+    module = getattr(value, "__module__", None)
+    is_of_module = any(module == owner.__name__ or module == f"_{owner.__name__}" for owner in _PURE_MODULES)
+    return isinstance(value, Callable) and (value in _PURE or is_of_module)  # type: ignore[arg-type]
+
+
+def _kept(value: Any) -> Any:
+    """Return what an iterator would give as a tuple, and views of dictionaries too."""
+    is_held = isinstance(value, (*_PLAIN, list, tuple, dict, set, frozenset, np.ndarray, range))
+    return value if is_held else tuple(itertools.islice(value, _MOST_ELEMENTS + 1))
+
+
+def _is_written_out(value: Any) -> bool:
+    """Whether a value is made of numbers and texts."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "bif"
+    if isinstance(value, dict):
+        return all(map(_is_written_out, value)) and all(map(_is_written_out, value.values()))
+    if isinstance(value, list | tuple | set | frozenset):
+        return all(map(_is_written_out, value))
+    return isinstance(value, (*_PLAIN, range))
+
+
+def _size(value: Any) -> int:
+    """How many numbers and texts a value holds."""
+    if isinstance(value, np.ndarray):
+        return int(value.size)
+    if isinstance(value, dict):
+        return sum(map(_size, value.values()))
+    return sum(map(_size, value)) if isinstance(value, list | tuple | set | frozenset | range) else 1
