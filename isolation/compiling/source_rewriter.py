@@ -28,7 +28,7 @@ from isolation.compiling.rewrites.choices import LowerChoices
 from isolation.compiling.rewrites.classic_api import LowerClassicApi
 from isolation.compiling.rewrites.cleanup import CleanUp
 from isolation.compiling.rewrites.constant_folding import Fold, Prune
-from isolation.compiling.rewrites.constant_values import EvaluateConstants
+from isolation.compiling.rewrites.constant_values import EvaluateConstants, LargeResults
 from isolation.compiling.rewrites.containers import LowerContainers
 from isolation.compiling.rewrites.counters import LowerCounters
 from isolation.compiling.rewrites.element_types import PromoteInts, TypeEmptyContainers
@@ -190,6 +190,7 @@ class _Module:
     attempt: int = 0
     prunes: bool = False
     is_of_states: bool = False
+    entries: set[int] = field(default_factory=set)
     parts: list[ast.stmt] = field(default_factory=list)
     names: dict[Any, str] = field(default_factory=dict)
     kept: list[Any] = field(default_factory=list)  # what is known by its id must stay alive
@@ -227,6 +228,7 @@ class _Module:
         callee = as_callee(heuristic)
         if callee is None:
             raise CompileError(f"{what} is {_described(heuristic)}, not a plain function")
+        self.entries.add(id(_checked(callee)))
         own = slots.get(id(heuristic), {})
         return self._asked(f"HEURISTIC(game, player{_keywords(own)})", {"HEURISTIC": callee}, own, _checked(callee))
 
@@ -283,6 +285,7 @@ class _Module:
         self, new: str, callee: Callee, node: Definition, given: dict[str, Any], kinds: dict[str, Kind]
     ) -> ast.FunctionDef:
         wanted = [parameter for parameter in taken(node) if parameter not in given]
+        is_entry = isinstance(callee.target, FunctionType) and id(definition(callee.target)) in self.entries
         context = FunctionContext(
             scope_of(callee.target, node, {}, kinds), self.counter, self.is_of_states, self.attempt
         )
@@ -307,6 +310,7 @@ class _Module:
                 else [CleanUp(context), Fold(context, given)]
             ),
             *([EvaluateConstants(context)] if self.attempt or self.prunes else []),
+            *([LargeResults(context)] if self.attempt and is_entry else []),
             LowerCounters(context),
             *([SplitDictionaries(context)] if self.attempt else []),
             LowerRecords(context),

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import itertools
 import math
 import operator
@@ -16,29 +15,30 @@ from typing import Any
 import numpy as np
 
 from isolation.compiling.source.compile_error import CompileError
-from isolation.compiling.source.function_source import bound_names
+from isolation.compiling.source.function_source import bound_names, taken
+from isolation.compiling.source.record_classes import never_changes
 from isolation.compiling.source.rewrite import FunctionContext, Rewrite, at
-from isolation.compiling.source.scopes import free_names
+from isolation.compiling.source.scopes import KnownValue, free_names
 
-_PURE_BUILTINS = (
-    "abs all any bool dict divmod enumerate filter float frozenset int len list map max min ord pow range reversed "
-    "round set sorted str sum tuple zip"
-)
-_PURE: set[Any] = {getattr(builtins, called) for called in _PURE_BUILTINS.split()} | {dict.fromkeys}
-_PURE_NUMPY = (
-    "abs add arange argmax argmin array asarray clip column_stack concatenate diag dot exp eye flip fliplr flipud full "
-    "hstack indices linspace log max maximum mean meshgrid min minimum multiply ones outer pad prod repeat reshape rot90 "
-    "round sqrt square stack subtract sum tile transpose tri triu tril vstack zeros"
-)
-_PURE |= {getattr(np, called) for called in _PURE_NUMPY.split()}
+_PURE: set[Any] = {
+    *(abs, all, any, bool, dict, dict.fromkeys, divmod, enumerate, filter, float, frozenset, int, len, list, map, max),
+    *(min, pow, range, reversed, round, set, sorted, str, sum, tuple, zip),
+    *(np.abs, np.arange, np.array, np.asarray, np.clip, np.concatenate, np.diag, np.dot, np.exp, np.eye, np.full),
+    *(np.fliplr, np.flipud, np.hstack, np.indices, np.linspace, np.log, np.max, np.maximum, np.mean, np.meshgrid),
+    *(np.min, np.minimum, np.multiply, np.ones, np.outer, np.pad, np.repeat, np.reshape, np.round, np.sqrt, np.sum),
+    *(np.tile, np.transpose, np.vstack, np.zeros),
+}
+"""Functions that have no effect, and the same value each time; more are in `_PURE_MODULES`."""
 _PURE_MODULES = (math, itertools, operator)
-_PURE_METHODS = set(
-    "T astype capitalize copy count endswith find flatten format get index isdigit items join keys lower lstrip max mean "
-    "min ravel replace reshape rstrip split splitlines startswith strip sum title tolist transpose union upper values "
-    "zfill difference intersection".split()
-)
+_PURE_METHODS = {
+    *("T", "astype", "copy", "flatten", "max", "mean", "min", "ravel", "reshape", "sum", "tolist", "transpose"),
+    *("count", "endswith", "find", "format", "index", "isdigit", "join", "lower", "lstrip", "replace", "rstrip"),
+    *("split", "splitlines", "startswith", "strip", "title", "upper", "zfill"),
+    *("difference", "get", "intersection", "items", "keys", "union", "values"),
+}
 _PLAIN = (bool, int, float, str, type(None), np.number, np.bool_)
 _MOST_ELEMENTS = 5_000
+_EXACT = 1 << 53
 _EXPRESSIONS = (
     ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Slice, ast.List,
     ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr, ast.FormattedValue, ast.ListComp, ast.SetComp, ast.DictComp,
@@ -60,7 +60,7 @@ class EvaluateConstants(Rewrite):
     def apply(self, node: ast.FunctionDef) -> None:
         """Rewrite the body of a definition in place."""
         self.bound = Counter(name for statement in node.body for name in bound_names(statement))
-        self.bound.update(argument.arg for argument in node.args.args)
+        self.bound.update(taken(node))
         self.changed = self.changed_names(node)
         super().apply(node)
         node.body = node.body or [at(node, ast.Pass())]
@@ -70,8 +70,12 @@ class EvaluateConstants(Rewrite):
         if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
             return self.generic_visit(node)
         called = node.targets[0].id
+        if self.bound[called] == 1 and (known := self._object_made(node.value)) is not None:
+            self.scope.known[called] = known
+            return None
         is_constant = self.bound[called] == 1 and called not in self.changed and called not in self.scope.known
-        if is_constant and not isinstance(node.value, ast.Constant | ast.Name | ast.Lambda):
+        is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        if is_constant and (is_text or not isinstance(node.value, ast.Constant | ast.Name | ast.Lambda)):
             computed = self._computed(node.value)
             if computed is not None:
                 self.scope.known[called] = computed
@@ -87,6 +91,8 @@ class EvaluateConstants(Rewrite):
 
     def visit_Call(self, node: ast.Call) -> Any:
         """Write a computed value in place of a call."""
+        if (known := self._object_made(node)) is not None:
+            return at(node, self.context.value(known))
         computed = self._computed(node)
         return self.generic_visit(node) if computed is None else at(node, self.context.value(computed))
 
@@ -101,6 +107,21 @@ class EvaluateConstants(Rewrite):
         computed = self._computed(node)
         return super().visit_ListComp(node) if computed is None else at(node, self.context.value(computed))
 
+    def _object_made(self, node: ast.expr) -> Any:
+        """The object that `Heuristics()` makes of a class of the user's with nothing but methods and constants."""
+        if not isinstance(node, ast.Call) or node.args or node.keywords or not isinstance(node.func, ast.Name):
+            return None
+        known = self._known_or_none(node.func)
+        kind = known.value if known is not None else None
+        is_plain = isinstance(kind, type) and kind.__init__ is object.__init__ and kind.__new__ is object.__new__  # type: ignore[misc]
+        return kind() if is_plain and never_changes(made := kind()) and not vars(made) else None
+
+    def _known_or_none(self, node: ast.Name) -> KnownValue | None:
+        try:
+            return self.scope.look_up(node.id, node)
+        except CompileError:
+            return None
+
     def _computed(self, node: ast.expr) -> Any:
         """The value of an expression, if it has the same one at every call and can be written out; else None."""
         names: dict[str, Any] = {}
@@ -108,7 +129,7 @@ class EvaluateConstants(Rewrite):
             return None
         tree = ast.fix_missing_locations(ast.Expression(node))
         try:
-            value = eval(compile(tree, "<constant>", "eval"), {"__builtins__": {}}, names)  # noqa: S307
+            value = eval(compile(tree, "<constant>", "eval"), {"__builtins__": {}, **names})
             value = _kept(value)
         except Exception:  # whatever is wrong with it, the function itself is going to say
             return None
@@ -119,17 +140,14 @@ class EvaluateConstants(Rewrite):
         if not all(isinstance(inner, _EXPRESSIONS) for inner in ast.walk(node)):
             return False
         for called, reader in free_names(node):
-            known = self._value_of(called, reader)
+            known = self._value_of(reader)
             if known is None:
                 return False
             names[called] = known[0]
         return all(self._has_no_effect(inner, names) for inner in ast.walk(node))
 
-    def _value_of(self, called: str, reader: ast.AST) -> tuple[Any] | None:
-        try:
-            known = self.scope.look_up(called, reader)
-        except CompileError:
-            return None
+    def _value_of(self, reader: ast.AST) -> tuple[Any] | None:
+        known = self._known_or_none(reader) if isinstance(reader, ast.Name) else None
         if known is None:
             return None
         value = known.value
@@ -157,6 +175,20 @@ class EvaluateConstants(Rewrite):
             value = getattr(owner, node.attr, None) if owner is not None else None
             return value if isinstance(value, ModuleType | type) else None
         return None
+
+
+class LargeResults(Rewrite):
+    """`return -sys.maxsize` of the heuristic itself is the float64 that it becomes in any case."""
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        """Write a large whole number as a float64."""
+        sign, value = 1, node.value
+        if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
+            sign, value = -1, value.operand
+        known = self.known(value) if isinstance(value, ast.Constant | ast.Name | ast.Attribute) else None
+        if known is not None and type(known.value) is int and known.value > _EXACT:
+            node.value = at(node, ast.Constant(float(sign * known.value)))
+        return node
 
 
 def _is_pure_function(value: object) -> bool:

@@ -41,20 +41,22 @@ _UNREPEATABLE = CHANCE_AND_TIME | {
     "threading": "other threads",
 }
 
-_UNKNOWN: dict[type[ast.AST], str] = {
-    ast.ClassDef: "a class of its own",
-    ast.With: "with",
-    ast.Match: "match",
-    ast.Starred: "* to pack or unpack",
-    ast.Yield: "yield",
-    ast.YieldFrom: "yield",
-    ast.Await: "await",
-    ast.AsyncFor: "async",
-    ast.AsyncWith: "async",
+_UNKNOWN: dict[type[ast.AST], tuple[str, str]] = {
+    ast.ClassDef: ("a class of its own", "define it outside the function"),
+    ast.With: ("with", "read files outside the function, into a constant"),
+    ast.Match: ("match", "write if and elif"),
+    ast.Starred: ("* to pack or unpack", "name each part"),
+    ast.Yield: ("yield", "return a list"),
+    ast.YieldFrom: ("yield", "return a list"),
+    ast.Await: ("await", "call a plain function"),
+    ast.AsyncFor: ("async", "write a plain loop"),
+    ast.AsyncWith: ("async", "write a plain function"),
 }
+"""What numba does not know, and what to write instead."""
 
 
 _INSTEAD = {
+    "count": "write range(...)",
     "format": "write round(x, 2), or a tuple as key",
     "getattr": "read the attribute by its name",
     "groupby": "fill a dictionary in a loop",
@@ -180,7 +182,8 @@ class ResolveNames(Rewrite):
     def visit(self, node: ast.AST) -> Any:
         """Refuse statements that numba does not know."""
         if type(node) in _UNKNOWN:
-            refuse(f"it uses {_UNKNOWN[type(node)]}, which compiled code does not support", node)
+            what, instead = _UNKNOWN[type(node)]
+            refuse(f"it uses {what}, which compiled code does not support: {instead}", node)
         return super().visit(node)
 
     # --- calls -----------------------------------------------------------------------------------------------------

@@ -182,11 +182,12 @@ class LowerRecords(Rewrite):
         node = copy.deepcopy(definition(made))
         assert isinstance(node, ast.FunctionDef)
         own = node.args.args.pop(0).arg
-        node = _Unbound(own).visit(node)
+        scope = scope_of(made, node, {}, {})
+        node = _Unbound(own, kind, scope.known).visit(node)
         variables: list[ast.expr] = [name(f"{own}_{field}") for field in fields_of(kind)]
         node.body.append(at(node.body[-1], ast.Return(ast.Tuple(variables, ast.Load()))))
         called = self.context.fresh(kind.__name__)
-        self.scope.known[called] = Callee(Nested(node, scope_of(made, node, {}, {})))
+        self.scope.known[called] = Callee(Nested(node, scope))
         return called
 
 
@@ -198,12 +199,18 @@ def _defaults(kind: Any) -> dict[str, Any]:
 
 
 class _Unbound(ast.NodeTransformer):
-    """The attributes of an object as variables."""
+    """The attributes that an `__init__` sets as variables, those of the class as what they are."""
 
-    def __init__(self, own: str) -> None:
-        self.own = own
+    def __init__(self, own: str, kind: Any, known: dict[str, Any]) -> None:
+        self.own, self.kind, self.known = own, kind, known
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
-        if is_name(node.value, self.own):
-            return ast.copy_location(ast.Name(f"{self.own}_{node.attr}", node.ctx), node)
-        return self.generic_visit(node)
+        if not is_name(node.value, self.own):
+            return self.generic_visit(node)
+        called = f"{self.own}_{node.attr}"
+        if node.attr not in fields_of(self.kind):
+            value = getattr(self.kind, node.attr, None)
+            if value is None or callable(value):
+                refuse(f"its __init__ calls {self.own}.{node.attr}: write a function outside of the class", node)
+            self.known[called] = value
+        return ast.copy_location(ast.Name(called, node.ctx), node)

@@ -322,7 +322,26 @@ def _round_of_numpy(value, digits=None):
 def _typed_int(value):
     if isinstance(value, types.Float):
         return lambda value: whole_of(_cut(value))
+    if isinstance(value, types.UnicodeType | types.StringLiteral):
+        return lambda value: _whole_of_text(value)
     return (lambda value: int(value)) if isinstance(value, types.Integer | types.Boolean) else None
+
+
+@inner
+def _whole_of_text(text):
+    digits = text.strip()
+    sign = -1 if digits[:1] == "-" else 1
+    if digits[:1] == "-" or digits[:1] == "+":
+        digits = digits[1:]
+    if len(digits) == 0 or len(digits) > 18:
+        raise ValueError("no whole number, or a large one")
+    number = 0
+    for digit in digits:
+        value = ord(digit) - 48
+        if value < 0 or value > 9:
+            raise ValueError("no whole number")
+        number = 10 * number + value
+    return sign * number
 
 
 @overload(_abs)
