@@ -56,7 +56,8 @@ def _refuse_hidden(module: ast.Module) -> None:
     for block in [inner for inner in ast.walk(module) if isinstance(inner, ast.Try)]:
         for inner in [inner for statement in block.body for inner in ast.walk(statement)]:
             if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in counting:
-                refuse("its try block calls a function that computes, which could hide an integer overflow", inner)
+                why = "its try block calls a function that computes, which could hide an integer overflow"
+                refuse(f"{why}: call it before the try, or test with if instead", inner)
 
 
 def _may_outgrow(node: ast.FunctionDef) -> bool:

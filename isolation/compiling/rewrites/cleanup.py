@@ -98,10 +98,13 @@ class CleanUp(Rewrite):
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> Any:
         """Catch every exception where one kind is named: numba knows no other way."""
-        if node.name is not None:
-            refuse("it names an exception (except … as), which compiled code does not support", node)
         node.type = None if node.type is None else at(node, ast.Name("Exception", ast.Load()))
-        return self.generic_visit(node)
+        self.generic_visit(node)
+        read = {inner.id for part in node.body for inner in ast.walk(part) if isinstance(inner, ast.Name)}
+        if node.name in read:
+            refuse(f"it reads the exception {node.name}, which compiled code does not support: leave it out", node)
+        node.name = None
+        return node
 
     def _import(self, module: str, names: list[str], level: int, node: ast.AST) -> Any:
         """Import as the file itself would: it may have siblings and an `__import__` of its own."""

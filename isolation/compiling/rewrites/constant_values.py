@@ -17,8 +17,9 @@ import numpy as np
 from isolation.compiling.source.compile_error import CompileError
 from isolation.compiling.source.function_source import bound_names, taken
 from isolation.compiling.source.record_classes import never_changes
-from isolation.compiling.source.rewrite import FunctionContext, Rewrite, at
+from isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, written_out
 from isolation.compiling.source.scopes import KnownValue, free_names
+from isolation.usercode.parsing import parse_expression
 
 _PURE: set[Any] = {
     *(abs, all, any, bool, dict, dict.fromkeys, divmod, enumerate, filter, float, frozenset, int, len, list, map, max),
@@ -81,6 +82,9 @@ class EvaluateConstants(Rewrite):
                 self.scope.known[called] = computed
                 return None
         if called in self.changed:
+            start = self._computed(node.value) if isinstance(node.value, ast.Call) else None
+            if isinstance(start, dict) and start and written_out(made := parse_expression(repr(start))) == start:
+                node.value = at(node.value, made)
             return node
         return self.generic_visit(node)
 
@@ -169,7 +173,7 @@ class EvaluateConstants(Rewrite):
     def _module(self, node: ast.expr, names: Mapping[str, Any]) -> Any:
         """The module that an expression stands for."""
         if isinstance(node, ast.Name):
-            return names.get(node.id) if isinstance(names.get(node.id), ModuleType) else None
+            return names.get(node.id) if isinstance(names.get(node.id), ModuleType | type) else None
         if isinstance(node, ast.Attribute):
             owner = self._module(node.value, names)
             value = getattr(owner, node.attr, None) if owner is not None else None

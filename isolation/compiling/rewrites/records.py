@@ -14,7 +14,7 @@ from typing import Any
 from isolation.compiling.rewrites.element_types import pairs
 from isolation.compiling.source.compile_error import CompileError, refuse
 from isolation.compiling.source.function_source import definition
-from isolation.compiling.source.record_classes import fields_of, is_name, maker_of
+from isolation.compiling.source.record_classes import fields_of, has_only_methods, is_name, maker_of
 from isolation.compiling.source.rewrite import Rewrite, at, call, is_asked, name
 from isolation.compiling.source.scopes import Callee, Nested, scope_of
 
@@ -39,6 +39,7 @@ class LowerRecords(Rewrite):
     def apply(self, node: ast.FunctionDef) -> None:
         """Rewrite the body of a definition in place."""
         self.classes = {id(kind): kind for kind in self.scope.file.values() if fields_of(kind)}
+        self.without_fields = [kind for kind in self.scope.file.values() if has_only_methods(kind)]
         self.has_enums = any(isinstance(kind, enum.EnumType) for kind in self.scope.file.values())
         if not self.classes and not self.has_enums:
             return
@@ -129,6 +130,8 @@ class LowerRecords(Rewrite):
         if (made := self._class_of(node.value)) is not None:
             return made
         owners = [kind for kind in self.classes.values() if node.attr in fields_of(kind) or node.attr in vars(kind)]
+        if any(node.attr in vars(kind) for kind in self.without_fields if not any(issubclass(o, kind) for o in owners)):
+            return None
         places = {[*fields_of(kind), node.attr].index(node.attr) for kind in owners}
         if len(places) > 1:
             called = " and ".join(kind.__name__ for kind in owners)

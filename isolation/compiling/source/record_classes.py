@@ -41,6 +41,11 @@ def never_changes(value: object) -> bool:
     return bool(fields_of(kind)) or _keeps_attributes(kind)
 
 
+def has_only_methods(kind: object) -> bool:
+    """Whether a value is a class of the user's whose objects hold nothing."""
+    return isinstance(kind, type) and not fields_of(kind) and _keeps_attributes(kind)
+
+
 @functools.lru_cache(maxsize=256)
 def _keeps_attributes(kind: type) -> bool:
     own, *others = kind.__mro__

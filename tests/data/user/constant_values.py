@@ -120,3 +120,30 @@ class Grid:
 def class_constant_in_the_making(game, player):
     grid = Grid(game.get_blank_spaces())
     return float(grid.in_row(game.get_player_location(player)[0]))
+
+
+class Weighed:
+    def __init__(self, weight):
+        self.weight = weight
+
+    def difference(self, game, player):
+        return self.weight * len(game.get_legal_moves(player))
+
+
+MEASURES = [Measures(), Weighed(0.5)]
+PAIRS = ((2.0, Weighed(1)), (0.5, Measures()))
+
+
+def objects_of_several_classes(game, player):
+    total = sum(measure.difference(game, player) for measure in MEASURES)
+    for weight, measure in PAIRS:
+        total += weight * measure.difference(game, player)
+    return float(total)
+
+
+def exception_that_is_only_printed(game, player):
+    try:
+        return 1 / len(game.get_legal_moves(player))
+    except ZeroDivisionError as error:
+        print("no moves", error)
+        return -1.0

@@ -11,6 +11,7 @@ from typing import Any
 
 from isolation.compiling.source.compile_error import CompileError
 from isolation.compiling.source.function_source import bound_names, changed_name
+from isolation.compiling.source.record_classes import fields_of, never_changes
 from isolation.compiling.source.rewrite import Rewrite, at, mark_written_out, written_out
 from isolation.compiling.source.scopes import as_callee, callee_of_object
 
@@ -219,7 +220,8 @@ class Unroll(Rewrite):
     def _expression(self, value: Any) -> ast.expr:
         if hasattr(value, "_fields"):
             return self.context.value(value)
-        if isinstance(value, list | tuple) and (_has_function(value) or any(isinstance(part, str) for part in value)):
+        is_row = isinstance(value, list | tuple) and any(isinstance(part, str) or never_changes(part) for part in value)
+        if is_row or (isinstance(value, list | tuple) and _has_function(value)):
             return ast.Tuple([self._expression(part) for part in value], ast.Load())
         return self.context.value(value)
 
@@ -235,19 +237,24 @@ class Unroll(Rewrite):
 
 
 def _has_function(value: Any) -> bool:
-    """Whether a value is a user's function or holds one."""
+    """Whether a value is a user's function, or an object with nothing but functions, or holds one."""
     if isinstance(value, Mapping):
         return any(map(_has_function, value.values()))
     if isinstance(value, list | tuple):
         return any(map(_has_function, value))
-    return as_callee(value) is not None or callee_of_object(value) is not None
+    if as_callee(value) is not None or callee_of_object(value) is not None:
+        return True
+    return never_changes(value) and not fields_of(type(value))
 
 
 def _is_to_be_unrolled(value: Any) -> bool:
-    """Whether a table holds functions, or lists of cells of several lengths."""
+    """Whether a table holds functions, objects of several classes, or lists of cells of several lengths."""
     if _has_function(value):
         return True
     rows = value if isinstance(value, list | tuple) else []
+    objects = [row for row in rows if never_changes(row) and not isinstance(row, tuple)]
+    if len({type(row) for row in objects}) > 1:
+        return True
     are_of_cells = all(isinstance(row, list | tuple) and row and isinstance(row[0], tuple) for row in rows)
     return are_of_cells and len({len(row) for row in rows}) > 1
 
