@@ -108,8 +108,9 @@ def with_parameters(compiled: CompiledHeuristic, function: Heuristic) -> Compile
 def mark_uncompilable(function: Heuristic, size: tuple[int, int], reason: str) -> None:
     """Let `compile_heuristic` refuse a function from now on, in every process: compiling it does harm."""
     for attempt in range(ATTEMPTS):
-        score = _score_module(rewrite(function, attempt))
-        code_cache.write(_problem_file(score, size), _written(Problem(reason)))
+        with suppress(CompileError):
+            score = _score_module(rewrite(function, attempt))
+            code_cache.write(_problem_file(score, size), _written(Problem(reason)))
 
 
 def _score_module(rewritten: Rewritten) -> ScoreModule:
