@@ -1,4 +1,4 @@
-"""Print the test files of a room: those that import from it, and from no package above its own; if none, from any.
+"""Print the test files of a room: those that import from it but from no package above; if fewer than three, from any.
 
     python tests/of_room.py isolation/search
 
@@ -14,6 +14,8 @@ from pathlib import Path
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
+_ENOUGH = 3
+"""Number of test files below which those of packages above count as well."""
 
 
 def heights() -> dict[str, int]:
@@ -42,7 +44,7 @@ def files_of(room: str) -> list[Path]:
         if any(f"{name}.".startswith(f"{room}.") for name in names):
             highest[file] = max(levels.get(name.partition(".")[0], -len(levels)) for name in names)
     own = [file for file, level in highest.items() if level <= levels[room.partition(".")[0]]]
-    return own or list(highest)
+    return own if len(own) >= _ENOUGH else list(highest)
 
 
 if __name__ == "__main__":

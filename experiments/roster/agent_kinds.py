@@ -21,7 +21,7 @@ ENGINE = "engine"
 """The kind of players that are external programs, and the prefix of their specs."""
 APART = "apart"
 """The kind of players from files that are only loaded in sandboxed processes, and the prefix of their specs."""
-POLICY = "policy"
+_POLICY = "policy"
 """The kind of policies of learning agents, and the prefix of their specs."""
 DEFAULT_LIMIT = Limit(nodes=10_000)
 """About the number of nodes that the classic engines searched in their 150 ms per move."""
@@ -330,13 +330,13 @@ def _make_apart(spec: Spec) -> Agent:
 
 def _read_policy(text: str, start: int, end: int) -> Spec | None:
     head, colon, remainder = text[start:end].partition(":")
-    if head.strip().lower() != POLICY:
+    if head.strip().lower() != _POLICY:
         return None
     at = start + len(head) + len(colon)
     module, _, function = remainder.strip().partition(":")
     if not all(map(is_name, module.split("."))) or not is_name(function):
         raise_spec_error("a policy is a module and a function in it, like policy:train:greedy_policy", text, at, end)
-    return Spec(text, POLICY, prefix=POLICY, target=f"{module}:{function}", start=at, end=end)
+    return Spec(text, _POLICY, prefix=_POLICY, target=f"{module}:{function}", start=at, end=end)
 
 
 def _make_policy(spec: Spec) -> Agent:
@@ -440,9 +440,9 @@ _ROWS = (
         is_program=True,
     ),
     Kind(
-        POLICY,
-        (f"{POLICY}:MODULE:FUNCTION",),
-        (POLICY,),
+        _POLICY,
+        (f"{_POLICY}:MODULE:FUNCTION",),
+        (_POLICY,),
         _read_policy,
         refuse_limit=lambda spec, unit: "a policy has no limit",
         usual_limit=lambda spec, default: None,

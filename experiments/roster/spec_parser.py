@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import heuristics
-from experiments.roster.agent_kinds import KINDS, POLICY, SWITCHES
+from experiments.roster.agent_kinds import KINDS, SWITCHES
 from experiments.roster.function_files import AgentLike, is_function_file, spec_of
 from experiments.roster.spec import (
     UNITS,
@@ -272,9 +272,10 @@ def _with_limit(spec: Spec, word: str, first: int, last: int) -> Spec:
 
 
 def _default_name(spec: Spec, limit: Limit | None, usual: Limit | None) -> str:
-    target = _file_name(spec) if spec.is_file else spec.target.title()
-    if spec.kind == POLICY:
-        target = spec.target.replace(":", ".")
+    if spec.is_file:
+        target = _file_name(spec)
+    else:
+        target = spec.target.replace(":", ".") if ":" in spec.target else spec.target.title()
     if KINDS[spec.kind].is_program:
         target = _plain(spec.target if spec.program else Path(spec.target).name)
     player = [part for part in (spec.method, target) if part] or [spec.kind.capitalize()]

@@ -17,10 +17,14 @@ Form = Literal["moves", "fen", "json", "csv", "pgn", "png", "gif", "html"]
 Question = TypeVar("Question", bound=BaseModel)
 
 
-class Position(BaseModel):
-    """A position: visited cells and knights at the start, and the moves since."""
+class StrictModel(BaseModel):
+    """Body of a request, as JSON: unknown keys and values of another type are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Position(StrictModel):
+    """A position: visited cells and knights at the start, and the moves since."""
 
     size: Annotated[str, Field(max_length=10)]
     visited: Annotated[list[Cell], Field(max_length=MOST_COMPILED_CELLS)] = []
@@ -29,43 +33,35 @@ class Position(BaseModel):
     moves: Annotated[list[Cell], Field(max_length=MOST_COMPILED_CELLS)] = []
 
 
-class ValuesQuestion(BaseModel):
+class ValuesQuestion(StrictModel):
     """Request for the value of each legal move by some heuristics; `depth` counts plies including the move itself."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     position: Position
     heuristics: Annotated[list[Name], Field(min_length=1, max_length=40)]
     depth: Annotated[int, Field(ge=1, le=DEEPEST)] = 1
 
 
-class GraphQuestion(BaseModel):
+class GraphQuestion(StrictModel):
     """Request for the value of each position of the line for player 1."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     position: Position
     heuristic: Name
     depth: Annotated[int, Field(ge=1, le=DEEPEST)] = 1
 
 
-class MoveQuestion(BaseModel):
+class MoveQuestion(StrictModel):
     """Request for an agent's move; in a game against a person (`is_game`) the answer is the move alone."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     position: Position
     agent: Name
     is_game: bool = False
 
 
-class SolveQuestion(BaseModel):
+class SolveQuestion(StrictModel):
     """Request for the winner; `brief` asks only for what is known soon.
 
     `is_game`: a person who has not asked for it plays against an agent, so the answer says nothing.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     position: Position
     brief: bool = False
@@ -91,31 +87,25 @@ class GameQuestion(BaseModel):
     game: str
 
 
-class ExploreQuestion(BaseModel):
+class ExploreQuestion(StrictModel):
     """Request for the continuations from a position in the games of a run."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     run: Name
     position: Position
 
 
-class ImportQuestion(BaseModel):
+class ImportQuestion(StrictModel):
     """Request to parse games or a position from a text; `size` is the board of moves without one."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     text: str
     size: Annotated[str, Field(max_length=10)] = "7x7"
 
 
-class ExportQuestion(BaseModel):
+class ExportQuestion(StrictModel):
     """Request to export a line of play, or its last position.
 
     `run` and `game` identify the line's game in a run; `names` are the players of any other game.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     position: Position
     kind: Form

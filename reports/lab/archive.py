@@ -7,19 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from isolation.files.atomic_write import write_text
-from reports.board.request_models import Name
+from reports.board.request_models import Name, StrictModel
 
 FILE = "archive.json"
 """File in the folder of the runs with the names of the archived ones."""
 
 
-class Archiving(BaseModel):
+class Archiving(StrictModel):
     """Request to archive runs, or to bring them back."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     runs: Annotated[list[Name], Field(min_length=1, max_length=1000)]
     is_archived: bool

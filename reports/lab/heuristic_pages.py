@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -23,7 +23,7 @@ from heuristics.composite import Composite
 from isolation.compiling.code_cache import copy_engine
 from isolation.usercode.parsing import parse as parse_source
 from reports.board.board_processes import Processes
-from reports.board.request_models import parse
+from reports.board.request_models import StrictModel, parse
 from reports.board.resources import Resources
 from reports.lab.framing import frame_of, lab_page, problem_page
 from reports.lab.kept_trials import keep_trial, read_trial
@@ -40,19 +40,15 @@ _USUAL, _USUAL_OTHER = "improved", "territory"
 """Heuristics that others are shown beside."""
 
 
-class Trying(BaseModel):
+class Trying(StrictModel):
     """Request to try a heuristic by name, or one in a pasted source."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     heuristic: Annotated[str, Field(max_length=300)] = ""
     source: Annotated[str, Field(max_length=_LONGEST_SOURCE)] = ""
 
 
-class Matching(BaseModel):
+class Matching(StrictModel):
     """Request to play a match of a pasted function against the baseline."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     source: Annotated[str, Field(min_length=1, max_length=_LONGEST_SOURCE)]
     pairs: Annotated[int, Field(ge=1, le=5000)] = 500

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 import heuristics
 from reports.board import board_answers
 from reports.board.board_answers import ANSWERS, Answers, BoardAnswer
-from reports.board.request_models import Name
+from reports.board.request_models import Name, StrictModel
 from reports.board.resources import Resources, run_of
 from reports.lab.pooled_ratings import RatingQuestion, rated
 from reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
@@ -48,10 +48,8 @@ class DiffQuestion(BaseModel):
     after: Name
 
 
-class TrialQuestion(BaseModel):
+class TrialQuestion(StrictModel):
     """Request to try a heuristic: one of the registry, or FILE:FUNCTION."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     heuristic: Name
 

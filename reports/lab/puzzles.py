@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from reports.board.request_models import StrictModel
 from reports.board.resources import Resources
 
 if TYPE_CHECKING:
@@ -31,10 +32,8 @@ class PuzzleQuestion(BaseModel):
     number: Number
 
 
-class PuzzleAnswer(BaseModel):
+class PuzzleAnswer(StrictModel):
     """Request to judge a move in a puzzle; without a move, for the solution."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     number: Number
     move: Annotated[int, Field(ge=0, lt=10**3)] | None = None

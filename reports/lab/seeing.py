@@ -7,14 +7,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 import heuristics
 from isolation.editions.classic_board import Board
 from isolation.loading.load_user_code import load_heuristic
 from isolation.rules.notation import parse_moves
 from reports.board.handlers import SOLVING_MS, move_values
-from reports.board.request_models import Name
+from reports.board.request_models import Name, StrictModel
 from reports.board.resources import Resources
 from reports.replay.replay import json_score
 
@@ -26,13 +26,11 @@ _MOST_LOOKED_AT = 400
 """Positions of the suite that one request looks at, which takes interpreted code half a second."""
 
 
-class SeeingQuestion(BaseModel):
+class SeeingQuestion(StrictModel):
     """Request for the values of two heuristics: in a position, or in the next one of the suite where one errs.
 
     Heuristics are names of the registry, or FILE:FUNCTION. `after` is the last position of the suite that was shown.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     first: Name
     second: Name

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from experiments.record.run_directory import is_run
-from reports.board.request_models import Name, parse
+from reports.board.request_models import Name, StrictModel, parse
 from reports.board.resources import Resources, run_of
 
 _LOOKS_EVERY = 0.2
@@ -23,10 +23,8 @@ _LOOKS_EVERY = 0.2
 _COMMAND = "from isolation_cli.start import run; run()"
 
 
-class Extending(BaseModel):
+class Extending(StrictModel):
     """Request to extend a run by openings for one of its contenders."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     run: Name
     contender: Name
