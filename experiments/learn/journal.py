@@ -1,6 +1,6 @@
-"""Journal of a tuning: JSON lines, the question first, then one line per batch.
+"""Journal of a tuning: JSON lines, the settings first, then one line per batch.
 
-The file is the only state. A run goes on where its file ends; a last line that a crash has cut short is left out.
+The file is the only state. A tuning resumes where its file ends; an incomplete last line is discarded.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from experiments.learn.tuning_games import Batch, BatchResult, PlayBatches
 
 
 class Journal:
-    """The batches of one question that have been played; one process writes."""
+    """Played batches of one tuning; a single process writes."""
 
     def __init__(self, path: Path | None, question: Mapping[str, Any]) -> None:
-        """Begin a file, or read what it has; without a path nothing is kept.
+        """Create the file, or read it; without a path nothing is kept.
 
         Raises:
-            ValueError: the file is of another question, or is none of ours.
+            ValueError: the file has other settings, or is not a journal.
         """
         self.tallies: dict[int, BatchResult] = {}
         self._path = path
@@ -34,7 +34,7 @@ class Journal:
             self._append(dict(question))
 
     def meet(self, batches: Sequence[Batch], play: PlayBatches) -> list[BatchResult]:
-        """Return the results of batches, in their order; those that are missing are played, and kept as they come."""
+        """Return the results of batches in order; missing ones are played, and kept as they finish."""
         missing = [batch for batch in batches if batch.key not in self.tallies]
         for result in play(missing) if missing else ():
             self.tallies[result.key] = result

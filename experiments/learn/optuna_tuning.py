@@ -1,8 +1,8 @@
 """Tune parameters with Optuna, then play finals between the best values.
 
-The sampler is TPE, the tree-structured Parzen estimator (Bergstra et al. 2011). What it has seen of a vector is few
-games, so that the best of many looks better than it is: the best meet once more, on openings of their own, and what is
-promised is what each half of those says of the one that the other half prefers.
+The sampler is TPE, the tree-structured Parzen estimator (Bergstra et al. 2011). It sees few
+games of each vector, so the best of many looks better than it is. The best vectors therefore play finals on openings of
+their own; the estimate is cross-validated: each half of these openings judges the vector that the other half prefers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from isolation.rules.parameters import Parameter
 ROUNDS = 16
 FINALISTS = 8
 _FINALS = 0.25
-"""The share of all games that the best play in the end."""
+"""Share of all games that are played in the finals."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class Sampling:
     """Result of a tuning by Optuna: the parameters, the result of the finals, and the number of games.
 
     Attributes:
-        promised: the share of games that the new values should win of the old, or gain against the opponent.
-        vectors: how many different ones were tried.
-        games, forfeits: in all.
+        promised: share of games that the new values should win against the old, or their gain against the opponent.
+        vectors: number of different vectors tried.
+        games, forfeits: total numbers.
     """
 
     parameters: tuple[SampledParameter, ...]
@@ -62,14 +62,14 @@ class Sampling:
 
 
 def sampling_plan(games: int, seed: int, vectors: int = 8) -> SpsaPlan:
-    """A plan of about so many games, a quarter of which are left to the finals; fewer rounds if there are few."""
+    """Return a plan of about this many games, a quarter of them for the finals; few games make fewer rounds."""
     asked = (1 - _FINALS) * games
     rounds = max(1, min(ROUNDS, int(asked // (2 * vectors * 8))))
     return SpsaPlan(rounds, vectors, max(1, round(asked / (2 * rounds * vectors))), seed)
 
 
 def check_optuna() -> str:
-    """Optuna's version.
+    """Return the version of Optuna.
 
     Raises:
         ValueError: it is not installed.
@@ -89,17 +89,17 @@ def sample(
     cluster: str | None = None,
     show: Callable[[TuningProgress], None] = lambda progress: None,
 ) -> Sampling:
-    """Play what Optuna asks for, or what is missing of it, and finals between the best.
+    """Play the vectors that Optuna suggests, or the missing ones, and finals between the best.
 
-    The same for any number of jobs; with another version of Optuna it may be something else.
+    The result does not depend on the number of jobs, but may depend on the version of Optuna.
 
     Args:
-        out: where games are kept; see `journal`.
-        jobs, cluster: see `spreading.spreading`.
+        out: file of the journal.
+        jobs, cluster: see `parallel_mapper`.
         show: called after each round, with the vector that has won most so far.
 
     Raises:
-        ValueError: there is nothing to tune, `out` is of another question, or Optuna is not installed.
+        ValueError: there is nothing to tune, `out` has other settings, or Optuna is not installed.
     """
     version = check_optuna()
 
@@ -117,11 +117,11 @@ def sample(
 
 
 Point = tuple[float, ...]
-"""Values of the parameters that are looked through."""
+"""Values of the parameters that are tuned."""
 
 
 def _start(study: Study) -> Point:
-    """The values as they are."""
+    """Return the present values."""
     return tuple(map(float, study.space.start))
 
 

@@ -1,9 +1,9 @@
 """Tune parameters with SPSA and a response surface; finals.
 
-The path is that of SPSA (`spsa`), the answer that of a quadratic fitted to all games (`response`), within what was
-played; parameters that nothing speaks for stay where they are. A quadratic knows little of strengths that are none, so
-it promises nothing: the new values meet the old ones in finals, which had no part in the choice. Openings are split by
-orbit: what was tuned on one half is judged on the other.
+SPSA (`spsa`) chooses the values that play. A quadratic fitted to all games (`response_surface`) gives the best values,
+within the range that was played; parameters without a significant effect keep their values. The quadratic overestimates
+small effects, so the new values play finals against the old ones, on openings that were not used for the choice.
+Openings are split by orbit: values tuned on one half are judged on the other.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ from experiments.roster import Spec, make_agent, settings_text
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 OPENINGS = 4000
-"""How many there are to learn from, where the board has as many."""
+"""Number of openings to tune on, if the board has as many."""
 FINALS = 0.1
-"""How many games the finals have, as a share of those before them."""
+"""Games of the finals, as a share of the games before them."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What to tune, against whom, and on which openings.
+    """A tuning: agent, opponent, openings and plan.
 
     Attributes:
         spec: the agent, completed.
-        opponent: whom it should beat, completed; None for itself under other values.
-        wanted: the parameters to be tuned; none is all of them.
+        opponent: agent that it should beat, completed; None for itself with other values.
+        wanted: parameters to tune; all if empty.
         size: of the board.
         plies: of the random openings.
-        openings: how many there are to learn from, at most.
+        openings: largest number of openings to tune on.
         plan: of the run.
     """
 
@@ -66,7 +66,7 @@ class Question:
 
 @dataclass(frozen=True)
 class TuningProgress:
-    """How far a run is: rounds done and in all, names, and the path so far, float64[rounds + 1, p]."""
+    """Progress: rounds done and planned, parameter names, and the path so far, float64[rounds + 1, p]."""
 
     done: int
     rounds: int
@@ -93,7 +93,7 @@ class TunedParameter:
 
     @property
     def matters(self) -> bool:
-        """Whether games say that it does."""
+        """Whether the effect on the results is significant."""
         return self.p_value <= ALPHA
 
 
@@ -101,7 +101,7 @@ class TunedParameter:
 class Tuning:
     """Result of a tuning: the parameters, the result of the finals, the games, and the path of the search.
 
-    What is promised is the share of games that the new values win of the old, or what they gain against the opponent.
+    `promised` is the share of games that the new values win against the old, or their gain against the opponent.
     """
 
     parameters: tuple[TunedParameter, ...]
@@ -123,9 +123,9 @@ class Study:
     Attributes:
         question: what is tuned.
         space: its parameters.
-        pool: openings to learn from.
-        journal: what has been played.
-        play: what plays the rest.
+        pool: openings to tune on.
+        journal: results of the batches played.
+        play: plays missing batches.
     """
 
     question: Question
@@ -136,12 +136,12 @@ class Study:
 
     @property
     def games(self) -> int:
-        """How many were played."""
+        """Number of games played."""
         return 2 * sum(result.openings for result in self.journal.tallies.values())
 
     @property
     def forfeits(self) -> int:
-        """How many of them were lost by anything but having no move."""
+        """Number of games lost otherwise than by having no move."""
         return sum(result.forfeits for result in self.journal.tallies.values())
 
     def meet(self, batches: Sequence[Batch]) -> list[BatchResult]:
@@ -159,15 +159,15 @@ def opened_study(
     *,
     with_choices: bool = False,
 ) -> Iterator[Study]:
-    """A tuning with what plays it, begun, or gone on with where its journal ends.
+    """Start a tuning, or resume it where its journal ends.
 
     Args:
         question, out, jobs, cluster: see `tune`.
-        described: what decides what is played, beside the question.
-        with_choices: whether choices are parameters, too.
+        described: returns further settings that determine the games.
+        with_choices: whether to tune categorical parameters as well.
 
     Raises:
-        ValueError: there is nothing to tune, or `out` is of another question.
+        ValueError: there is nothing to tune, or `out` has other settings.
     """
     specs = [spec for spec in (question.spec, question.opponent) if spec]
     agents = prepare([str(spec) for spec in specs], question.size)
@@ -208,17 +208,17 @@ def tune(
     cluster: str | None = None,
     show: Callable[[TuningProgress], None] = lambda progress: None,
 ) -> Tuning:
-    """Play the run, or what is missing of it, and say where the top is.
+    """Play the tuning, or its missing batches, and return the best values.
 
-    The same for any number of jobs.
+    The result does not depend on the number of jobs.
 
     Args:
-        out: where games are kept; see `journal`.
-        jobs, cluster: see `spreading.spreading`.
+        out: file of the journal.
+        jobs, cluster: see `parallel_mapper`.
         show: called after each round.
 
     Raises:
-        ValueError: there is nothing to tune, or `out` is of another question.
+        ValueError: there is nothing to tune, or `out` has other settings.
     """
     plan = question.plan
     with opened_study(question, out, jobs, cluster, _described) as study:
@@ -244,7 +244,7 @@ def tune(
 
 @dataclass(frozen=True)
 class _Contest:
-    """The two ends of a direction, scaled, and what became of them: together, or each against the opponent."""
+    """The two ends of a direction, scaled, and their results: against each other, or each against the opponent."""
 
     upper: Vector
     lower: Vector
@@ -252,14 +252,14 @@ class _Contest:
 
     @property
     def lead(self) -> float:
-        """Games won less games lost by the upper end; against an opponent, how many more it won than the lower."""
+        """Wins minus losses of the upper end; against an opponent, its wins minus those of the lower end."""
         if len(self.tallies) == 1:
             return float(2 * (self.tallies[0].wins - self.tallies[0].openings))
         return float(self.tallies[0].wins - self.tallies[1].wins)
 
     @property
     def games(self) -> int:
-        """That each end played."""
+        """Games of each end."""
         return 2 * self.tallies[0].openings
 
 
@@ -270,7 +270,7 @@ def _described(space: Space) -> dict[str, object]:
 
 
 def _play_round(study: Study, both: tuple[Vector, Vector], round_: int) -> list[_Contest]:
-    """The contests of a round."""
+    """Play the contests of a round."""
     question, space, count = study.question, study.space, study.question.plan.openings
     uppers, lowers = (np.array([_nearest_playable(space, point) for point in points]) for points in both)
     due: list[Batch] = []
@@ -374,6 +374,6 @@ def _unscaled(space: Space, points: Floats) -> Floats:
 
 
 def _nearest_playable(space: Space, point: Vector) -> Vector:
-    """The nearest point that can be played: whole numbers are whole."""
+    """Return the nearest point that can be played: whole parameters are rounded."""
     vector = _unscaled(space, point)
     return _scaled(space, np.where(space.is_whole, np.round(vector), vector))
