@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from experiments.inference.contenders.multiple_testing import holm
-from experiments.inference.contenders.permutation_tests import sign_flip_test
+from experiments.inference.contenders.permutation_tests import score_flip_test
 from experiments.inference.contenders.sample_size import (
     least_variance,
     openings_for_effect,
@@ -26,7 +26,7 @@ def test_a_plan_finds_its_effect_as_often_as_it_says():
     plan = pairs_for_effect(0.06, power=0.8, variance=0.125 - 0.06**2)
     rng = np.random.default_rng(1)
     wins = rng.choice(3, size=(400, plan.pairs), p=(0.25 - 0.06, 0.5, 0.25 + 0.06))
-    count = sum(sign_flip_test(row - 1).p_value <= 0.05 for row in wins)
+    count = sum(score_flip_test(row - 1).p_value <= 0.05 for row in wins)
     assert count / 400 == pytest.approx(0.8, abs=0.06)
 
 
@@ -38,7 +38,7 @@ def test_a_plan_for_a_large_effect_keeps_its_promise_although_few_pairs_are_need
     decided = min(max(4 * (plan.variance + effect**2), 2 * effect), 1)
     shares = np.array([max(decided / 2 - effect, 0), 1 - decided, decided / 2 + effect])
     pairs = np.random.default_rng(4).multinomial(plan.pairs, shares / shares.sum(), size=300).tolist()
-    count = sum(sign_flip_test(np.repeat([-1, 0, 1], row)).p_value <= 0.05 for row in pairs)
+    count = sum(score_flip_test(np.repeat([-1, 0, 1], row)).p_value <= 0.05 for row in pairs)
     assert count >= 0.7 * 300
     assert sprt_plan(Sprt(0, 20), 100, variance).variance >= 0.05
 
@@ -51,7 +51,7 @@ def test_no_pairs_of_a_lead_vary_less_than_those_of_which_none_is_lost(pairs):
 
 def test_no_fewer_openings_are_planned_than_can_convince_the_test():
     assert openings_for_effect(0.4, 0.8, 0.05, 0.01).pairs == 6
-    assert sign_flip_test([1] * 6).p_value <= 0.05 < sign_flip_test([1] * 5).p_value
+    assert score_flip_test([1] * 6).p_value <= 0.05 < score_flip_test([1] * 5).p_value
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.inference.contenders.permutation_tests import sign_flip_test
+from experiments.inference.contenders.permutation_tests import score_flip_test
 from experiments.inference.contenders.sample_size import pairs_for_effect, sprt_plan
 from experiments.inference.elo import elo_from_score, score_from_elo
 from experiments.inference.pair_intervals import PairCounts, pair_interval
@@ -25,7 +25,7 @@ def test_pairs_match_the_reference(case):
     assert elo == pytest.approx(case["elo"], abs=5.1e-4)
     assert [low, high] == pytest.approx(case["elo_profile_ci95"], abs=5.1e-4)
     decided = np.repeat([-1, 1], [pairs.lost, pairs.won])
-    assert sign_flip_test(decided).p_value == pytest.approx(case["sign_test_p"], abs=5.1e-7)
+    assert score_flip_test(decided).p_value == pytest.approx(case["sign_test_p"], abs=5.1e-7)
     assert log_likelihood_ratio(case["pairs"], Sprt(0, 20)) == pytest.approx(case["llr_logistic_0_20"], abs=5.1e-8)
 
 

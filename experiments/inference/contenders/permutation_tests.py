@@ -36,26 +36,8 @@ class PermutationTest:
     p_better: float
 
 
-def sign_flip_test(differences: npt.ArrayLike) -> PermutationTest:
-    """Exact test of the hypothesis that contender and baseline are exchangeable within every opening.
-
-    `differences` holds one whole number per opening: games won by the contender minus games won by the baseline, over
-    all opponents and both sides. If both play alike, each has either sign with probability ½. The distribution of
-    their sum is computed exactly, not drawn, for any number of openings.
-    """
-    array = np.asarray(differences)
-    if not np.array_equal(array, np.round(array)):
-        raise ValueError("differences must be whole numbers of games")
-    sizes, times = np.unique(np.abs(array[array != 0]).astype(np.int64), return_counts=True)
-    total = int(array.sum())
-    if not sizes.size:
-        return PermutationTest(array.size, 0.0, 1.0, 1.0)
-    unit = int(np.gcd.reduce(sizes))
-    return _tails(array.size, float(total), total // unit, 0.0, sizes // unit, times)
-
-
 def score_flip_test(scores: npt.ArrayLike, statistic: float | None = None) -> PermutationTest:
-    """Sign-flip test of scores that are not whole numbers.
+    """Test the hypothesis that contender and baseline are exchangeable within every opening.
 
     A score is an opening's part in the statistic under the null hypothesis that both play equally well. It then has
     mean zero and either sign: for few openings this is exact if differences are symmetric, for many it holds as the
