@@ -75,9 +75,9 @@ class Tuned:
     @property
     def is_better(self) -> bool:
         """Whether the new values are significantly better on held-out openings."""
-        from reports.studies.tuning import told_lead
+        from reports.studies.tuning import significant_lead
 
-        return self.judgement is not None and told_lead(self.judgement) > 0
+        return self.judgement is not None and significant_lead(self.judgement) > 0
 
 
 def screen(

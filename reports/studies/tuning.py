@@ -221,7 +221,7 @@ def _value(value: Limit | float) -> str:
 
 def judged_sentence(judgement: Judgement) -> str:
     """Return the verdict from the held-out openings."""
-    lead, whom = told_lead(judgement), "head to head" if judgement.gain is None else "against the opponent"
+    lead, whom = significant_lead(judgement), "head to head" if judgement.gain is None else "against the opponent"
     if not lead:
         return f"On held-out openings: no significant difference from the old values {whom} yet; keep the old ones."
     if lead > 0:
@@ -229,7 +229,7 @@ def judged_sentence(judgement: Judgement) -> str:
     return f"On held-out openings the new values are worse than the old ones {whom}: keep the old ones."
 
 
-def told_lead(judgement: Judgement) -> float:
+def significant_lead(judgement: Judgement) -> float:
     """Return the lead of the new values on the held-out openings; 0 if there is no significant difference."""
     if judgement.gain is not None:
         lead, p_value = judgement.gain.estimate, judgement.gain_p_value
