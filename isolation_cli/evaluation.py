@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 @board_option
 @jobs_option
 @format_option
+@click.option("--json", "output", flag_value="json", help="The same as --format json.")
 def evaluate_files(
     references: tuple[str, ...], baseline: str, budget: str, size: str, jobs: int, output: Format
 ) -> None:  # fmt: skip

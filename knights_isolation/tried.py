@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from experiments.evaluation.evaluation import Evaluation, Question
+    from experiments.evaluation.evaluation import Evaluation, Lead, Question
     from experiments.inference.cluster_intervals import Interval
     from experiments.inference.contenders.baseline_comparison import Comparison
     from experiments.inference.contenders.head_to_head import HeadToHead
@@ -73,29 +73,46 @@ def note_selection(selection: Selection, suite: str) -> None:
 def note_evaluations(
     candidates: Sequence[AgentLike | Path], evaluations: Sequence[Evaluation], question: Question
 ) -> None:
-    """Add the leads of new evaluations on held-out positions to the log; warn of what earlier tries mean for them."""
-    from experiments.evaluation.evaluate import candidate_reference
-    from experiments.evaluation.evaluation import NODES
-    from experiments.record.tries import Try, code_of, is_kept, keep_source, named_settings
+    """Add new evaluations to the log, each by the last lead that it has; no code of a candidate runs here.
 
+    Only leads on held-out positions have a p-value, and are corrected for: the others are there to be learned from.
+    """
+    from experiments.evaluation.evaluate import candidate_reference, code_of_candidate
+    from experiments.record.tries import Try, is_kept, keep_source, named_settings
+
+    if not is_kept():
+        return
     method = question.baseline.partition(":")[0].rpartition("=")[2]
-    limits = " and ".join(f"{nodes:,}" for nodes in NODES)
     tries = []
     for candidate, evaluation in zip(candidates, evaluations, strict=True):
-        lead = evaluation.held_out
-        if lead is None or not evaluation.seconds or not is_kept():
+        lead, judged_on = _last_lead(evaluation, question.size)
+        if lead is None or not evaluation.seconds:
             continue
-        spec = f"{method}:{candidate_reference(candidate)}"
-        (name, settings), (baseline, _) = named_settings(spec), named_settings(question.baseline)
-        judged_on = f"suite {question.size}, won positions of split screen at equal cost, {limits} nodes"
-        points = (lead.estimate, lead.low, lead.high)
+        reference = candidate_reference(candidate)
+        spec, name = f"{method}:{reference}", reference.rpartition(":")[2]
+        baseline, _ = named_settings(question.baseline)
         tries.append(
             Try(
-                "evaluate", name, baseline, spec, code_of(settings), keep_source(spec), judged_on, lead.n, points,
-                lead.p_value, evaluation.cost,
+                "evaluate", f"{method}_{name}", baseline, spec, code_of_candidate(candidate), keep_source(spec),
+                judged_on, lead.n, (lead.estimate, lead.low, lead.high), lead.p_value, evaluation.cost,
             )
         )  # fmt: skip
     _add(tries)
+
+
+def _last_lead(evaluation: Evaluation, size: str) -> tuple[Lead | None, str]:
+    """Return the lead that the last stage measured, None if there is none, and in words on what."""
+    from experiments.evaluation.evaluation import NODES, Lead
+
+    at = f"at equal cost, {' and '.join(f'{nodes:,}' for nodes in NODES)} nodes"
+    if evaluation.held_out:
+        return evaluation.held_out, f"suite {size}, won positions of split screen {at}"
+    if evaluation.games:
+        return evaluation.games, f"openings to learn from on {size} at equal cost, {NODES[-1]:,} nodes"
+    if evaluation.positions and not evaluation.error_kind:
+        lead = Lead(evaluation.score, evaluation.low, evaluation.high, evaluation.positions)
+        return lead, f"suite {size}, won positions of split fit {at}"
+    return None, ""
 
 
 def note_run(command: str, run: Path) -> None:

@@ -74,7 +74,7 @@ def test_what_differs_in_layout_only_is_answered_from_what_is_kept() -> None:
 
 
 @pytest.mark.slow
-def test_the_best_goes_through_all_stages_and_only_held_out_positions_are_noted_as_a_try(
+def test_the_best_goes_through_all_stages_and_each_is_noted_as_a_try_by_its_last_lead(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("ISOLATION_TRIES", raising=False)
@@ -89,7 +89,8 @@ def test_the_best_goes_through_all_stages_and_only_held_out_positions_are_noted_
     assert better.held_out is not None
     assert better.held_out.n > 5000
     assert "overfitting" in better.feedback
-    (tried,) = read_tries()
+    tried, other = read_tries()
+    assert (other.n, other.p_value) == (300, None)
     assert (tried.command, tried.n, tried.p_value) == ("evaluate", better.held_out.n, better.held_out.p_value)
     assert tried.source
 
@@ -98,7 +99,7 @@ def test_the_best_goes_through_all_stages_and_only_held_out_positions_are_noted_
 def test_the_command_prints_every_field_and_ends_with_one_exit_code(tmp_path: Path) -> None:
     (tmp_path / "good.py").write_text(GOOD)
     (tmp_path / "bad.py").write_text(FAILURES["exception"][0])
-    words = ["evaluate", "good.py", "bad.py:score", "--budget", "compile", "--jobs", "1", "--format", "json"]
+    words = ["evaluate", "good.py", "bad.py:score", "--budget", "compile", "--jobs", "1", "--json"]
     result = CliRunner().invoke(main, words)
     good, bad = json.loads(result.stdout)
     assert result.exit_code == 1
@@ -141,3 +142,26 @@ def test_research_stops_at_the_first_no(tmp_path: Path) -> None:
     assert not worse.value.is_better
     assert worse.sections[0].title.startswith("Stopped at screen")
     assert worse.value.cost > 0
+
+
+@pytest.mark.slow
+def test_candidates_that_beat_the_baseline_become_champions_that_later_ones_meet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ISOLATION_TRIES", raising=False)
+    first = ki.evaluate(BETTER, baseline="ID:open")
+    second = ki.evaluate(BETTER.replace("0.5", "0.6"), baseline="ID:open")
+    assert first.passed
+    assert first.champions is None
+    assert second.champions is not None
+    assert second.champions.n == 400
+    assert abs(second.champions.estimate) < 25
+    assert "against the last champion" in second.feedback
+    assert len(list((tmp_path / "runs/evaluated/champions").glob("*/*/champion.json"))) == 1 + (
+        second.passed and second.champions.estimate >= 0
+    )
+    worse = ki.evaluate(GOOD.replace("1.0", "-1.0"), baseline="ID:open")
+    assert (worse.stage, worse.champions) == ("positions", None)
+    tries = read_tries()
+    assert [(each.n, each.p_value) for each in tries][:1] == [(first.games.n if first.games else 0, None)]
+    assert tries[-1].judged_on.startswith("suite 7x7, won positions of split fit")

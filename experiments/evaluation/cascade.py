@@ -5,7 +5,8 @@ What is the same for all candidates is prepared once, before the processes of ca
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.evaluation.champions import Champion
 from experiments.evaluation.evaluation import NODES, Evaluation, Lead, Question, Stage, failed
-from experiments.evaluation.feedback import describe_games, describe_held_out, describe_lead, describe_mistakes
+from experiments.evaluation.feedback import (
+    describe_champions,
+    describe_games,
+    describe_held_out,
+    describe_lead,
+    describe_mistakes,
+)
+from experiments.inference.cluster_intervals import mean_parts
 from experiments.inference.elo import score_from_elo
 from experiments.inference.sequential.sprt import Sprt, SprtPath, sprt_path
 from experiments.inference.sequential.sprt_estimate import stopped_estimate
@@ -48,6 +57,7 @@ DEAREST = 30.0
 """Cost over the baseline's beyond which a search of so few nodes is left that nothing can be said."""
 FIRST_POSITIONS = 300
 PAIRS, PAIRS_AT_ONCE, PLIES = 2000, 100, 4
+PAIRS_WITH_CHAMPIONS = 200
 SPRT = Sprt(0.0, 20.0)
 """The sequential test of games, in Elo, and the most pairs that it is given."""
 MISTAKES = 3
@@ -110,8 +120,14 @@ def prepare(question: Question) -> Prepared:
     return Prepared(question, baseline, first, whole, held_out, openings)
 
 
-def run_cascade(prepared: Prepared, file: str, name: str, begin: Callable[[Stage], None]) -> Evaluation:
-    """Evaluate the function `name` of a file, until a stage says no; `begin` is called as each stage begins."""
+def run_cascade(
+    prepared: Prepared, file: str, name: str, champions: Sequence[Champion], begin: Callable[[Stage], None]
+) -> Evaluation:
+    """Evaluate the function `name` of a file, until a stage says no; `begin` is called as each stage begins.
+
+    Args:
+        champions: earlier candidates, to be met in games.
+    """
     stage: Stage = "load"
 
     def begin_stage(next_stage: Stage) -> None:
@@ -120,7 +136,7 @@ def run_cascade(prepared: Prepared, file: str, name: str, begin: Callable[[Stage
         begin(stage)
 
     try:
-        return _Cascade(prepared, Path(file), name, begin_stage).run()
+        return _Cascade(prepared, Path(file), name, tuple(champions), begin_stage).run()
     except Refusal as refusal:
         return failed(stage, refusal.kind, str(refusal), refusal.line)
     except MemoryError:
@@ -132,6 +148,7 @@ class _Cascade:
     prepared: Prepared
     file: Path
     name: str
+    champions: tuple[Champion, ...]
     begin: Callable[[Stage], None]
 
     def run(self) -> Evaluation:
@@ -152,7 +169,7 @@ class _Cascade:
         agent = replace(self.prepared.baseline, name=self.name, heuristic=heuristic, heuristic_name=self.name)
         done = replace(done, stage="cost", cost=self._cost(agent))
         done = replace(done, feedback=f"a node costs {done.cost:.2f} times as much as the baseline's")
-        for stage in (self._first, self._whole, self._games, self._held_out):
+        for stage in (self._first, self._whole, self._games, self._champions, self._held_out):
             if done.passed:
                 done = stage(agent, done)
         return done
@@ -229,7 +246,7 @@ class _Cascade:
         feedback += describe_mistakes(mistakes, self.prepared.question.size)
         return replace(
             done, score=lead.estimate, low=lead.low, high=lead.high, stage=stage, passed=lead.high >= 0,
-            feedback=feedback,
+            positions=lead.n, feedback=feedback,
         )  # fmt: skip
 
     def _lead(self, positions: Positions, agent: SearchAgent, cost: float) -> tuple[Lead, AgentAnswers]:
@@ -267,6 +284,30 @@ class _Cascade:
         lead = _lead_of(path)
         feedback = describe_games(lead, path.decision, baseline.name) + done.feedback
         return replace(done, stage="games", games=lead, passed=path.decision == "H1", feedback=feedback)
+
+    def _champions(self, agent: SearchAgent, done: Evaluation) -> Evaluation:
+        """Play a candidate that beat the baseline against earlier ones that did, all in the baseline's time."""
+        pool, opponents = self.prepared.openings, self._opponents()
+        if pool is None or not opponents:
+            return done
+        numbers = range(min(PAIRS_WITH_CHAMPIONS, len(pool)))
+        openings, size = [pool.openings[number] for number in numbers], self.prepared.question.size
+        contender = _limited(agent, scaled_nodes(NODES[-1], done.cost or 1.0))
+        wins = [play_pairs(contender, opponent, openings, numbers, size)[0] for opponent in opponents]
+        lead = mean_parts(np.mean(wins, axis=0) - 1, len(opponents)).alone
+        games = Lead(100 * lead.estimate, 100 * lead.low, 100 * lead.high, 2 * len(numbers) * len(opponents))
+        return replace(done, champions=games, feedback=describe_champions(games, len(opponents)) + done.feedback)
+
+    def _opponents(self) -> list[SearchAgent]:
+        """Return the champions that can still be played, in the baseline's time."""
+        agents = []
+        for number, champion in enumerate(self.champions):
+            nodes = scaled_nodes(NODES[-1], champion.cost)
+            with suppress(LoadError, UserCodeTimeout), cpu_timeout(LONGEST_IMPORT):
+                code = load_heuristic(champion.file, champion.name).value
+                named = replace(self.prepared.baseline, name=f"champion_{number}", heuristic=code)
+                agents.append(_limited(replace(named, heuristic_name=champion.name), nodes))
+        return agents
 
     def _held_out(self, agent: SearchAgent, done: Evaluation) -> Evaluation:
         """Ask a candidate in positions that nothing was learned from; it passes if it is significantly better."""

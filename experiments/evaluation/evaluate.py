@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from experiments.evaluation.champions import admit, champions, is_champion
 from experiments.evaluation.evaluation import Evaluation, Question, failed
 from experiments.evaluation.worker import Worker
 from experiments.league.normalised_code import code_hash_without_layout
@@ -43,7 +44,7 @@ def evaluate_all(
 
     Args:
         candidates: each FILE[:FUNCTION], the text of a file, or a function of (game, player).
-        home: folder below which answers are kept.
+        home: folder below which answers are kept, and the candidates that beat the baseline, which later ones meet.
 
     Raises:
         ValueError: there is no such file, it has several functions of which none is named, or there is no such
@@ -61,18 +62,22 @@ def evaluate_all(
             answers[key] = known
         else:
             due.setdefault(key, (str(file), str(found)))
-    new = _evaluated(due, question, jobs)
+    new = _evaluated(due, question, jobs, home / KEPT)
     for key, answer in new.items():
         if answer.error_kind not in _NOT_KEPT:
             make_folder(home / KEPT)
             write_text(home / KEPT / f"{key}.json", json.dumps(asdict(answer), ensure_ascii=False))
+        if is_champion(answer):
+            admit(home / KEPT, question, key, Path(due[key][0]), due[key][1], answer.cost or 1.0)
     return [(answers | new)[key] for key in keys]
 
 
-def _evaluated(due: Mapping[str, tuple[str, str]], question: Question, jobs: int) -> dict[str, Evaluation]:
+def _evaluated(due: Mapping[str, tuple[str, str]], question: Question, jobs: int, kept: Path) -> dict[str, Evaluation]:
+    earlier = champions(kept, question) if question.asks("games") else ()
+
     def evaluate(candidate: tuple[str, str]) -> Evaluation:
         worker = _workers.take(question) or Worker(question)
-        answer = worker.evaluate(*candidate)
+        answer = worker.evaluate(*candidate, earlier)
         if worker.is_usable:
             _workers.put(question, worker)
         return answer
@@ -87,6 +92,12 @@ def candidate_reference(candidate: AgentLike | Path) -> str:
     """Return FILE:FUNCTION of a candidate that can be parsed."""
     file, wanted = _file_of(candidate)
     return f"{file}:{_function_in(file, wanted)}"
+
+
+def code_of_candidate(candidate: AgentLike | Path) -> str:
+    """Return a hash of a candidate's code without layout; no code of it runs."""
+    file, _ = _file_of(candidate)
+    return code_hash_without_layout(file)[:12]
 
 
 def _file_of(candidate: AgentLike | Path) -> tuple[Path, str]:

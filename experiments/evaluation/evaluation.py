@@ -60,7 +60,10 @@ class Evaluation:
             cost, crash; empty if it did not fail.
         error_line: line of its source, if known.
         feedback: what happened, in words, with its worst mistakes as FEN.
+        positions: in how many positions the score was measured.
         games: lead in games won, of the sequential test at equal cost; None if none were played.
+        champions: lead in games against earlier candidates that beat the baseline, at equal cost; None if there were
+            none, or none were played.
         held_out: lead in wins kept on the split `screen`; None if it was not asked there.
         seconds: processor time that it took; 0 if the answer was kept from an earlier evaluation.
     """
@@ -74,7 +77,9 @@ class Evaluation:
     error_kind: str
     error_line: int | None
     feedback: str
+    positions: int = 0
     games: Lead | None = None
+    champions: Lead | None = None
     held_out: Lead | None = None
     seconds: float = 0.0
 

@@ -27,6 +27,12 @@ def describe_games(lead: Lead, decision: str | None, baseline: str) -> str:
     )
 
 
+def describe_champions(lead: Lead, count: int) -> str:
+    """Return the result of games against champions as a sentence."""
+    champions = f"the last {count} champions" if count > 1 else "the last champion"
+    return f"{_points(lead)} points in {lead.n:,} games at equal cost against {champions}. "
+
+
 def describe_held_out(lead: Lead, fitted: float) -> str:
     """Return a lead on held-out positions, and how much of the one on those of `fit` was overfitting."""
     return f"{_points(lead)} points on {lead.n:,} held-out positions, {fitted - lead.estimate:+.1f} overfitting. "

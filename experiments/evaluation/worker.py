@@ -15,7 +15,7 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -24,6 +24,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from experiments.evaluation.cascade import Prepared, check_question, prepare, run_cascade
+from experiments.evaluation.champions import Champion
 from experiments.evaluation.evaluation import STAGES, Evaluation, Question, Stage, failed
 from isolation.compiling import code_cache
 from isolation.processes.agent_pickling import recipe
@@ -61,10 +62,10 @@ class Worker:
         if isinstance(refusal, SetupError):
             raise ValueError(refusal.why)
 
-    def evaluate(self, file: str, name: str) -> Evaluation:
-        """Evaluate a function of a file."""
+    def evaluate(self, file: str, name: str, champions: Sequence[Champion] = ()) -> Evaluation:
+        """Evaluate a function of a file, which meets champions if it plays games."""
         try:
-            answer = exchange(self._process, (file, name), 2 * LONGEST_WAIT)
+            answer = exchange(self._process, (file, name, tuple(champions)), 2 * LONGEST_WAIT)
         except (TransportTimeout, TransportClosed):
             self.is_usable = False
             self.end()
@@ -78,7 +79,7 @@ class Worker:
         self._process.end()
 
 
-def open_worker(question: Question) -> Callable[[str, str], str]:
+def open_worker(question: Question) -> Callable[[str, str, Sequence[Champion]], str]:
     """Prepare a worker in its process, and return the function that answers questions."""
     check_question(question)
     prepared = prepare(question)
@@ -87,12 +88,12 @@ def open_worker(question: Question) -> Callable[[str, str], str]:
         example = scratch / "example.py"
         example.write_text(_EXAMPLE, encoding="utf-8")
         with _own_code_folder(scratch):
-            run_cascade(prepared, str(example), "score", lambda stage: None)
+            run_cascade(prepared, str(example), "score", (), lambda stage: None)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     gc.collect()
     gc.freeze()
-    return lambda file, name: json.dumps(asdict(_evaluate_forked(prepared, file, name)))
+    return lambda file, name, champions: json.dumps(asdict(_evaluate_forked(prepared, file, name, champions)))
 
 
 @contextmanager
@@ -107,14 +108,14 @@ def _own_code_folder(scratch: Path) -> Iterator[None]:
         code_cache.move_to(before)
 
 
-def _evaluate_forked(prepared: Prepared, file: str, name: str) -> Evaluation:
+def _evaluate_forked(prepared: Prepared, file: str, name: str, champions: Sequence[Champion]) -> Evaluation:
     """Evaluate a candidate in a process forked from this one."""
     scratch = Path(tempfile.mkdtemp(prefix="isolation-evaluate-"))
     reading, writing = os.pipe()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     child = os.fork()
     if not child:
-        _run_candidate(prepared, file, name, scratch, writing)
+        _run_candidate(prepared, file, name, champions, scratch, writing)
     os.close(writing)
     try:
         lines = _lines_until(reading, time.monotonic() + LONGEST_WAIT)
@@ -128,7 +129,9 @@ def _evaluate_forked(prepared: Prepared, file: str, name: str) -> Evaluation:
     return replace(_answer_of(lines, status), seconds=seconds)
 
 
-def _run_candidate(prepared: Prepared, file: str, name: str, scratch: Path, writing: int) -> None:
+def _run_candidate(
+    prepared: Prepared, file: str, name: str, champions: Sequence[Champion], scratch: Path, writing: int
+) -> None:
     """Evaluate a candidate in its process, report stages and the result, and end the process."""
     try:
         most = os.sysconf("SC_OPEN_MAX")
@@ -142,7 +145,7 @@ def _run_candidate(prepared: Prepared, file: str, name: str, scratch: Path, writ
         def begin(stage: Stage) -> None:
             os.write(writing, f"{stage}\n".encode())
 
-        result = run_cascade(prepared, file, name, begin)
+        result = run_cascade(prepared, file, name, champions, begin)
         os.write(writing, json.dumps(asdict(result)).encode() + b"\n")
     finally:
         os._exit(0)
