@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from experiments.discovery.campaign import Campaign
-    from experiments.discovery.finals import Finalist
+    from experiments.discovery.finals import Finalist, Headroom
     from experiments.inference.cluster_intervals import Interval
     from reports.studies.discovery import Verdict
 
@@ -34,11 +34,13 @@ class Discovery:
     Attributes:
         finalists: its best programs as files, the champion first.
         verdicts: what the champion achieved on held-out openings and positions.
+        headroom: what there is to gain against the opponent.
         campaign: the archive, and how it grew.
     """
 
     finalists: tuple[Finalist, ...]
     verdicts: tuple[Verdict, ...]
+    headroom: Headroom
     campaign: Campaign
 
 
@@ -55,7 +57,7 @@ def discover(
 ) -> Result[Discovery]:
     """Search for evaluation functions among set programs, and judge the best one at equal cost.
 
-    Programs are fitted to solved positions of the split `fit`, two thirds of them for training. The best five are
+    Programs are fitted to solved positions of the split `fit`, two thirds of them for training. The best twenty are
     written as Python files and play against the opponent; the champion alone is judged, by games from held-out openings
     and on the split `screen`. The same call resumes, or repeats the answer. The page `analysis.html` in the folder is
     written while the search goes on, and lists verdicts in the end; the lab lists it.
@@ -74,10 +76,10 @@ def discover(
     """
     from experiments.discovery.archive import finalists
     from experiments.discovery.campaign import Question, run_campaign
-    from experiments.discovery.finals import FINALISTS, hold_finals, write_found
+    from experiments.discovery.finals import FINALISTS, hold_finals, measure_headroom, write_found
     from experiments.record.run_directory import HOME
     from reports.analysis.discovery_page import write_discovery_page
-    from reports.studies.discovery import discovery_sections, progress_line
+    from reports.studies.discovery import discovery_sections, headroom_sentences, progress_line
 
     opponent = _checked(agent_spec(against), board)
     folder = (Path(out) if out else HOME / f"discover-{board}-seed{seed}").resolve()
@@ -93,9 +95,11 @@ def discover(
     campaign = run_campaign(Question(board, seed), folder / "journal.jsonl", minutes, jobs=jobs, show=after_round)
     held = hold_finals(finalists(campaign.archive, FINALISTS), opponent, board, folder, seed, jobs)
     verdicts = _judged(held[0].spec, opponent, board, pairs, seed, jobs)
-    write_found(held[0].found, held[0].file, [_evidence(verdict) for verdict in verdicts])
+    headroom = measure_headroom(opponent, board, seed, jobs)
+    evidence = [*map(_evidence, verdicts), *headroom_sentences(headroom, opponent)]
+    write_found(held[0].found, held[0].file, evidence)
     write_discovery_page(campaign, folder, board, held, verdicts)
-    found = Discovery(tuple(held), verdicts, campaign)
+    found = Discovery(tuple(held), verdicts, headroom, campaign)
     return Result(found, discovery_sections(campaign, held, verdicts), partial(_draw, campaign))
 
 
@@ -119,10 +123,15 @@ def _checked(opponent: str, board: str) -> str:
 
 
 def _judged(champion: str, opponent: str, board: str, pairs: int, seed: int, jobs: int) -> tuple[Verdict, ...]:
-    """Return verdicts from held-out openings and from the split `screen`; all are added to the log of tries."""
+    """Return verdicts from held-out openings and from the split `screen`, their p-values adjusted for each other.
+
+    All are added to the log of tries.
+    """
     from experiments.discovery.kept_wins import NODES
+    from experiments.inference.cluster_intervals import agree
+    from experiments.inference.contenders.multiple_testing import holm
     from experiments.verdicts.contender_verdicts import judge
-    from reports.studies.discovery import Verdict
+    from reports.studies.discovery import ALPHA, Verdict
 
     verdicts = []
     for other, nodes in dict.fromkeys([(opponent, NODES[0]), (opponent, NODES[-1]), (_BASELINE, NODES[-1])]):
@@ -138,7 +147,11 @@ def _judged(champion: str, opponent: str, board: str, pairs: int, seed: int, job
     ((_, compared),) = screening.contenders
     positions = len(screening.suite)
     verdicts.append(Verdict("positions", opponent, NODES[-1], positions, compared.both, compared.p_value))
-    return tuple(verdicts)
+    adjusted = holm([verdict.p_value for verdict in verdicts])
+    return tuple(
+        replace(verdict, p_value=p_value, difference=agree(verdict.difference, p_value <= ALPHA))
+        for verdict, p_value in zip(verdicts, adjusted, strict=True)
+    )
 
 
 def _doubled(rate: Interval) -> Interval:

@@ -5,19 +5,29 @@ These games are of the openings for fitting, so that the champion has won nothin
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy as np
 
 from experiments.discovery.kept_wins import NODES, REFERENCE, Found
 from experiments.discovery.printing import to_python
 from experiments.learn.tuning_games import playing, pool_of, prepare
-from experiments.play.pools.equal_cost_limits import specs_at_equal_cost
+from experiments.play.pools.equal_cost_limits import scaled_nodes, specs_at_equal_cost
 from experiments.roster import parse_limit, parse_spec
 from experiments.roster.spec_parser import complete, named
 from isolation.files.atomic_write import write_text
+from isolation.rules.limits import Limit
 
-FINALISTS, CHOOSING_PAIRS, PLIES = 5, 1000, 4
+FINALISTS, CHOOSING_PAIRS, PLIES = 20, 1500, 4
+"""Number of finalists, and the openings that each plays twice against the opponent at each of `NODES`."""
+MOST_SPREAD = 0.05
+"""Relative width of the interval of a cost above which a finalist is placed behind all others: an error of a tenth is
+worth about a point."""
+CEILING, CEILING_PAIRS = "BF:learned@nodes=10000", 250
+"""A near-perfect player, and the openings that it plays twice."""
 _AT_ONCE = 100
 
 
@@ -29,8 +39,8 @@ class Finalist:
         found: the program.
         file: where it is.
         cost: measured processor time a node, over the opponent's.
-        is_steady: whether the measurements of the cost agree.
-        won: share of games won against the opponent, at equal cost on openings for fitting.
+        is_steady: whether the measurements of the cost agree within `MOST_SPREAD`.
+        won: share of games won against the opponent, the mean over `NODES`, at equal cost on openings for fitting.
     """
 
     found: Found
@@ -43,6 +53,27 @@ class Finalist:
     def spec(self) -> str:
         """Its agent, named like the file."""
         return spec_of_file(self.file)
+
+
+@dataclass(frozen=True)
+class Headroom:
+    """What there is to gain against an opponent at so many nodes, as shares of games from openings for fitting.
+
+    Attributes:
+        nodes: the opponent's limit.
+        ceiling: share that a near-perfect player wins.
+        doubled: share that the opponent itself wins with twice the nodes.
+    """
+
+    nodes: int
+    ceiling: float
+    doubled: float
+
+    @property
+    def nodes_for_a_point(self) -> float:
+        """How many more nodes, as a share, win one per cent more of the games; infinite if more nodes gain nothing."""
+        gain = 100 * self.doubled - 50
+        return 2 ** (1 / gain) - 1 if gain > 0 else math.inf
 
 
 def spec_of_file(file: Path) -> str:
@@ -79,19 +110,35 @@ def hold_finals(
         write_found(found, file)
     limit = parse_limit(f"nodes={NODES[-1]}")
     specs = [complete(named(parse_spec(text)), limit) for text in (opponent, *map(spec_of_file, files))]
-    (baseline, *others), (_, *costs) = specs_at_equal_cost(specs, size)
-    prepare([str(spec) for spec in (baseline, *others)], size)
-    won = _shares_won([str(spec) for spec in others], str(baseline), size, seed, jobs)
+    _, (_, *costs) = specs_at_equal_cost(specs, size)
+    prepare([str(spec) for spec in specs], size)
+    won = np.zeros(len(files))
+    for nodes in NODES:
+        limits = [Limit(nodes=scaled_nodes(nodes, cost.times)) for cost in costs]
+        others = [str(replace(spec, limit=own)) for spec, own in zip(specs[1:], limits, strict=True)]
+        baseline = str(replace(specs[0], limit=Limit(nodes=nodes)))
+        won += np.array(_shares_won(others, baseline, size, seed, jobs, CHOOSING_PAIRS)) / len(NODES)
     held = [
-        Finalist(found, file, cost.times, cost.is_steady, share)
+        Finalist(found, file, cost.times, cost.spread <= MOST_SPREAD, float(share))
         for found, file, cost, share in zip(finalists, files, costs, won, strict=True)
     ]
-    return sorted(held, key=lambda finalist: -finalist.won)
+    return sorted(held, key=lambda finalist: (not finalist.is_steady, -finalist.won))
 
 
-def _shares_won(specs: Sequence[str], opponent: str, size: str, seed: int, jobs: int) -> list[float]:
+def measure_headroom(opponent: str, size: str, seed: int, jobs: int) -> Headroom:
+    """Let a near-perfect player, and the opponent with twice the nodes, play against the opponent."""
+    nodes = NODES[-1]
+    once, twice = (str(complete(named(parse_spec(opponent)), parse_limit(f"nodes={n}"))) for n in (nodes, 2 * nodes))
+    strong = [str(complete(named(parse_spec(f"ceiling={CEILING}")))), f"twice={twice.partition('=')[2]}"]
+    prepare([once, *strong], size)
+    (ceiling,) = _shares_won(strong[:1], once, size, seed, jobs, CEILING_PAIRS)
+    (doubled,) = _shares_won(strong[1:], once, size, seed, jobs, CHOOSING_PAIRS)
+    return Headroom(nodes, ceiling, doubled)
+
+
+def _shares_won(specs: Sequence[str], opponent: str, size: str, seed: int, jobs: int, pairs: int) -> list[float]:
     """Return the shares of games that agents win against an opponent, all from the same openings for fitting."""
-    pool = pool_of(size, PLIES, CHOOSING_PAIRS, seed)
+    pool = pool_of(size, PLIES, pairs, seed)
     batches = [
         pool.batch(len(specs) * start + index, spec, opponent, start, min(_AT_ONCE, len(pool) - start))
         for start in range(0, len(pool), _AT_ONCE)

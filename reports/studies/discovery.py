@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from experiments.discovery.archive import EDGES
 from experiments.discovery.campaign import CLIMBS, Campaign
-from experiments.discovery.finals import Finalist
+from experiments.discovery.finals import CEILING, Finalist, Headroom
 from experiments.discovery.kept_wins import NODES, REFERENCE
 from experiments.inference.cluster_intervals import Interval
 from reports.charts.chart import Panel, Plot, Row, RowChart, Series, fit_axis, signed
@@ -15,6 +15,8 @@ from reports.text.cell_values import Minutes, Points, Ratio, Share, estimate_of,
 from reports.text.sections import Section
 
 _ROWS = 12
+ALPHA = 0.05
+"""Level at which the verdicts of a campaign hold together."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Verdict:
         nodes: that limit.
         n: number of openings or positions.
         difference: to the opponent: games won less games lost, or wins kept.
-        p_value: of no difference.
+        p_value: of no difference, adjusted for all verdicts of the campaign.
     """
 
     judged_on: str
@@ -40,7 +42,9 @@ class Verdict:
     @property
     def words(self) -> str:
         """Whether it is better, worse, or neither significantly."""
-        return "better" if self.difference.low > 0 else "worse" if self.difference.high < 0 else "no difference"
+        if self.p_value > ALPHA:
+            return "no difference"
+        return "better" if self.difference.estimate > 0 else "worse"
 
 
 def discovery_sections(
@@ -125,6 +129,18 @@ def verdict_title(finalists: Sequence[Finalist], verdicts: Sequence[Verdict]) ->
     return f"{name} is better than {', '.join(ahead)}." if ahead else f"{name}: significantly better than no opponent."
 
 
+def headroom_sentences(headroom: Headroom, opponent: str) -> list[str]:
+    """Say what there is to gain against an opponent, and what a per cent of the games is worth."""
+    price = headroom.nodes_for_a_point
+    worth = (
+        f"so 1 % of the games is worth {100 * price:.0f} % more nodes" if price < 10 else "so nodes are worth little"
+    )
+    return [
+        f"Ceiling: {CEILING} wins {100 * headroom.ceiling:.1f} % against {opponent} at {headroom.nodes:,} nodes.",
+        f"Exchange rate: {opponent} with twice the nodes wins {100 * headroom.doubled:.1f} %, {worth}.",
+    ]
+
+
 def _time(minutes: float) -> str:
     return f"{minutes:.1f} processor minutes"
 
@@ -144,7 +160,8 @@ def _verdicts(finalists: Sequence[Finalist], verdicts: Sequence[Verdict]) -> Sec
     title = verdict_title(finalists, verdicts)
     notes = (
         "At equal cost: the champion gets as many nodes as take the opponent's time. Games: from held-out openings, "
-        "each played twice, games won less games lost. Positions: of the split screen, which nothing was learned from.",
+        "each played twice, games won less games lost. Positions: of the split screen, which nothing was learned from. "
+        "Verdicts are adjusted for each other; intervals agree with them.",
     )
     return Section("discover", title, rows, notes)
 
@@ -164,8 +181,8 @@ def _finalists(finalists: Sequence[Finalist]) -> Section:
     )
     notes = (
         "Train, validation: wins kept at equal estimated cost. Cost: measured, a node over the opponent's. Won: "
-        "games against the opponent at equal cost from openings for fitting; they choose the champion, so its own is "
-        "too high.",
+        f"games against the opponent at equal cost, at {NODES[0]} and {NODES[1]:,} nodes, from openings for fitting; "
+        "they choose the champion among those whose cost is steady, so its own is too high.",
     )
     return Section("finalists", "Finalists, the champion first", rows, notes)
 
