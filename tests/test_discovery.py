@@ -8,16 +8,19 @@ import pytest
 from click.testing import CliRunner
 
 import knights_isolation as ki
+from experiments.discovery import finals
 from experiments.discovery.campaign import Campaign, Growth, Question, run_campaign
 from experiments.discovery.interpreter import compiled_interpreter, parameters_of_program
 from experiments.discovery.kept_wins import Found, parts_of
 from experiments.discovery.printing import estimated_cost, to_python
 from experiments.discovery.programs import Program, from_json, to_json
 from experiments.discovery.variation import mutated, random_program
+from experiments.inference.cluster_intervals import Interval
 from isolation.compiling.compile_heuristic import sample_positions
 from isolation.loading.load_user_code import load_heuristic
 from isolation_cli.main import main
 from reports.analysis.discovery_page import write_discovery_page
+from reports.studies.discovery import Verdict
 
 
 def programs(count: int) -> list[Program]:
@@ -72,6 +75,18 @@ def test_impossible_requests_end_in_one_line(tmp_path: Path) -> None:
         assert why in " ".join(result.output.split())
 
 
+def test_a_dearer_node_is_worth_what_doubling_them_gains() -> None:
+    assert finals.Headroom(1000, 0.6, 0.55).nodes_for_a_point == pytest.approx(2**0.2 - 1)
+    assert finals.Headroom(1000, 0.6, 0.49).nodes_for_a_point == float("inf")
+
+
+@pytest.mark.parametrize(("p_value", "estimate", "words"), [(0.04, 0.1, "better"), (0.04, -0.1, "worse")])
+def test_a_verdict_follows_its_adjusted_p_value(p_value: float, estimate: float, words: str) -> None:
+    difference = Interval(estimate, estimate - 0.05, estimate + 0.05, 0.95)
+    assert Verdict("games", "ID:improved", 300, 100, difference, p_value).words == words
+    assert Verdict("games", "ID:improved", 300, 100, difference, 0.06).words == "no difference"
+
+
 def best_of(campaign: Campaign) -> list[Program]:
     return [found.program for found in campaign.archive.all]
 
@@ -116,12 +131,17 @@ def test_nothing_is_learned_from_labels_that_were_shuffled(tmp_path: Path) -> No
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("costs_measured")
-def test_what_is_found_beats_improved_on_held_out_openings(tmp_path: Path) -> None:
+def test_what_is_found_beats_improved_on_held_out_openings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finals, "FINALISTS", 4)
+    monkeypatch.setattr(finals, "CHOOSING_PAIRS", 200)
+    monkeypatch.setattr(finals, "CEILING_PAIRS", 50)
     result = ki.discover(minutes=0.1, board="6x6", against="ID:improved", out=tmp_path, pairs=400, jobs=1)
     games = [verdict for verdict in result.value.verdicts if verdict.judged_on == "games"]
     assert any(verdict.words == "better" for verdict in games)
     champion = result.value.finalists[0].file.read_text()
     assert "Games against ID:improved at 1,000 nodes, equal cost: +" in champion
+    assert "Ceiling: BF:learned@nodes=10000 wins" in champion
+    assert result.value.headroom.ceiling > 0.6
     assert result.sections[0].title.endswith("nodes.")
     page = (tmp_path / "analysis.html").read_text()
     assert result.sections[0].title in page
