@@ -25,7 +25,7 @@ lint: $(VENV)/installed-dev
 
 # The site, in build/site.
 docs: $(VENV)/installed
-	$(BIN)/pip install --quiet --editable '.[docs]'
+	$(BIN)/pip install --quiet --config-settings editable_mode=compat --editable '.[docs]'
 	$(BIN)/sphinx-build --quiet --fail-on-warning --conf-dir docs . build/site
 
 # Wheel and source archive in build/dist; the wheel plays in an environment of its own.
@@ -52,10 +52,10 @@ clean:
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --editable .
+	$(BIN)/pip install --quiet --config-settings editable_mode=compat --editable .
 	touch $@
 
 $(VENV)/installed-dev: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --editable '.[dev]'
+	$(BIN)/pip install --quiet --config-settings editable_mode=compat --editable '.[dev]'
 	touch $@ $(VENV)/installed
