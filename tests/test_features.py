@@ -16,11 +16,12 @@ from test_heuristics import Cell, Facts, links, nearer_to, positions
 
 import heuristics
 from cli import main
-from experiments.learn.feature_selection import select_features
+from experiments.learn.feature_selection import Selection, SingleFeature, select_features
 from experiments.suite import Suite, read_suite
 from heuristics import FEATURES, Composite
 from isolation import Board, Limit
 from isolation.compiling.compile_heuristic import compile_heuristic
+from reports.studies.feature_selection import feature_sections
 
 
 def both(count: Callable[[set[Cell]], float]) -> Callable[[Facts], float]:
@@ -243,6 +244,13 @@ def test_functions_of_a_file_are_features(tmp_path: Path, beside: list[str]) -> 
     assert rows.keys() == {own, *beside}
     assert rows[own]["meaning"] == "Moves towards the last rows."
     assert 0 < rows[own]["loss"] < log(2)
+
+
+def test_a_function_from_a_cell_is_a_feature_by_its_own_name_in_tables() -> None:
+    names = (f"/cache/functions/{'0' * 16}/score.py:score", "mine.py:safe", "centre")
+    alone = tuple(SingleFeature(name, "", 0.5, 0.5) for name in names)
+    table = feature_sections(Selection(Limit(depth=1), "territory", 1, alone, ()))[0]
+    assert [row["feature"] for row in table.rows] == ["score", "mine.py:safe", "centre"]
 
 
 def test_a_feature_that_does_not_compile_is_refused_by_name(tmp_path: Path) -> None:

@@ -58,7 +58,9 @@ class VectorGames:
         self.knights = np.empty((count, 2), np.int64)
         self.plies = np.empty(count, np.int64)
         self.done = np.zeros(count, bool)
-        self.observations = np.empty((count, 4, rows, columns), bool) if observations else None
+        self.observations: NDArray[np.bool_] | None = (
+            np.empty((count, 4, rows, columns), bool) if observations else None
+        )
         columns_of = (self._actions, self.blank, self.moves, self.knights, self.plies, self.done, self.observations)
         self._table = np.array([0 if c is None else workspaces.address_of(c) for c in columns_of], np.int64)
         # ctypes converts plain numbers fastest, and asking NumPy for an address takes longer than the step of a game.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from experiments.learn.feature_selection import Selection
+from experiments.roster.function_files import is_function_file
 from reports.text.cell_values import Share, pluralise
 from reports.text.sections import Section
 
@@ -11,7 +12,7 @@ def feature_sections(selection: Selection) -> tuple[Section, ...]:
     """Return the tables of single features, and of the features chosen one after another."""
     alone = tuple(
         {
-            "feature": feature.feature,
+            "feature": _label(feature.feature),
             "loss": round(feature.loss, 4),
             "ranked": Share(feature.ranked),
             "meaning": feature.meaning,
@@ -20,7 +21,7 @@ def feature_sections(selection: Selection) -> tuple[Section, ...]:
     )
     chosen = tuple(
         {
-            "feature": step.feature,
+            "feature": _label(step.feature),
             "gain": round(step.gain, 1),
             "nanoseconds": round(step.nanoseconds, 1),
             "ranked": Share(step.ranked),
@@ -41,3 +42,9 @@ def feature_sections(selection: Selection) -> tuple[Section, ...]:
         Section("alone", "Single features", alone, (seen,)),
         Section("chosen", "Forward selection of features", chosen, (steps,)),
     )
+
+
+def _label(feature: str) -> str:
+    """Return a feature as tables name it: a function of a script or cell by its name, without its file."""
+    path, _, name = feature.rpartition(":")
+    return name if is_function_file(path) else feature
