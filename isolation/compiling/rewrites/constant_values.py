@@ -22,8 +22,8 @@ from isolation.compiling.source.scopes import KnownValue, free_names
 from isolation.usercode.parsing import parse_expression
 
 _PURE: set[Any] = {
-    *(abs, all, any, bool, dict, dict.fromkeys, divmod, enumerate, filter, float, frozenset, int, len, list, map, max),
-    *(min, pow, range, reversed, round, set, sorted, str, sum, tuple, zip),
+    *(abs, all, any, bool, dict, dict.fromkeys, divmod, enumerate, filter, float, int, len, list, map, max),
+    *(min, pow, range, reversed, round, sorted, str, sum, tuple, zip),
     *(np.abs, np.arange, np.array, np.asarray, np.clip, np.concatenate, np.diag, np.dot, np.exp, np.eye, np.full),
     *(np.fliplr, np.flipud, np.hstack, np.indices, np.linspace, np.log, np.max, np.maximum, np.mean, np.meshgrid),
     *(np.min, np.minimum, np.multiply, np.ones, np.outer, np.pad, np.repeat, np.reshape, np.round, np.sqrt, np.sum),
@@ -35,14 +35,14 @@ _PURE_METHODS = {
     *("T", "astype", "copy", "flatten", "max", "mean", "min", "ravel", "reshape", "sum", "tolist", "transpose"),
     *("count", "endswith", "find", "format", "index", "isdigit", "join", "lower", "lstrip", "replace", "rstrip"),
     *("split", "splitlines", "startswith", "strip", "title", "upper", "zfill"),
-    *("difference", "get", "intersection", "items", "keys", "union", "values"),
+    *("get", "items", "keys", "values"),
 }
 _PLAIN = (bool, int, float, str, type(None), np.number, np.bool_)
 _MOST_ELEMENTS = 5_000
 _EXACT = 1 << 53
 _EXPRESSIONS = (
     ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Slice, ast.List,
-    ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr, ast.FormattedValue, ast.ListComp, ast.SetComp, ast.DictComp,
+    ast.Tuple, ast.Dict, ast.JoinedStr, ast.FormattedValue, ast.ListComp, ast.DictComp,
     ast.GeneratorExp, ast.Starred, ast.Lambda, ast.Name, ast.Attribute, ast.Call, ast.keyword, ast.comprehension,
     ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context, ast.arguments, ast.arg,
 )  # fmt: skip
@@ -52,6 +52,7 @@ class EvaluateConstants(Rewrite):
     """A variable that is bound once, to what no argument influences, and is never changed, is known.
 
     Functions of the user's are not run: only builtins, and functions and methods of libraries, that have no effect.
+    Nothing is computed from sets, whose order may change with every start of Python.
     """
 
     def __init__(self, context: FunctionContext) -> None:
@@ -205,7 +206,7 @@ def _is_pure_function(value: object) -> bool:
 
 def _kept(value: Any) -> Any:
     """Return what an iterator would give as a tuple, and views of dictionaries too."""
-    is_held = isinstance(value, (*_PLAIN, list, tuple, dict, set, frozenset, np.ndarray, range))
+    is_held = isinstance(value, (*_PLAIN, list, tuple, dict, np.ndarray, range))
     return value if is_held else tuple(itertools.islice(value, _MOST_ELEMENTS + 1))
 
 
@@ -215,7 +216,7 @@ def _is_written_out(value: Any) -> bool:
         return value.dtype.kind in "bif"
     if isinstance(value, dict):
         return all(map(_is_written_out, value)) and all(map(_is_written_out, value.values()))
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, list | tuple):
         return all(map(_is_written_out, value))
     return isinstance(value, (*_PLAIN, range))
 
@@ -226,4 +227,4 @@ def _size(value: Any) -> int:
         return int(value.size)
     if isinstance(value, dict):
         return sum(map(_size, value.values()))
-    return sum(map(_size, value)) if isinstance(value, list | tuple | set | frozenset | range) else 1
+    return sum(map(_size, value)) if isinstance(value, list | tuple | range) else 1
