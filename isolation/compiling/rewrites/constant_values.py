@@ -16,7 +16,7 @@ import numpy as np
 
 from isolation.compiling.source.compile_error import CompileError
 from isolation.compiling.source.function_source import bound_names, taken
-from isolation.compiling.source.record_classes import never_changes
+from isolation.compiling.source.record_classes import has_only_methods
 from isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, written_out
 from isolation.compiling.source.scopes import KnownValue, free_names
 from isolation.usercode.parsing import parse_expression
@@ -107,7 +107,7 @@ class EvaluateConstants(Rewrite):
             return at(node, self.context.value(computed)) if computed is not None else node
         return self.generic_visit(node)
 
-    def visit_DictComp(self, node: ast.DictComp) -> Any:
+    def visit_DictComp(self, node: Any) -> Any:
         """Write a computed dictionary in place of its comprehension."""
         computed = self._computed(node)
         return super().visit_ListComp(node) if computed is None else at(node, self.context.value(computed))
@@ -117,9 +117,9 @@ class EvaluateConstants(Rewrite):
         if not isinstance(node, ast.Call) or node.args or node.keywords or not isinstance(node.func, ast.Name):
             return None
         known = self._known_or_none(node.func)
-        kind = known.value if known is not None else None
-        is_plain = isinstance(kind, type) and kind.__init__ is object.__init__ and kind.__new__ is object.__new__  # type: ignore[misc]
-        return kind() if is_plain and never_changes(made := kind()) and not vars(made) else None
+        kind: Any = known.value if known is not None else None
+        makes_nothing = isinstance(kind, type) and not any("__init__" in vars(base) for base in kind.__mro__[:-1])
+        return kind() if makes_nothing and has_only_methods(kind) else None
 
     def _known_or_none(self, node: ast.Name) -> KnownValue | None:
         try:
