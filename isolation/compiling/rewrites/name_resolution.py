@@ -57,6 +57,7 @@ _UNKNOWN: dict[type[ast.AST], tuple[str, str]] = {
 
 _INSTEAD = {
     "count": "write range(...)",
+    "eval": "write the expression itself",
     "format": "write round(x, 2), or a tuple as key",
     "getattr": "read the attribute by its name",
     "groupby": "fill a dictionary in a loop",
