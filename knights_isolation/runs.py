@@ -288,11 +288,16 @@ def run_paths(runs: Sequence[RunLike]) -> list[Path]:
     """Return the directories of runs; that of the latest one if none is named.
 
     Raises:
-        ValueError: none is named, and there is none.
+        ValueError: none is named, and there is none; or a function is named, which has no games yet.
     """
     from experiments.record.run_directory import latest_run, run_called
     from experiments.statistics.run_results import RunResults
 
+    for run in runs:
+        if callable(run):
+            raise ValueError(
+                f"{getattr(run, '__name__', run)} is a function, not a run: play it first, with compare() or match()"
+            )
     paths = [
         path
         for run in runs

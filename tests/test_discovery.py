@@ -99,7 +99,10 @@ def test_the_same_seed_finds_the_same_interrupted_or_not_and_by_any_number_of_pr
     run_campaign(question, journal, 10, rounds=1)
     lines = journal.read_text().splitlines(keepends=True)
     journal.write_text("".join(lines[:4]) + lines[4][:20])  # killed in the midst of its first round
-    resumed = run_campaign(question, journal, 10, rounds=3)
+    shown: list[int] = []
+    resumed = run_campaign(question, journal, 10, rounds=3, show=lambda campaign: shown.append(len(campaign.growth)))
+    run_campaign(question, journal, 10, rounds=3, show=lambda campaign: shown.append(0))
+    assert shown == [1, 2, 3]  # and nothing of a search that is only read again
     assert best_of(resumed) == best_of(whole)
     assert [each.train for each in resumed.growth] == [each.train for each in whole.growth]
     assert whole.growth[-1].train > whole.growth[0].train

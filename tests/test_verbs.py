@@ -67,6 +67,12 @@ def test_a_run_is_compared_as_by_the_command(tmp_path: Path) -> None:
         ki.compare(run, pairs=3)
 
 
+def test_a_function_where_a_run_is_needed_is_refused_in_a_line() -> None:
+    for verb in (ki.sprt, ki.summary, ki.ratings):
+        with pytest.raises(ValueError, match=r"moves is a function, not a run: play it first"):
+            verb(moves)
+
+
 def test_a_card_has_the_finding_its_table_and_no_markup_of_names(tmp_path: Path) -> None:
     run = gauntlet(12).write(tmp_path / "run")
     result = ki.compare(run)

@@ -75,7 +75,7 @@ def run_campaign(
 
     Args:
         rounds: at most so many rounds.
-        show: called after each round.
+        show: called after each round that the journal did not have whole.
 
     Raises:
         ValueError: no suite ships for the board, or the journal is of another question.
@@ -85,8 +85,10 @@ def run_campaign(
     compiled_interpreter(parse_size(question.size))  # once, before other processes want it
     with parallel_mapper(jobs, None) as spread:
         while (rounds is None or len(campaign.growth) < rounds) and _seconds(campaign) < 60 * minutes:
+            known = len(campaign.searched)
             _play_round(question, campaign, journal, spread)
-            show(campaign)
+            if len(campaign.searched) > known:
+                show(campaign)
     return campaign
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.plan.agent_facts import IMPORTED
 from experiments.plan.config import load_config
 from experiments.plan.openings import opening_ids
 from experiments.plan.schedule import Match, Schedule
@@ -62,9 +63,7 @@ def import_pgn(file: Path, run: Path) -> Imported:
     for game in decided:
         different.setdefault((_players(game, file), game.cells), game)
     schedule, chosen = _scheduled([*different.values()], file)
-    settings = [
-        json.dumps({"kind": run_directory.IMPORTED, "player": name}, sort_keys=True) for name in schedule.agents
-    ]
+    settings = [json.dumps({"kind": IMPORTED, "player": name}, sort_keys=True) for name in schedule.agents]
     ids = np.array(sorted(chosen), np.int64)
     kept = [chosen[game_id] for game_id in ids.tolist()]
     played = FinishedGames(ids, _columns(kept), np.full(len(ids), int(time.time() * 1e6)))

@@ -14,6 +14,8 @@ from typing import Any
 
 from experiments.roster.agent_kinds import KINDS, Kind
 
+IMPORTED = "imported"
+"""Kind of players of whom only the names are known, since their games were played elsewhere."""
 _REPRODUCIBLE = ("depth", "nodes")
 
 
@@ -39,6 +41,11 @@ class AgentFacts:
         """Return whether its way of playing is unknown: an engine, or a player of games that were played elsewhere."""
         kind = _kind_of(self.settings)
         return kind.is_program if kind else "kind" in self.settings
+
+    @property
+    def is_imported(self) -> bool:
+        """Return whether its games were played elsewhere."""
+        return self.settings.get("kind") == IMPORTED
 
     @property
     def is_restricted(self) -> bool:

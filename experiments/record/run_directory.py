@@ -78,8 +78,6 @@ CONFIG = "config.toml"
 FACTS = "run.json"
 END = "finished.json"
 ENGINES = "engines"
-IMPORTED = "imported"
-"""Kind of players whose games were played elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -318,7 +316,7 @@ def load_run(path: str | Path) -> RunInfo:
 
 def is_imported(info: RunInfo) -> bool:
     """Return whether the games of a run were played elsewhere, by players of whom only the names are known."""
-    return any(read_facts(entry["settings"]).settings.get("kind") == IMPORTED for entry in info.agents.values())
+    return any(read_facts(entry["settings"]).is_imported for entry in info.agents.values())
 
 
 def check_played_here(info: RunInfo) -> None:

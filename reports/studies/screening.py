@@ -162,8 +162,8 @@ def headline(screening: Screening) -> str:
     counts = {word: sum(verdict(against) == word for _, against in contenders) for word in ("better", "worse")}
     undecided = len(contenders) - sum(counts.values())
     return (
-        f"Of {pluralise(len(contenders), 'contender')}, {counts['better']} are better than {base}, {counts['worse']} "
-        f"are worse, and {undecided} show no significant difference yet."
+        f"{pluralise(len(contenders), 'contender')} compared with {base}: {counts['better']} better, {counts['worse']} "
+        f"worse, {undecided} with no significant difference yet."
     )
 
 

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
 from experiments.inference.argument_checks import Floats, check_between
@@ -107,6 +106,7 @@ class _Stand:
 
     def strength_at(self, chance: float) -> float:
         """Return the strength that gives this or a stronger outcome a chance; an end of the range if none."""
+        from scipy.optimize import brentq  # here, since its import takes 0.2 s, and most commands estimate nothing
 
         def excess(strength: float) -> float:
             return self.at_least(self.drift_of(strength)) - chance
