@@ -273,7 +273,7 @@ def faculty(game: Any, player: Any) -> Any:
 
 def only_empty(game: Any, player: Any) -> Any:
     result: dict[Any, Any] = {}
-    return float(len(result))
+    return float(sum(result.get(move, 0) for move in game.get_legal_moves(player)))
 
 
 def compares_nothing(game: Any, player: Any, least: Any = None) -> Any:
