@@ -138,7 +138,7 @@ def test_what_is_found_beats_improved_on_held_out_openings(tmp_path: Path, monke
     monkeypatch.setattr(finals, "FINALISTS", 4)
     monkeypatch.setattr(finals, "CHOOSING_PAIRS", 200)
     monkeypatch.setattr(finals, "CEILING_PAIRS", 50)
-    result = ki.discover(minutes=0.1, board="6x6", against="ID:improved", out=tmp_path, pairs=400, jobs=1)
+    result = ki.discover(minutes=0.1, board="6x6", against="ID:improved", out=tmp_path, pairs=1500, jobs=1)
     games = [verdict for verdict in result.value.verdicts if verdict.judged_on == "games"]
     assert any(verdict.words == "better" for verdict in games)
     champion = result.value.finalists[0].file.read_text()

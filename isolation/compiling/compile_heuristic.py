@@ -127,6 +127,19 @@ def _problem_file(score: ScoreModule, size: tuple[int, int]) -> Path:
     return score.folder / f"problem_{format_size(*size)}.json"
 
 
+def compiled_alone(function: Heuristic, size: tuple[int, int] = (7, 7)) -> CompiledHeuristic:
+    """Compile a heuristic without comparing it with Python, which is for those who do so themselves.
+
+    Raises:
+        CompileError: why it cannot be compiled, with the line of the reason where known.
+    """
+    rewritten = rewrite(function)
+    compiled = _uncompiled(function, rewritten)
+    if problem := _why_not_compiled(compiled, rewritten, size):
+        raise CompileError(problem.reason, rewritten.written_at(problem.line))
+    return compiled
+
+
 @lru_cache(maxsize=FUNCTIONS_REMEMBERED)
 def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
     reason: CompileError | None = None

@@ -130,13 +130,21 @@ class LowerRecords(Rewrite):
         if (made := self._class_of(node.value)) is not None:
             return made
         owners = [kind for kind in self.classes.values() if node.attr in fields_of(kind) or node.attr in vars(kind)]
-        if any(node.attr in vars(kind) for kind in self.without_fields if not any(issubclass(o, kind) for o in owners)):
+        if self._is_shared(node.attr, owners):
             return None
         places = {[*fields_of(kind), node.attr].index(node.attr) for kind in owners}
         if len(places) > 1:
             called = " and ".join(kind.__name__ for kind in owners)
             refuse(f"it reads .{node.attr}, which {called} both have: give it another name in one of them", node)
         return owners[0] if owners else None
+
+    def _is_shared(self, attribute: str, owners: list[Any]) -> bool:
+        """Whether a class without fields, too, has what these classes have by this name: a method, or a value."""
+        is_method = any(isinstance(vars(kind).get(attribute), FunctionType) for kind in owners)
+        others = (kind for kind in self.without_fields if not any(issubclass(owner, kind) for owner in owners))
+        return any(
+            isinstance(vars(kind)[attribute], FunctionType) is is_method for kind in others if attribute in vars(kind)
+        )
 
     def _is_variable(self, node: ast.expr) -> bool:
         known = self.known(node)
