@@ -1,7 +1,7 @@
 // The clock of a person who plays against an agent: it runs while they are to move, and the game ends with it.
 
 import { legalCells } from "./game.js";
-import { agentOf } from "./opponent.js";
+import { agentOf } from "./players.js";
 import { find, show, state, whenShown } from "./page.js";
 
 const SECOND = 1000, LOOKS_EVERY = 200; // milliseconds

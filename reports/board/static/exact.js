@@ -1,9 +1,8 @@
 // The winner under perfect play: in words, on the board, and as a line of moves to the end.
 
 import { cellName, clause } from "./game.js";
-import { isPlaying } from "./opponent.js";
 import { askedPosition, complain, find, lineButtons, pause, show, state, waiting, whenMoved, whenShown } from "./page.js";
-import { playerNames } from "./position.js";
+import { isPlaying, playerNames } from "./players.js";
 import { ask } from "./server.js";
 
 let known = null, solving = null;

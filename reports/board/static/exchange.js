@@ -1,7 +1,7 @@
 // Import and export of games and positions: by pasting, from files, to the clipboard, and to files.
 
 import { complain, counted, currentLine, fill, find, revealBoard, show, state, whenMoved } from "./page.js";
-import { playerNames } from "./position.js";
+import { playerNames } from "./players.js";
 import { ask } from "./server.js";
 import { startGame, startNew } from "./starting.js";
 import { addMoves, makeRoot, pathTo, question } from "./tree.js";

@@ -3,7 +3,7 @@
 import { make } from "./board.js";
 import { resultOf } from "./exact.js";
 import { cellName } from "./game.js";
-import { isPlaying } from "./opponent.js";
+import { isPlaying } from "./players.js";
 import { askedPosition, choose, complain, counted, find, pause, state, whenMoved, whenShown } from "./page.js";
 import { ask } from "./server.js";
 

@@ -2,7 +2,7 @@
 
 import { winner, YOU } from "./game.js";
 import { counted, find, state, whenShown } from "./page.js";
-import { playerNames } from "./position.js";
+import { playerNames } from "./players.js";
 import { reviewShown } from "./reviewing.js";
 import { pathTo } from "./tree.js";
 

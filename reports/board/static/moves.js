@@ -4,7 +4,7 @@ import { make, oneStop } from "./board.js";
 import { cellName } from "./game.js";
 import { toLink } from "./link.js";
 import { find, goTo, lineButtons, refill, show, state, whenShown } from "./page.js";
-import { agentOf } from "./opponent.js";
+import { agentOf } from "./players.js";
 import { isMistake } from "./reviewing.js";
 import { branching, lineThrough, pathTo, promote, remove, sibling, variationOf } from "./tree.js";
 

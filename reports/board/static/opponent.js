@@ -5,6 +5,7 @@ import { cellName, legalCells } from "./game.js";
 import {
   askedPosition, complain, fill, find, goTo, show, state, waiting, whenChosen, whenMoved, whenShown,
 } from "./page.js";
+import { agentOf, isPlaying, searches, spec } from "./players.js";
 import { isTrying } from "./reviewing.js";
 import { ask } from "./server.js";
 import { addMove } from "./tree.js";
@@ -15,37 +16,6 @@ const KINDS = [
 ];
 
 let thinking = null;
-
-/** The spec of the agent that plays for a player; empty if a person does. */
-export function agentOf(player) {
-  return find(`plays-${player}`).checked ? spec() : "";
-}
-
-/** The name of the agent that plays for a player, as in runs; empty if a person does. */
-export function agentNameOf(player) {
-  if (!agentOf(player)) return "";
-  const kind = find("agent-kind").value, heuristic = find("agent-heuristic").value;
-  if (kind.startsWith("own:")) return kind.slice(4);
-  const words = searches(kind) ? [kind, ...(heuristic === "playouts" ? [] : heuristic.split("_"))] : [kind];
-  return words.map((word) => word[0].toUpperCase() + word.slice(1)).join("_");
-}
-
-/** Whether a person plays against an agent, and has not asked for values or exact results. */
-export function isPlaying() {
-  const isGame = Boolean(agentOf(1)) !== Boolean(agentOf(2)) && legalCells(state.node.position).length > 0;
-  return isGame && !find("show-exact").checked && !find("show-values").checked;
-}
-
-function spec() {
-  const kind = find("agent-kind").value;
-  if (kind.startsWith("own:")) return kind.slice(4);
-  if (!searches(kind)) return kind;
-  const heuristic = find("agent-heuristic").value;
-  const target = heuristic === "playouts" ? kind : `${kind}:${heuristic}`;
-  return `${target}@${find("agent-unit").value}=${find("agent-limit").value}`;
-}
-
-const searches = (kind) => ["ID", "AB", "MM", "BF", "MCTS"].includes(kind);
 
 /** Choose an agent; a kind that searches has a heuristic and a limit. */
 export function setAgent(kind, heuristic, unit, limit) {

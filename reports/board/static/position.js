@@ -4,9 +4,9 @@ import { drawArrow, knight, make, showBoard } from "./board.js";
 import { letDrag } from "./dragging.js";
 import { exactHere } from "./exact.js";
 import { clockOf } from "./clock.js";
-import { cellName, clause, legalCells, standing, winner, YOU } from "./game.js";
-import { agentNameOf, agentOf } from "./opponent.js";
+import { cellName, clause, legalCells, standing, winner } from "./game.js";
 import { choose, find, state, whenShown } from "./page.js";
+import { playerNames } from "./players.js";
 import { keptBefore } from "./reviewing.js";
 import { editCell, editedPosition } from "./setup.js";
 import { pathTo } from "./tree.js";
@@ -45,12 +45,6 @@ function describe(node) {
   if (state.editing) return "Editing: choose cells, then press “Done”.";
   const before = node.cell === null ? "" : `Ply ${node.ply}: ${cellName(node.cell, node.position.columns)}. `;
   return before + standing(node.position, playerNames());
-}
-
-/** Names of the players: from the loaded game, those of agents and of the person against them, or their numbers. */
-export function playerNames() {
-  const nameOf = (player) => agentNameOf(player) || (agentOf(3 - player) ? YOU : `Player ${player}`);
-  return [1, 2].map((player) => state.game?.agents[player - 1] ?? nameOf(player));
 }
 
 function seat(player, name) {

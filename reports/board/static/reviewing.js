@@ -3,7 +3,7 @@
 import { make, oneStop } from "./board.js";
 import { cellName, clause } from "./game.js";
 import { complain, currentLine, find, goTo, refill, show, state, whenChosen, whenShown } from "./page.js";
-import { playerNames } from "./position.js";
+import { playerNames } from "./players.js";
 import { describeMistake, describeReview, mistakesOf, solveLine, throwsAway, winsKept } from "./review.js";
 import { ask } from "./server.js";
 import { remove } from "./tree.js";
