@@ -25,8 +25,8 @@ from experiments.plan.config import load_config
 from experiments.plan.schedule import Ids
 from experiments.plan.tournament_plan import make_plan
 from experiments.play.cluster import dask_pool, remote_worker
-from experiments.play.pools.worker import Worker as Player
-from experiments.play.pools.worker import task_of
+from experiments.play.pools.game_worker import Worker as Player
+from experiments.play.pools.game_worker import task_of
 from experiments.play.runner import RunProgress, play_tournament
 from experiments.record import log
 from experiments.record.finished_games import GameEndings, LogPart

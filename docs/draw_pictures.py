@@ -16,7 +16,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from experiments.analysis.file_contents import read_file
-from experiments.analysis.gauntlets import Question, play_gauntlet
+from experiments.analysis.gauntlets import TrialConditions, play_gauntlet
 from experiments.play.runner import play_tournament
 from experiments.roster import parse_agent
 from experiments.verdicts.contender_verdicts import judge
@@ -44,7 +44,7 @@ def draw_forest() -> None:
     assert code is not None
     Path("game_agent.py").write_text(code[1], encoding="utf-8")
     contents = read_file("game_agent.py")
-    findings = play_gauntlet(contents, list(contents.functions), "nodes", Question(), 0, play_tournament)
+    findings = play_gauntlet(contents, list(contents.functions), "nodes", TrialConditions(), 0, play_tournament)
     save(draw_chart(forest(findings, judge(findings))), IMAGES / "forest.svg")
 
 

@@ -25,7 +25,7 @@ from experiments.inference.cluster_intervals import Interval
 from experiments.learn.feature_selection import Selection, select_features
 from experiments.learn.held_out import Judgement, judge
 from experiments.learn.spsa import plan_of
-from experiments.learn.spsa_tuning import OPENINGS, Question, Tuning, tune
+from experiments.learn.spsa_tuning import OPENINGS, Tuning, TuningTask, tune
 from experiments.learn.tuning_games import subject_of
 from experiments.plan.openings import orbit_ids, split_of
 from experiments.suite.agent_answers import collect_answers
@@ -139,7 +139,7 @@ def page_text(scale: Scale, home: Path, jobs: int) -> str:
 def _tuned(scale: Scale, home: Path, jobs: int) -> tuple[Tuning, Judgement | None]:
     """Tune the weights again, starting from links per cell alone."""
     agent = subject_of(PLAIN, Limit(nodes=1_000))
-    question = Question(agent, None, (), "7x7", 4, OPENINGS, plan_of(scale.games, 1))
+    question = TuningTask(agent, None, (), "7x7", 4, OPENINGS, plan_of(scale.games, 1))
     tuning = tune(question, home / "tuning.jsonl", jobs=jobs)
     held_out = home / "tuning-held-out"
     return tuning, judge(question, tuning.values, scale.pairs, jobs=jobs, out=held_out) if tuning.values else None

@@ -55,7 +55,7 @@ def analyse_file(
 
     from experiments.analysis.analyse_file import analyse
     from experiments.analysis.file_contents import read_file
-    from experiments.analysis.gauntlets import Question
+    from experiments.analysis.gauntlets import TrialConditions
     from reports.analysis.analysis_page import keep_page, write_markdown, write_page
     from reports.analysis.analysis_text import analysis_text
 
@@ -65,7 +65,7 @@ def analyse_file(
     with guard():
         contents = read_file(reference)
     contents = replace(contents, size=board or contents.size)
-    question = Question(baseline, opponents, limit or "nodes=10000", contents.size, pairs, seed)
+    question = TrialConditions(baseline, opponents, limit or "nodes=10000", contents.size, pairs, seed)
     analysis = analyse(contents, question, play_kept_run, jobs, show_step, guard)
     click.echo(analysis_text(analysis))
     keep_page(analysis, same_again())

@@ -61,9 +61,11 @@ def evaluate_position(
 
 def shown_values(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return rows with their numbers formatted as values of positions."""
-    from reports.text.cell_values import Score
+    from reports.text.cell_values import HeuristicValue
 
-    return [{key: Score(cell) if isinstance(cell, float) else cell for key, cell in row.items()} for row in rows]
+    return [
+        {key: HeuristicValue(cell) if isinstance(cell, float) else cell for key, cell in row.items()} for row in rows
+    ]
 
 
 @click.command("heuristics")

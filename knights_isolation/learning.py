@@ -170,7 +170,7 @@ def analyse(
     """
     from experiments.analysis.analyse_file import analyse as analyse_contents
     from experiments.analysis.file_contents import read_file
-    from experiments.analysis.gauntlets import Question
+    from experiments.analysis.gauntlets import TrialConditions
     from reports.analysis.analysis_page import forests
     from reports.analysis.analysis_tables import cost_table, opponents_table, verdict_table
     from reports.watch.run_progress import play_in_view
@@ -178,7 +178,7 @@ def analyse(
     contents = read_file(reference_of(heuristic))
     contents = replace(contents, size=board or contents.size)
     against = agent_spec(baseline) if baseline else None
-    question = Question(against, tuple(map(agent_spec, opponents)), limit, contents.size, pairs, seed)
+    question = TrialConditions(against, tuple(map(agent_spec, opponents)), limit, contents.size, pairs, seed)
     analysis = analyse_contents(contents, question, play or play_in_view, jobs)
     tables = (verdict_table(analysis), cost_table(analysis), opponents_table(analysis))
     return Result(analysis, tables, partial(drawn, next(iter(forests(analysis)), None)))
@@ -263,7 +263,7 @@ def tune(
         ValueError: the agent has no parameters, or an argument is invalid.
     """
     from experiments.learn.held_out import judge
-    from experiments.learn.spsa_tuning import OPENINGS, Question, Tuning
+    from experiments.learn.spsa_tuning import OPENINGS, Tuning, TuningTask
     from experiments.learn.tuning_games import opponent_of, subject_of
     from experiments.roster import complete, parse_spec
     from reports.charts.study_charts import tuning_chart
@@ -279,7 +279,7 @@ def tune(
         if other is None:
             raise ValueError("equal cost needs an opponent: under other values the agent costs what it costs")
         subject = parse_spec(_at_equal_cost([str(other), str(subject)], limit, board)[1])
-    question = Question(subject, other, tuple(parameters), board, plies, OPENINGS, plan)
+    question = TuningTask(subject, other, tuple(parameters), board, plies, OPENINGS, plan)
     with watching() as show:
         tuning = tune_values(question, Path(out) if out else None, jobs=jobs, cluster=cluster, show=show)
     sections = tuning_sections(tuning)

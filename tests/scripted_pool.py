@@ -8,8 +8,8 @@ import numpy as np
 
 from experiments.plan.schedule import Ids
 from experiments.play.pools.crash_markers import Suspect
+from experiments.play.pools.game_worker import GameWorker, Task
 from experiments.play.pools.pool import Answered, Died, Event, Failed, Finished, Pool
-from experiments.play.pools.worker import Task, Worker
 
 
 def here(jobs: int) -> Pool:
@@ -49,13 +49,13 @@ class ScriptedPool(Pool):
         self.script = script
         self.is_alone = is_alone
         self.is_broken = False
-        self.worker: Worker | None = None
+        self.worker: GameWorker | None = None
         self.batches: list[tuple[Ids, bool]] = []
         self.calls: dict[int, tuple[Callable[..., object], tuple[Any, ...]]] = {}
 
     def assign(self, task: Task) -> None:
         self.script.assigned.append(task)
-        self.worker = Worker(task)
+        self.worker = GameWorker(task)
         self._drop()
 
     @property

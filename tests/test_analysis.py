@@ -13,7 +13,7 @@ from scripted_pool import here
 
 from cli import main
 from experiments.analysis.file_contents import read_file
-from experiments.analysis.gauntlets import Question, play_gauntlet
+from experiments.analysis.gauntlets import TrialConditions, play_gauntlet
 from experiments.play.runner import play_tournament
 from experiments.record.log import count_games
 from reports.analysis.kept_pages import kept_pages
@@ -124,7 +124,7 @@ def test_an_analysis_goes_on_where_it_was_stopped_and_is_not_played_twice(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text("def score(game, player):\n    return float(len(game.get_legal_moves(player)))\n")
-    question = Question(opponents=("random",), limit="nodes=20", pairs=30)
+    question = TrialConditions(opponents=("random",), limit="nodes=20", pairs=30)
     contents, played = read_file("mine.py"), []
 
     def play(config: Any, *, resume: bool) -> Any:

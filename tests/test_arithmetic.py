@@ -92,7 +92,7 @@ def of_wholes(which: int, a: int, b: int) -> int:
 
 @pytest.fixture(scope="module")
 def compiled_wholes() -> Any:
-    return njit(of_wholes, pipeline_class=checked_arithmetic.Checked)
+    return njit(of_wholes, pipeline_class=checked_arithmetic.CheckedCompiler)
 
 
 @settings(max_examples=300)
@@ -136,7 +136,7 @@ def mixed(which: int, a: int, b: float) -> float:
 
 @pytest.fixture(scope="module")
 def compiled_mixed() -> Any:
-    return njit(mixed, pipeline_class=checked_arithmetic.Checked, error_model="python")
+    return njit(mixed, pipeline_class=checked_arithmetic.CheckedCompiler, error_model="python")
 
 
 @given(which=st.integers(0, 3), a=WHOLE, b=FRACTION | WHOLE.map(float))
@@ -465,7 +465,7 @@ BECOMING_FRACTIONS = [in_a_list, appended, put_into_a_list, returned, assigned, 
 
 @pytest.mark.parametrize("function", BECOMING_FRACTIONS, ids=lambda function: function.__name__)
 def test_a_whole_number_among_fractions_equals_its_fraction_or_is_too_large(function: Any) -> None:
-    compiled = njit(function, pipeline_class=checked_arithmetic.Checked)
+    compiled = njit(function, pipeline_class=checked_arithmetic.CheckedCompiler)
     assert compiled(7) == 7
     assert compiled(1 << 53) == 1 << 53
     assert gave_up(outcome(compiled, (1 << 53) + 1))

@@ -20,7 +20,7 @@ from experiments.exact import labels
 from experiments.exact.labels import label_run
 from experiments.exchange.saved_games import append_game
 from experiments.roster import Spec, complete, make_agent, parse_spec
-from experiments.roster.agent_kinds import KINDS, Kind
+from experiments.roster.agent_kinds import KINDS, AgentKind
 from isolation import Board
 from isolation.players.agents import GreedyAgent, RandomAgent
 from isolation.search.interpreted import value_of_move
@@ -42,7 +42,7 @@ from reports.board.request_models import (
 from reports.board.resources import Resources, games
 from reports.lab.server import listen
 
-ENGINE = Kind(
+ENGINE = AgentKind(
     "engine",
     forms=("engine",),
     words=("engine",),

@@ -25,10 +25,10 @@ from experiments.plan.tournament_plan import make_plan
 from experiments.play.cluster import cluster_address, daemons, dispatcher, file_transfer, remote_worker
 from experiments.play.cluster.dask_pool import DaskPool
 from experiments.play.cluster.remote_worker import MachineInfo
-from experiments.play.pools.batch_feed import Pace
+from experiments.play.pools.batch_feed import BatchPace
+from experiments.play.pools.game_worker import GameWorker, task_of
 from experiments.play.pools.loky_pool import LokyPool
 from experiments.play.pools.pool import Event, Finished, Fleet, Machine, UnreachableError
-from experiments.play.pools.worker import Worker, task_of
 from experiments.play.runner import _fleet_notes
 from experiments.record.finished_games import GameEndings, LogPart
 from isolation.compiling import code_cache
@@ -169,7 +169,7 @@ def test_a_file_and_its_siblings_arrive_where_they_are_not(
     arrived = file_transfer.unpack_task(bundle)
     position = tmp_path / "cache" / "files" / content_hash(tmp_path / "elsewhere" / "my.py") / "my.py"
     assert arrived == replace(task, specs=(task.specs[0], f"Mine=AB:{position}:score@depth=1"))
-    assert Worker(arrived).play_batch(np.array([0, 1]), interpreted=True).played.ids.tolist() == [0, 1]
+    assert GameWorker(arrived).play_batch(np.array([0, 1]), interpreted=True).played.ids.tolist() == [0, 1]
     assert file_transfer.users_in(arrived.specs) == {1}
 
 
@@ -218,7 +218,7 @@ def test_a_machine_that_fails_while_it_makes_a_part_of_the_log_is_unfit_and_says
 ) -> None:
     keys = {"format": "head-to-head", "contenders": ["greedy"], "baseline": "random", "pairs": 2, "board": "5x5"}
     task, ids = task_of(make_plan(load_config(None, keys))), np.array([0, 1])
-    batch = remote_worker._Batch(task, Worker(task).play_batch(ids).played, np.array([0]), np.zeros(1), {})
+    batch = remote_worker._Batch(task, GameWorker(task).play_batch(ids).played, np.array([0]), np.zeros(1), {})
     monkeypatch.setattr(remote_worker, "_do", lambda key, remote_task: batch)
     answer = remote_worker.play("task", ids)
     assert isinstance(answer, remote_worker.PlayedPart)
@@ -249,7 +249,7 @@ def test_a_machine_that_cannot_play_is_named_and_its_work_goes_to_another(monkey
         dispatcher.Dispatcher, "_stay_connected", lambda self: self._first.put(None) or asyncio.sleep(60)
     )
     with contextlib.closing(dispatcher.Dispatcher("tcp://lab:8786")) as made:
-        full_lab = dispatcher.Known("tcp://lab2:1", hello())
+        full_lab = dispatcher.ConnectedMachine("tcp://lab2:1", hello())
         made._names["tcp://lab2:1"], made._present = "lab2", {"tcp://lab2:1"}
         remote_task = dispatcher.RemoteTask(1, remote_worker.compute, (), None)
         asyncio.run_coroutine_threadsafe(made._try(None, full_lab, remote_task), made._loop).result(10)  # type: ignore[arg-type]
@@ -286,11 +286,11 @@ def test_what_a_killed_machine_has_left_in_temporary_folders_is_removed_by_the_n
     assert not left.exists()
 
 
-def _meet_a_full_disk(worker: Worker) -> None:
+def _meet_a_full_disk(worker: GameWorker) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def _divide_by_zero(worker: Worker) -> None:
+def _divide_by_zero(worker: GameWorker) -> None:
     raise ZeroDivisionError
 
 
@@ -358,7 +358,7 @@ class ScriptedHub:
         self.remote_tasks: list[dispatcher.RemoteTask] = []
         self.returned: list[dispatcher.Returned] = []
         self.refused: dict[str, str] = {}
-        self.machines: list[dispatcher.Known] = []
+        self.machines: list[dispatcher.ConnectedMachine] = []
 
     def check(self) -> None:
         """It is always there."""
@@ -403,7 +403,7 @@ def test_unlike_machines_are_warned_of_where_a_clock_limits_somebody() -> None:
     machines = [Machine(name, 2, f"processor {name}", 1.0, 2) for name in ("a", "b")]
     keys = {"format": "head-to-head", "baseline": "random", "pairs": 2}
     message = [
-        len(_fleet_notes(make_plan(load_config(None, {**keys, "contenders": [agent]})), Fleet(some, Pace(1))))
+        len(_fleet_notes(make_plan(load_config(None, {**keys, "contenders": [agent]})), Fleet(some, BatchPace(1))))
         for agent in ("ID:open@ms=5", "ID:open@nodes=5")
         for some in (tuple(machines), tuple(machines[:1]))
     ]

@@ -10,7 +10,7 @@ import pytest
 from experiments.plan.config import load_config
 from experiments.plan.tournament_plan import Plan, make_plan
 from experiments.play.game_recorder import GameRecorder, UnwritableLogError
-from experiments.play.pools.worker import Worker, task_of
+from experiments.play.pools.game_worker import GameWorker, task_of
 from experiments.record import log
 from experiments.record.finished_games import FinishedGames, forfeited_game, joined
 from isolation.rules.outcome import Reason
@@ -29,7 +29,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def played(plan: Plan, *ids: int) -> FinishedGames:
-    return Worker(task_of(plan)).play_batch(np.array(ids)).played
+    return GameWorker(task_of(plan)).play_batch(np.array(ids)).played
 
 
 def test_games_count_once_they_are_in_the_log(plan: Plan, run: Path) -> None:

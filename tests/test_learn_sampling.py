@@ -18,7 +18,7 @@ from experiments.learn.journal import Journal
 from experiments.learn.optuna_tuning import Sampling, sample, sampling_plan
 from experiments.learn.parameter_space import space_of
 from experiments.learn.spsa import SpsaPlan
-from experiments.learn.spsa_tuning import Question, Tuning
+from experiments.learn.spsa_tuning import Tuning, TuningTask
 from experiments.learn.tuning_games import Batch, BatchResult, OpeningPool, pool_of, subject_of
 from experiments.roster import make_agent, parse_spec
 from isolation.rules.parameters import ParameterError
@@ -46,8 +46,8 @@ def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "ID:mine.py:score@nodes=40"
 
 
-def question(spec: str, plan: SpsaPlan, opponent: str = "", wanted: Sequence[str] = ()) -> Question:
-    return Question(
+def question(spec: str, plan: SpsaPlan, opponent: str = "", wanted: Sequence[str] = ()) -> TuningTask:
+    return TuningTask(
         subject_of(spec, None), subject_of(opponent, None) if opponent else None, tuple(wanted), "5x5", 4, 400, plan
     )
 

@@ -18,10 +18,10 @@ from experiments.inference.cluster_intervals import Interval as Estimate
 from experiments.learn import response_surface, spsa_tuning, tuning_games
 from experiments.learn.held_out import Judgement, judge
 from experiments.learn.journal import Journal
-from experiments.learn.parameter_sweep import Axis, Sweep, parse_axis, plan_sweep, play_sweep
+from experiments.learn.parameter_sweep import Sweep, SweepAxis, parse_axis, plan_sweep, play_sweep
 from experiments.learn.response_surface import Contests, features, fit_response, importance
 from experiments.learn.spsa import SpsaPlan, directions, ends, moved, plan_of
-from experiments.learn.spsa_tuning import Question, tune
+from experiments.learn.spsa_tuning import TuningTask, tune
 from experiments.learn.tuning_games import Batch, BatchResult, play_batch, pool_of, subject_of, with_values
 from experiments.plan.config import Config
 from experiments.plan.openings import orbit_ids, split_of
@@ -59,11 +59,11 @@ def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 play_here: Play = partial(play_tournament, pools=here)
 
 
-def question(spec: str, plan: SpsaPlan | None = None, opponent: str = "", **options: Any) -> Question:
+def question(spec: str, plan: SpsaPlan | None = None, opponent: str = "", **options: Any) -> TuningTask:
     limit = Limit(nodes=40)
     other = subject_of(opponent, limit) if opponent else None
     given = {"wanted": (), "size": "5x5", "plies": 4, "openings": 300, **options}
-    return Question(subject_of(spec, limit), other, plan=plan or SpsaPlan(8, 4, 10, 1), **given)
+    return TuningTask(subject_of(spec, limit), other, plan=plan or SpsaPlan(8, 4, 10, 1), **given)
 
 
 def swept_over(
@@ -360,8 +360,8 @@ def test_without_a_difference_the_old_values_stay() -> None:
 
 def test_axes_are_read() -> None:
     assert parse_axis("option.reach=0:1:0.1").values == (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-    assert parse_axis("option.a.b=3,1") == Axis("a.b", (3.0, 1.0))
-    assert parse_axis("limit=depth=2,3") == Axis("limit", (Limit(depth=2), Limit(depth=3)))
+    assert parse_axis("option.a.b=3,1") == SweepAxis("a.b", (3.0, 1.0))
+    assert parse_axis("limit=depth=2,3") == SweepAxis("limit", (Limit(depth=2), Limit(depth=3)))
 
 
 @pytest.mark.parametrize(
@@ -448,16 +448,19 @@ def test_a_sweep_without_a_game_is_refused(spec: str) -> None:
 
 def test_too_many_combinations_and_axes_named_twice_are_refused(spec: str) -> None:
     axis = parse_axis("option.own=0:1:0.001")
-    for axes, message in (([axis, axis], "own occurs twice"), ([axis, Axis("idle", axis.values)], "1,002,001 comb")):
+    for axes, message in (
+        ([axis, axis], "own occurs twice"),
+        ([axis, SweepAxis("idle", axis.values)], "1,002,001 comb"),
+    ):
         with pytest.raises(ValueError, match=message):
             plan_sweep(subject_of(spec, None), axes, None, None, size="5x5", plies=4, pairs=5)
 
 
 def test_sweeps_are_drawn_as_curves_or_as_a_map() -> None:
-    few, many = Axis("a", (0.0, 1.0, 2.0)), Axis("b", tuple(map(float, range(20))))
-    limits = Axis("limit", (Limit(nodes=10), Limit(nodes=100)))
+    few, many = SweepAxis("a", (0.0, 1.0, 2.0)), SweepAxis("b", tuple(map(float, range(20))))
+    limits = SweepAxis("limit", (Limit(nodes=10), Limit(nodes=100)))
 
-    def points(axes: list[Axis]) -> Sweep:
+    def points(axes: list[SweepAxis]) -> Sweep:
         import itertools
 
         values = itertools.product(*(a.values for a in axes))

@@ -15,9 +15,9 @@ import pytest
 from experiments.plan.config import load_config
 from experiments.plan.tournament_plan import make_plan
 from experiments.play.pools.crash_markers import Suspect
+from experiments.play.pools.game_worker import GameWorker, Task, task_of
 from experiments.play.pools.loky_pool import LokyPool
 from experiments.play.pools.pool import Answered, Died, Event, Failed, Finished
-from experiments.play.pools.worker import Task, Worker, task_of
 from isolation import Board
 
 USER = """
@@ -89,7 +89,7 @@ def everything(pool: LokyPool) -> list[Event]:
     return events
 
 
-def process_of(worker: Worker) -> int:
+def process_of(worker: GameWorker) -> int:
     return os.getpid()
 
 
@@ -170,7 +170,7 @@ def test_another_task_finds_the_same_processes_and_nothing_of_what_was_out(pool:
     assert isinstance(event, Finished)
     assert (
         event.batch.played.games.winner.tolist()
-        == Worker(task(tmp_path, "greedy")).play_batch(np.array([0])).played.games.winner.tolist()
+        == GameWorker(task(tmp_path, "greedy")).play_batch(np.array([0])).played.games.winner.tolist()
     )
     assert processes(pool) & before
     pool.assign(task(tmp_path, "Busy"))
@@ -187,7 +187,7 @@ def test_another_task_finds_the_same_processes_and_nothing_of_what_was_out(pool:
 def test_what_a_batch_and_a_call_raise_comes_back_after_what_went_well(pool: LokyPool, tmp_path: Path) -> None:
     pool.assign(task(tmp_path, "Busy", "random"))
     pool.submit(np.array([2]))
-    call = pool.call(Worker.measure_costs, ("nobody",))
+    call = pool.call(GameWorker.measure_costs, ("nobody",))
     results = everything(pool)
     assert {type(event) for event in results} == {Finished, Failed}
     (failed,) = (event for event in results if isinstance(event, Failed))
@@ -241,7 +241,7 @@ def test_who_stops_its_worker_past_python_is_suspect_under_a_hard_cap_too(tmp_pa
 def test_a_player_that_stops_the_worker_that_a_call_runs_in_loses_the_call(tmp_path: Path) -> None:
     with LokyPool(1) as pool:
         pool.assign(task(tmp_path, "Stopping"))
-        call = pool.call(Worker.play_one_of_ours, 0, 1)
+        call = pool.call(GameWorker.play_one_of_ours, 0, 1)
         assert everything(pool) == [Died((), (), (call,))]
 
 
@@ -251,7 +251,7 @@ def test_compiled_code_that_does_not_answer_is_ended_and_told(tmp_path: Path) ->
     (tmp_path / "endless.py").write_text(endless_after(opening, "7x7"))
     with LokyPool(1) as pool:
         pool.assign(with_patience(0.5, task(tmp_path, f"AB:{tmp_path}/endless.py@depth=1")))
-        call = pool.call(Worker.compile_agents, (0, 1))
+        call = pool.call(GameWorker.compile_agents, (0, 1))
         assert everything(pool) == [Answered(call, {})]
         pool.submit(np.array([0]))
         pool.submit(np.array([2]))
@@ -262,7 +262,7 @@ def test_compiled_code_that_does_not_answer_is_ended_and_told(tmp_path: Path) ->
 def test_the_pool_does_not_watch_players_that_have_processes_of_their_own(tmp_path: Path) -> None:
     with LokyPool(1) as pool:
         pool.assign(with_patience(0.01, task(tmp_path, "Slow")))
-        pool.call(Worker.compile_agents, (0, 1))
+        pool.call(GameWorker.compile_agents, (0, 1))
         everything(pool)
         pool.submit(np.array([0]))
         (event,) = everything(pool)

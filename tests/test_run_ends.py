@@ -18,7 +18,7 @@ from experiments.plan.tournament_plan import draw_openings, make_plan
 from experiments.record.run_directory import finish, load_run
 from experiments.verdicts.live_standings import live_tests
 from isolation_cli.examples import EXAMPLES
-from reports.text.cell_values import CopiedName, Identifier, Milliseconds, Score
+from reports.text.cell_values import CopiedName, HeuristicValue, Identifier, Milliseconds
 from reports.text.colours import coloured_verdict
 from reports.text.rendering import render_rows
 
@@ -180,7 +180,12 @@ def test_games_name_the_winner_and_ids_are_never_grouped(runs: Path) -> None:
 
 def test_cells_of_times_and_values_are_read_at_a_glance() -> None:
     assert [Milliseconds(value).text for value in (0.0046, 0.4588, 12.04, 1204.3)] == ["< 0.01", "0.46", "12", "1,204"]
-    assert [Score(value).text for value in (4.0, -0.4286, float("-inf"), 1e9)] == ["4.00", "−0.43", "−∞", "1e+09"]
+    assert [HeuristicValue(value).text for value in (4.0, -0.4286, float("-inf"), 1e9)] == [
+        "4.00",
+        "−0.43",
+        "−∞",
+        "1e+09",
+    ]
 
 
 @pytest.mark.parametrize("width", [80, 50])

@@ -8,7 +8,7 @@ import pytest
 from experiments.plan.config import load_config
 from experiments.plan.tournament_plan import make_plan
 from experiments.play.pools.equal_cost_limits import Costs, at_equal_cost
-from experiments.play.pools.worker import Worker, task_of
+from experiments.play.pools.game_worker import GameWorker, task_of
 from experiments.play.runner import RunProgress, play_tournament
 from experiments.record import run_directory
 from isolation.checks.search_cost import Cost
@@ -161,7 +161,7 @@ def test_user_code_that_does_not_compile_stays_out_of_the_process_that_measures(
     path = tmp_path / "my.py"
     path.write_text(f"def score(game, player):\n    open({str(ran)!r}, 'a').close()\n    return 1.0\n")
     plan = make_plan(load_config(None, {"contenders": [f"X=ID:{path}:score@nodes=20"], "baseline": "ID:null@nodes=20"}))
-    worker = Worker(task_of(plan))
+    worker = GameWorker(task_of(plan))
     ran.unlink(missing_ok=True)
     costs = worker.measure_costs(["ID_Null_20nodes", "X"])
     assert costs["X"] == "user code that does not compile"

@@ -14,7 +14,7 @@ import pytest
 
 from experiments.plan.config import load_config
 from experiments.plan.tournament_plan import make_plan
-from experiments.play.pools.worker import Worker, task_of
+from experiments.play.pools.game_worker import GameWorker, task_of
 from experiments.roster import parse_agent
 from isolation import Board, play
 from isolation.games.game_batch import GameBatch
@@ -262,7 +262,7 @@ def test_what_is_changed_while_games_are_played_is_blamed_on_the_file_that_is_he
 ) -> None:
     (tmp_path / "late.py").write_text("def score(game, player):\n    return 1.0\n")
     keys = {"format": "head-to-head", "contenders": [f"Late=AB:{tmp_path}/late.py:score@depth=1"], "pairs": 1}
-    worker = Worker(task_of(make_plan(load_config(None, {**keys, "baseline": "greedy"}))))
+    worker = GameWorker(task_of(make_plan(load_config(None, {**keys, "baseline": "greedy"}))))
 
     def play_and_patch(*arguments: object, **named: object) -> GameBatch:
         monkeypatch.setattr(Board, "play", None)  # as a thread would that the file has started

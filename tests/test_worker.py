@@ -10,7 +10,7 @@ import pytest
 
 from experiments.plan.config import load_config
 from experiments.plan.tournament_plan import Plan, make_plan
-from experiments.play.pools.worker import Worker, task_of
+from experiments.play.pools.game_worker import GameWorker, task_of
 from experiments.record.finished_games import FinishedGames, joined
 from isolation.editions.classic_board import Board
 from isolation.games.game_batch import GameBatch
@@ -37,7 +37,7 @@ def facts(played: FinishedGames) -> dict[int, tuple[int, str, list[int]]]:
 def test_a_batch_holds_every_game_as_it_is_played_by_itself() -> None:
     plan = plan_of("greedy", "MM:open@depth=2")
     ids = np.array([9, 2, 0, 1, 5])
-    played = Worker(task_of(plan)).play_batch(ids).played
+    played = GameWorker(task_of(plan)).play_batch(ids).played
     assert played.ids.tolist() == ids.tolist()
     for id_, (winner, _, moves) in facts(played).items():
         flags = np.array([id_])
@@ -49,7 +49,7 @@ def test_a_batch_holds_every_game_as_it_is_played_by_itself() -> None:
 def test_batches_after_the_first_are_played_with_what_is_remembered_and_alike() -> None:
     plan = plan_of("Y=ID:open@nodes=60", "X=ID:improved@nodes=60", "MM:open@depth=2")
     ids = np.arange(24)
-    worker = Worker(task_of(plan))
+    worker = GameWorker(task_of(plan))
     once, twice = (worker.play_batch(ids).played for _ in range(2))
     assert facts(once) == facts(twice)
     assert once.games.time_us.sum() > 0
@@ -58,7 +58,7 @@ def test_batches_after_the_first_are_played_with_what_is_remembered_and_alike() 
 
 
 def test_interpreted_games_are_the_same() -> None:
-    worker = Worker(task_of(plan_of("MM:open@depth=2")))
+    worker = GameWorker(task_of(plan_of("MM:open@depth=2")))
     compiled, interpreted = (worker.play_batch(np.arange(6), interpreted=flag).played for flag in (False, True))
     assert facts(compiled) == facts(interpreted)
 
@@ -66,7 +66,7 @@ def test_interpreted_games_are_the_same() -> None:
 def test_a_game_s_seconds_are_told_for_each_match_of_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = count()
     monkeypatch.setattr("time.monotonic", lambda: float(next(ticks)))
-    batch = Worker(task_of(plan_of("greedy", "MM:open@depth=4"))).play_batch(np.array([0, 4, 2]))
+    batch = GameWorker(task_of(plan_of("greedy", "MM:open@depth=4"))).play_batch(np.array([0, 4, 2]))
     greedy, searching = batch.seconds.tolist()
     assert batch.matches.tolist() == [0, 1]
     assert 2 * greedy + searching == pytest.approx(1.0)
@@ -75,12 +75,12 @@ def test_a_game_s_seconds_are_told_for_each_match_of_the_batch(monkeypatch: pyte
 
 def test_the_marker_says_after_the_batch_that_it_is_being_handed_in() -> None:
     marker = np.full(5, 9)
-    Worker(task_of(plan_of("greedy"))).play_batch(np.arange(2), marker)
+    GameWorker(task_of(plan_of("greedy"))).play_batch(np.arange(2), marker)
     assert marker[0] == -os.getpid()
 
 
 def test_the_marker_says_where_the_game_is_while_it_is_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    worker, marker, seen = Worker(task_of(plan_of("greedy", "X=MM:open@depth=1"))), np.zeros(5, np.int64), set()
+    worker, marker, seen = GameWorker(task_of(plan_of("greedy", "X=MM:open@depth=1"))), np.zeros(5, np.int64), set()
     choose = SearchAgent.choose
 
     def watched(agent: SearchAgent, board: Board, seed: int) -> SearchResult:
@@ -100,7 +100,7 @@ def test_what_runs_interpreted_is_told_with_its_place_and_the_reason(tmp_path: P
     path.write_text("SEEN = []\n\ndef score(game, player):\n    SEEN.append(1)\n    return float(len(SEEN))\n")
     plan = plan_of("greedy", f"X=AB:{path}:score@depth=1", "AB:open@depth=1")
     names = [entrant.agent.name for entrant in plan.entrants]
-    compiled = Worker(task_of(plan)).compile_agents(range(len(names)))
+    compiled = GameWorker(task_of(plan)).compile_agents(range(len(names)))
     assert [names[index] for index in compiled] == ["X"]
     assert "line 4" in compiled[names.index("X")]
 
@@ -111,7 +111,7 @@ def test_changed_code_is_refused(tmp_path: Path) -> None:
     task = task_of(plan_of(f"X=ID:{path}:score@depth=1"))
     path.write_text("def score(game, player):\n    return 2.0\n")
     with pytest.raises(ValueError, match="the code of X has changed since the run began"):
-        Worker(task)
+        GameWorker(task)
 
 
 # Played games

@@ -23,8 +23,8 @@ from cli import main
 from experiments.plan.config import Config
 from experiments.plan.schedule import Ids
 from experiments.play.game_recorder import GameRecorder
+from experiments.play.pools.game_worker import GameWorker, Task
 from experiments.play.pools.pool import Answered, Event, Finished, MakePool, Pool
-from experiments.play.pools.worker import Task, Worker
 from experiments.play.runner import RunOutcome, RunProgress, play_tournament
 from experiments.record import log, run_directory
 
@@ -76,7 +76,7 @@ class Here(Pool):
         self._calls = 0
 
     def assign(self, task: Task) -> None:
-        self._worker = Worker(task)
+        self._worker = GameWorker(task)
         self._waiting.clear()
 
     @property

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from experiments.analysis import quick_trial
 from experiments.analysis.file_contents import FileContents
-from experiments.analysis.gauntlets import Question, RunKind, play_gauntlet
+from experiments.analysis.gauntlets import RunKind, TrialConditions, play_gauntlet
 from experiments.analysis.quick_trial import Trial, TrialSettings
 from experiments.inference.contenders.baseline_comparison import Comparison
 from experiments.play.runner import Play
@@ -59,7 +59,7 @@ class Analysis:
     """
 
     contents: FileContents
-    question: Question
+    question: TrialConditions
     trials: dict[str, Trial]
     screening: Screening | None
     mistakes: dict[str, tuple[Mistake, ...]]
@@ -100,7 +100,7 @@ Guard = Callable[[], AbstractContextManager[None]]
 
 def analyse(
     contents: FileContents,
-    question: Question,
+    question: TrialConditions,
     play: Play,
     jobs: int = 0,
     show: Show = lambda what: None,
@@ -168,7 +168,7 @@ def _mistakes(trials: dict[str, Trial]) -> dict[str, tuple[Mistake, ...]]:
 
 def _play_all(
     contents: FileContents,
-    question: Question,
+    question: TrialConditions,
     trials: dict[str, Trial],
     players: Sequence[PlayerResult],
     jobs: int,

@@ -28,7 +28,7 @@ PLAYER_LIMIT, PLAYER_PAIRS = "cpu_ms=50", 2
 
 
 @dataclass(frozen=True)
-class Question:
+class TrialConditions:
     """Test conditions for the functions and players of a file.
 
     Attributes:
@@ -54,7 +54,7 @@ class Question:
 
 
 def play_gauntlet(
-    contents: FileContents, names: Sequence[str], kind: RunKind, question: Question, jobs: int, play: Play
+    contents: FileContents, names: Sequence[str], kind: RunKind, question: TrialConditions, jobs: int, play: Play
 ) -> RunResults:
     """Play a gauntlet of these functions or players and return its results. Finished games are not played again.
 
@@ -66,7 +66,9 @@ def play_gauntlet(
     return load_findings([play_kept(config, play) if games_at_end(path) is None else path])
 
 
-def _keys(contents: FileContents, names: Sequence[str], kind: RunKind, question: Question, jobs: int) -> dict[str, Any]:
+def _keys(
+    contents: FileContents, names: Sequence[str], kind: RunKind, question: TrialConditions, jobs: int
+) -> dict[str, Any]:
     """Return the run's configuration. Its directory is specific to the file and its version."""
     pairs, limit = _size_of_run(len(names), kind, question)
     form = "{name}={path}:{name}" if kind == "players" else "{name}=ID:{path}:{name}"
@@ -86,7 +88,7 @@ def _keys(contents: FileContents, names: Sequence[str], kind: RunKind, question:
     return {**keys, "jobs": jobs, "out": str(HOME / name)}
 
 
-def _size_of_run(functions: int, kind: RunKind, question: Question) -> tuple[int, str]:
+def _size_of_run(functions: int, kind: RunKind, question: TrialConditions) -> tuple[int, str]:
     """Return the number of pairs against each opponent and the limit per move."""
     if kind == "players":
         return PLAYER_PAIRS, question.limit

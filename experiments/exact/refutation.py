@@ -122,14 +122,14 @@ def _answer(agent: Agent, opponent: Agent, size: str, opening: tuple[int, ...]) 
     start = _Level(blank, first, second, np.zeros(1, np.int64))
     if side == 2:  # the opponent moves first
         start = _expanded(_Level(blank, second, first, start.parent), size)
-    search = _Search(agent, size, side - 1)
+    search = _ErrorSearch(agent, size, side - 1)
     line = search.run(start)
     error_ply = search.error_ply() if line else 0
     game = (*opening, *line) if line else ()
     return OpeningAnswer(opening, side, game, error_ply, search.positions, search.is_decided, wins)
 
 
-class _Search:
+class _ErrorSearch:
     """Breadth-first search for an error of an agent that plays as `turn`, 0 or 1."""
 
     def __init__(self, agent: Agent, size: str, turn: int) -> None:

@@ -43,7 +43,7 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Game:
+class ClassGame:
     """A game of the class; `loser` is 1 or 2, `detail` describes an unusual end."""
 
     id: int
@@ -80,7 +80,7 @@ class PlayerForfeits:
 class Blunder:
     """A move that threw a won game away: the ply (the first placement is 1) and the number of winning moves."""
 
-    game: Game
+    game: ClassGame
     ply: int
     winning: int
     legal: int
@@ -102,7 +102,7 @@ class Results:
 
     findings: RunResults
     ratings: Ratings
-    games: tuple[Game, ...]
+    games: tuple[ClassGame, ...]
     forfeits: tuple[PlayerForfeits, ...]
     blunders: tuple[Blunder, ...]
     labelled: frozenset[int]
@@ -124,7 +124,7 @@ class Results:
         games = self.of(agent)
         return sum(game.agents[2 - game.loser] == agent for game in games), len(games)
 
-    def of(self, agent: str) -> tuple[Game, ...]:
+    def of(self, agent: str) -> tuple[ClassGame, ...]:
         """Return the games of an agent."""
         return tuple(game for game in self.games if agent in game.agents)
 
@@ -161,20 +161,20 @@ def read_results(run: Path, why_unlabelled: str = "") -> Results:
     return Results(findings, rate(findings), games, forfeits, blunders, labelled, why_unlabelled, never_moved)
 
 
-def _never_moved(games: tuple[Game, ...], forfeits: tuple[PlayerForfeits, ...]) -> frozenset[str]:
+def _never_moved(games: tuple[ClassGame, ...], forfeits: tuple[PlayerForfeits, ...]) -> frozenset[str]:
     moved = {agent for game in games for agent in game.agents if game.has_moved(agent)}
     return frozenset(forfeit.agent for forfeit in forfeits) - moved
 
 
-def _games(run: Path) -> Iterator[Game]:
+def _games(run: Path) -> Iterator[ClassGame]:
     for row in log.read_table(run, _COLUMNS).sort_by("game_id").to_pylist():
-        yield Game(
+        yield ClassGame(
             row["game_id"], format_size(row["rows"], row["columns"]), (row["agent_1"], row["agent_2"]),
             len(row["opening"]), tuple(row["moves"]), 3 - row["winner"], row["reason"], row["detail"],
         )  # fmt: skip
 
 
-def _forfeits(run: Path, games: tuple[Game, ...]) -> Iterator[PlayerForfeits]:
+def _forfeits(run: Path, games: tuple[ClassGame, ...]) -> Iterator[PlayerForfeits]:
     """Yield forfeits by agent, reason and detail, the most frequent first."""
     alike: dict[tuple[str, str, str], list[int]] = {}
     for game in games:
@@ -201,7 +201,7 @@ def _tracebacks(run: Path, agent: str) -> dict[str, str]:
     return tracebacks
 
 
-def _blunders(run: Path, games: tuple[Game, ...]) -> tuple[tuple[Blunder, ...], frozenset[int]]:
+def _blunders(run: Path, games: tuple[ClassGame, ...]) -> tuple[tuple[Blunder, ...], frozenset[int]]:
     """Return the moves that threw wins away, by number of winning alternatives, and the ids of the examined games."""
     table, labels = labelled_games(run, log.read_table(run, ("game_id", "plies")))
     by_id = {game.id: game for game in games}

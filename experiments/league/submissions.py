@@ -69,14 +69,14 @@ class Skipped:
 
 
 @dataclass(frozen=True)
-class Found:
+class SubmissionFolder:
     """Contents of a folder of submissions, by name."""
 
     players: tuple[Submission, ...]
     skipped: tuple[Skipped, ...]
 
 
-def find_submissions(folder: str | Path, known: Mapping[str, Path | None] | None = None) -> Found:
+def find_submissions(folder: str | Path, known: Mapping[str, Path | None] | None = None) -> SubmissionFolder:
     """Find the players in the subfolders and archives of a folder, one each, and everything else in it.
 
     Archives are unpacked into the cache. If a folder contains a file from `known`, it gets that file's name; no other
@@ -104,7 +104,7 @@ def find_submissions(folder: str | Path, known: Mapping[str, Path | None] | None
         else:
             submission = _renamed(read[1], _known_as(read[0], known), {*players, *known})
             players[submission.name] = submission
-    return Found(tuple(players.values()), tuple(skipped))
+    return SubmissionFolder(tuple(players.values()), tuple(skipped))
 
 
 def _read(entry: Path, names: Collection[str]) -> tuple[Path, Submission] | Skipped:

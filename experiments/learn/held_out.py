@@ -10,7 +10,7 @@ from typing import Any
 from experiments.inference.cluster_intervals import Interval
 from experiments.inference.contenders.head_to_head import compare_directly
 from experiments.inference.standings import matchups
-from experiments.learn.spsa_tuning import Question
+from experiments.learn.spsa_tuning import TuningTask
 from experiments.learn.tuning_games import with_values
 from experiments.play.runner import Play, play_kept, play_tournament
 from experiments.record.run_directory import kept_config
@@ -43,7 +43,7 @@ class Judgement:
 
 
 def judge(
-    question: Question,
+    question: TuningTask,
     values: Mapping[str, float],
     pairs: int,
     *,

@@ -19,7 +19,7 @@ import numpy as np
 from experiments.inference.cluster_intervals import Interval
 from experiments.learn.parameter_space import Space, Vector
 from experiments.learn.spsa import SpsaPlan
-from experiments.learn.spsa_tuning import Question, Study, TuningProgress, opened_study, promise
+from experiments.learn.spsa_tuning import Study, TuningProgress, TuningTask, opened_study, promise
 from experiments.learn.tuning_games import BatchResult, with_values
 from isolation.rules.parameters import Parameter
 
@@ -82,7 +82,7 @@ def check_optuna() -> str:
 
 
 def sample(
-    question: Question,
+    question: TuningTask,
     out: Path | None = None,
     *,
     jobs: int = 1,

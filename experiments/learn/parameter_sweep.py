@@ -31,7 +31,7 @@ Values = tuple[Limit | float, ...]
 
 
 @dataclass(frozen=True)
-class Axis:
+class SweepAxis:
     """A swept quantity, `limit` or a parameter's name, and its values in order."""
 
     name: str
@@ -58,13 +58,13 @@ class Sweep:
         without_effect: parameters whose values, all others the same, changed no move of any game.
     """
 
-    axes: Sequence[Axis]
+    axes: Sequence[SweepAxis]
     rates: Mapping[Values, Interval]
     runs: Sequence[RunResults]
     without_effect: tuple[str, ...] = ()
 
 
-def parse_axis(text: str) -> Axis:
+def parse_axis(text: str) -> SweepAxis:
     """Read `option.NAME=FIRST:LAST:STEP`, `option.NAME=A,B,C` or `limit=nodes=300,1000,3000`.
 
     >>> parse_axis("option.reach=0:1:0.5").values
@@ -81,7 +81,7 @@ def parse_axis(text: str) -> Axis:
         limits = tuple(parse_limit(f"{unit}={number}") for number in numbers.split(","))
         if len(set(limits)) != len(limits):
             raise ValueError(f"--over: {values!r} contains a duplicate value")
-        return Axis("limit", limits)
+        return SweepAxis("limit", limits)
     if not equals or not name.startswith(_PARAMETER) or name == _PARAMETER:
         raise ValueError(
             f"--over must look like option.NAME=0:1:0.1, option.NAME=0,1,2 or limit=nodes=300,1000, not {text!r}"
@@ -95,12 +95,12 @@ def parse_axis(text: str) -> Axis:
     axis_values = _range(values, *written) if ":" in values else tuple(written)
     if len(set(axis_values)) != len(axis_values):
         raise ValueError(f"--over: {values!r} contains a duplicate value")
-    return Axis(name.removeprefix(_PARAMETER), axis_values)
+    return SweepAxis(name.removeprefix(_PARAMETER), axis_values)
 
 
 def plan_sweep(
     spec: Spec,
-    axes: Sequence[Axis],
+    axes: Sequence[SweepAxis],
     opponent: Spec | None,
     limit: Limit | None,
     *,
@@ -142,7 +142,7 @@ def plan_sweep(
     ]
 
 
-def play_sweep(axes: Sequence[Axis], runs: Sequence[SweepRun], play: Play = play_tournament) -> Sweep:
+def play_sweep(axes: Sequence[SweepAxis], runs: Sequence[SweepRun], play: Play = play_tournament) -> Sweep:
     """Play what is missing of a sweep's runs.
 
     Raises:
@@ -180,7 +180,7 @@ def _changes_no_game(index: int, played: Mapping[Values, bytes]) -> bool:
     return bool(several) and all(len(set(games)) == 1 for games in several)
 
 
-def _combinations(axes: Sequence[Axis]) -> Iterable[Values]:
+def _combinations(axes: Sequence[SweepAxis]) -> Iterable[Values]:
     return itertools.product(*(axis.values for axis in axes))
 
 
@@ -213,7 +213,7 @@ def _range(text: str, first: float, last: float, step: float) -> tuple[float, ..
     return tuple(float(f"{first + number * step:.12g}") for number in range(count))
 
 
-def _check(axes: Sequence[Axis]) -> None:
+def _check(axes: Sequence[SweepAxis]) -> None:
     names = [axis.name for axis in axes]
     for name in names:
         if names.count(name) > 1:
@@ -223,7 +223,7 @@ def _check(axes: Sequence[Axis]) -> None:
         raise ValueError(f"--over: {points:,} combinations are too many; the maximum is {MOST_POINTS:,}")
 
 
-def _check_choices(spec: Spec, limit: Limit | None, axes: Sequence[Axis]) -> None:
+def _check_choices(spec: Spec, limit: Limit | None, axes: Sequence[SweepAxis]) -> None:
     heuristic = make_agent(complete(spec, limit)).heuristic
     known = {parameter.name: parameter for parameter in parameters_of(heuristic)} if heuristic else {}
     for axis in axes:
@@ -237,7 +237,7 @@ def _check_choices(spec: Spec, limit: Limit | None, axes: Sequence[Axis]) -> Non
 
 
 def _meeting(
-    spec: Spec, opponent: Spec | None, limit: Limit | None, axes: Sequence[Axis], values: Values
+    spec: Spec, opponent: Spec | None, limit: Limit | None, axes: Sequence[SweepAxis], values: Values
 ) -> tuple[Spec, Spec]:
     """The agent under some values, and whom it meets, both completed.
 

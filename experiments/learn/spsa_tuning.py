@@ -42,7 +42,7 @@ FINALS = 0.1
 
 
 @dataclass(frozen=True)
-class Question:
+class TuningTask:
     """A tuning: agent, opponent, openings and plan.
 
     Attributes:
@@ -128,7 +128,7 @@ class Study:
         play: plays missing batches.
     """
 
-    question: Question
+    question: TuningTask
     space: Space
     pool: OpeningPool
     journal: Journal
@@ -151,7 +151,7 @@ class Study:
 
 @contextmanager
 def opened_study(
-    question: Question,
+    question: TuningTask,
     out: Path | None,
     jobs: int,
     cluster: str | None,
@@ -201,7 +201,7 @@ def tunable(spec: Spec, wanted: Sequence[str], *, with_choices: bool = False) ->
 
 
 def tune(
-    question: Question,
+    question: TuningTask,
     out: Path | None = None,
     *,
     jobs: int = 1,

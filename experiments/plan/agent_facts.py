@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from experiments.roster.agent_kinds import KINDS, Kind
+from experiments.roster.agent_kinds import KINDS, AgentKind
 
 IMPORTED = "imported"
 """Kind of players of whom only the names are known, since their games were played elsewhere."""
@@ -122,7 +122,7 @@ def format_setting(value: Any) -> str:
     return ", ".join(map(format_setting, value)) or "none" if isinstance(value, list | tuple) else str(value)
 
 
-def _kind_of(settings: Mapping[str, Any]) -> Kind | None:
+def _kind_of(settings: Mapping[str, Any]) -> AgentKind | None:
     """Return the row of an agent's kind; None for kinds without a spec, such as people and imported players."""
     return KINDS.get(str(settings.get("kind")))
 

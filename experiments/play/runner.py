@@ -21,13 +21,13 @@ from experiments.play.cluster.cluster_address import chosen
 from experiments.play.game_recorder import GameRecorder, MovedRunError, UnwritableLogError
 from experiments.play.pools.batch_feed import BatchFeed, Stop
 from experiments.play.pools.equal_cost_limits import Costs, Measure, at_equal_cost, check_scalable, measured, to_measure
+from experiments.play.pools.game_worker import task_of
 from experiments.play.pools.interrupts import Interrupted, deferred_interrupts, single_interrupt, until_interrupted
 from experiments.play.pools.loky_pool import LokyPool
 from experiments.play.pools.play_loop import play_missing
 from experiments.play.pools.pool import Fleet, Machine, MakePool, Pool, UnreachableError
 from experiments.play.pools.preparation import Kit, kit_of, measure_in, prepare
 from experiments.play.pools.recovery import KILLED
-from experiments.play.pools.worker import task_of
 from experiments.play.run_extension import carry_over, extend
 from experiments.play.stop_rules import stop_rule
 from experiments.record import log, run_directory

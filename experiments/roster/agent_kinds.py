@@ -54,7 +54,7 @@ def _refuse_on_board(spec: Spec) -> str:
 
 
 @dataclass(frozen=True)
-class Kind:
+class AgentKind:
     """A kind of agent.
 
     Attributes:
@@ -102,8 +102,8 @@ def _reader(word: str) -> Callable[[str, int, int], Spec | None]:
     return read
 
 
-def _without_limit(word: str, make: Callable[[Spec], Agent], *, can_repeat: bool) -> Kind:
-    return Kind(
+def _without_limit(word: str, make: Callable[[Spec], Agent], *, can_repeat: bool) -> AgentKind:
+    return AgentKind(
         word,
         (word,),
         (word,),
@@ -406,7 +406,7 @@ def _make_engine(spec: Spec) -> Agent:
 _ROWS = (
     _without_limit("random", _make_random, can_repeat=False),
     _without_limit("greedy", _make_greedy, can_repeat=True),
-    Kind(
+    AgentKind(
         "perfect",
         ("perfect",),
         ("perfect",),
@@ -417,7 +417,7 @@ _ROWS = (
         _beyond_caps,
         can_repeat=True,
     ),
-    Kind(
+    AgentKind(
         "search",
         ("MM:…", "AB:…", "ID:…", "BF:…", "MCTS", "MCTS:…"),
         tuple(METHODS),
@@ -429,7 +429,7 @@ _ROWS = (
         _name_heuristic,
         can_repeat=True,
     ),
-    Kind(
+    AgentKind(
         ENGINE,
         ("engine:…",),
         (ENGINE,),
@@ -439,7 +439,7 @@ _ROWS = (
         _make_engine,
         is_program=True,
     ),
-    Kind(
+    AgentKind(
         _POLICY,
         (f"{_POLICY}:MODULE:FUNCTION",),
         (_POLICY,),
@@ -448,7 +448,7 @@ _ROWS = (
         usual_limit=lambda spec, default: None,
         make=_make_policy,
     ),
-    Kind(
+    AgentKind(
         APART,
         (f"{APART}:FILE.py:CLASS",),
         (APART,),
@@ -458,7 +458,7 @@ _ROWS = (
         _make_apart,
         is_restricted=True,
     ),
-    Kind(
+    AgentKind(
         "classic",
         ("FILE.py:CLASS",),
         (),

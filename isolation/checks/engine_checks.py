@@ -36,7 +36,7 @@ Check = Callable[[list[str]], str]
 
 
 @dataclass(frozen=True)
-class Step:
+class EngineCheck:
     """A requirement on engines, tested by one dialogue.
 
     Attributes:
@@ -112,7 +112,7 @@ def _protocol_of(program: Program, start: Start) -> Protocol:
     return UGI
 
 
-def _take(step: Step, lines: EngineLines, errors: Path | None = None) -> EngineCheckResult:
+def _take(step: EngineCheck, lines: EngineLines, errors: Path | None = None) -> EngineCheckResult:
     """Send the lines of a step and judge the answers; `errors` is the file of the engine's standard error."""
     sent = " | ".join(line for group, _ in step.exchanges for line in group)
     received: list[str] = []
@@ -182,12 +182,12 @@ def _last_errors(errors: Path | None) -> str:
     return f"; last line on standard error: {to_one_line(last, 2 * _SHOWN)}" if last else ""
 
 
-def _greeting(protocol: Protocol) -> Step:
+def _greeting(protocol: Protocol) -> EngineCheck:
     name = f"completes the {protocol.name.upper()} handshake"
-    return Step(name, (((protocol.name,), protocol.greeted),), f"{protocol.greeted} within 10 s", _is_named)
+    return EngineCheck(name, (((protocol.name,), protocol.greeted),), f"{protocol.greeted} within 10 s", _is_named)
 
 
-def _setting_up(protocol: Protocol, program: Program) -> Iterator[Step]:
+def _setting_up(protocol: Protocol, program: Program) -> Iterator[EngineCheck]:
     """Yield the steps repeated at every start of an engine: its options and, in UCI, the file of variants."""
     given = {name.lower() for name, _ in program.options}
     options = [f"setoption name {name} value {value}" for name, value in program.options]
@@ -198,8 +198,8 @@ def _setting_up(protocol: Protocol, program: Program) -> Iterator[Step]:
         yield _opened("accepts variants", *path, "setoption name UCI_Variant value joust7x7")
 
 
-def _opened(name: str, *sent: str) -> Step:
-    return Step(name, (((*sent, "isready"), "readyok"),), "readyok, and no error about opening a file", _is_read)
+def _opened(name: str, *sent: str) -> EngineCheck:
+    return EngineCheck(name, (((*sent, "isready"), "readyok"),), "readyok, and no error about opening a file", _is_read)
 
 
 def _is_read(received: list[str]) -> str:
@@ -210,19 +210,19 @@ def _is_named(received: list[str]) -> str:
     return "" if any(line.startswith("id name ") for line in received) else "no line id name …"
 
 
-def _steps(protocol: Protocol) -> Iterator[Step]:
+def _steps(protocol: Protocol) -> Iterator[EngineCheck]:
     """Yield all steps after the opening ones, in order."""
-    yield Step("is ready", ((("isready",), "readyok"),), "readyok")
-    yield Step("ignores unknown commands", ((("xyzzy 1 2", "isready"), "readyok"),), "readyok")
-    yield Step("starts a game", (((protocol.new_game, "isready"), "readyok"),), "readyok")
+    yield EngineCheck("is ready", ((("isready",), "readyok"),), "readyok")
+    yield EngineCheck("ignores unknown commands", ((("xyzzy 1 2", "isready"), "readyok"),), "readyok")
+    yield EngineCheck("starts a game", (((protocol.new_game, "isready"), "readyok"),), "readyok")
     yield from _moving(protocol)
     yield from _timing(protocol)
     if protocol is UGI:
         yield from _querying()
-    yield Step("quits", ((("quit",), ""),), "the end of its output", seconds=5.0)
+    yield EngineCheck("quits", ((("quit",), ""),), "the end of its output", seconds=5.0)
 
 
-def _moving(protocol: Protocol) -> Iterator[Step]:
+def _moving(protocol: Protocol) -> Iterator[EngineCheck]:
     placed = Board.from_moves([24, 14])
     for limit in ("depth 1", "depth 3", "nodes 1", "nodes 500"):
         yield _move_step(f"moves by {limit}", placed, protocol, f"go {limit}")
@@ -231,7 +231,9 @@ def _moving(protocol: Protocol) -> Iterator[Step]:
         moves = Board.from_moves([24, 14, 9])
         sent = ("position startpos moves N@d4 N@a5 d4c6", "isready", "go depth 1")
         check = partial(_is_legal, moves)
-        yield Step("replays moves", ((sent, "bestmove"),), "a legal move", check, OTHERS_SECONDS, is_needed=False)
+        yield EngineCheck(
+            "replays moves", ((sent, "bestmove"),), "a legal move", check, OTHERS_SECONDS, is_needed=False
+        )
     for plies in (0, 1):
         yield _move_step(f"places knight {plies + 1}", Board.from_moves([24, 14][:plies]), protocol, "go nodes 100")
     for size in _SIZES:
@@ -239,7 +241,7 @@ def _moving(protocol: Protocol) -> Iterator[Step]:
             yield _move_step(f"moves on {size}, ply {board.move_count + 1}", board, protocol, "go nodes 50")
 
 
-def _timing(protocol: Protocol) -> Iterator[Step]:
+def _timing(protocol: Protocol) -> Iterator[EngineCheck]:
     board = Board.from_moves([24, 14])
     clocks = ("p1time", "p2time", "p1inc", "p2inc") if protocol is UGI else ("wtime", "btime", "winc", "binc")
     late = (MOVETIME + LATE_MS) / 1e3
@@ -249,7 +251,7 @@ def _timing(protocol: Protocol) -> Iterator[Step]:
     increments = f"go {clocks[0]} 500 {clocks[1]} 500 {clocks[2]} 100 {clocks[3]} 100"
     yield _move_step("moves by the clock with increments", board, protocol, increments, seconds=(500 + LATE_MS) / 1e3)
     searching = ((*_position(board, protocol), "go infinite", "isready"), "readyok")
-    yield Step(
+    yield EngineCheck(
         "searches until stopped, and answers isready meanwhile",
         (searching, (("stop",), "bestmove")),
         "readyok, and no bestmove before stop",
@@ -258,21 +260,21 @@ def _timing(protocol: Protocol) -> Iterator[Step]:
     )
 
 
-def _querying() -> Iterator[Step]:
+def _querying() -> Iterator[EngineCheck]:
     over = Board.from_fen("*N2/****/n3 b")
     answers = (("p1turn", "false"), ("gameover", "true"), ("result", "p1win"))
     for what, answer in answers:
         sent = (f"position fen {over.fen}", f"query {what}", "isready")
         said = f"response {answer}"
-        yield Step(f"says {what}", ((sent, "readyok"),), said, partial(_is_said, said), is_needed=False)
+        yield EngineCheck(f"says {what}", ((sent, "readyok"),), said, partial(_is_said, said), is_needed=False)
 
 
 def _move_step(
     name: str, board: Board, protocol: Protocol, go: str, check: Check | None = None, seconds: float | None = None
-) -> Step:
+) -> EngineCheck:
     """Return a step that asks for a move once the engine is ready."""
     exchanges = (((*_position(board, protocol), "isready"), "readyok"), ((go,), "bestmove"))
-    return Step(name, exchanges, "a legal move", check or partial(_is_legal, board), seconds)
+    return EngineCheck(name, exchanges, "a legal move", check or partial(_is_legal, board), seconds)
 
 
 def _position(board: Board, protocol: Protocol) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ MOST_NODES_INTERPRETED = 1_000_000
 
 
 @dataclass(frozen=True)
-class Settings:
+class NativeSettings:
     """A limit and options as numbers for compiled players."""
 
     depth: int = 0
@@ -41,7 +41,7 @@ class CompiledPlayer:
     """
 
     function: NativeFunction
-    settings: Settings
+    settings: NativeSettings
     parameters: NDArray[np.float64] = field(compare=False)
     late_ms: float | None = None
 
@@ -94,7 +94,7 @@ def run_with_fallback(
     return interpreted()
 
 
-def settings(limit: Limit, options: SearchOptions) -> Settings:
+def settings(limit: Limit, options: SearchOptions) -> NativeSettings:
     """Convert a limit, and the options that apply at run time, to numbers."""
     flags = on_desk.STOP_ON_AGREEMENT * options.stop_on_agreement | on_desk.RANDOM_TIES * options.random_ties
     clock, milliseconds = -1, 0.0
@@ -102,7 +102,7 @@ def settings(limit: Limit, options: SearchOptions) -> Settings:
         clock, milliseconds = on_desk.WALL_CLOCK, limit.ms
     elif limit.cpu_ms is not None:
         clock, milliseconds = on_desk.CPU_CLOCK, limit.cpu_ms
-    return Settings(limit.depth or 0, limit.nodes or on_desk.NO_LIMIT, clock, int(milliseconds * 1e6), flags)
+    return NativeSettings(limit.depth or 0, limit.nodes or on_desk.NO_LIMIT, clock, int(milliseconds * 1e6), flags)
 
 
 def compiled_search(
@@ -123,7 +123,7 @@ def compiled_search(
 def compiled_player(template: Template, heuristic: CompiledHeuristic | None, size: tuple[int, int]) -> CompiledPlayer:
     """Return the compiled random or greedy player for boards of a size."""
     function = native_function(template, heuristic.score if heuristic else None, *size)
-    return CompiledPlayer(function, Settings(), _parameters(heuristic))
+    return CompiledPlayer(function, NativeSettings(), _parameters(heuristic))
 
 
 def _parameters(heuristic: CompiledHeuristic | None) -> NDArray[np.float64]:

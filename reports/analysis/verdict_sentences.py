@@ -6,7 +6,7 @@ import math
 import re
 
 from experiments.analysis.analyse_file import Analysis, PlayerResult
-from experiments.analysis.gauntlets import Question
+from experiments.analysis.gauntlets import TrialConditions
 from experiments.analysis.quick_trial import Trial
 from experiments.inference.contenders.baseline_comparison import Comparison
 from experiments.inference.contenders.sample_size import pairs_to_decide
@@ -145,7 +145,7 @@ def _steps_for(analysis: Analysis, name: str) -> list[str]:
 def _limit_words(analysis: Analysis) -> tuple[str, ...]:
     """Return the option that keeps the limit of the analysis; none for the default."""
     limit = analysis.question.limit
-    return () if limit == Question().limit else ("--limit", limit)
+    return () if limit == TrialConditions().limit else ("--limit", limit)
 
 
 def _has_parameters(analysis: Analysis, name: str) -> bool:

@@ -86,7 +86,7 @@ class Processes:
         self._short = asyncio.Semaphore(room.short_places)
         self._waiting = 0
         self._long: Counter[str] = Counter()
-        self._idle: list[_Process] = []
+        self._idle: list[_BoardProcess] = []
         self._preparing: set[asyncio.Task[None]] = set()
         self._is_closed = False
 
@@ -103,10 +103,10 @@ class Processes:
         finally:
             self._waiting -= 1
         is_short = True
-        process: _Process | None = None
+        process: _BoardProcess | None = None
         asking: asyncio.Task[BoardAnswer] | None = None
         try:
-            process = self._idle.pop() if self._idle else await _Process.start(self._setup)
+            process = self._idle.pop() if self._idle else await _BoardProcess.start(self._setup)
             asking = asyncio.create_task(process.answer(question))
             if not await _is_done(asking, room.short):
                 if self._long.total() >= room.long_places or self._long[page] >= room.long_places_a_page:
@@ -145,10 +145,10 @@ class Processes:
 
     async def _prepare(self) -> None:
         with suppress(_Ended):
-            process = await _Process.start(self._setup)
+            process = await _BoardProcess.start(self._setup)
             self._keep_or_end(process)
 
-    def _keep_or_end(self, process: _Process) -> None:
+    def _keep_or_end(self, process: _BoardProcess) -> None:
         is_full = self._is_closed or len(self._idle) >= self._room.short_places
         if is_full or process.memory() > self._room.idle_memory:
             process.drop()
@@ -168,7 +168,7 @@ class _Ended(Exception):
     """The process has died."""
 
 
-class _Process(ChildProcess):
+class _BoardProcess(ChildProcess):
     """A process that answers questions, one at a time; belongs to the event loop."""
 
     _is_asked = False

@@ -20,14 +20,14 @@ _STRONGEST_LEAD = 0.12
 
 
 @dataclass(frozen=True)
-class Lead:
+class RateCell:
     """A win rate against an opponent, and its difference from the baseline's, or from one half without a baseline."""
 
     rate: float
     lead: float
 
 
-def leads(findings: RunResults, verdicts: Verdicts | None) -> dict[tuple[str, str], Lead]:
+def leads(findings: RunResults, verdicts: Verdicts | None) -> dict[tuple[str, str], RateCell]:
     """Return each measured agent's lead against each opponent it met; the baseline's own is 0."""
     agents = findings.in_order(findings.measured)
     rates = {
@@ -43,7 +43,7 @@ def leads(findings: RunResults, verdicts: Verdicts | None) -> dict[tuple[str, st
         for effect in comparison.effects
     }
     return {
-        (name, other): Lead(rate, compared.get((name, other), rate - (base.get(other, math.nan) if base else 0.5)))
+        (name, other): RateCell(rate, compared.get((name, other), rate - (base.get(other, math.nan) if base else 0.5)))
         for name, row in rates.items()
         for other, rate in row.items()
     }
@@ -51,7 +51,7 @@ def leads(findings: RunResults, verdicts: Verdicts | None) -> dict[tuple[str, st
 
 def differences(
     findings: RunResults,
-    leads: Mapping[tuple[str, str], Lead],
+    leads: Mapping[tuple[str, str], RateCell],
     links: Mapping[tuple[str, str], str],
     ratings: Ratings,
     title: str = "",
@@ -83,7 +83,7 @@ def differences(
     return Grid(title or "Win rate by opponent", tuple(opponents), tuple(rows), corner, note, numbers)
 
 
-def _by_lead(findings: RunResults, leads: Mapping[tuple[str, str], Lead], side: int) -> list[str]:
+def _by_lead(findings: RunResults, leads: Mapping[tuple[str, str], RateCell], side: int) -> list[str]:
     """Return the agents (side 0) or the opponents (side 1) of leads, the largest mean lead first."""
     of_names: dict[str, list[float]] = {}
     for pair, lead in leads.items():
@@ -91,7 +91,7 @@ def _by_lead(findings: RunResults, leads: Mapping[tuple[str, str], Lead], side: 
     return sorted(findings.in_order(of_names), key=lambda name: -fmean(of_names[name]))
 
 
-def _lead_cell(findings: RunResults, lead: Lead | None, is_baseline: bool, link: str) -> Cell:
+def _lead_cell(findings: RunResults, lead: RateCell | None, is_baseline: bool, link: str) -> Cell:
     if lead is None or math.isnan(lead.rate):
         return Cell("–", 0, "", link)
     is_rate = is_baseline or math.isnan(lead.lead)

@@ -29,7 +29,7 @@ from reports.lab.framing import frame_of, lab_page, problem_page
 from reports.lab.kept_trials import keep_trial, read_trial
 from reports.lab.lab_answers import TrialQuestion
 from reports.lab.own_files import OwnHeuristic, heuristics_of, own_heuristics
-from reports.lab.pooled_ratings import Pool, RatingQuestion, pools
+from reports.lab.pooled_ratings import RatingQuestion, RunPool, pools
 from reports.lab.run_lines import InRun, RunLines
 from reports.lab.seeing import SeeingQuestion, resolved
 from reports.lab.starting_runs import RunStarter
@@ -89,7 +89,7 @@ class HeuristicPages:
         self._starter = starter
         self._shelf = shelf
         self._lines = lines
-        self._ratings: dict[Pool, dict[str, Any]] = {}
+        self._ratings: dict[RunPool, dict[str, Any]] = {}
 
     def routes(self) -> list[Route]:
         """Return the routes."""
@@ -122,7 +122,7 @@ class HeuristicPages:
         named = self._shelf.named_runs().items()
         lines = await asyncio.to_thread(lambda: [self._lines.line(name, run) for name, run in named])
         rows: dict[str, dict[str, Any]] = {}
-        known: dict[Pool, dict[str, Any]] = {}
+        known: dict[RunPool, dict[str, Any]] = {}
         for pool in pools(lines):
             if pool not in self._ratings:
                 question = RatingQuestion(runs=list(pool.runs), limit=pool.limit)

@@ -33,7 +33,7 @@ class RatingQuestion(BaseModel):
 
 
 @dataclass(frozen=True)
-class Pool:
+class RunPool:
     """Runs with one board and limit, the latest first, and the signatures of their files."""
 
     board: str
@@ -42,7 +42,7 @@ class Pool:
     seen: tuple[str, ...]
 
 
-def pools(lines: Iterable[RunLine]) -> list[Pool]:
+def pools(lines: Iterable[RunLine]) -> list[RunPool]:
     """Return the pools of runs that have games, those of most runs first."""
     by_question: dict[tuple[str, str], list[RunLine]] = defaultdict(list)
     for line in sorted(lines, key=lambda line: line.begun, reverse=True):
@@ -52,7 +52,7 @@ def pools(lines: Iterable[RunLine]) -> list[Pool]:
     for (board, limit), of_pool in by_question.items():
         read = np.cumsum([line.played for line in of_pool])
         latest = of_pool[: max(int(np.searchsorted(read, MOST_GAMES, side="right")), 1)]
-        found.append(Pool(board, limit, tuple(line.name for line in latest), tuple(line.seen for line in latest)))
+        found.append(RunPool(board, limit, tuple(line.name for line in latest), tuple(line.seen for line in latest)))
     return sorted(found, key=lambda pool: -len(pool.runs))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from experiments.league.league_results import Game, Results
+from experiments.league.league_results import ClassGame, Results
 from reports.league.page_paths import page_of
 from reports.pages.templates import page_template, policy_of
 from reports.replay.replay import Replay, describe_end
@@ -32,7 +32,7 @@ def games_page(agent: str, results: Results) -> str:
     )
 
 
-def _as_json(game: Game, agent: str, mistakes: list[int]) -> dict[str, Any]:
+def _as_json(game: ClassGame, agent: str, mistakes: list[int]) -> dict[str, Any]:
     """Return a game in the page's format; `label` is its name in the list."""
     side = game.agents.index(agent) + 1
     replay = Replay("", game.size, game.moves, game.agents, game.opening, 3 - game.loser, game.reason, game.detail)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Kind:
+class PlotKind:
     """A kind of plot: its contents, its message without data, and whether it can show one agent instead of all."""
 
     caption: str
@@ -27,19 +27,23 @@ class Kind:
 
 _NO_GAMES, _NO_SEARCH, _NO_SCORES = "No games yet.", "No searches yet.", "No unproven scores in the log yet."
 KINDS = {
-    "forest": Kind("Difference of each contender's win rate from the baseline's, with its interval."),
-    "heatmap": Kind("Win rate of each agent against each opponent, compared with the baseline's."),
-    "ladder": Kind("Ratings of all agents, with their intervals."),
-    "limits": Kind("Win rate by limit.", "No finished pairs at more than one limit: name runs with several limits."),
-    "running": Kind("Running estimates. The band is valid at all times simultaneously.", takes_agent=True),
-    "lengths": Kind("Lengths of games by agent.", _NO_GAMES),
-    "depth": Kind("Depths of search by agent.", _NO_SEARCH),
-    "nodes": Kind("Nodes per move by agent.", _NO_SEARCH),
-    "placements": Kind("Win rate by cell of the first placement.", _NO_GAMES),
-    "where": Kind("Where the best contender wins: its difference to the baseline by the first cell of the opening."),
-    "card": Kind("A run at a glance: finding, forest and three games."),
-    "visits": Kind("How often each cell was visited.", _NO_GAMES),
-    "calibration": Kind(
+    "forest": PlotKind("Difference of each contender's win rate from the baseline's, with its interval."),
+    "heatmap": PlotKind("Win rate of each agent against each opponent, compared with the baseline's."),
+    "ladder": PlotKind("Ratings of all agents, with their intervals."),
+    "limits": PlotKind(
+        "Win rate by limit.", "No finished pairs at more than one limit: name runs with several limits."
+    ),
+    "running": PlotKind("Running estimates. The band is valid at all times simultaneously.", takes_agent=True),
+    "lengths": PlotKind("Lengths of games by agent.", _NO_GAMES),
+    "depth": PlotKind("Depths of search by agent.", _NO_SEARCH),
+    "nodes": PlotKind("Nodes per move by agent.", _NO_SEARCH),
+    "placements": PlotKind("Win rate by cell of the first placement.", _NO_GAMES),
+    "where": PlotKind(
+        "Where the best contender wins: its difference to the baseline by the first cell of the opening."
+    ),
+    "card": PlotKind("A run at a glance: finding, forest and three games."),
+    "visits": PlotKind("How often each cell was visited.", _NO_GAMES),
+    "calibration": PlotKind(
         "How well scores predict the winner: 0.5 is a coin flip, 1 perfect.", _NO_SCORES, takes_agent=True
     ),
 }

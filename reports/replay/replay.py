@@ -23,7 +23,7 @@ from isolation.rules.geometry import format_size
 from isolation.rules.notation import cell_name
 from isolation.rules.outcome import Reason
 from isolation.shell import command
-from reports.text.cell_values import Milliseconds, Score
+from reports.text.cell_values import HeuristicValue, Milliseconds
 
 _DID = {
     Reason.TIMEOUT.word: "exceeded its time",
@@ -215,9 +215,9 @@ def ply_rows(replay: Replay) -> list[dict[str, Any]]:
     ]
 
 
-def _score(value: float | None) -> Score | None:
+def _score(value: float | None) -> HeuristicValue | None:
     """Return a score as a cell; None if nothing was searched."""
-    return None if value is None or isnan(value) else Score(value)
+    return None if value is None or isnan(value) else HeuristicValue(value)
 
 
 def as_json(replay: Replay) -> dict[str, Any]:

@@ -120,7 +120,7 @@ class Milliseconds(float):
         return f"{self:,.0f}" if self >= 99.5 else f"{self:.2g}" if self >= 0.01 or not self else "< 0.01"
 
 
-class Score(float):
+class HeuristicValue(float):
     """A heuristic's value of a position."""
 
     @property

@@ -11,7 +11,14 @@ from statistics import fmean
 from typing import Any, TypeVar
 
 from experiments.play.cluster import remote_worker
-from experiments.play.cluster.dispatcher import TASKS_A_MACHINE, Dispatcher, Known, RemoteTask, Returned, connected
+from experiments.play.cluster.dispatcher import (
+    TASKS_A_MACHINE,
+    ConnectedMachine,
+    Dispatcher,
+    RemoteTask,
+    Returned,
+    connected,
+)
 from experiments.play.cluster.remote_worker import Computed, Raised
 from experiments.play.pools.pool import TICK
 from experiments.play.pools.process_map import Result, values_of
@@ -88,7 +95,7 @@ def _results(cluster: Connection, function: Callable[..., T], left: Iterator[tup
             yield from computed.results
 
 
-def _how_many(machines: Sequence[Known], seconds: float) -> int:
+def _how_many(machines: Sequence[ConnectedMachine], seconds: float) -> int:
     """Return the number of calls to send a machine at a time, given the time of one on a core (0: unknown)."""
     cores = fmean(known.hello.cores for known in machines) if machines else 1.0
     return max(1, round(cores * (SECONDS / seconds if seconds else 1)))

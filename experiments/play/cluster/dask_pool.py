@@ -20,8 +20,8 @@ from experiments.plan.schedule import Ids
 from experiments.play.cluster import remote_worker
 from experiments.play.cluster.dispatcher import (
     TASKS_A_MACHINE,
+    ConnectedMachine,
     Dispatcher,
-    Known,
     LostError,
     RemoteTask,
     Returned,
@@ -29,7 +29,8 @@ from experiments.play.cluster.dispatcher import (
 )
 from experiments.play.cluster.file_transfer import bundle_of
 from experiments.play.cluster.remote_worker import Killed, PlayedPart, Raised, Value
-from experiments.play.pools.batch_feed import Pace
+from experiments.play.pools.batch_feed import BatchPace
+from experiments.play.pools.game_worker import PlayedBatch, Task
 from experiments.play.pools.pool import (
     Answered,
     Died,
@@ -41,7 +42,6 @@ from experiments.play.pools.pool import (
     MakePool,
     Pool,
 )
-from experiments.play.pools.worker import Batch, Task
 
 FIRST, SHORTEST, LONGEST = 0.5, 0.5, 7.0
 """Target seconds of a batch on a machine: of its first batch, of the last ones, and of any other."""
@@ -124,7 +124,7 @@ class DaskPool(Pool):
         """See `Pool.close`. The dispatcher is kept for the next pool."""
         self._drop()
 
-    def _machine(self, known: Known) -> Machine:
+    def _machine(self, known: ConnectedMachine) -> Machine:
         port = known.address.rpartition(":")[2]
         seconds = time.monotonic() - max(known.since, self._began)
         rate = self._games[known.address] / seconds if seconds > 0 else 0.0
@@ -154,7 +154,7 @@ class DaskPool(Pool):
                     return None
                 self._interpreted |= interpreted
                 self._games[returned.address] += len(part.ids)
-                return Finished(Batch(part, matches, seconds))
+                return Finished(PlayedBatch(part, matches, seconds))
             case Value(value):
                 return Answered(number, value)
             case Raised(error):
@@ -172,8 +172,8 @@ class DaskPool(Pool):
         if ids is not None:
             self.submit(ids)
 
-    def _pace(self) -> Pace:
+    def _pace(self) -> BatchPace:
         known = self._dispatcher.machines
         cores = fmean(machine.hello.cores for machine in known) if known else 1.0
         longest = min(LONGEST_LATE, max(LONGEST, _SHARE * (time.monotonic() - self._began)))
-        return Pace(max(1, len(known)), FIRST * cores, SHORTEST * cores, longest * cores)
+        return BatchPace(max(1, len(known)), FIRST * cores, SHORTEST * cores, longest * cores)

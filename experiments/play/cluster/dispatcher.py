@@ -73,7 +73,7 @@ class RemoteTask:
 
 
 @dataclass
-class Known:
+class ConnectedMachine:
     """A machine in use: its description, time of arrival, current task bundle, and number of unfinished tasks."""
 
     address: str
@@ -106,7 +106,7 @@ class Dispatcher:
         self._is_gone = False
         self._alone_since = time.monotonic()
         self._present: set[str] = set()
-        self._known: dict[str, Known] = {}
+        self._known: dict[str, ConnectedMachine] = {}
         self._names: dict[str, str] = {}
         self._refused: dict[str, str] = {}
         self._inbox: queue.SimpleQueue[Returned | None] = queue.SimpleQueue()
@@ -119,7 +119,7 @@ class Dispatcher:
             raise ValueError(f"the scheduler at {address} cannot be reached: {_in_one_line(error)}")
 
     @property
-    def machines(self) -> list[Known]:
+    def machines(self) -> list[ConnectedMachine]:
         """Machines that are in use now."""
         return [known for known in list(self._known.values()) if known.address not in self._refused]
 
@@ -246,7 +246,7 @@ class Dispatcher:
             self._refused[address] = why_not
             return
         assert isinstance(hello, MachineInfo)
-        known = self._known[address] = Known(address, hello)
+        known = self._known[address] = ConnectedMachine(address, hello)
         try:
             await asyncio.gather(*(self._send_on(client, known) for _ in range(TASKS_A_MACHINE)))
         finally:
@@ -265,7 +265,7 @@ class Dispatcher:
                 return answer
             await asyncio.sleep(_LOOK_EVERY)
 
-    async def _send_on(self, client: Client, known: Known) -> None:
+    async def _send_on(self, client: Client, known: ConnectedMachine) -> None:
         """Send a machine one task after another."""
         while known.address not in self._refused:
             remote_task = await self._waiting.get()
@@ -274,7 +274,7 @@ class Dispatcher:
             elif remote_task.number >= self._dropped_below:
                 await self._try(client, known, remote_task)
 
-    async def _try(self, client: Client, known: Known, remote_task: RemoteTask) -> None:
+    async def _try(self, client: Client, known: ConnectedMachine, remote_task: RemoteTask) -> None:
         """Let a machine do a task and queue the result; on failure the task is queued again."""
         known.out += 1
         try:
@@ -297,7 +297,7 @@ class Dispatcher:
         else:
             self._inbox.put(Returned(remote_task.number, answer, known.address))
 
-    async def _equip(self, client: Client, known: Known, remote_task: RemoteTask) -> None:
+    async def _equip(self, client: Client, known: ConnectedMachine, remote_task: RemoteTask) -> None:
         """Send a machine the bundle of a task if it does not have it."""
         async with known.equipping:
             if remote_task.bundle and known.bundle != remote_task.bundle[0]:

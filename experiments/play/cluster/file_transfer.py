@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from experiments.play.pools.worker import Task
+from experiments.play.pools.game_worker import Task
 from experiments.roster import parse_spec
 from isolation.compiling import code_cache
 from isolation.files.atomic_write import write_atomic

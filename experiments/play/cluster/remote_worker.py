@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from experiments.plan.schedule import Ids, record_points
 from experiments.play.cluster.file_transfer import unpack_task, users_in
 from experiments.play.pools.batch_feed import BatchFeed
+from experiments.play.pools.game_worker import Task
 from experiments.play.pools.interrupts import Interrupted
 from experiments.play.pools.loky_pool import LokyPool
 from experiments.play.pools.play_loop import play_missing
@@ -37,7 +38,6 @@ from experiments.play.pools.pool import TICK, Answered, Died, Failed
 from experiments.play.pools.preparation import Kit, kit_in, prepare
 from experiments.play.pools.process_map import Result, run, starting_silently
 from experiments.play.pools.recovery import FORFEITED
-from experiments.play.pools.worker import Task
 from experiments.record import log
 from experiments.record.finished_games import FinishedGames, GameEndings, LogPart, joined
 from isolation.rules.outcome import Reason

@@ -23,7 +23,7 @@ _WINDOW = 1 << 13
 
 
 @dataclass(frozen=True)
-class Pace:
+class BatchPace:
     """Batch sizes: `workers` share the remaining games, and a batch takes this many seconds on one core.
 
     Attributes:
@@ -52,7 +52,7 @@ class BatchFeed:
     def __init__(self, schedule: Schedule, points: NDArray[np.int8], jobs: int, stop: Stop | None = None) -> None:
         self.schedule = schedule
         self.points = points
-        self.pace = Pace(jobs)
+        self.pace = BatchPace(jobs)
         self.stop = stop
         self.ends = schedule.pairs.copy()
         self._checkpoints = checkpoints(schedule.rounds) if stop else iter([schedule.rounds])

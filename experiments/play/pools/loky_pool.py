@@ -34,9 +34,9 @@ from experiments.play.pools.crash_markers import (
     find_suspects,
     open_markers,
 )
+from experiments.play.pools.game_worker import GameWorker, PlayedBatch, Task
 from experiments.play.pools.pool import Answered, Died, Event, Failed, Finished, Pool
 from experiments.play.pools.process_map import end_with, starting_silently
-from experiments.play.pools.worker import Batch, Task, Worker
 from isolation.compiling import code_cache
 from isolation.files.temp_folders import temporary_folder
 
@@ -281,15 +281,15 @@ def _sheltered() -> Iterator[None]:
 
 
 @dataclass
-class _Process:
+class _PoolProcess:
     """State of a process of the pool: its markers, and the worker for its latest task."""
 
     markers: Markers
     task_file: Path | None = None
-    worker: Worker | None = None
+    worker: GameWorker | None = None
 
 
-_process: _Process
+_process: _PoolProcess
 
 
 def _start(markers: Path, slots: int, parent: int) -> None:
@@ -299,7 +299,7 @@ def _start(markers: Path, slots: int, parent: int) -> None:
     os.environ.pop(_SAFE_PATH, None)  # must not affect programs that agents start
     _silence()
     threading.Thread(target=end_with, args=(parent,), daemon=True).start()
-    _process = _Process(open_markers(markers, slots))
+    _process = _PoolProcess(open_markers(markers, slots))
 
 
 def _silence() -> None:
@@ -310,14 +310,14 @@ def _silence() -> None:
     os.close(nowhere)
 
 
-def _worker_for(task_file: Path) -> Worker:
+def _worker_for(task_file: Path) -> GameWorker:
     if _process.worker is None or _process.task_file != task_file:
-        _process.worker = Worker(pickle.loads(task_file.read_bytes()))
+        _process.worker = GameWorker(pickle.loads(task_file.read_bytes()))
         _process.task_file = task_file
     return _process.worker
 
 
-def _play_batch(task_file: Path, ids: Ids, slot: int, interpreted: bool) -> Batch:
+def _play_batch(task_file: Path, ids: Ids, slot: int, interpreted: bool) -> PlayedBatch:
     return _worker_for(task_file).play_batch(ids, _process.markers[slot], interpreted)
 
 

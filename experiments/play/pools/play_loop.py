@@ -11,6 +11,7 @@ import numpy as np
 
 from experiments.plan.schedule import Ids
 from experiments.play.pools.batch_feed import BatchFeed
+from experiments.play.pools.game_worker import GameWorker
 from experiments.play.pools.interrupts import Interrupted
 from experiments.play.pools.pool import TICK, Answered, Died, Event, Failed, Finished, Pool
 from experiments.play.pools.recovery import (
@@ -26,7 +27,6 @@ from experiments.play.pools.recovery import (
     died_alone,
     guilty,
 )
-from experiments.play.pools.worker import Worker
 from experiments.record.finished_games import FinishedGames, LogPart, forfeited_game, joined
 from isolation.rules.outcome import Reason
 
@@ -59,7 +59,7 @@ def play_missing(
         ValueError: workers die, or cannot be started, or a batch reports an error in the task.
         OSError: the log cannot be written.
     """
-    run = _Run(pool, feed, recorder, interrupted, Recovery(), CrashCounts(recorder.losers_by(FORFEITED)))
+    run = _RunState(pool, feed, recorder, interrupted, Recovery(), CrashCounts(recorder.losers_by(FORFEITED)))
     while not interrupted():
         feed.pace = pool.fleet.pace if pool.fleet else feed.pace
         while pool.has_room and len(ids := feed.take()):
@@ -76,7 +76,7 @@ def play_missing(
 
 
 @dataclass(frozen=True)
-class _Run:
+class _RunState:
     """State of a run being played."""
 
     pool: Pool
@@ -92,7 +92,7 @@ class _Run:
         return agents
 
 
-def _without_forfeits(run: _Run, ids: Ids) -> Ids:
+def _without_forfeits(run: _RunState, ids: Ids) -> Ids:
     """Record the games of given-up agents as lost, and return the others."""
     if not run.killers.given_up:
         return ids
@@ -107,7 +107,7 @@ def _without_forfeits(run: _Run, ids: Ids) -> Ids:
     return ids[[loser is None for loser in losers]]
 
 
-def _take(event: Event, run: _Run) -> list[Instruction]:
+def _take(event: Event, run: _RunState) -> list[Instruction]:
     match event:
         case Finished(batch):
             run.recorder.add(batch.played)
@@ -121,7 +121,7 @@ def _take(event: Event, run: _Run) -> list[Instruction]:
     return []
 
 
-def _learn_of_killers(played: FinishedGames | LogPart, run: _Run) -> None:
+def _learn_of_killers(played: FinishedGames | LogPart, run: _RunState) -> None:
     """Update the crash counts: agents that finished a game, and agents that were found to kill their workers."""
     players, games = run.feed.schedule.players(played.ids), played.games
     lost = np.flatnonzero(np.isin(games.reason, (Reason.ERROR, Reason.HANG))).tolist()
@@ -136,7 +136,7 @@ def _learn_of_killers(played: FinishedGames | LogPart, run: _Run) -> None:
             run.killers.killed(loser)
 
 
-def _obey(instruction: Instruction, run: _Run) -> None:
+def _obey(instruction: Instruction, run: _RunState) -> None:
     _LOGGER.info("a worker died: %s", instruction)
     match instruction:
         case Requeue(ids):
@@ -152,7 +152,7 @@ def _obey(instruction: Instruction, run: _Run) -> None:
             raise ValueError(why)
 
 
-def _play_alone(attempt: PlayAlone, run: _Run) -> FinishedGames | LogPart | None:
+def _play_alone(attempt: PlayAlone, run: _RunState) -> FinishedGames | LogPart | None:
     """Play a game in a worker of its own until it is finished or lost; None if interrupted."""
     with run.pool.alone() as alone:
         while not run.interrupted():
@@ -173,7 +173,7 @@ def _play_alone(attempt: PlayAlone, run: _Run) -> FinishedGames | LogPart | None
     return None
 
 
-def _lost(lost: RecordLoss, alone: Pool, run: _Run) -> FinishedGames | None:
+def _lost(lost: RecordLoss, alone: Pool, run: _RunState) -> FinishedGames | None:
     """Return the game as lost by the player whose code killed the worker; None if interrupted before that is known."""
     game_id = lost.suspect.game_id
     agents = run.agents_of(game_id)
@@ -188,7 +188,7 @@ def _lost(lost: RecordLoss, alone: Pool, run: _Run) -> FinishedGames | None:
 
 def _kills(alone: Pool, game_id: int, player: int, interrupted: Interrupted) -> bool:
     """Return whether a game's player (1 or 2) also kills its worker when it meets a player of ours."""
-    alone.call(Worker.play_one_of_ours, game_id, player)
+    alone.call(GameWorker.play_one_of_ours, game_id, player)
     while not interrupted():
         for event in alone.finished(TICK):
             match event:

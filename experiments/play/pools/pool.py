@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from experiments.plan.schedule import Ids
-from experiments.play.pools.batch_feed import Pace
+from experiments.play.pools.batch_feed import BatchPace
 from experiments.play.pools.crash_markers import Suspect
-from experiments.play.pools.worker import Batch, Task
+from experiments.play.pools.game_worker import PlayedBatch, Task
 
 TICK = 0.1
 """Seconds that callers wait for workers before they do other work."""
@@ -24,7 +24,7 @@ TICK = 0.1
 class Finished:
     """A batch has been played."""
 
-    batch: Batch
+    batch: PlayedBatch
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Fleet:
     """
 
     machines: tuple[Machine, ...]
-    pace: Pace
+    pace: BatchPace
     notes: tuple[str, ...] = ()
     interpreted: Mapping[int, str] = field(default_factory=dict)
 

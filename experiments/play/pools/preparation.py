@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from experiments.play.pools.equal_cost_limits import Costs
+from experiments.play.pools.game_worker import GameWorker
 from experiments.play.pools.interrupts import Interrupted
 from experiments.play.pools.pool import TICK, Answered, Died, Failed, Pool
-from experiments.play.pools.worker import Worker
 from isolation.players.agents import code_hash
 from isolation.usercode.user_exceptions import format_exception
 
@@ -35,7 +35,7 @@ def kit_of(agents: Sequence[Agent], settings: Sequence[str]) -> Kit:
     return Kit(tuple(sharing_code(agents, settings)), tuple(agent.name for agent in agents))
 
 
-def kit_in(worker: Worker) -> Kit:
+def kit_in(worker: GameWorker) -> Kit:
     """Return the code to compile for a worker's task."""
     return kit_of(worker.agents, worker.task.settings)
 
@@ -75,7 +75,7 @@ def measure_in(pool: Pool, names: Sequence[str], interrupted: Interrupted) -> Co
 
     None once `interrupted`.
     """
-    pool.call(Worker.measure_costs, tuple(names))
+    pool.call(GameWorker.measure_costs, tuple(names))
     while not interrupted():
         for event in pool.finished(TICK):
             match event:
@@ -103,7 +103,7 @@ def _compile(
     while (left or out) and not interrupted():
         while left and len(out) < jobs:
             sharers = left.pop(0)
-            out[pool.call(Worker.compile_agents, sharers)] = sharers
+            out[pool.call(GameWorker.compile_agents, sharers)] = sharers
         report(_names(kit, out.values()), reasons)
         for event in pool.finished(TICK):
             match event:
@@ -123,7 +123,7 @@ def _names(kit: Kit, under_way: Iterable[Sharers]) -> str:
 
 def _refuse(pool: Pool, sharers: Sharers, interrupted: Interrupted) -> dict[int, str]:
     """Let agents whose compilation kills its process run interpreted everywhere from now on."""
-    pool.call(Worker.refuse_to_compile, sharers, _DIED)
+    pool.call(GameWorker.refuse_to_compile, sharers, _DIED)
     while pool.is_busy and not interrupted():
         for event in pool.finished(TICK):
             if isinstance(event, Failed):

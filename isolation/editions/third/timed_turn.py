@@ -125,7 +125,7 @@ def _takes_match(player: Any) -> bool:
 
 def _run(work: Callable[[], object], time_left: TimeLeft) -> BaseException | None:
     """Call `work` in a thread that is stopped when the time is up; return the exception it raised, if any."""
-    run = _Run(work)
+    run = _StoppableCall(work)
     run.start()
     try:
         while run.is_alive() and (left := time_left()) >= 0:
@@ -137,7 +137,7 @@ def _run(work: Callable[[], object], time_left: TimeLeft) -> BaseException | Non
     return run.error
 
 
-class _Run(threading.Thread):
+class _StoppableCall(threading.Thread):
     """A call that can be stopped from outside while it runs Python code."""
 
     def __init__(self, work: Callable[[], object]) -> None:

@@ -56,7 +56,7 @@ _SUPPORT = SimpleNamespace(
 )
 
 
-class Term:
+class CellTerm:
     """A cell's term of a sum: a function of the game and the cell, known to compiled code."""
 
     def __init__(self, compiled: Dispatcher) -> None:
@@ -74,8 +74,8 @@ class _TermType(types.Opaque):  # type: ignore[misc]
 register_model(_TermType)(models.OpaqueModel)
 
 
-@typeof_impl.register(Term)
-def _type_of_term(term: Term, context: Any) -> _TermType:
+@typeof_impl.register(CellTerm)
+def _type_of_term(term: CellTerm, context: Any) -> _TermType:
     return _TermType(term.compiled)
 
 

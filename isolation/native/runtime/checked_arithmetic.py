@@ -251,7 +251,7 @@ class _CheckedLoweringWithNumpy(BaseNativeLowering):  # type: ignore[misc]
     lowering_class = _LowerWithNumpy
 
 
-class Checked(CompilerBase):  # type: ignore[misc]
+class CheckedCompiler(CompilerBase):  # type: ignore[misc]
     """Numba's compiler, with checked operators."""
 
     lowering = _CheckedLowering
@@ -266,8 +266,8 @@ class Checked(CompilerBase):  # type: ignore[misc]
         return [passes]
 
 
-class CheckedWithNumpy(Checked):
-    """`Checked`, for what may compute with NumPy's numbers."""
+class CheckedWithNumpy(CheckedCompiler):
+    """`CheckedCompiler`, for what may compute with NumPy's numbers."""
 
     lowering = _CheckedLoweringWithNumpy
 

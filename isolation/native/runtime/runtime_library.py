@@ -19,8 +19,15 @@ from isolation.boards.net import Net
 from isolation.native import bitboards, floods  # noqa: F401 -- floods defines methods of positions
 from isolation.native.decorators import inner
 from isolation.native.position import CellsType, MaskType, PositionType, as_cells, turned
-from isolation.native.runtime.cell_sums import Term, weighed, weighed_onto
-from isolation.native.runtime.checked_arithmetic import REFUSED, Checked, CheckedWithNumpy, give_up, negative_of, plus
+from isolation.native.runtime.cell_sums import CellTerm, weighed, weighed_onto
+from isolation.native.runtime.checked_arithmetic import (
+    REFUSED,
+    CheckedCompiler,
+    CheckedWithNumpy,
+    give_up,
+    negative_of,
+    plus,
+)
 from isolation.native.runtime.math_functions import (
     _abs,
     _int,
@@ -72,13 +79,13 @@ __all__ = [
 
 math, np, net = mathematics, numbers, Net.of_text
 # Without bounds checks an index out of range would read whatever lies there.
-jit = inner(error_model="python", boundscheck=True, pipeline_class=Checked)
+jit = inner(error_model="python", boundscheck=True, pipeline_class=CheckedCompiler)
 jit_with_numpy = inner(error_model="python", boundscheck=True, pipeline_class=CheckedWithNumpy)
 
 
 def term(function):
     """Return a function of the game and a cell as what `weighed` takes."""
-    return Term(jit(function))
+    return CellTerm(jit(function))
 
 
 # --- sets of cells, and lists ---------------------------------------------------------------------------------------

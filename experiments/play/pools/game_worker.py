@@ -66,7 +66,7 @@ def task_of(plan: Plan, errors: str = "") -> Task:
 
 
 @dataclass(frozen=True)
-class Batch:
+class PlayedBatch:
     """A finished batch, and the mean duration of a game by match."""
 
     played: FinishedGames | LogPart
@@ -74,7 +74,7 @@ class Batch:
     seconds: NDArray[np.float64]
 
 
-class Worker:
+class GameWorker:
     """Plays games of one task. It holds the task's agents and what they have answered, and belongs to one thread."""
 
     def __init__(self, task: Task) -> None:
@@ -134,7 +134,7 @@ class Worker:
             costs = measure_costs([by_name[name] for name in ours], self.task.schedule.size)
         return dict.fromkeys(names, "user code that does not compile") | dict(zip(ours, costs, strict=True))
 
-    def play_batch(self, ids: Ids, marker: NDArray[np.int64] | None = None, interpreted: bool = False) -> Batch:
+    def play_batch(self, ids: Ids, marker: NDArray[np.int64] | None = None, interpreted: bool = False) -> PlayedBatch:
         """Play these games of the schedule, all in the interpreted loop if `interpreted`.
 
         Args:
@@ -165,7 +165,7 @@ class Worker:
         marker[PID] = -os.getpid()
         matches, match_indices = np.unique(schedule.match_of(ids), return_inverse=True)
         means = np.bincount(match_indices, seconds) / np.bincount(match_indices)
-        return Batch(FinishedGames(ids, games, np.full(len(ids), now)), matches, means)
+        return PlayedBatch(FinishedGames(ids, games, np.full(len(ids), now)), matches, means)
 
     def play_one_of_ours(self, game_id: int, player: int) -> None:
         """Let the player (1 or 2) of a game play the random player from its opening, to test whether that is fatal."""
