@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 from click.testing import CliRunner
-from submitted import HONEST, league, submit
+from submissions import HONEST, league, submit
 
 from cli import main
 from experiments.league import submission_checks

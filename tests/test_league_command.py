@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from submitted import HONEST, THIRD, league, submit
+from submissions import HONEST, THIRD, league, submit
 
 import knights_isolation as ki
 from experiments.league.entries import Entry, LeagueEntries, read_book

@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from submitted import HONEST, THIRD, submit
+from submissions import HONEST, THIRD, submit
 
 from experiments.league import archives
 from experiments.league.archives import ArchiveError, unpack

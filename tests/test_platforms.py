@@ -32,7 +32,7 @@ def folder(tmp_path_factory):
 def test_runs_are_read_on_every_system(folder):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parent), *filter(None, sys.path)])}
     read = subprocess.run(
-        [sys.executable, str(HERE / "elsewhere.py"), *READERS],
+        [sys.executable, str(HERE / "other_platforms.py"), *READERS],
         cwd=folder, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
     )  # fmt: skip
     assert (read.returncode, read.stderr) == (0, "")
@@ -44,7 +44,7 @@ def test_runs_are_read_on_every_system(folder):
 
 @pytest.mark.slow
 def test_the_board_shows_games_on_every_system(folder):
-    words = [sys.executable, str(HERE / "elsewhere.py"), "board games --no-open"]
+    words = [sys.executable, str(HERE / "other_platforms.py"), "board games --no-open"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parent), *filter(None, sys.path)])}
     with subprocess.Popen(words, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as board:
         assert board.stdout.readline() == "$ board games --no-open\n"

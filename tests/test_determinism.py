@@ -1,4 +1,4 @@
-"""Whether a heuristic says the same of a position every time: what its code tells, and what a second look finds."""
+"""Determinism: whether a heuristic returns the same value each time, from its code and from a second call."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Markers in shared memory, and who is blamed by them when a worker dies."""
+"""Crash markers in shared memory: which game is blamed when a worker dies."""
 
 import subprocess
 import sys

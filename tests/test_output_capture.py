@@ -1,4 +1,4 @@
-"""Users' code can neither end our process unheard nor speak in our place."""
+"""Output capture: user code can neither end our process silently nor print in our place."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The watch over workers: how long compiled code has been at the same move in each."""
+"""Stalled workers: how long compiled code has been at the same move in each."""
 
 from pathlib import Path
 

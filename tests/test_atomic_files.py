@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and stay; and one writer at a time."""
+"""Atomic writes: a file appears whole or not at all, survives a crash, and has one writer at a time."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Temporary folders: removed with their makers, or by later ones, and never while somebody has them."""
+"""Temporary folders: removed with their makers or by later processes, never while in use."""
 
 import os
 import subprocess

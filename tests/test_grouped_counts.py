@@ -1,4 +1,4 @@
-"""Counts by keys, added up piece by piece: what one would count at once."""
+"""Grouped counts, added up batch by batch, equal those counted at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What searches compare in place of a heuristic's values."""
+"""Integer ranks that searches compare in place of values of a heuristic."""
 
 import ctypes
 import itertools

@@ -1,4 +1,4 @@
-"""Tables that ship with the project: a damaged one is refused, whoever reads it, and each can be made again."""
+"""Shipped tables: a damaged one is refused by every reader, and each can be made again."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Rows that do not belong to the run they lie in are refused, on going on and on reading, in one line."""
+"""Log rows that do not belong to their run are refused in one line, on resuming and on reading."""
 
 import json
 import shlex

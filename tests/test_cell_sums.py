@@ -1,4 +1,4 @@
-"""Sums over cells of what depends on the cell alone: which are taken from tables, and what the tables hold."""
+"""Sums over cells of terms that depend on the cell alone: which are read from tables, and what the tables hold."""
 
 from __future__ import annotations
 

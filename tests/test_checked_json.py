@@ -1,4 +1,4 @@
-"""Sealed JSON files: a bit flipped anywhere is noticed, or changes nothing."""
+"""Checksummed JSON files: a bit flipped anywhere is detected, or changes nothing."""
 
 import json
 from pathlib import Path
