@@ -70,7 +70,11 @@ class Analysis:
     def _comparisons(self) -> dict[tuple[RunKind, str], Comparison]:
         """Comparisons with the baseline, by gauntlet and function: the functions of a gauntlet are judged together."""
         judged = {kind: judge(results) for kind, results in self.runs.items() if kind != "players"}
-        return {(kind, one.contender): one for kind, verdicts in judged.items() for one in verdicts.comparisons}
+        return {
+            (kind, comparison.contender): comparison
+            for kind, verdicts in judged.items()
+            for comparison in verdicts.comparisons
+        }
 
     def comparison(self, name: str, kind: RunKind) -> Comparison | None:
         """Return the comparison of a function with the baseline in a gauntlet, or None if it did not play there."""
@@ -154,7 +158,7 @@ def screen_together(trials: dict[str, Trial]) -> Screening | None:
     asked = [trial.answers for trial in trials.values() if trial.answers and trial.problem is None]
     if not asked:
         return None
-    return screen(asked[0].suite, asked[0].baseline, [one.contender for one in asked])
+    return screen(asked[0].suite, asked[0].baseline, [question.contender for question in asked])
 
 
 def _mistakes(trials: dict[str, Trial]) -> dict[str, tuple[Mistake, ...]]:

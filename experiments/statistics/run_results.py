@@ -341,16 +341,17 @@ def _pool(games: pa.Table, agents: Mapping[str, AgentFacts]) -> tuple[pa.Table, 
 
     names = tuple(agents)
     fixed = np.array([agents[name].is_deterministic for name in names], dtype=bool)
-    first_codes, two = (codes_in(names, games[column]) for column in ("agent_1", "agent_2"))
-    determined = fixed[first_codes] & fixed[two]
+    left, right = (codes_in(names, games[column]) for column in ("agent_1", "agent_2"))
+    determined = fixed[left] & fixed[right]
     seed = np.where(determined, 0, to_numpy(games["seed"]))
     openings = {"opening": to_numpy(games["opening_id"]), "size": to_numpy(games["size"])}
-    what = pd.DataFrame({"one": first_codes, "two": two, **openings, "seed": seed})
+    what = pd.DataFrame({"agent_1": left, "agent_2": right, **openings, "seed": seed})
     repeated = what.duplicated().to_numpy()
     if (repeated & ~determined).any():
         own = what.assign(run=to_numpy(games["run"])).groupby([*what.columns, "run"], sort=False).cumcount()
         repeated = what.assign(nth=np.where(determined, 0, own)).duplicated().to_numpy()
-    meeting = what.assign(one=np.minimum(first_codes, two), two=np.maximum(first_codes, two)).drop(columns="seed")
+    sides = {"agent_1": np.minimum(left, right), "agent_2": np.maximum(left, right)}
+    meeting = what.assign(**sides).drop(columns="seed")
     # a pair with nondeterministic players is identified by its run and number there
     meeting["run"] = np.where(determined, -1, to_numpy(games["run"]))
     meeting["pair"] = np.where(determined, -1, to_numpy(games["pair_id"]))

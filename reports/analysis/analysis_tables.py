@@ -54,10 +54,10 @@ def _control_words(analysis: Analysis) -> list[str]:
     """Describe the effect of luck alone: the baseline compared with itself on other openings."""
     verdicts = judge(analysis.runs["nodes"])
     return [
-        f"Check {'passed' if one.difference.low <= 0 <= one.difference.high else 'FAILED'}: {one.baseline} differs "
-        f"from itself on other openings by {estimate_of(one.difference, Points).text}."
-        for one in verdicts.comparisons
-        if one.contender in verdicts.controls
+        f"Check {'passed' if comparison.difference.low <= 0 <= comparison.difference.high else 'FAILED'}: {comparison.baseline} differs "
+        f"from itself on other openings by {estimate_of(comparison.difference, Points).text}."
+        for comparison in verdicts.comparisons
+        if comparison.contender in verdicts.controls
     ]
 
 
@@ -114,17 +114,20 @@ def opponents_table(analysis: Analysis) -> Section:
     compared = [found for name in analysis.ranked if (found := analysis.comparison(name, "nodes"))]
     if not compared:
         return Section("opponents", "", ())
-    effects = [{effect.opponent: effect for effect in one.effects} for one in compared]
+    effects = [{effect.opponent: effect for effect in comparison.effects} for comparison in compared]
     names = analysis.runs["nodes"].in_order(effects[0])
     rows: list[dict[str, Any]] = [
         {
             "win rate against": opponent,
             compared[0].baseline: Share(effects[0][opponent].baseline_rate),
-            **{one.contender: Share(own[opponent].contender_rate) for one, own in zip(compared, effects, strict=True)},
+            **{
+                comparison.contender: Share(own[opponent].contender_rate)
+                for comparison, own in zip(compared, effects, strict=True)
+            },
         }
         for opponent in names
     ]
-    mean = {one.contender: Share(one.contender_rate) for one in compared}
+    mean = {comparison.contender: Share(comparison.contender_rate) for comparison in compared}
     games = pluralise(2 * compared[0].openings, "game")
     note = f"At {analysis.question.limit} a move; {games} of each function in each row."
     rows.append({"win rate against": "mean", compared[0].baseline: Share(compared[0].baseline_rate), **mean})

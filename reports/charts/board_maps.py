@@ -50,14 +50,14 @@ def lead_map(
     if not leads:
         return None
     cells: dict[int, Cell] = {}
-    for one in leads:
-        for cell in one.cells:
+    for orbit in leads:
+        for cell in orbit.cells:
             tooltip = (
-                f"{cell_name(cell, size[1])}: {Points(one.lead).text} points, {pluralise(one.openings, 'opening')}"
+                f"{cell_name(cell, size[1])}: {Points(orbit.lead).text} points, {pluralise(orbit.openings, 'opening')}"
             )
-            text = signed(round(100 * one.lead))
-            cells[cell] = Cell(text, strength(one.lead, _STRONGEST_LEAD), tooltip, links.get(one.cell, ""))
-    most, least = (pick(leads, key=lambda one: one.lead) for pick in (max, min))
+            text = signed(round(100 * orbit.lead))
+            cells[cell] = Cell(text, strength(orbit.lead, _STRONGEST_LEAD), tooltip, links.get(orbit.cell, ""))
+    most, least = (pick(leads, key=lambda orbit: orbit.lead) for pick in (max, min))
     title = f"{contender} gains {Points(most.lead).text} after a first placement on {cell_name(most.cell, size[1])}"
     if least is not most:
         title += f", {Points(least.lead).text} after {cell_name(least.cell, size[1])}"

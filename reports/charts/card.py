@@ -26,7 +26,7 @@ def card(findings: RunResults) -> Card | None:
     if not claims:
         return None
     best = max(claims, key=lambda claim: claim.estimate).contender
-    of_pairs = {pair: one.lead for pair, one in leads(findings, verdicts).items() if pair[0] == best}
+    of_pairs = {pair: cell.lead for pair, cell in leads(findings, verdicts).items() if pair[0] == best}
     most = dict(sorted(of_pairs.items(), key=lambda pair: -pair[1])[:_PICTURES])
     games = games_by_opponent(findings, most)
     pictures = tuple(_picture(findings, game, *pair) for pair, game in games.items())

@@ -115,7 +115,7 @@ class HeuristicPages:
         )
 
     def _with_trials(self, listed: list[OwnHeuristic]) -> list[tuple[OwnHeuristic, str, dict[str, Any] | None]]:
-        return [(one, quote(one.reference), read_trial(one)) for one in listed]
+        return [(heuristic, quote(heuristic.reference), read_trial(heuristic)) for heuristic in listed]
 
     async def _rate(self, request: Request) -> Response:
         """Return the rating of each heuristic in the pool of runs in which it played most, as they are now."""
@@ -144,7 +144,7 @@ class HeuristicPages:
             return shipped_heuristic(reference) if reference in heuristics.names() else None
         if Path(path).name != path:
             return None
-        return next((one for one in heuristics_of(Path(path)) if one.reference == reference), None)
+        return next((heuristic for heuristic in heuristics_of(Path(path)) if heuristic.reference == reference), None)
 
     async def _heuristic(self, request: Request) -> Response:
         frame = frame_of(request, "heuristics", self._folder)
@@ -258,7 +258,7 @@ class HeuristicPages:
 
 def _in_runs_title(in_runs: list[InRun]) -> str:
     """Return in how many runs a heuristic was ahead of the baseline."""
-    ahead = sum(one.verdict == "better" for one in in_runs)
+    ahead = sum(row.verdict == "better" for row in in_runs)
     return f"Significantly better than the baseline in {ahead} of {pluralise(len(in_runs), 'comparison')}"
 
 

@@ -98,7 +98,9 @@ def _rates(results: RunResults) -> list[list[Any]]:
     """Return win rates in percentage points above one half."""
     from experiments.inference.standings import standings
 
-    rates = {one.agent: one.rate for one in standings(results.pairs) if one.agent in results.measured}
+    rates = {
+        standing.agent: standing.rate for standing in standings(results.pairs) if standing.agent in results.measured
+    }
     bars = [
         [100 * rate.low - 50, 100 * rate.estimate - 50, 100 * rate.high - 50, "", name] for name, rate in rates.items()
     ]

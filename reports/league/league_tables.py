@@ -39,10 +39,10 @@ def check_sections(book: LeagueEntries) -> tuple[Section, ...]:
         for entry in book.entries
     ]
     unknown = {"file": None, "player": None, "edition": None}
-    rows += [{"submission": one.name, "plays": "no", **unknown, "remark": one.why} for one in book.refused]
+    rows += [{"submission": refused.name, "plays": "no", **unknown, "remark": refused.why} for refused in book.refused]
     title = f"{len(book.entries)} of {pluralise(len(rows), 'submission')} can play."
     listed = Section("submissions", title, tuple(sorted(rows, key=lambda row: str(row["submission"]))))
-    others = tuple({"name": one.name, "why": one.why} for one in book.skipped if not one.is_submission)
+    others = tuple({"name": entry.name, "why": entry.why} for entry in book.skipped if not entry.is_submission)
     sections = (identical_section(book), checks_section(book), Section("others", "Not submissions", others))
     return (listed, *(section for section in sections if section.rows))
 
