@@ -158,8 +158,10 @@ def test_a_classic_player_has_a_fresh_object_for_each_game():
         def get_move(self, game, time_left):
             return game.get_legal_moves()[0]
 
-    games_against(ClassicAgent("it", Player, (), Limit(ms=1000)))
+    agent = ClassicAgent("it", Player, (), Limit(ms=1000))
+    games_against(agent)
     assert len(made) == len(set(map(id, made))) == 3
+    assert not choose_once(agent, Board.from_moves([24, 14]), 0).exact
 
 
 @pytest.mark.parametrize(
