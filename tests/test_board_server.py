@@ -232,12 +232,35 @@ def test_games_are_listed_and_loaded(port, records):
 
 def test_games_are_shown_where_there_are_no_child_processes(records, monkeypatch):
     monkeypatch.setattr(board_processes, "CAN_SEARCH", False)
-    monkeypatch.setattr(board_processes, "_Process", None)
+    monkeypatch.setattr(board_processes, "_BoardProcess", None)
     processes = Processes(Resources((records[0],)))
     processes.prepare()
     answer = asyncio.run(processes.answer(GamesQuestion(run="played", kind="longest"), ""))
     assert answer.status == 200
     assert json.loads(answer.body)["total"] == len(records[1])
+
+
+def test_a_board_that_closes_while_it_answers_keeps_no_process(records, monkeypatch):
+    ended = []
+
+    class Process:
+        @classmethod
+        async def start(cls, setup):
+            return cls()
+
+        async def answer(self, question):
+            processes.close()
+
+        def memory(self):
+            return 0
+
+        def drop(self):
+            ended.append(self)
+
+    monkeypatch.setattr(board_processes, "_BoardProcess", Process)
+    processes = Processes(Resources((records[0],)))
+    asyncio.run(processes.answer(GamesQuestion(run="played", kind="longest"), ""))
+    assert len(ended) == 1
 
 
 def test_a_list_of_games_has_their_mistakes_or_says_how_to_have_them(tmp_path):
