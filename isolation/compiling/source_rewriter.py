@@ -44,6 +44,7 @@ from isolation.compiling.rewrites.none_checks import LowerNoneChecks
 from isolation.compiling.rewrites.nonlocals import LowerNonlocals
 from isolation.compiling.rewrites.numeric import LowerNumerics
 from isolation.compiling.rewrites.one_kind import UseOneKind
+from isolation.compiling.rewrites.operator_methods import LowerOperatorMethods
 from isolation.compiling.rewrites.optional import LowerOptional
 from isolation.compiling.rewrites.partials import LowerPartials
 from isolation.compiling.rewrites.records import LowerRecords
@@ -300,6 +301,7 @@ class _Module:
         written = at(node, function(new, [*wanted, *hidden, *variables_read(Callee(callee.target))], body))
         is_last = self.attempt == ATTEMPTS - 1
         passes = (
+            LowerOperatorMethods(context),
             LowerGenerators(context),
             LowerNonlocals(context),
             ResolveAliases(context),

@@ -40,31 +40,11 @@ def check(module: ast.Module, widens: bool) -> None:
         CompileError: a whole number is too large.
     """
     uses_numpy = any(_is_of_numpy(inner) for inner in ast.walk(module))
-    _refuse_hidden(module)
     _Check(uses_numpy, widens).visit(module)
     if uses_numpy:
         for inner in ast.walk(module):
             if isinstance(inner, ast.FunctionDef) and ast.unparse(inner.decorator_list[0]) == f"{SUPPORT}.jit":
                 inner.decorator_list = [parse_expression(f"{SUPPORT}.jit_with_numpy")]
-
-
-def _refuse_hidden(module: ast.Module) -> None:
-    """Refuse a `try` around calls of functions whose whole numbers may grow too large, which it would hide."""
-    counting = {
-        function.name for function in module.body if isinstance(function, ast.FunctionDef) and _may_outgrow(function)
-    }
-    for block in [inner for inner in ast.walk(module) if isinstance(inner, ast.Try)]:
-        for inner in [inner for statement in block.body for inner in ast.walk(statement)]:
-            if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in counting:
-                why = "its try block calls a function that computes, which could hide an integer overflow"
-                refuse(f"{why}: call it before the try, or test with if instead", inner)
-
-
-def _may_outgrow(node: ast.FunctionDef) -> bool:
-    growing = (ast.Add, ast.Sub, ast.Mult, ast.LShift)
-    return any(
-        isinstance(inner, ast.BinOp | ast.AugAssign) and isinstance(inner.op, growing) for inner in ast.walk(node)
-    )
 
 
 def _is_of_numpy(node: ast.AST) -> bool:

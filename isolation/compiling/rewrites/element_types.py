@@ -52,7 +52,7 @@ class TypeEmptyContainers(Rewrite):
         if made == "list" and given and self.games and all(map(self._are_cells, given)):
             by_column = any("get_blank_spaces" in ast.unparse(other) for other in given)
             return support("no_blanks" if by_column else "no_moves", name(self.games[0]))
-        return support(f"empty_{made}", _example(given))
+        return support(f"empty_{made}", _example(given) or self.context.cell())
 
     def _made(self, node: ast.expr) -> str:
         """Whether an expression is an empty list or an empty set; empty if it is neither."""
@@ -102,8 +102,8 @@ def is_empty(node: ast.expr) -> bool:
     )
 
 
-def _example(given: list[ast.expr]) -> ast.expr:
-    """An element like those that a list is given: a cell, a whole number or a fraction."""
+def _example(given: list[ast.expr]) -> ast.expr | None:
+    """An element like those that a list is given, if they tell: a whole number or a fraction."""
     elements: list[ast.expr] = []
     for value in given:
         for inner in ast.walk(value):
@@ -119,7 +119,7 @@ def _example(given: list[ast.expr]) -> ast.expr:
             return ast.Constant(0.0 if isinstance(element.op, ast.Div) else 0)
         if isinstance(element, ast.Subscript):
             return ast.Constant(0)
-    return ast.Tuple([ast.Constant(0), ast.Constant(0)], ast.Load())
+    return None
 
 
 class PromoteInts(Rewrite):

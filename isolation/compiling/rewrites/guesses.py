@@ -33,7 +33,7 @@ class GuessElements(Rewrite):
     def apply(self, node: ast.FunctionDef) -> None:
         """Rewrite the body of a definition in place."""
         self.examples = Examples(self, node)
-        self.default = _NUMBER if self.context.is_of_states else _CELL
+        self.default = self.context.cell()
         super().apply(node)
 
     def visit_Assign(self, node: ast.Assign) -> Any:

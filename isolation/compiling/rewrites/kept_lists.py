@@ -62,7 +62,7 @@ class KeepLists(Rewrite):
 
     def _kept(self, node: ast.expr) -> ast.expr:
         if is_empty(node) and isinstance(node, ast.List):
-            example = self.examples.put_deeper_into(self.holder) or ast.Tuple([ast.Constant(0)] * 2, ast.Load())
+            example = self.examples.put_deeper_into(self.holder) or self.context.cell()
             return at(node, support("kept", support("empty_list", example)))
         made = self.builtin(node.func) if isinstance(node, ast.Call) else None
         is_list = isinstance(node, ast.List | ast.ListComp) or made in _MAKE_LISTS

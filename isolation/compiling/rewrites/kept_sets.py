@@ -140,5 +140,5 @@ class KeepSets(Rewrite):
     def _kept(self, node: ast.expr, holder: str) -> ast.expr:
         if not is_empty(node):
             return at(node, support("kept_list", self.visit(node)))
-        example = self.examples.put_deeper_into(holder) or ast.Tuple([ast.Constant(0)] * 2, ast.Load())
+        example = self.examples.put_deeper_into(holder) or self.context.cell()
         return at(node, support("kept", support("empty_list", example)))

@@ -69,6 +69,14 @@ class FunctionContext:
         self.scope.known[fresh] = known
         return name(fresh)
 
+    def cell(self) -> ast.expr:
+        """Return an example of a cell, which is what is taken for what a collection holds where nothing else is known.
+
+        A heuristic of the third edition knows cells by their numbers.
+        """
+        zero = ast.Constant(0)
+        return zero if self.is_of_states else ast.Tuple([zero, zero], ast.Load())
+
     def define(self, what: str, node: Definition) -> str:
         """Make a function known under a fresh name."""
         name = self.fresh(what)

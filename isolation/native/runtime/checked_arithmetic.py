@@ -14,7 +14,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.callconv import RETCODE_USEREXC
+from numba.core.callconv import RETCODE_USEREXC, CPUCallConv
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.errors import TypingError
@@ -24,6 +24,8 @@ from numba.core.typed_passes import BaseNativeLowering, NativeLowering
 from numba.extending import intrinsic
 
 _WHOLE, _BIT, _FRACTION = ir.IntType(64), ir.IntType(1), ir.DoubleType()
+_GIVEN_UP = RETCODE_USEREXC.type(RETCODE_USEREXC.constant + 1)
+"""The status of a function that has given up, which no `except` may take for an exception of Python's."""
 _EXACT = 1 << 53
 """Up to here float64s hold every whole number."""
 TOO_LARGE = OverflowError
@@ -44,11 +46,25 @@ def fail_if(context: Any, builder: Any, condition: Any) -> None:
 def give_up_if(context: Any, builder: Any, condition: Any) -> None:
     """Raise an exception where Python computes on, with what compiled code cannot hold.
 
-    It leaves the function even from inside a `try`, whose `except` would take it for an exception of Python's.
+    It leaves the function even from inside a `try`, whose `except` would take it for an exception of Python's; so do
+    the functions that called it.
     """
     with cgutils.if_unlikely(builder, condition):
         context.call_conv.set_static_user_exc(builder, TOO_LARGE, ())
-        context.call_conv._return_errcode_raw(builder, RETCODE_USEREXC)
+        context.call_conv._return_errcode_raw(builder, _GIVEN_UP)
+
+
+def _propagate(convention: Any, builder: Any, status: Any) -> None:
+    """Leave a function whose callee failed, unless an `except` may catch it: numba's, but for what has given up."""
+    in_try = convention.check_try_status(builder).in_try
+    builder.store(status.excinfoptr, convention._get_excinfo_argument(builder.function))
+    has_given_up = builder.icmp_signed("==", status.code, _GIVEN_UP)
+    with builder.if_then(builder.or_(builder.not_(in_try), has_given_up)):
+        convention._return_errcode_raw(builder, status.code)
+
+
+# Numba's own code never returns that status, so that its own functions stay what they are.
+CPUCallConv.return_status_propagate = _propagate
 
 
 # --- whole numbers ------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import operator
 from numba import types
 from numba.core.errors import TypingError
 from numba.extending import overload, overload_method
+from numba.np.numpy_support import as_dtype
 from numba.typed import List
 from numba.typed.typedobjectutils import _nonoptional
 
@@ -107,6 +108,10 @@ def as_list(items):
     """Return the items as a list that nobody changes."""
 
 
+def own_list(items):
+    """Return the items as a list; those of a tuple, such as a cell, as one that may be changed."""
+
+
 def as_set(items):
     """Return the items as a set that nobody changes."""
 
@@ -171,6 +176,11 @@ def _as_list(items):
     if isinstance(items, CellsType | types.BaseTuple):
         return lambda items: items
     return lambda items: list(items)
+
+
+@overload(own_list)
+def _own_list(items):
+    return (lambda items: new_list(items)) if isinstance(items, types.UniTuple) else (lambda items: as_list(items))
 
 
 @overload(as_set)
@@ -346,11 +356,58 @@ def _slice(cells, wanted):
 def _at_places(values, wanted):
     if not isinstance(values, types.Array):
         return None
-    if isinstance(wanted, types.List) and isinstance(wanted.dtype, types.Integer):
+    if isinstance(wanted, types.List) and isinstance(wanted.dtype, types.Integer | types.Boolean):
         return lambda values, wanted: values[np.array(wanted)]
-    if isinstance(wanted, types.UniTuple) and len(wanted) == 2 and isinstance(wanted.dtype, types.List):
-        return lambda values, wanted: values[np.array(wanted[0]), np.array(wanted[1])]
+    if isinstance(wanted, types.List) and _are_lists(wanted):
+
+        def at_places(values, wanted):
+            if len(wanted) == 0:  # the whole array
+                return values.copy().ravel()
+            return values[array(wanted[0]), array(wanted[1])]
+
+        return at_places
+    if _are_lists(wanted):
+        return lambda values, wanted: values[array(wanted[0]), array(wanted[1])]
+    if _is_mask(values, wanted):
+        return lambda values, wanted: values.ravel()[np.flatnonzero(wanted)]
     return None
+
+
+@overload(operator.setitem)
+def _put_at_places(values, wanted, given):
+    if not isinstance(values, types.Array) or not isinstance(given, types.Number | types.Boolean):
+        return None
+    if _are_lists(wanted):
+
+        def put_at_places(values, wanted, given):
+            if len(wanted) == 0:  # the whole array
+                values[:] = given
+                return
+            for row, column in zip(wanted[0], wanted[1]):  # noqa: B905 -- numba's has no `strict`
+                values[row, column] = given
+
+        return put_at_places
+    if _is_mask(values, wanted):
+
+        def put_under_mask(values, wanted, given):
+            flat = values.ravel() if values.flags.c_contiguous else values.reshape(-1)
+            for place in np.flatnonzero(wanted):
+                flat[place] = given
+
+        return put_under_mask
+    return None
+
+
+def _are_lists(wanted):
+    """Whether an index is the rows and the columns of places, a list or an array of each."""
+    if isinstance(wanted, types.List):  # made of a tuple, whose length was not known
+        return isinstance(wanted.dtype, types.List | types.Array)
+    return isinstance(wanted, types.UniTuple) and len(wanted) == 2 and isinstance(wanted.dtype, types.List)
+
+
+def _is_mask(values, wanted):
+    """Whether an index is an array of conditions, one for each number of an array of rows."""
+    return isinstance(wanted, types.Array) and wanted.ndim == values.ndim > 1 and wanted.dtype == types.boolean
 
 
 @overload(operator.add)
@@ -764,6 +821,11 @@ def _array(values):
         return lambda values: array(_nonoptional(values))
     if isinstance(values, CellsType) or (isinstance(values, types.List) and isinstance(values.dtype, types.UniTuple)):
         return _array_of_tuples
+    if isinstance(values, types.List) and isinstance(values.dtype, types.List):
+        kind = values.dtype.dtype
+        if isinstance(kind, types.Number | types.Boolean):
+            numbers_of = as_dtype(kind)
+            return lambda values: np.array(values) if len(values) > 0 else np.empty((0, 0), numbers_of)
     if isinstance(values, types.BaseTuple | types.List):
         return lambda values: np.array(values)
     if isinstance(values, MaskType):

@@ -36,11 +36,13 @@ from isolation.compiling.source.rewrite import (
     statements,
     support,
     target,
+    written_out,
 )
 
 _SET_METHODS = ("intersection", "union", "difference", "issubset", "issuperset", "isdisjoint", "symmetric_difference")
 
-_STREAMS = (itertools.chain.from_iterable, itertools.starmap)
+_STREAMS = (itertools.chain.from_iterable, itertools.starmap, itertools.takewhile)
+_ENDLESS = 1 << 62
 
 # From Python 3.12 on, sum() of floats carries the rounding errors along.
 COMPENSATED = sys.version_info >= (3, 12)
@@ -52,6 +54,8 @@ class Stream:
 
     element: ast.expr
     generators: list[ast.comprehension]
+    stops: tuple[str, ast.expr, ast.expr] | None = None
+    """For `takewhile`: a variable, what it is given in each round, and the test that ends the loop where it fails."""
 
     @property
     def is_subset(self) -> bool:
@@ -75,6 +79,7 @@ class Stream:
     def _is_unaltered(self) -> bool:
         return (
             len(self.generators) == 1
+            and self.stops is None
             and isinstance(self.element, ast.Name)
             and isinstance(self.generators[0].target, ast.Name)
             and self.element.id == self.generators[0].target.id
@@ -132,6 +137,22 @@ class LowerComprehensions(Rewrite):
         if kind in ("list", "set") and len(node.args) == 1:
             return support(f"new_{kind}", self.visit(node.args[0]))
         return None
+
+    def visit_For(self, node: ast.For) -> Any:
+        """Run over `count()` and `takewhile(...)` without listing them."""
+        library = self._library(node.iter) if isinstance(node.iter, ast.Call) else None
+        if library is itertools.takewhile and not node.orelse and isinstance(node.iter, ast.Call):
+            stream = self._stream(node.iter)
+            if stream.stops is not None and not stream.generators[0].ifs:
+                item, value, test = stream.stops
+                self.scope.names.update(one.id for one in ast.walk(stream.generators[0].target) if hasattr(one, "id"))
+                self.scope.names.add(item)
+                end = ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], [])
+                first = [ast.Assign([target(item)], value), end, ast.Assign([node.target], name(item))]
+                node.body = [*(at(node, one) for one in first), *node.body]
+                node.target, node.iter = stream.generators[0].target, stream.generators[0].iter
+        node.iter = at(node, self._ended(node.iter))
+        return self.generic_visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         """Sort a list in place."""
@@ -245,7 +266,7 @@ class LowerComprehensions(Rewrite):
         return self._build("sorted", node, stream, order=order, key=keywords.get("key"))
 
     def _consume_list(self, node: ast.Call) -> ast.expr | None:
-        return self._collect(node, "list", "as_list")
+        return self._collect(node, "list", "own_list" if self.context.attempt else "as_list")
 
     def _consume_tuple(self, node: ast.Call) -> ast.expr | None:
         made = self._collect(node, "list", "as_list")
@@ -348,6 +369,8 @@ class LowerComprehensions(Rewrite):
                 item = self.context.fresh("item")
                 element = call(node.args[0], ast.Starred(name(item), ast.Load()))
                 return Stream(element, [_comprehension(item, node.args[1])])
+            if library is itertools.takewhile and len(node.args) == 2:
+                return self._while(node)
             if kind == "map" and len(node.args) >= 2:
                 return self._map(node)
             if kind == "filter" and len(node.args) == 2:
@@ -356,6 +379,33 @@ class LowerComprehensions(Rewrite):
                 return Stream(name(item), [_comprehension(item, node.args[1], test)])
         item = self.context.fresh("item")
         return Stream(name(item), [_comprehension(item, node)])
+
+    def _while(self, node: ast.Call) -> Stream:
+        """The elements of `takewhile(test, items)`."""
+        test, items = node.args
+        item = self.context.fresh("item")
+        stream = self._stream(items)
+        if len(stream.generators) > 1 or stream.stops is not None:
+            inner = self.context.fresh("item")
+            stream = Stream(name(inner), [_comprehension(inner, items)])
+        return Stream(name(item), stream.generators, (item, stream.element, call(test, name(item))))
+
+    def _ended(self, node: ast.expr) -> ast.expr:
+        """`range(...)` for a `count(...)` that a loop runs over, alone or in a `zip`, and leaves before its end."""
+        if not isinstance(node, ast.Call):
+            return node
+        if self.builtin(node.func) == "zip":
+            node.args = [self._ended(argument) for argument in node.args]
+        known = self.known(node.func)
+        if known is None or known.value is not itertools.count:
+            return node
+        given = {"start": ast.Constant(0), "step": ast.Constant(1)}
+        given |= dict(zip(given, node.args, strict=False)) | {word.arg: word.value for word in node.keywords}
+        step = written_out(given["step"])
+        if not isinstance(step, int) or step == 0:
+            refuse("it counts in steps that are no whole number written out: multiply inside the loop", node)
+        end = ast.Constant(_ENDLESS if step > 0 else -_ENDLESS)
+        return call(self.context.builtin("range"), given["start"], end, given["step"])
 
     def _map(self, node: ast.Call) -> Stream:
         items = [self.context.fresh("item") for _ in node.args[1:]]
@@ -412,12 +462,15 @@ class LowerComprehensions(Rewrite):
             inner = self._looped(statements(each, **parts), source, stream)
         body = [*statements(before, **parts), *inner, *statements(after, **parts)]
         loop = self.context.define(kind, at(node, function(kind, [source, *extra], body)))
-        over = self.visit(items.iter) if written is None else ast.Constant(0)
+        over = self.visit(self._ended(items.iter)) if written is None else ast.Constant(0)
         return at(node, call(name(loop), over, *given))
 
     def _looped(self, inner: list[ast.stmt], source: str, stream: Stream) -> list[ast.stmt]:
         """Put statements into the loops of a stream, the outermost over a parameter."""
         items, *others = stream.generators
+        if stream.stops is not None:
+            item, value, test = stream.stops
+            inner = [ast.Assign([target(item)], value), ast.If(test, inner, [ast.Break()])]
         for generator in reversed([ast.comprehension(items.target, name(source), items.ifs, 0), *others]):
             for test in reversed(generator.ifs):
                 inner = [ast.If(test, inner, [])]
