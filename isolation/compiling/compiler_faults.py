@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
 
-from isolation.compiling.numba_errors import is_known_leak
+from isolation.compiling.numba_errors import is_known_leak, line_reached
 from isolation.compiling.source.compile_error import CompileError
 from isolation.usercode.user_exceptions import CompilerFault, format_exception
 
@@ -35,8 +35,12 @@ def blaming_us(unless: Callable[[Exception], bool] = lambda error: False) -> Ite
 
 
 def refuses_heuristic(error: Exception) -> bool:
-    """Whether an exception of the compiler's is about the heuristic: numba's own errors are, and our refusals."""
-    return _is_numbas(error) or is_known_leak(error) or isinstance(error, CompileError | RecursionError)
+    """Whether an exception of the compiler's is about the heuristic.
+
+    Numba's own errors are, and our refusals; so is whatever numba's code raises while it translates one of its lines.
+    """
+    is_refusal = _is_numbas(error) or is_known_leak(error) or isinstance(error, CompileError | RecursionError)
+    return is_refusal or line_reached(error) is not None
 
 
 def _is_numbas(error: Exception) -> bool:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import traceback
+from contextlib import suppress
+from pathlib import Path
 
 _TYPES = [
     (r"Literal\[str\]\((.*?)\)(?=[,)\s]|$)|\bunicode_type\b", "text"),
@@ -48,6 +51,8 @@ _METHODS_OF_GAMES |= {
 }
 _UNDECIDED = ("Cannot infer the type of variable", "cannot be determined", "Undecided type")
 _CANNOT = "which compiled code does not support"
+_MODULE = "heuristic.py"
+"""How the file of a generated module ends."""
 
 
 _LEAK = "'NoneType' object has no attribute 'args'"
@@ -57,6 +62,21 @@ _LEAK = "'NoneType' object has no attribute 'args'"
 def is_known_leak(error: Exception) -> bool:
     """Whether numba refuses a function by an exception that is none of its errors."""
     return isinstance(error, AttributeError) and str(error) == _LEAK
+
+
+def line_reached(error: Exception) -> int | None:
+    """The line of a generated module at which numba's code failed by no error of its own; None if another's did."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    is_numbas_error = any(kind.__name__ == "NumbaError" for kind in type(error).__mro__)
+    if is_numbas_error or not frames or "numba" not in Path(frames[-1].f_code.co_filename).parts:
+        return None
+    for frame in reversed(frames):
+        for value in frame.f_locals.values():
+            with suppress(Exception):  # whatever numba holds
+                place = getattr(value, "loc", value)
+                if place.filename.endswith(_MODULE):
+                    return int(place.line)
+    return None
 
 
 def explain_line(message: str) -> tuple[str, int | None]:
@@ -146,7 +166,7 @@ def _refused_call(function: str, arguments: str) -> str:
 
 def _line(message: str) -> int | None:
     for path, line in re.findall(r'File "([^"]+)", line (\d+):', message):
-        if path.endswith("heuristic.py"):
+        if path.endswith(_MODULE):
             return int(line)
     return None
 

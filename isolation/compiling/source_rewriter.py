@@ -20,7 +20,7 @@ from typing import Any
 
 from isolation.boards.net import Net
 from isolation.compiling import FUNCTIONS_REMEMBERED
-from isolation.compiling.numba_errors import explain_line, explain_result
+from isolation.compiling.numba_errors import explain_line, explain_result, line_reached
 from isolation.compiling.rewrites import constants
 from isolation.compiling.rewrites.aliases import ResolveAliases
 from isolation.compiling.rewrites.arithmetic import check
@@ -104,6 +104,8 @@ class Rewritten:
 
     def explain(self, error: Exception) -> tuple[str, int | None]:
         """Put what numba says against the module in plain words, with the line of the source it speaks of."""
+        if (failed := line_reached(error)) is not None:
+            return "this line does what compiled code does not support: write it in smaller steps, with loops", failed
         reason, line = explain_line(str(error))
         last = self.source[: self.source.rindex(f"def {self.entry}(")].count("\n") + 1
         if line is not None and line >= last:

@@ -1,5 +1,5 @@
 # ruff: noqa: N802 -- visit_Dict and the like are named by ast
-"""Rewrite sets held in dictionaries as lists of distinct elements: numba's dictionaries hold no sets."""
+"""Rewrite sets held in dictionaries and lists as lists of distinct elements: those of numba's hold no sets."""
 
 from __future__ import annotations
 
@@ -26,6 +26,16 @@ class KeepSets(Rewrite):
                 self.dictionaries.add(place.value.id)
             elif isinstance(place, ast.Name) and any(map(self._is_set, self._held(place.id, value))):
                 self.dictionaries.add(place.id)
+        for inner in ast.walk(node):
+            match inner:
+                case ast.Call(ast.Attribute(ast.Name(called), "append"), [item]) if self._is_set(item):
+                    self.dictionaries.add(called)
+        self.lists = self.dictionaries & {
+            place.id
+            for inner in ast.walk(node)
+            for place, value in pairs(inner)
+            if isinstance(place, ast.Name) and isinstance(value, ast.List | ast.ListComp)
+        }
         self.members = {name for inner in ast.walk(node) if isinstance(inner, ast.For) for name in self._members(inner)}
         super().apply(node)
 
@@ -37,12 +47,19 @@ class KeepSets(Rewrite):
             place.slice = self.visit(place.slice)
             return node
         if isinstance(place, ast.Name) and place.id in self.dictionaries:
-            if isinstance(value, ast.Dict):
-                value.values = [self._kept(each, place.id) for each in value.values]
-                return node
-            if isinstance(value, ast.DictComp):
-                value.value = self._kept(value.value, place.id)
-                return node
+            match value:
+                case ast.Dict():
+                    value.values = [self._kept(each, place.id) for each in value.values]
+                    return node
+                case ast.List():
+                    value.elts = [self._kept(each, place.id) for each in value.elts]
+                    return node
+                case ast.DictComp():
+                    value.value = self._kept(value.value, place.id)
+                    return node
+                case ast.ListComp():
+                    value.elt = self._kept(value.elt, place.id)
+                    return super().visit_ListComp(node)
         return self.generic_visit(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
@@ -62,6 +79,9 @@ class KeepSets(Rewrite):
             there = self._there(node.func.value)
             return at(node, support(_ADDS[node.func.attr], there, *map(self.visit, node.args)))
         match node:
+            case ast.Call(ast.Attribute(ast.Name(called), "append"), [item]) if called in self.dictionaries:
+                node.args = [self._kept(item, called)]
+                return node
             case ast.Call(ast.Attribute(ast.Name(called), "get"), [key, missing]) if self._is_set(missing):
                 there = call(node.func, self.visit(key), self._kept(missing, called))
                 return at(node, support("set_of_kept", there))
@@ -115,8 +135,12 @@ class KeepSets(Rewrite):
         return False
 
     def _members(self, loop: ast.For | ast.comprehension) -> list[str]:
-        """The variable of a loop over the sets of a dictionary, as a list of one name; empty for other loops."""
+        """The variable of a loop over the sets held somewhere, as a list of one name; empty for other loops."""
         match loop.iter, loop.target:
+            case ast.Name(called), ast.Name(held):
+                return [held] if called in self.lists else []
+            case ast.Call(ast.Name() as made, [ast.Name(called), *_]), ast.Tuple([_, ast.Name(held)]):
+                return [held] if called in self.lists and self.builtin(made) == "enumerate" else []
             case (ast.Call(ast.Attribute(ast.Name(called), "values")), ast.Name(held)) | (
                 ast.Call(ast.Attribute(ast.Name(called), "items")), ast.Tuple([_, ast.Name(held)])
             ):  # fmt: skip
@@ -124,12 +148,17 @@ class KeepSets(Rewrite):
         return []
 
     def _held(self, called: str, value: ast.expr) -> list[ast.expr]:
-        """The values of a new dictionary, and its default for missing keys."""
+        """The values of a new dictionary, and its default for missing keys; the elements of a new list."""
         fact = self.scope.fact(called)
         missing = [fact.value] if isinstance(fact, Missing) else []
-        if isinstance(value, ast.DictComp):
-            return [value.value, *missing]
-        return [*value.values, *missing] if isinstance(value, ast.Dict) else []
+        match value:
+            case ast.DictComp():
+                return [value.value, *missing]
+            case ast.Dict():
+                return [*value.values, *missing]
+            case ast.List() | ast.ListComp():
+                return value.elts if isinstance(value, ast.List) else [value.elt]
+        return []
 
     def _is_set(self, node: ast.expr) -> bool:
         if isinstance(node, ast.BinOp):
