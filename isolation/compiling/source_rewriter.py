@@ -34,6 +34,7 @@ from isolation.compiling.rewrites.counters import LowerCounters
 from isolation.compiling.rewrites.element_types import PromoteInts, TypeEmptyContainers
 from isolation.compiling.rewrites.generators import LowerGenerators
 from isolation.compiling.rewrites.guesses import GuessElements
+from isolation.compiling.rewrites.idioms import LowerIdioms
 from isolation.compiling.rewrites.kept_lists import KeepLists
 from isolation.compiling.rewrites.kept_sets import KeepSets
 from isolation.compiling.rewrites.loops.cell_sums import tabulate_cell_sums
@@ -44,7 +45,6 @@ from isolation.compiling.rewrites.none_checks import LowerNoneChecks
 from isolation.compiling.rewrites.nonlocals import LowerNonlocals
 from isolation.compiling.rewrites.numeric import LowerNumerics
 from isolation.compiling.rewrites.one_kind import UseOneKind
-from isolation.compiling.rewrites.operator_methods import LowerOperatorMethods
 from isolation.compiling.rewrites.optional import LowerOptional
 from isolation.compiling.rewrites.partials import LowerPartials
 from isolation.compiling.rewrites.records import LowerRecords
@@ -303,7 +303,7 @@ class _Module:
         written = at(node, function(new, [*wanted, *hidden, *variables_read(Callee(callee.target))], body))
         is_last = self.attempt == ATTEMPTS - 1
         passes = (
-            LowerOperatorMethods(context),
+            LowerIdioms(context),
             LowerGenerators(context),
             LowerNonlocals(context),
             ResolveAliases(context),

@@ -3,7 +3,7 @@
 | module | in the heuristic | in the generated module |
 | --- | --- | --- |
 | aliases | `moves = game.get_legal_moves`, then `moves(player)` | `game.get_legal_moves(player)` |
-| operator_methods | `moves.__len__()`, `cells.__contains__(cell)` | `len(moves)`, `cell in cells` |
+| idioms | `moves.__len__()`, `(own, both)[own > 3]` | `len(moves)`, `both if own > 3 else own` |
 | generators | `yield cell` in a helper | a list that is appended to |
 | nonlocals | `nonlocal count` | a list with one element |
 | partials | `near = partial(distance, here)` | `near = lambda cell: distance(here, cell)` |

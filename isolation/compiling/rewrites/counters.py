@@ -14,7 +14,7 @@ from isolation.compiling.source.compile_error import CompileError, refuse
 from isolation.compiling.source.function_source import definition
 from isolation.compiling.source.rewrite import Rewrite, at, call, name, statements, support
 from isolation.compiling.source.scopes import Missing, Nested, scope_of
-from isolation.compiling.source.stand_ins import counted, is_of_library, most_common
+from isolation.compiling.source.stand_ins import counted, counted_elements, counts_joined, is_of_library, most_common
 
 
 class LowerCounters(Rewrite):
@@ -28,19 +28,20 @@ class LowerCounters(Rewrite):
     def _learn(self, node: ast.AST) -> None:
         """Note which variables hold a `Counter` or `defaultdict`."""
         for place, value in (pair for statement in ast.walk(node) for pair in pairs(statement)):
-            if isinstance(place, ast.Name) and isinstance(value, ast.Call):
-                missing = self._missing_of(value) or self._missing_of_returned(value)
+            if isinstance(place, ast.Name) and isinstance(value, ast.Call | ast.BinOp):
+                missing = self._missing_of(value)
+                if missing is None and isinstance(value, ast.Call):
+                    missing = self._missing_of_returned(value)
                 if missing is not None:
                     self.scope.facts[place.id] = missing
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         """Put a missing value under a key, `counts.setdefault(row, 0)`, `groups[row].append(cell)`."""
         match node.value:
-            case ast.Call(ast.Attribute(ast.Name() as table, "update"), [items]) if self._counts(table):
-                item = self.context.fresh("item")
-                loop = statements("for ITEM in ITEMS:\n    TABLE[ITEM] += 1", ITEM=name(item), ITEMS=items, TABLE=table)
-                self.scope.names.add(item)
-                return self.visit(at(node, loop[0]))
+            case ast.Call(ast.Attribute(ast.Name() as table, "update" | "subtract" as method), [items]) if self._counts(
+                table
+            ):
+                return self._counted_onto(table, "+" if method == "update" else "-", items, node)
             case ast.Call(ast.Attribute(ast.Name() as table, "setdefault"), [key, missing]):
                 return self._put_first(ast.Subscript(table, key, ast.Load()), missing, node)[:-1]
             case ast.Call(ast.Attribute(ast.Subscript(ast.Name()) as place), [_]) if absent := self._missing_in(place):
@@ -50,6 +51,21 @@ class LowerCounters(Rewrite):
                 done = ast.Expr(call(ast.Attribute(there, method, ast.Load()), self.visit(given)))
                 return self._put_first(there, missing, at(node, done))
         return self.generic_visit(node)
+
+    def _counted_onto(self, table: ast.Name, sign: str, items: ast.expr, node: ast.Expr) -> list[ast.stmt]:
+        """Count items, or what another counter has counted, onto a counter or off it."""
+        item, given = self.context.fresh("item"), self.context.fresh("given")
+        self.scope.names |= {item, given}
+        count = "GIVEN[ITEM]" if self._counts(items) else "1"
+        lines = f"GIVEN = ITEMS\nfor ITEM in GIVEN:\n    TABLE[ITEM] {sign}= {count}"
+        written = statements(lines, ITEM=name(item), GIVEN=name(given), ITEMS=items, TABLE=table)
+        return self.rewrite_body([at(node, one) for one in written])
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        """Add, subtract and compare the counts of two counters."""
+        joined = counts_joined.get(type(node.op)) if self._counts(node.left) and self._counts(node.right) else None
+        self.generic_visit(node)
+        return node if joined is None else at(node, call(self.context.value(joined), node.left, node.right))
 
     def _put_first(self, place: ast.Subscript, missing: ast.expr, node: ast.Expr | ast.AugAssign) -> list[ast.stmt]:
         """Put a missing value under a key before a statement uses what is there."""
@@ -90,6 +106,11 @@ class LowerCounters(Rewrite):
             return at(node, ast.Dict([], []))
         if kind in (collections.OrderedDict, dict) and (node.args or node.keywords or kind is not dict):
             return at(node, _written_as_display(node))
+        match node:
+            case ast.Call(ast.Attribute(ast.Name() as table, "total"), []) if self._counts(table):
+                return at(node, call(self.context.builtin("sum"), call(ast.Attribute(table, "values", ast.Load()))))
+            case ast.Call(ast.Attribute(ast.Name() as table, "elements"), []) if self._counts(table):
+                return at(node, call(self.context.value(counted_elements), table))
         if isinstance(node.func, ast.Attribute) and node.func.attr == "most_common":
             return at(node, call(self.context.value(most_common), node.func.value, *node.args))
         return node
@@ -101,7 +122,8 @@ class LowerCounters(Rewrite):
     def _missing_of(self, node: ast.expr) -> Missing | None:
         """Return the value for missing keys of the dictionary that an expression makes."""
         kind = self._kind(node)
-        if kind is collections.Counter:
+        is_joined = isinstance(node, ast.BinOp) and self._counts(node.left) and self._counts(node.right)
+        if kind is collections.Counter or is_joined:
             return Missing(ast.Constant(0), is_kept=False)
         if kind is not collections.defaultdict or not isinstance(node, ast.Call) or not node.args:
             return None
@@ -136,9 +158,10 @@ class LowerCounters(Rewrite):
         found = [inside._fact(value) or inside._missing_of(value) for value in returned if value is not None]
         return found[0] if all(found) else None
 
-    def _counts(self, node: ast.Name) -> bool:
-        fact = self._fact(node)
-        return fact is not None and not fact.is_kept
+    def _counts(self, node: ast.expr) -> bool:
+        """Whether an expression is a `Counter`."""
+        missing = self._fact(node) or self._missing_of(node)
+        return missing is not None and not missing.is_kept
 
     def _fact(self, node: ast.expr) -> Missing | None:
         fact = self.scope.fact(node.id) if isinstance(node, ast.Name) else None

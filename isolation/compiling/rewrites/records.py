@@ -54,6 +54,7 @@ class LowerRecords(Rewrite):
 
     def visit_Call(self, node: ast.Call) -> Any:
         """Make a tuple instead of an object, and call its methods with it."""
+        node = self._made_of_items(node)
         if (replaced := self._replaced(node)) is not None:
             return self.visit(at(node, replaced))
         called = self._called(node.func)
@@ -75,6 +76,15 @@ class LowerRecords(Rewrite):
         if not isinstance(method, FunctionType):
             return node
         return at(node, call(self.context.value(method), node.left, node.right))
+
+    def _made_of_items(self, node: ast.Call) -> ast.Call:
+        """`Point(*cell)` for `Point._make(cell)`."""
+        match node:
+            case ast.Call(ast.Attribute(kind, "_make"), [items], []):
+                known = self.known(kind)
+                if known is not None and id(known.value) in self.classes:
+                    return at(node, ast.Call(kind, [ast.Starred(items, ast.Load())], []))
+        return node
 
     def _replaced(self, node: ast.Call) -> ast.expr | None:
         """The tuple that `point._replace(row=3)` makes of one in a variable."""

@@ -74,11 +74,12 @@ class LowerUnpacking(Rewrite):
         rows = self._transposed(node)
         if rows is not None:
             return at(node, call(self.context.value(stand_ins.columns), self.visit(rows)))
-        *plain, last = node.args
-        if not isinstance(last, ast.Starred) or any(isinstance(argument, ast.Starred) for argument in plain):
+        node.args = [part for argument in node.args for part in _written_parts(argument)]
+        starred = [argument.value for argument in node.args if isinstance(argument, ast.Starred)]
+        if not starred:
             return self.generic_visit(node)
-        taken = self._taken_whole(node, last.value) if not plain else None
-        return self.visit(taken if taken is not None else self._spread(node, plain, last.value))
+        taken = self._taken_whole(node, starred[0]) if len(node.args) == 1 else None
+        return self.visit(taken if taken is not None else self._spread(node, starred))
 
     def _transposed(self, node: ast.expr) -> ast.expr | None:
         """The rows of `zip(*rows)`."""
@@ -101,19 +102,26 @@ class LowerUnpacking(Rewrite):
                 return at(node, call(self.context.value(stand_ins.joined_sets), items))
         return None
 
-    def _spread(self, node: ast.Call, plain: list[ast.expr], items: ast.expr) -> ast.expr:
-        """A call with as many parts of the last argument as the function still takes."""
-        count = self._places_left(node, len(plain))
-        if count < 1:
+    def _spread(self, node: ast.Call, starred: list[ast.expr]) -> ast.expr:
+        """A call with as many parts of the starred arguments, of each the same number, as the function still takes."""
+        count, left_over = divmod(self._places_left(node, len(node.args) - len(starred)), len(starred))
+        if count < 1 or left_over:
             refuse(f"it calls {ast.unparse(node.func)} with *: write the arguments one by one", node)
-        if isinstance(items, ast.Tuple | ast.List):
-            return at(node, ast.Call(node.func, [*plain, *items.elts], node.keywords))
-        whole = self.context.fresh("whole")
-        parts = [self.context.fresh("part") for _ in range(count)]
-        unpacked = ast.Assign([ast.Tuple([target(part) for part in parts], ast.Store())], name(whole))
-        called = ast.Call(node.func, [*plain, *map(name, parts)], node.keywords)
-        spread = at(node, function("spread", [whole], [unpacked, ast.Return(called)]))
-        return at(node, call(name(self.context.define("spread", spread)), items))
+        wholes = [self.context.fresh("whole") for _ in starred]
+        unpacked: list[ast.stmt] = []
+        given: list[ast.expr] = []
+        remaining = iter(wholes)
+        for argument in node.args:
+            if not isinstance(argument, ast.Starred):
+                given.append(argument)
+                continue
+            parts = [self.context.fresh("part") for _ in range(count)]
+            places = ast.Tuple([target(part) for part in parts], ast.Store())
+            unpacked.append(ast.Assign([places], name(next(remaining))))
+            given += map(name, parts)
+        called = ast.Call(node.func, given, node.keywords)
+        spread = at(node, function("spread", wholes, [*unpacked, ast.Return(called)]))
+        return at(node, call(name(self.context.define("spread", spread)), *starred))
 
     def _places_left(self, node: ast.Call, before: int) -> int:
         """How many arguments without a default a call with so many before its `*` still lacks; 0 if unknown."""
@@ -192,3 +200,10 @@ class LowerUnpacking(Rewrite):
             return at(node, functools.reduce(functools.partial(support, "joined"), parts))
         sign = ast.BitOr() if kind == "set" else ast.Add()
         return at(node, functools.reduce(lambda left, right: ast.BinOp(left, sign, right), parts))
+
+
+def _written_parts(node: ast.expr) -> list[ast.expr]:
+    """The parts of `*(a, b)`; any other argument alone."""
+    if isinstance(node, ast.Starred) and isinstance(node.value, ast.Tuple | ast.List):
+        return node.value.elts
+    return [node]

@@ -6,6 +6,7 @@ lists: what a heuristic runs over is short.
 
 from __future__ import annotations
 
+import ast
 import bisect
 import heapq
 import itertools
@@ -288,6 +289,52 @@ def most_common(counts: Any, n: Any = None) -> Any:
     if n is None:
         return ordered
     return ordered[: max(n, 0)]
+
+
+def counted_elements(counts: Any) -> Any:
+    """Return list(Counter.elements())."""
+    return [item for item, count in counts.items() for _ in range(count)]
+
+
+def _counts_added(a: Any, b: Any) -> Any:
+    counts: Any = {item: count + (b[item] if item in b else 0) for item, count in a.items()}
+    for item, count in b.items():
+        if item not in a:
+            counts[item] = count
+    return _only_positive(counts)
+
+
+def _counts_subtracted(a: Any, b: Any) -> Any:
+    counts: Any = {item: count - (b[item] if item in b else 0) for item, count in a.items()}
+    for item, count in b.items():
+        if item not in a:
+            counts[item] = -count
+    return _only_positive(counts)
+
+
+def _smaller_counts(a: Any, b: Any) -> Any:
+    return _only_positive({item: min(count, b[item] if item in b else 0) for item, count in a.items()})
+
+
+def _larger_counts(a: Any, b: Any) -> Any:
+    counts: Any = {item: max(count, b[item] if item in b else 0) for item, count in a.items()}
+    for item, count in b.items():
+        if item not in a:
+            counts[item] = count
+    return _only_positive(counts)
+
+
+def _only_positive(counts: Any) -> Any:
+    return {item: count for item, count in counts.items() if count > 0}
+
+
+counts_joined: dict[type[ast.operator], Callable[..., Any]] = {
+    ast.Add: _counts_added,
+    ast.Sub: _counts_subtracted,
+    ast.BitAnd: _smaller_counts,
+    ast.BitOr: _larger_counts,
+}
+"""What the operators of two counters return."""
 
 
 def _prod(items: Any, start: Any = 1) -> Any:

@@ -373,6 +373,24 @@ def _at_places(values, wanted):
     return None
 
 
+@overload(operator.getitem)
+def _at_condition(values, wanted):
+    if isinstance(values, types.List | types.BaseTuple | types.ListType) and isinstance(wanted, types.Boolean):
+        return lambda values, wanted: values[1 if wanted else 0]
+    return None
+
+
+@overload(operator.setitem)
+def _put_at_condition(values, wanted, given):
+    if not isinstance(values, types.List | types.ListType) or not isinstance(wanted, types.Boolean):
+        return None
+
+    def put_at_condition(values, wanted, given):
+        values[1 if wanted else 0] = given
+
+    return put_at_condition
+
+
 @overload(operator.setitem)
 def _put_at_places(values, wanted, given):
     if not isinstance(values, types.Array) or not isinstance(given, types.Number | types.Boolean):

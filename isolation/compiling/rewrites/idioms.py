@@ -1,5 +1,5 @@
 # ruff: noqa: N802 -- visit_Call and the like are named by ast
-"""Write operators for the methods behind them: `moves.__len__()`, `cells.__contains__(cell)`."""
+"""Write in a plain form what has one: `moves.__len__()`, `cells.__contains__(cell)`, `(own, both)[own > 3]`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _COMPARISONS: dict[str, type[ast.cmpop]] = {
 }
 
 
-class LowerOperatorMethods(Rewrite):
+class LowerIdioms(Rewrite):
     """`own.__len__()` becomes `len(own)`, `cells.__getitem__(0)` becomes `cells[0]`, `f.__call__(x)` becomes `f(x)`."""
 
     def visit_Call(self, node: ast.Call) -> Any:
@@ -46,6 +46,15 @@ class LowerOperatorMethods(Rewrite):
         if any(isinstance(argument, ast.Starred) for argument in node.args) or self._is_class(method.value):
             return node
         return at(node, self._written(method.value, method.attr, node.args) or node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        """Choose by a condition between two values of any kinds: `(own, both)[own > 3]`."""
+        self.generic_visit(node)
+        match node:
+            case ast.Subscript(ast.Tuple([no, yes]) | ast.List([no, yes]), test) if _is_condition(test):
+                if not isinstance(no, ast.Starred) and not isinstance(yes, ast.Starred):
+                    return at(node, ast.IfExp(test, yes, no))
+        return node
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         """Write an assignment for `table.__setitem__(key, value)`."""
@@ -81,3 +90,9 @@ class LowerOperatorMethods(Rewrite):
         if name[:1] == "r" and name[1:] in _OPERATORS:
             return ast.BinOp(given[0], _OPERATORS[name[1:]](), owner)
         return None
+
+
+def _is_condition(node: ast.expr) -> bool:
+    if isinstance(node, ast.BoolOp):
+        return all(map(_is_condition, node.values))
+    return isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))

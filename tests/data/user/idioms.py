@@ -1,0 +1,88 @@
+"""Idioms that have another name or another shape elsewhere: methods behind operators, endless counts, NumPy's indices."""
+
+import itertools
+
+import numpy as np
+
+WEIGHTS = np.arange(49).reshape(7, 7) / 10
+
+
+def open_run(game, player):
+    row, column = game.get_player_location(player)
+    total = 0
+    for step in itertools.takewhile(lambda step: game.move_is_legal((row, column + step)), itertools.count(1)):
+        total += step
+    below = itertools.takewhile(lambda cell: game.move_is_legal(cell), ((row + k, column) for k in itertools.count(1)))
+    first = next(k for k in itertools.count() if not game.move_is_legal((row - k - 1, column)))
+    return total + len(list(below)) + 10 * first
+
+
+def methods_of_operators(game, player):
+    own = game.get_legal_moves(player)
+    value = own.__len__() + 0.5 * [1, 2, 3].__getitem__(1)
+    if own.__contains__((3, 3)):
+        value += 3
+    table = {}
+    table.__setitem__(3, value.__abs__())
+    return table[3].__add__(1) - (own.__len__().__gt__(2))
+
+
+def chosen_and_called(game, player):
+    own, opponent = len(game.get_legal_moves(player)), len(game.get_legal_moves(game.get_opponent(player)))
+    value = {True: lambda: own * 2.0, False: lambda: own - opponent}[own > opponent]()
+    return value + {"more": lambda a, b: a - b}.get("more" if own > 3 else "less", lambda a, b: a / (b + 1))(
+        own, opponent
+    )
+
+
+def indices_of_columns(game, player):
+    blanks = np.zeros((game.height, game.width))
+    blanks[tuple(zip(*game.get_blank_spaces()))] = 1
+    row, column = game.get_player_location(player)
+    return float(blanks[row].sum() + blanks[:, column].sum())
+
+
+def masks(game, player):
+    own = np.array([[row, column] for row, column in game.get_legal_moves(player)])
+    if len(own) == 0:
+        return 0.0
+    weights = np.array([abs(row - 3) + abs(column - 3) for row, column in game.get_legal_moves(player)])
+    mask = np.zeros((7, 7), dtype=bool)
+    for row, column in game.get_legal_moves(player):
+        mask[row, column] = True
+    places = tuple(np.array(game.get_legal_moves(player)).T)
+    return float(weights[own[:, 0] > 3].sum() + WEIGHTS[mask].sum() + WEIGHTS[places].sum())
+
+
+def cells_as_lists(game, player):
+    cells = [list(cell) for cell in game.get_legal_moves(player)]
+    for cell in cells:
+        cell[0] -= 1
+    cells.append(list(game.get_player_location(player)))
+    return sum(row * column for row, column in cells)
+
+
+def tries_what_computes(game, player):
+    def ratio(a, b):
+        return (a * 3 + 1) / b
+
+    own, opponent = len(game.get_legal_moves(player)), len(game.get_legal_moves(game.get_opponent(player)))
+    try:
+        value = ratio(own, opponent) + sum(10 / len(game.reach([move])) for move in game.get_legal_moves(player))
+    except ZeroDivisionError:
+        value = own - opponent
+    return value
+
+
+def sets_in_a_list(game, player):
+    sides = [{game.get_player_location(who)} for who in (player, game.get_opponent(player))]
+    owned = [set(side) for side in sides]
+    for _ in range(3):
+        for index in range(2):
+            fresh = set()
+            for cell in sides[index]:
+                fresh.update(game.reach([cell]))
+            fresh -= owned[0] | owned[1]
+            owned[index] |= fresh
+            sides[index] = fresh
+    return len(owned[0]) - len(owned[1])
