@@ -24,6 +24,7 @@ class CleanUp(Rewrite):
         for name in self.repeated:
             self._learn_game(name, bound.count(name), node)
         super().apply(node)
+        _DropTexts(node).visit(node)
         node.body = node.body or [at(node, ast.Pass())]
 
     def _learn_game(self, name: str, times: int, node: ast.FunctionDef) -> None:
@@ -141,6 +142,27 @@ class CleanUp(Rewrite):
             return getattr(callee.value, "__module__", None) in ("logging", "pprint", "warnings", "_warnings")
         owner = self.known(function.value) if isinstance(function, ast.Attribute) else None
         return owner is not None and isinstance(owner.value, logging.Logger)
+
+
+class _DropTexts(ast.NodeTransformer):
+    """Drop texts that are put together and read nowhere, as what was printed."""
+
+    def __init__(self, node: ast.FunctionDef) -> None:
+        names = [inner for inner in ast.walk(node) if isinstance(inner, ast.Name)]
+        self.read = {inner.id for inner in names if isinstance(inner.ctx, ast.Load)}
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        is_read = any(not isinstance(place, ast.Name) or place.id in self.read for place in node.targets)
+        return node if is_read or not _is_formatted(node.value) else at(node, ast.Pass())
+
+
+def _is_formatted(node: ast.expr) -> bool:
+    match node:
+        case ast.JoinedStr() | ast.Call(ast.Attribute(ast.Constant(str()), "format")):
+            return True
+        case ast.BinOp(ast.Constant(str()), ast.Mod()):
+            return True
+    return False
 
 
 def _lambdas_assigned(place: ast.expr, value: ast.expr) -> list[ast.stmt]:

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import ast
+import itertools
+import re
 from typing import Any
 
-from isolation.compiling.source.rewrite import Rewrite, at, call
+from isolation.compiling.source.rewrite import Rewrite, at, call, name, target
 
 _BUILTINS = {f"__{name}__": name for name in ("len", "abs", "bool", "int", "float", "str", "round", "reversed")}
 _SIGNS: dict[str, type[ast.unaryop]] = {"__neg__": ast.USub, "__pos__": ast.UAdd, "__invert__": ast.Invert}
@@ -41,11 +43,53 @@ class LowerIdioms(Rewrite):
         """Write the operator whose method is called."""
         self.generic_visit(node)
         method = node.func
+        match node:
+            case ast.Call(ast.Attribute(kind, "fromkeys"), [items, *values], []) if self._makes_dictionaries(kind):
+                return at(node, self._from_keys(items, values[0] if values else ast.Constant(0)))
+            case ast.Call(islice, [items, *bounds], []) if bounds and self._is(islice, itertools.islice):
+                start, stop, step = [*([None] if len(bounds) == 1 else []), *bounds, None, None][:3]
+                listed = call(self.context.builtin("list"), items)
+                return at(node, ast.Subscript(listed, ast.Slice(start, stop, step), ast.Load()))
+            case ast.Call(made, [text], []) if self._is(made, float) and (rounded := self._rounded(text)):
+                return at(node, rounded)
         if not isinstance(method, ast.Attribute) or not method.attr.startswith("__") or node.keywords:
             return node
         if any(isinstance(argument, ast.Starred) for argument in node.args) or self._is_class(method.value):
             return node
         return at(node, self._written(method.value, method.attr, node.args) or node)
+
+    def _makes_dictionaries(self, node: ast.expr) -> bool:
+        known = self.known(node)
+        return known is not None and isinstance(known.value, type) and issubclass(known.value, dict)
+
+    def _is(self, node: ast.expr, value: object) -> bool:
+        known = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
+        return known is not None and known.value is value
+
+    def _rounded(self, node: ast.expr) -> ast.expr | None:
+        """`round(x, 2)` for the number that `"%.2f" % x`, `f"{x:.2f}"` or another text of it says."""
+        match node:
+            case ast.BinOp(ast.Constant(str(template)), ast.Mod(), number):
+                template = template.removeprefix("%")
+            case ast.JoinedStr([ast.FormattedValue(number, -1, ast.JoinedStr([ast.Constant(str(template))]))]):
+                pass
+            case ast.Call(ast.Attribute(ast.Constant(str(template)), "format"), [number], []):
+                template = template.removeprefix("{:").removesuffix("}")
+            case ast.Call(ast.Name() as formats, [number, ast.Constant(str(template))], []):
+                if self.builtin(formats) != "format":
+                    return None
+            case _:
+                return None
+        places = re.fullmatch(r"\.(\d)f", template)
+        if places is None or isinstance(number, ast.Tuple):
+            return None
+        number = call(self.context.builtin("float"), number)
+        return call(self.context.builtin("round"), number, ast.Constant(int(places[1])))
+
+    def _from_keys(self, items: ast.expr, value: ast.expr) -> ast.expr:
+        """`{key: value for key in items}`; without a value, which nobody reads, any will do."""
+        key = self.context.fresh("key")
+        return ast.DictComp(name(key), value, [ast.comprehension(target(key), items, [], 0)])
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         """Choose by a condition between two values of any kinds: `(own, both)[own > 3]`."""
@@ -54,7 +98,16 @@ class LowerIdioms(Rewrite):
             case ast.Subscript(ast.Tuple([no, yes]) | ast.List([no, yes]), test) if _is_condition(test):
                 if not isinstance(no, ast.Starred) and not isinstance(yes, ast.Starred):
                     return at(node, ast.IfExp(test, yes, no))
+        if _is_condition(node.slice) and self._is_listed(node.value):
+            node.slice = at(node, call(self.context.builtin("int"), node.slice))
         return node
+
+    def _is_listed(self, node: ast.expr) -> bool:
+        """Whether an expression is a list or tuple that never changes, or is in one, and no array."""
+        while isinstance(node, ast.Subscript):
+            node = node.value
+        known = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
+        return known is not None and isinstance(known.value, list | tuple)
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         """Write an assignment for `table.__setitem__(key, value)`."""
@@ -84,11 +137,11 @@ class LowerIdioms(Rewrite):
             return ast.Compare(given[0], [ast.In()], [owner])
         if method in _COMPARISONS:
             return ast.Compare(owner, [_COMPARISONS[method]()], [given[0]])
-        name = method.strip("_")
-        if name in _OPERATORS:
-            return ast.BinOp(owner, _OPERATORS[name](), given[0])
-        if name[:1] == "r" and name[1:] in _OPERATORS:
-            return ast.BinOp(given[0], _OPERATORS[name[1:]](), owner)
+        operator = method.strip("_")
+        if operator in _OPERATORS:
+            return ast.BinOp(owner, _OPERATORS[operator](), given[0])
+        if operator[:1] == "r" and operator[1:] in _OPERATORS:
+            return ast.BinOp(given[0], _OPERATORS[operator[1:]](), owner)
         return None
 
 

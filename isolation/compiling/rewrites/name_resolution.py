@@ -16,6 +16,7 @@ from isolation.boards.net import Net
 from isolation.compiling.rewrites import constants
 from isolation.compiling.source.compile_error import CHANCE_AND_TIME, refuse, refuse_unrepeatable
 from isolation.compiling.source.function_source import CHANGING_METHODS, Definition, definition, taken
+from isolation.compiling.source.keyword_dictionaries import spelled
 from isolation.compiling.source.record_classes import never_changes
 from isolation.compiling.source.rewrite import (
     FunctionContext,
@@ -29,7 +30,7 @@ from isolation.compiling.source.rewrite import (
     support,
     written_out,
 )
-from isolation.compiling.source.scopes import SUPPORT, Callee, Kind, Nested, builtin_name, variables_read
+from isolation.compiling.source.scopes import SUPPORT, Callee, Kind, Nested, builtin_name, scope_of, variables_read
 from isolation.rules.parameters import opened
 from isolation.usercode.parsing import parse_expression
 
@@ -60,7 +61,6 @@ _INSTEAD = {
     "eval": "write the expression itself",
     "format": "write round(x, 2), or a tuple as key",
     "getattr": "read the attribute by its name",
-    "groupby": "fill a dictionary in a loop",
     "hasattr": "decide outside the function",
     "iter": "write moves[0] and moves[1:]",
     "open": "read the file outside the function",
@@ -252,6 +252,7 @@ class ResolveNames(Rewrite):
 
     def _call_helper(self, callee: Callee, node: ast.Call) -> ast.expr:
         """Call a helper with positional arguments; what is known of them is written into the helper."""
+        callee, node = self._without_further_names(callee, node)
         wanted, values = self._arguments(callee, node)
         given: dict[str, Any] = {}
         kinds: dict[str, Kind] = {}
@@ -270,6 +271,17 @@ class ResolveNames(Rewrite):
         reads = variables_read(callee)
         function = self.writer.helper(callee, given, kinds, node)
         return at(node, call(name(function), *passed, *map(name, hidden), *map(name, reads)))
+
+    @staticmethod
+    def _without_further_names(callee: Callee, node: ast.Call) -> tuple[Callee, ast.Call]:
+        """A function that takes any names (`**options`) as one that takes those of a call."""
+        target = callee.target
+        written = target.node if isinstance(target, Nested) else definition(target)
+        if not written.args.kwarg or any(keyword.arg is None for keyword in node.keywords):
+            return callee, node
+        written, node = spelled(written, node)
+        scope = target.scope if isinstance(target, Nested) else scope_of(target, written, {}, {})
+        return Callee(Nested(written, scope), callee.reads, callee.defaults), node
 
     def _given(self, value: ast.expr) -> Any:
         """Return the value of an argument that the helper is to be written for: a function, None, text, a table."""
@@ -290,8 +302,6 @@ class ResolveNames(Rewrite):
         called = definition_node.name if isinstance(definition_node, ast.FunctionDef) else "lambda"
         wanted = taken(definition_node)
         further = definition_node.args.vararg
-        if definition_node.args.kwarg:
-            refuse(f"{called} takes any names (**), which compiled code does not support", definition_node)
         starred = any(isinstance(argument, ast.Starred) for argument in node.args)
         if starred or any(keyword.arg is None for keyword in node.keywords):
             refuse(f"it calls {called} with * or **, which compiled code does not support", node)

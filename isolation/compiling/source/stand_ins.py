@@ -166,13 +166,6 @@ def _bisect_right(items: Any, wanted: Any) -> int:
 # --- iterators ------------------------------------------------------------------------------------------------------
 
 
-def _islice(items: Any, start: Any, stop: Any = None, step: Any = 1) -> Any:
-    found = [item for item in items]  # noqa: C416
-    if stop is None:
-        return found[:start]
-    return found[start:stop:step]
-
-
 def _takewhile(test: Any, items: Any) -> Any:
     found = [item for item in items]  # noqa: C416
     return found[: _length_while(test, found)]
@@ -202,6 +195,17 @@ def _accumulate(items: Any) -> Any:
 def _pairwise(items: Any) -> Any:
     found = [item for item in items]  # noqa: C416
     return [(found[place], found[place + 1]) for place in range(len(found) - 1)]
+
+
+def _groupby(items: Any, key: Any = None) -> Any:
+    groups: Any = []
+    for item in items:
+        own = item if key is None else key(item)
+        if len(groups) == 0 or groups[-1][0] != own:
+            groups.append((own, [item]))
+        else:
+            groups[-1][1].append(item)
+    return groups
 
 
 def _zip_longest(a: Any, b: Any, fillvalue: Any = None) -> Any:
@@ -297,7 +301,7 @@ def counted_elements(counts: Any) -> Any:
 
 
 def _counts_added(a: Any, b: Any) -> Any:
-    counts: Any = {item: count + (b[item] if item in b else 0) for item, count in a.items()}
+    counts: Any = {item: count + b.get(item, 0) for item, count in a.items()}
     for item, count in b.items():
         if item not in a:
             counts[item] = count
@@ -305,7 +309,7 @@ def _counts_added(a: Any, b: Any) -> Any:
 
 
 def _counts_subtracted(a: Any, b: Any) -> Any:
-    counts: Any = {item: count - (b[item] if item in b else 0) for item, count in a.items()}
+    counts: Any = {item: count - b.get(item, 0) for item, count in a.items()}
     for item, count in b.items():
         if item not in a:
             counts[item] = -count
@@ -313,11 +317,11 @@ def _counts_subtracted(a: Any, b: Any) -> Any:
 
 
 def _smaller_counts(a: Any, b: Any) -> Any:
-    return _only_positive({item: min(count, b[item] if item in b else 0) for item, count in a.items()})
+    return _only_positive({item: min(count, b.get(item, 0)) for item, count in a.items()})
 
 
 def _larger_counts(a: Any, b: Any) -> Any:
-    counts: Any = {item: max(count, b[item] if item in b else 0) for item, count in a.items()}
+    counts: Any = {item: max(count, b.get(item, 0)) for item, count in a.items()}
     for item, count in b.items():
         if item not in a:
             counts[item] = count
@@ -420,8 +424,8 @@ _PAIRS: list[tuple[Callable[..., Any], Callable[..., Any]]] = [
     (heapq.heappush, _heappush), (heapq.heappop, _heappop), (heapq.heapify, _heapify),
     (heapq.nlargest, _nlargest), (heapq.nsmallest, _nsmallest),
     (bisect.bisect_left, _bisect_left), (bisect.bisect_right, _bisect_right),
-    (itertools.islice, _islice), (itertools.takewhile, _takewhile), (itertools.dropwhile, _dropwhile),
-    (itertools.accumulate, _accumulate), (itertools.pairwise, _pairwise),
+    (itertools.takewhile, _takewhile), (itertools.dropwhile, _dropwhile),
+    (itertools.accumulate, _accumulate), (itertools.groupby, _groupby), (itertools.pairwise, _pairwise),
     (itertools.zip_longest, _zip_longest), (math.prod, _prod), (math.fsum, _fsum),
     *((kind.union, _union) for kind in (set, frozenset)),
     *((kind.intersection, _intersection) for kind in (set, frozenset)),

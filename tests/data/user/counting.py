@@ -1,6 +1,7 @@
 # ruff: noqa -- written as people write heuristics
 """Heuristics that count and compare with comprehensions, generators and lambdas."""
 
+from collections import Counter
 from itertools import product
 
 
@@ -104,3 +105,14 @@ def survives_division(game, player):
         return len(game.get_legal_moves(player)) / len(game.get_legal_moves(game.get_opponent(player)))
     except ZeroDivisionError:
         return 100.0
+
+
+def counts_and_other_counts(game, player):
+    own = Counter(row for row, _ in game.get_legal_moves(player))
+    other = Counter(row for row, _ in game.get_legal_moves(game.get_opponent(player)))
+    fewer, more, both, most = own - other, own + other, own & other, own | other
+    more.subtract(fewer)
+    own.update(other)
+    own.update(column for _, column in game.get_legal_moves(player))
+    value = sum(row * count for row, count in fewer.items()) + sum(more.values()) + 10 * len(both)
+    return value + sum(most.elements()) + own.total() + fewer[3]

@@ -1,4 +1,5 @@
-"""Idioms that have another name or another shape elsewhere: methods behind operators, endless counts, NumPy's indices."""
+# ruff: noqa -- written as people write heuristics
+"""Idioms that have a plainer form: methods behind operators, endless counts, NumPy's indices."""
 
 import itertools
 
@@ -86,3 +87,68 @@ def sets_in_a_list(game, player):
             owned[index] |= fresh
             sides[index] = fresh
     return len(owned[0]) - len(owned[1])
+
+
+BONUS, ROWS, NAMES = [0.5, 1.5], [[1, 2, 3], [4, 5, 6]], ("low", "high")
+
+
+def conditions_as_indices(game, player):
+    own, opponent = len(game.get_legal_moves(player)), len(game.get_legal_moves(game.get_opponent(player)))
+    counts = [0, 0]
+    counts[own > opponent] += 3
+    quadrants = [[0, 0], [0, 0]]
+    for row, column in game.get_blank_spaces():
+        quadrants[row > 3][column > 3] += 1
+    value = BONUS[own > opponent] + (3, 4.5)[own == opponent] + len(NAMES[own > opponent])
+    return value + ROWS[own > opponent][not own] + counts[1] + quadrants[own > 2][opponent > 2]
+
+
+def box(top, left, bottom, right):
+    return abs(top - bottom) * abs(left - right)
+
+
+def stars_anywhere(game, player):
+    me, other = game.get_player_location(player), game.get_player_location(game.get_opponent(player))
+    return box(*me, *other) + sum(box(*move, game.height, game.width) for move in game.get_legal_moves(player))
+
+
+def texts_of_numbers(game, player):
+    share = len(game.get_legal_moves(player)) / 3
+    note = f"share {share:.3f}"
+    print(note, end="")
+    return float("{:.2f}".format(share)) + float("%.1f" % share) + float(f"{share:.3f}") + float(format(share, ".2f"))
+
+
+def distinct_in_order(game, player):
+    both = list(dict.fromkeys(game.get_legal_moves(player) + game.get_legal_moves(game.get_opponent(player))))
+    counts = dict.fromkeys(range(3), 0)
+    for row, _ in both:
+        counts[row % 3] += 1
+    return sum(index * row for index, (row, _) in enumerate(both)) + counts[1]
+
+
+def parts_of_iterators(game, player):
+    cells = sorted(game.get_legal_moves(player))
+    value = sum(row for row, _ in itertools.islice(cells, 1, None)) + len(list(itertools.islice(cells, 3)))
+    for row, group in itertools.groupby(cells, key=lambda cell: cell[0]):
+        value += row * sum(1 for _ in group)
+    return value + sum(len(list(group)) ** 2 for _, group in itertools.groupby(sorted(c for _, c in cells)))
+
+
+def side(game, who, k=1, **options):
+    moves = game.get_legal_moves(who)
+    total = options.get("mobility", 1) * len(moves) * k
+    if options.get("centre"):
+        total += sum(1 for move in moves if move == (3, 3))
+    if "edge" in options:
+        total -= options["edge"] * sum(1 for move in moves if 0 in move)
+    return total + worth(**options)
+
+
+def worth(mobility=3, centre=False, edge=0):
+    return mobility + edge * 2 + (5 if centre else 1)
+
+
+def further_names(game, player):
+    own = side(game, player, mobility=2, centre=True)
+    return own - side(game, game.get_opponent(player), 2, edge=game.move_count)

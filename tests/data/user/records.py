@@ -163,3 +163,12 @@ MOBILITY = Mobility()
 
 def object_of_a_class_that_inherits(game, player):
     return MOBILITY(game, player) - MOBILITY.evaluate(game, game.get_opponent(player))
+
+
+Place = namedtuple("Place", "row column")
+
+
+def makes_records_of_items(game, player):
+    places = [Place._make(cell) for cell in game.get_legal_moves(player)]
+    here = Place._make(game.get_player_location(player))
+    return sum(place.row * 2 + place.column for place in places) + here.column
