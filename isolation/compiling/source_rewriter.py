@@ -20,7 +20,7 @@ from typing import Any
 
 from isolation.boards.net import Net
 from isolation.compiling import FUNCTIONS_REMEMBERED
-from isolation.compiling.numba_errors import explain_line, explain_result, line_reached
+from isolation.compiling.numba_errors import explain_line, explain_result, is_known_leak, line_reached
 from isolation.compiling.rewrites import constants
 from isolation.compiling.rewrites.aliases import ResolveAliases
 from isolation.compiling.rewrites.arithmetic import check
@@ -35,6 +35,7 @@ from isolation.compiling.rewrites.element_types import PromoteInts, TypeEmptyCon
 from isolation.compiling.rewrites.generators import LowerGenerators
 from isolation.compiling.rewrites.guesses import GuessElements
 from isolation.compiling.rewrites.idioms import LowerIdioms
+from isolation.compiling.rewrites.iterators import LowerIterators
 from isolation.compiling.rewrites.kept_lists import KeepLists
 from isolation.compiling.rewrites.kept_sets import KeepSets
 from isolation.compiling.rewrites.loops.cell_sums import tabulate_cell_sums
@@ -104,9 +105,11 @@ class Rewritten:
 
     def explain(self, error: Exception) -> tuple[str, int | None]:
         """Put what numba says against the module in plain words, with the line of the source it speaks of."""
-        if (failed := line_reached(error)) is not None:
-            return "this line does what compiled code does not support: write it in smaller steps, with loops", failed
         reason, line = explain_line(str(error))
+        if (failed := line_reached(error)) is not None:
+            line = failed
+            if not is_known_leak(error):
+                reason = "this line does what compiled code does not support: write it in smaller steps, with loops"
         last = self.source[: self.source.rindex(f"def {self.entry}(")].count("\n") + 1
         if line is not None and line >= last:
             reason = explain_result(str(error)) or reason
@@ -305,6 +308,7 @@ class _Module:
         passes = (
             LowerIdioms(context),
             LowerGenerators(context),
+            LowerIterators(context),
             LowerNonlocals(context),
             ResolveAliases(context),
             LowerPartials(context),

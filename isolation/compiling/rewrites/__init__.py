@@ -5,6 +5,7 @@
 | aliases | `moves = game.get_legal_moves`, then `moves(player)` | `game.get_legal_moves(player)` |
 | idioms | `moves.__len__()`, `(own, both)[own > 3]` | `len(moves)`, `both if own > 3 else own` |
 | generators | `yield cell` in a helper | a list that is appended to |
+| iterators | `cells = iter(moves)`, `next(cells)` | a list, `cells.pop(0)` |
 | nonlocals | `nonlocal count` | a list with one element |
 | partials | `near = partial(distance, here)` | `near = lambda cell: distance(here, cell)` |
 | cleanup | docstrings, annotations, `print`, logging, imports inside the function | nothing |

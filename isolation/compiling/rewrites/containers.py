@@ -12,13 +12,42 @@ import operator
 from collections.abc import Hashable
 from typing import Any
 
-from isolation.compiling.source.compile_error import refuse
-from isolation.compiling.source.rewrite import Rewrite, at, call, name, support, written_out
+from isolation.compiling.rewrites.element_types import pairs
+from isolation.compiling.source.rewrite import Rewrite, at, call, name, statements, support, written_out
 from isolation.compiling.source.stand_ins import OF_LENGTHS
 
 
 class LowerContainers(Rewrite):
     """A deque becomes a list, a frozen set a set; `d[k] = d.get(k, 0) + 1` first makes sure of the key."""
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        self.longest: dict[str, ast.expr] = {}
+        for place, value in (pair for inner in ast.walk(node) for pair in pairs(inner)):
+            made = self.known(value.func) if isinstance(value, ast.Call) else None
+            if made is None or made.value is not collections.deque or not isinstance(value, ast.Call):
+                continue
+            if isinstance(place, ast.Name) and (longest := self._longest(value)) is not None:
+                self.longest[place.id] = longest
+        super().apply(node)
+
+    @staticmethod
+    def _longest(node: ast.Call) -> ast.expr | None:
+        """The `maxlen` of a deque."""
+        given = [*node.args[1:], *(word.value for word in node.keywords if word.arg == "maxlen")]
+        is_none = bool(given) and isinstance(given[0], ast.Constant) and given[0].value is None
+        return given[0] if given and not is_none else None
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        """Put into a deque, and drop at its other end what is too much."""
+        match node.value:
+            case ast.Call(ast.Attribute(ast.Name(called) as items, "append" | "appendleft" | "extend" as method), [_]):
+                if called in self.longest:
+                    end = ast.Constant(-1 if method == "appendleft" else 0)
+                    lines = "while len(ITEMS) > LONGEST:\n    ITEMS.pop(END)"
+                    parts = {"ITEMS": items, "LONGEST": self.longest[called], "END": end}
+                    return [self.generic_visit(node), *(at(node, one) for one in statements(lines, **parts))]
+        return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> Any:
         """Make and use a list instead of a deque."""
@@ -46,9 +75,15 @@ class LowerContainers(Rewrite):
         if callee is not None and (stand_in := self._of_length(callee.value, node)):
             return at(node, call(self.context.value(stand_in), node.args[0]))
         if callee is not None and callee.value is collections.deque:
-            if node.keywords or len(node.args) > 1:
-                refuse("it makes a deque with maxlen, which compiled code does not support: write items[-4:]", node)
-            return at(node, support("new_list", *node.args) if node.args else ast.List([], ast.Load()))
+            longest = self._longest(node)
+            made = support("new_list", *node.args[:1]) if node.args else ast.List([], ast.Load())
+            if longest is None or not node.args:
+                return at(node, made)
+            return at(node, ast.Subscript(made, ast.Slice(ast.UnaryOp(ast.USub(), longest)), ast.Load()))
+        if callee is not None and callee.value in (copy.copy, copy.deepcopy) and len(node.args) == 1:
+            if self.kind(node.args[0]) is not None:  # a game never changes here
+                return node.args[0]
+            return at(node, support("copied_deeply" if callee.value is copy.deepcopy else "copied", node.args[0]))
         if isinstance(node.func, ast.Attribute) and node.func.attr == "popleft":
             return at(node, ast.Call(ast.Attribute(node.func.value, "pop", ast.Load()), [ast.Constant(0)], []))
         if isinstance(node.func, ast.Attribute) and node.func.attr == "appendleft":

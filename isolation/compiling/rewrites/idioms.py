@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import fractions
 import itertools
 import re
 from typing import Any
@@ -39,6 +40,29 @@ _COMPARISONS: dict[str, type[ast.cmpop]] = {
 class LowerIdioms(Rewrite):
     """`own.__len__()` becomes `len(own)`, `cells.__getitem__(0)` becomes `cells[0]`, `f.__call__(x)` becomes `f(x)`."""
 
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        names = [inner for inner in ast.walk(node) if isinstance(inner, ast.Name)]
+        made_numbers = [
+            inner.args[0].id
+            for inner in ast.walk(node)
+            if isinstance(inner, ast.Call) and len(inner.args) == 1 and self.builtin(inner.func) == "float"
+            if isinstance(inner.args[0], ast.Name)
+        ]
+        self.only_numbers = {
+            called
+            for called in made_numbers
+            if [one.id for one in names].count(called) == made_numbers.count(called) + 1  # where it is assigned
+        }
+        super().apply(node)
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Round a number whose text is read as a number again, and only so."""
+        match node.targets:
+            case [ast.Name(called)] if called in self.only_numbers and (rounded := self._rounded(node.value)):
+                node.value = at(node, rounded)
+        return self.generic_visit(node)
+
     def visit_Call(self, node: ast.Call) -> Any:
         """Write the operator whose method is called."""
         self.generic_visit(node)
@@ -52,6 +76,9 @@ class LowerIdioms(Rewrite):
                 return at(node, ast.Subscript(listed, ast.Slice(start, stop, step), ast.Load()))
             case ast.Call(made, [text], []) if self._is(made, float) and (rounded := self._rounded(text)):
                 return at(node, rounded)
+            case ast.Call(made, [ast.Call(fraction, [above, below], [])], []):
+                if self._is(made, float) and self._is(fraction, fractions.Fraction):
+                    return at(node, ast.BinOp(above, ast.Div(), below))
         if not isinstance(method, ast.Attribute) or not method.attr.startswith("__") or node.keywords:
             return node
         if any(isinstance(argument, ast.Starred) for argument in node.args) or self._is_class(method.value):
@@ -98,7 +125,8 @@ class LowerIdioms(Rewrite):
             case ast.Subscript(ast.Tuple([no, yes]) | ast.List([no, yes]), test) if _is_condition(test):
                 if not isinstance(no, ast.Starred) and not isinstance(yes, ast.Starred):
                     return at(node, ast.IfExp(test, yes, no))
-        if _is_condition(node.slice) and self._is_listed(node.value):
+        is_of_players = isinstance(node.value, ast.Attribute) and node.value.attr == "locs"
+        if _is_condition(node.slice) and (is_of_players or self._is_listed(node.value)):
             node.slice = at(node, call(self.context.builtin("int"), node.slice))
         return node
 

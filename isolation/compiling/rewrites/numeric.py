@@ -37,6 +37,9 @@ _ALONG = {"amax": "max_along", "amin": "min_along"}
 _ALONG |= {name: f"{name}_along" for name in ("max", "mean", "min", "prod", "std", "var")}
 """What computes along an axis of an array."""
 _ARRAYS = {"float_array": (float, "float", np.float64, "float64"), "whole_array": (int, "int", np.int64, "int64")}
+_SPREADS = {"statistics.pvariance": (0, False), "statistics.variance": (1, False)}
+_SPREADS |= {"statistics.pstdev": (0, True), "statistics.stdev": (1, True)}
+"""By how much less than the number of values squares are divided, and whether a root is taken."""
 _DISTANCES = ("euclidean", "cityblock", "chebyshev", "sqeuclidean")
 
 
@@ -95,6 +98,11 @@ class LowerNumerics(Rewrite):
             return at(node, self._numpy(path.removeprefix("numpy."), node))
         if path == "statistics.mean" and len(node.args) == 1:
             return at(node, support("mean_of_whole", self.visit(call(self.context.builtin("list"), node.args[0]))))
+        if path in _SPREADS and len(node.args) == 1 and not node.keywords:
+            listed = self.visit(call(self.context.builtin("list"), node.args[0]))
+            fewer, is_root = _SPREADS[path]
+            spread = support("variance_of_whole", listed, ast.Constant(fewer))
+            return at(node, support("root_of_quotient", spread) if is_root else support("quotient", spread))
         if path == "math.dist":
             self.generic_visit(node)
             return at(node, support("distance", *node.args))

@@ -10,10 +10,11 @@ import inspect
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from isolation.compiling.source import stand_ins
-from isolation.compiling.source.compile_error import refuse
+from isolation.compiling.source.compile_error import CompileError, refuse
 from isolation.compiling.source.function_source import definition
 from isolation.compiling.source.rewrite import Rewrite, at, call, function, name, statements, support, target
 from isolation.compiling.source.scopes import Nested
@@ -65,7 +66,9 @@ class LowerUnpacking(Rewrite):
         return [at(node, statement) for statement in written]
 
     def visit_Call(self, node: ast.Call) -> Any:
-        """Write out the arguments after `*` and `**`."""
+        """Write out the arguments after `*` and `**`; make lists of the tuples that grow from call to call."""
+        if self.context.attempt and self._is_users(node.func):
+            node.args = [_grown(argument) for argument in node.args]
         self._spell_keywords(node)
         self._place_keywords(node)
         self._spell_constants(node)
@@ -80,6 +83,11 @@ class LowerUnpacking(Rewrite):
             return self.generic_visit(node)
         taken = self._taken_whole(node, starred[0]) if len(node.args) == 1 else None
         return self.visit(taken if taken is not None else self._spread(node, starred))
+
+    def _is_users(self, function: ast.expr) -> bool:
+        with suppress(CompileError):
+            return self.callee(function) is not None
+        return False
 
     def _transposed(self, node: ast.expr) -> ast.expr | None:
         """The rows of `zip(*rows)`."""
@@ -200,6 +208,14 @@ class LowerUnpacking(Rewrite):
             return at(node, functools.reduce(functools.partial(support, "joined"), parts))
         sign = ast.BitOr() if kind == "set" else ast.Add()
         return at(node, functools.reduce(lambda left, right: ast.BinOp(left, sign, right), parts))
+
+
+def _grown(node: ast.expr) -> ast.expr:
+    """A list for `path + (cell,)`: a function that calls itself with a longer tuple is another for each length."""
+    match node:
+        case ast.BinOp(ast.Name() as before, ast.Add(), ast.Tuple([_]) as another):
+            return at(node, support("grown", before, another))
+    return node
 
 
 def _written_parts(node: ast.expr) -> list[ast.expr]:

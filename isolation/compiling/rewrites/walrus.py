@@ -49,7 +49,7 @@ class _Lower(ast.NodeTransformer):
         if value is None or not _holds_walrus(value):
             return node
         before: list[ast.stmt] = []
-        node.value = _hoist(value, before)  # type: ignore[attr-defined]
+        node.value = self._hoist(value, before)  # type: ignore[attr-defined]
         return [*before, node]
 
     visit_Assign = visit_AugAssign = visit_AnnAssign = visit_Return = visit_Expr = visit_simple  # noqa: N815
@@ -58,7 +58,7 @@ class _Lower(ast.NodeTransformer):
         """Statements to run before, and what is then tested; `and` and `or` stop where they did."""
         before: list[ast.stmt] = []
         if not isinstance(test, ast.BoolOp):
-            return before, _hoist(test, before)
+            return before, self._hoist(test, before)
         first, *others = test.values
         name = next(self.names)
         if len(others) > 1:
@@ -76,29 +76,45 @@ class _Lower(ast.NodeTransformer):
             ast.fix_missing_locations(ast.copy_location(statement, test)) for statement in before
         ], ast.copy_location(flag, test)
 
-
-def _holds_walrus(node: ast.AST) -> bool:
-    return any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(node))
-
-
-def _hoist(expression: ast.expr, before: list[ast.stmt]) -> ast.expr:
-    """The expression without its assignments, which are put at the end of `before` in the order of evaluation."""
-    if isinstance(expression, (ast.BoolOp, ast.IfExp, ast.Lambda, ast.ListComp, ast.SetComp, ast.GeneratorExp)):
-        if _holds_walrus(expression):
+    def _hoist(self, expression: ast.expr, before: list[ast.stmt]) -> ast.expr:
+        """The expression without its assignments, which are put at the end of `before` in the order of evaluation."""
+        if not _holds_walrus(expression):
+            return expression
+        if isinstance(expression, ast.IfExp):
+            return self._hoist_choice(expression, before)
+        if isinstance(expression, (ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.GeneratorExp)):
             refuse(
                 "it assigns with := conditionally (for example after and), which compiled code does not support",
                 expression,
             )
+        for field, value in ast.iter_fields(expression):
+            if isinstance(value, ast.expr):
+                setattr(expression, field, self._hoist(value, before))
+            elif isinstance(value, list):
+                value[:] = [self._hoist(item, before) if isinstance(item, ast.expr) else item for item in value]
+        if isinstance(expression, ast.NamedExpr):
+            before.append(_assign(expression.target.id, expression.value, expression))
+            return ast.copy_location(ast.Name(expression.target.id, ast.Load()), expression)
         return expression
-    for field, value in ast.iter_fields(expression):
-        if isinstance(value, ast.expr):
-            setattr(expression, field, _hoist(value, before))
-        elif isinstance(value, list):
-            value[:] = [_hoist(item, before) if isinstance(item, ast.expr) else item for item in value]
-    if isinstance(expression, ast.NamedExpr):
-        before.append(_assign(expression.target.id, expression.value, expression))
-        return ast.copy_location(ast.Name(expression.target.id, ast.Load()), expression)
-    return expression
+
+    def _hoist_choice(self, choice: ast.IfExp, before: list[ast.stmt]) -> ast.expr:
+        """The assignments of a condition are always made, those of the values as they are chosen."""
+        tested, choice.test = self._lower(choice.test)
+        before += tested
+        if not _holds_walrus(choice):
+            return choice
+        name = next(self.names)
+        bodies: list[list[ast.stmt]] = []
+        for value in (choice.body, choice.orelse):
+            body: list[ast.stmt] = []
+            chosen = self._hoist(value, body)
+            bodies.append([*body, _assign(name, chosen, value)])
+        before.append(ast.fix_missing_locations(ast.copy_location(ast.If(choice.test, *bodies), choice)))
+        return ast.copy_location(ast.Name(name, ast.Load()), choice)
+
+
+def _holds_walrus(node: ast.AST) -> bool:
+    return any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(node))
 
 
 def _assign(name: str, value: ast.expr, node: ast.AST) -> ast.stmt:

@@ -28,6 +28,7 @@ from isolation.native.runtime.checked_arithmetic import (
     give_up,
     negative_of,
     plus,
+    times,
 )
 from isolation.native.runtime.math_functions import (
     _abs,
@@ -108,6 +109,14 @@ def as_list(items):
     """Return the items as a list that nobody changes."""
 
 
+def copied(items):
+    """Return copy.copy(items)."""
+
+
+def copied_deeply(items):
+    """Return copy.deepcopy(items)."""
+
+
 def own_list(items):
     """Return the items as a list; those of a tuple, such as a cell, as one that may be changed."""
 
@@ -176,6 +185,20 @@ def _as_list(items):
     if isinstance(items, CellsType | types.BaseTuple):
         return lambda items: items
     return lambda items: list(items)
+
+
+@overload(copied)
+def _copied(items):
+    if isinstance(items, types.List | CellsType):
+        return lambda items: new_list(items)
+    return (lambda items: set(items)) if isinstance(items, types.Set) else (lambda items: items)
+
+
+@overload(copied_deeply)
+def _copied_deeply(items):
+    if isinstance(items, types.List) and isinstance(items.dtype, types.List):
+        return lambda items: [copied(row) for row in items]
+    return lambda items: copied(items)
 
 
 @overload(own_list)
@@ -309,6 +332,17 @@ def _joined(a, b):
     if isinstance(a, types.BaseTuple) and isinstance(b, types.BaseTuple):
         return lambda a, b: a + b
     return lambda a, b: new_list(a) + new_list(b)
+
+
+def grown(items, others):
+    """Return the elements of two tuples as a list."""
+
+
+@overload(grown)
+def _grown(items, others):
+    if isinstance(items, types.BaseTuple) and len(items) == 0:
+        return lambda items, others: new_list(others)
+    return lambda items, others: new_list(items) + new_list(others)
 
 
 @overload_method(CellsType, "copy")
@@ -966,6 +1000,74 @@ def _mean_of_whole(values):
         return total / len(values)
 
     return mean_of_whole
+
+
+def variance_of_whole(values, fewer):
+    """Return numerator and denominator of the variance of whole numbers."""
+
+
+def quotient(both):
+    """Return a quotient of whole numbers."""
+
+
+def root_of_quotient(both):
+    """Return the square root of a quotient of whole numbers, rounded once, as `statistics.stdev` does."""
+
+
+@overload(variance_of_whole)
+def _variance_of_whole(values, fewer):
+    if not isinstance(values.dtype, types.Integer | types.Boolean):
+        raise TypingError(f"{REFUSED}it calls statistics for the spread of fractions: write sums and math.sqrt")
+
+    def variance_of_whole(values, fewer):
+        count = len(values)
+        if count <= fewer:
+            raise ValueError("too few values")
+        total, squares = 0, 0
+        for value in values:
+            total = plus(total, value)
+            squares = plus(squares, squared(value))
+        above = plus(times(count, squares), negative_of(squared(total)))
+        give_up(above > 1 << 52)
+        return above, count * (count - fewer)
+
+    return variance_of_whole
+
+
+@overload(quotient)
+def _quotient(both):
+    return lambda both: both[0] / both[1]
+
+
+@overload(root_of_quotient)
+def _root_of_quotient(both):
+    def root_of_quotient(both):
+        above, below = float(both[0]), float(both[1])
+        root = math.sqrt(above / below)
+        if root == 0.0:
+            return root
+        # above - below * root * root, with every product as the exact sum of two fractions
+        square, square_rest = exact_product(root, root)
+        product, product_rest = exact_product(below, square)
+        return root + (above - product - product_rest - below * square_rest) / (2.0 * below * root)
+
+    return root_of_quotient
+
+
+def exact_product(a, b):
+    """Return the product of two fractions, and by how much it is rounded (Dekker)."""
+
+
+@overload(exact_product)
+def _exact_product(a, b):
+    def exact_product(a, b):
+        a_high, b_high = 134217729.0 * a, 134217729.0 * b
+        a_high, b_high = a_high - (a_high - a), b_high - (b_high - b)
+        a_low, b_low = a - a_high, b - b_high
+        product = a * b
+        return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+
+    return exact_product
 
 
 def max_along(values, axis):

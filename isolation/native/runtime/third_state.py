@@ -367,6 +367,13 @@ def _getitem(steps, index):
     return getitem
 
 
+@overload(operator.getitem)
+def _getslice(steps, index):
+    if not isinstance(steps, StepsType) or not isinstance(index, types.SliceType):
+        return None
+    return lambda steps, index: [step for step in steps][index]  # noqa: C416 -- compiled code has no list(steps)
+
+
 def _directions(steps):
     """Which of the eight knight's moves a set holds, in bits, in the edition's order."""
     directions = 0

@@ -246,12 +246,36 @@ def _quotient(a, b):
 
 @overload(operator.floordiv)
 def _whole_quotient(a, b):
-    return (lambda a, b: narrowed(a) // narrowed(b)) if _are_wide(a, b) else None
+    if not _are_wide(a, b):
+        return None
+    if b == WIDE:
+        return lambda a, b: wide(narrowed(a) // narrowed(b))
+
+    def whole_quotient(a, b):
+        if b > 0 and b & (b - 1) == 0:  # a power of two: a may have all its bits
+            places = 0
+            while b > 1:
+                b >>= 1
+                places += 1
+            return a >> places
+        return wide(narrowed(a) // b)
+
+    return whole_quotient
 
 
 @overload(operator.mod)
 def _remainder(a, b):
-    return (lambda a, b: narrowed(a) % narrowed(b)) if _are_wide(a, b) else None
+    if not _are_wide(a, b):
+        return None
+    if b == WIDE:
+        return lambda a, b: narrowed(a) % narrowed(b)
+
+    def remainder(a, b):
+        if b > 0 and b & (b - 1) == 0:
+            return narrowed(a & (b - 1))
+        return narrowed(a) % b
+
+    return remainder
 
 
 # --- where they come from -----------------------------------------------------------------------------------------
