@@ -226,9 +226,9 @@ def marks_none(game: Any, player: Any) -> Any:
     return float(sum(1 for row in grid for mark in row if mark is not None))
 
 
-def puts_a_set_into_a_list(game: Any, player: Any) -> Any:
+def puts_a_number_among_lists(game: Any, player: Any) -> Any:
     layers = [[game.move_count]]
-    layers.append({1, 2})
+    layers.append(game.move_count)
     return float(len(layers))
 
 
@@ -310,11 +310,7 @@ def two_types(game: Any, player: Any) -> Any:
         (calls_a_number, 1, "it calls a whole number as if it were a function"),
         (asks_too_much, 1, "it calls get_legal_moves of a game with (whole number, whole number)"),
         (marks_none, 2, "it puts a whole number among None: write a number such as -1 for what is empty"),
-        (
-            puts_a_set_into_a_list,
-            2,
-            "it puts a set of whole numbers into a list of list of whole numbers: write a",
-        ),
+        (puts_a_number_among_lists, 2, "it puts a whole number into a list of list of whole numbers: write a"),
         (faculty, 1, "it uses math.factorial, which compiled code does not support"),
         (only_empty, 1, "the type of this value is unknown: is it a list, set or dictionary that stays empty?"),
     ],

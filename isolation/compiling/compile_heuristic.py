@@ -235,8 +235,8 @@ def _why_not_compiled(compiled: CompiledHeuristic, rewritten: Rewritten, size: t
         compiled._evaluation(*size)
     except CompilerFault as fault:
         return Problem(str(fault), is_kept=False, is_fault=True)
-    except RecursionError:  # how deep is too deep depends on who calls
-        return Problem("it is nested too deeply to be compiled", is_kept=False)
+    except RecursionError:  # how deep is too deep depends on who calls, and on how it is written
+        return Problem("it is nested too deeply to be compiled", is_kept=False, is_fault=True)
     except CompileError as error:
         return Problem(error.reason)
     except Exception as error:

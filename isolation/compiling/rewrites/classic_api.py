@@ -121,7 +121,8 @@ class LowerClassicApi(Rewrite):
         if callee is not None and len(node.args) == 1 and (callee.value is copy.copy or callee.value is copy.deepcopy):
             if self.kind(node.args[0]) == "game":
                 return at(node, call(ast.Attribute(self.visit(node.args[0]), "copy", ast.Load())))
-            return at(node, call(self.context.builtin("list"), self.visit(node.args[0])))
+            copied = "copied_deeply" if callee.value is copy.deepcopy else "copied"
+            return at(node, support(copied, self.visit(node.args[0])))
         return self.generic_visit(node)
 
     def _game_of(self, node: ast.expr, names: tuple[str, ...]) -> ast.expr | None:

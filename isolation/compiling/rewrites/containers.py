@@ -80,14 +80,19 @@ class LowerContainers(Rewrite):
             if longest is None or not node.args:
                 return at(node, made)
             return at(node, ast.Subscript(made, ast.Slice(ast.UnaryOp(ast.USub(), longest)), ast.Load()))
-        if callee is not None and callee.value in (copy.copy, copy.deepcopy) and len(node.args) == 1:
-            if self.kind(node.args[0]) is not None:  # a game never changes here
-                return node.args[0]
-            return at(node, support("copied_deeply" if callee.value is copy.deepcopy else "copied", node.args[0]))
         if isinstance(node.func, ast.Attribute) and node.func.attr == "popleft":
             return at(node, ast.Call(ast.Attribute(node.func.value, "pop", ast.Load()), [ast.Constant(0)], []))
         if isinstance(node.func, ast.Attribute) and node.func.attr == "appendleft":
             node.func.attr, node.args = "insert", [ast.Constant(0), *node.args]
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        """Look for a cell, not a list, in `tuple(place) in cells`."""
+        self.generic_visit(node)
+        match node:
+            case ast.Compare(ast.Call(made, [ast.Name() as items]), [ast.In() | ast.NotIn()]):
+                if self.builtin(made) == "tuple":
+                    node.left = at(node, support("pair_of", items))
         return node
 
     def _of_length(self, value: Any, node: ast.Call) -> Any:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections import defaultdict
 from typing import Any
 
@@ -18,6 +19,7 @@ class LowerOptional(Rewrite):
 
     def apply(self, node: ast.FunctionDef) -> None:
         """Rewrite the body of a definition in place."""
+        _SplitChoices().visit(node)
         given: dict[str, list[ast.expr]] = defaultdict(list)
         for inner in ast.walk(node):
             for place, value in pairs(inner) if isinstance(inner, ast.Assign) else []:
@@ -163,6 +165,17 @@ class LowerOptional(Rewrite):
         if not isinstance(node.ctx, ast.Load) or node.id not in self.flags or getattr(node, "is_asked", False):
             return node
         return at(node, support("present", name(self.flags[node.id]), _asked(node)))
+
+
+class _SplitChoices(ast.NodeTransformer):
+    """`best = cells[0] if cells else None` as an `if` with two assignments."""
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        match node:
+            case ast.Assign([ast.Name()], ast.IfExp(test, yes, no)) if _is_none(yes) or _is_none(no):
+                chosen: list[list[ast.stmt]] = [[ast.Assign(copy.deepcopy(node.targets), part)] for part in (yes, no)]
+                return at(node, ast.If(test, *chosen))
+        return node
 
 
 def _asked(node: ast.Name) -> ast.Name:

@@ -334,6 +334,22 @@ def _joined(a, b):
     return lambda a, b: new_list(a) + new_list(b)
 
 
+def pair_of(items):
+    """Return a list of two numbers as a tuple, all else as it is; compiled code gives up on another length."""
+
+
+@overload(pair_of)
+def _pair_of(items):
+    if not isinstance(items, types.List):
+        return lambda items: items
+
+    def pair_of(items):
+        give_up(len(items) != 2)
+        return items[0], items[1]
+
+    return pair_of
+
+
 def grown(items, others):
     """Return the elements of two tuples as a list."""
 

@@ -1,7 +1,11 @@
 # ruff: noqa -- written as people write heuristics
 """Idioms that have a plainer form: methods behind operators, endless counts, NumPy's indices."""
 
+import copy
 import itertools
+import statistics
+from collections import deque
+from fractions import Fraction
 
 import numpy as np
 
@@ -152,3 +156,72 @@ def worth(mobility=3, centre=False, edge=0):
 def further_names(game, player):
     own = side(game, player, mobility=2, centre=True)
     return own - side(game, game.get_opponent(player), 2, edge=game.move_count)
+
+
+def asks_for_the_next(game, player):
+    cells = iter(game.get_legal_moves(player))
+    first = next(cells, None)
+    if first is None:
+        return -1.0
+    value = first[0]
+    for row, column in cells:
+        if row > column:
+            break
+        value += column
+    rest = list(cells)
+    squares = (row * row for row, _ in game.get_legal_moves(player))
+    return value + 10 * len(rest) + next(squares) * 0.5 + sum(squares)
+
+
+def keeps_the_last(game, player):
+    last, first = deque(maxlen=3), deque([(0, 0)], maxlen=2)
+    for move in game.get_legal_moves(player):
+        last.append(move[0] + move[1])
+        first.appendleft(move)
+    return (
+        sum(last) / (len(last) or 1) + first[0][0] - first[-1][1] + len(deque(game.get_legal_moves(player), maxlen=4))
+    )
+
+
+def yields_in_a_while(game, player):
+    def layers(start):
+        seen, edge = {start}, {start}
+        while edge:
+            edge = {cell for cell in game.get_blank_spaces() if cell in game.reach(edge)} - seen
+            seen |= edge
+            yield len(edge)
+
+    return sum(count * 0.5**depth for depth, count in enumerate(layers(game.get_player_location(player))))
+
+
+def spreads(game, player):
+    exits = [len(game.reach([move])) for move in game.get_legal_moves(player)]
+    if len(exits) < 2:
+        return float(len(exits))
+    value = statistics.pstdev(exits) + statistics.stdev(exits) * 7
+    return value + statistics.variance(exits) + statistics.pvariance(exits) / 3
+
+
+def assigns_in_a_choice(game, player):
+    own = len(game.get_legal_moves(player))
+    value = own - (other if (other := len(game.get_legal_moves(game.get_opponent(player)))) < 4 else 4)
+    return value + ((half := own / 2) + half if own > 3 else (half := 1) - half)
+
+
+def copies_and_mirrors(game, player):
+    cells = [list(cell) for cell in game.get_legal_moves(player)]
+    mirrored = copy.deepcopy(cells)
+    for cell in mirrored:
+        cell[0] = game.height - 1 - cell[0]
+    open_cells = [cell for cell in mirrored if tuple(cell) in game.get_blank_spaces()]
+    return len(open_cells) * 7 + sum(cell[0] for cell in cells)
+
+
+def walks_with_a_path(game, player):
+    def longest(cell, path, left):
+        steps = [step for step in game.reach([cell]) if step not in path]
+        if left == 0 or not steps:
+            return 0
+        return 1 + max(longest(step, path + (step,), left - 1) for step in steps[:2])
+
+    return longest(game.get_player_location(player), (), 3) + float(Fraction(len(game.get_legal_moves(player)) + 1, 3))

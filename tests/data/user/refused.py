@@ -190,8 +190,9 @@ def remembers_in_a_closure(function):
 remembered_moves = remembers_in_a_closure(chance)
 
 
-def rounds_by_text(game, player):
-    return float("%.2f" % (game.move_count / 7))  # refused: it formats text with %, which compiled code only does with
+def compares_texts_of_fractions(game, player):
+    share = "%.2f" % (game.move_count / 7)  # refused: it formats text with %, which compiled code only does with
+    return 1.0 if share < "3" else 0.0
 
 
 @dataclass
@@ -229,7 +230,7 @@ def asks_an_object_that_changes(game, player):
 
 def first_of_many(game, player):
     def counts_for_ever(start):
-        while True:  # refused: it yields in a function with while, which may never end: build a list
+        while True:  # refused: it yields in a loop that never ends: build a list
             yield start
             start += 1
 
@@ -245,14 +246,10 @@ def looks_into_a_memo(game, player):
 
 
 def asks_a_library(game, player):
-    return statistics.stdev([1.0, float(game.move_count)])  # refused: it calls statistics.stdev, which compiled code
+    return statistics.geometric_mean([1.0, 2.0])  # refused: it calls statistics.geometric_mean, which compiled code
 
 
-def groups(game, player):
-    rows = itertools.groupby(game.get_legal_moves(player))  # refused: does not support: fill a dictionary in a loop
-    return float(len(list(rows)))
-
-
-def keeps_the_last(game, player):
-    last = deque(game.get_legal_moves(player), maxlen=4)  # refused: it makes a deque with maxlen
-    return float(len(last))
+def takes_pairs_from_an_iterator(game, player):
+    cells = iter(game.get_legal_moves(player))
+    first = next(cells)
+    return first[0] + len(list(zip(cells, cells)))  # refused: it runs over the iterator cells in two places at once
