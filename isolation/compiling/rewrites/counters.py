@@ -104,6 +104,8 @@ class LowerCounters(Rewrite):
             return at(node, call(self.context.value(counted), *node.args) if node.args else ast.Dict([], []))
         if kind is collections.defaultdict:
             return at(node, ast.Dict([], []))
+        if kind in (collections.OrderedDict, dict) and not node.keywords and isinstance(_only(node.args), ast.Name):
+            return at(node, support("as_dict", *node.args))
         if kind in (collections.OrderedDict, dict) and (node.args or node.keywords or kind is not dict):
             return at(node, _written_as_display(node))
         match node:
@@ -171,6 +173,10 @@ class LowerCounters(Rewrite):
         """Return the value for missing keys at a place where a dictionary is read."""
         fact = self._fact(node.value) if isinstance(node, ast.Subscript) else None
         return copy.deepcopy(fact.value) if fact is not None else None
+
+
+def _only(parts: list[ast.expr]) -> ast.expr | None:
+    return parts[0] if len(parts) == 1 else None
 
 
 def _written_as_display(node: ast.Call) -> ast.expr:

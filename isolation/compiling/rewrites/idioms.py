@@ -9,7 +9,8 @@ import itertools
 import re
 from typing import Any
 
-from isolation.compiling.source.rewrite import Rewrite, at, call, name, target
+from isolation.compiling.source.record_classes import is_name
+from isolation.compiling.source.rewrite import Rewrite, at, call, function, name, target
 
 _BUILTINS = {f"__{name}__": name for name in ("len", "abs", "bool", "int", "float", "str", "round", "reversed")}
 _SIGNS: dict[str, type[ast.unaryop]] = {"__neg__": ast.USub, "__pos__": ast.UAdd, "__invert__": ast.Invert}
@@ -46,8 +47,8 @@ class LowerIdioms(Rewrite):
         made_numbers = [
             inner.args[0].id
             for inner in ast.walk(node)
-            if isinstance(inner, ast.Call) and len(inner.args) == 1 and self.builtin(inner.func) == "float"
-            if isinstance(inner.args[0], ast.Name)
+            if isinstance(inner, ast.Call) and len(inner.args) == 1 and is_name(inner.func, "float")
+            if isinstance(inner.args[0], ast.Name) and self.builtin(inner.func)
         ]
         self.only_numbers = {
             called
@@ -124,11 +125,18 @@ class LowerIdioms(Rewrite):
         match node:
             case ast.Subscript(ast.Tuple([no, yes]) | ast.List([no, yes]), test) if _is_condition(test):
                 if not isinstance(no, ast.Starred) and not isinstance(yes, ast.Starred):
-                    return at(node, ast.IfExp(test, yes, no))
+                    return at(node, self._choice(test, yes, no))
         is_of_players = isinstance(node.value, ast.Attribute) and node.value.attr == "locs"
         if _is_condition(node.slice) and (is_of_players or self._is_listed(node.value)):
             node.slice = at(node, call(self.context.builtin("int"), node.slice))
         return node
+
+    def _choice(self, test: ast.expr, yes: ast.expr, no: ast.expr) -> ast.expr:
+        """One of two values, both of which are computed: either may raise an exception."""
+        names = [self.context.fresh(what) for what in ("test", "yes", "no")]
+        chosen = ast.IfExp(*map(name, names))
+        written = at(test, function("choice", names, [ast.Return(chosen)]))
+        return call(name(self.context.define("choice", written)), test, yes, no)
 
     def _is_listed(self, node: ast.expr) -> bool:
         """Whether an expression is a list or tuple that never changes, or is in one, and no array."""

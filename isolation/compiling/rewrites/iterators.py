@@ -8,6 +8,7 @@ from typing import Any
 
 from isolation.compiling.rewrites.element_types import pairs, with_values
 from isolation.compiling.source.compile_error import refuse
+from isolation.compiling.source.record_classes import is_name
 from isolation.compiling.source.rewrite import Rewrite, at, call, name
 
 
@@ -20,8 +21,8 @@ class LowerIterators(Rewrite):
         self.iterators = {
             inner.args[0].id
             for inner in ast.walk(node)
-            if isinstance(inner, ast.Call) and inner.args and self.builtin(inner.func) == "next"
-            if isinstance(inner.args[0], ast.Name) and inner.args[0].id in given
+            if isinstance(inner, ast.Call) and inner.args and is_name(inner.func, "next")
+            if isinstance(inner.args[0], ast.Name) and inner.args[0].id in given and self.builtin(inner.func)
         }
         super().apply(node)
 

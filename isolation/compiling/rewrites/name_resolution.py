@@ -17,7 +17,7 @@ from isolation.compiling.rewrites import constants
 from isolation.compiling.source.compile_error import CHANCE_AND_TIME, refuse, refuse_unrepeatable
 from isolation.compiling.source.function_source import CHANGING_METHODS, Definition, definition, taken
 from isolation.compiling.source.keyword_dictionaries import spelled
-from isolation.compiling.source.record_classes import never_changes
+from isolation.compiling.source.record_classes import is_users, never_changes
 from isolation.compiling.source.rewrite import (
     FunctionContext,
     Rewrite,
@@ -239,6 +239,8 @@ class ResolveNames(Rewrite):
             if isinstance(value, type) and value not in (np.float64, np.int64, np.bool_):
                 refuse(f"it computes with {what}: compiled code has float64 and int64", node)
             node.func = _dotted(f"{SUPPORT}.np.{_numpy_path(value, called)}")
+        elif isinstance(value, type) and is_users(value):
+            refuse(f"it makes a {called}, an object that changes: keep its attributes in variables", node)
         else:
             refuse(f"it calls {what}, {_unsupported(called)}", node)
         node.args = [self.visit(argument) for argument in node.args]

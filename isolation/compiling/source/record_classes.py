@@ -24,7 +24,7 @@ def fields_of(kind: Any) -> list[str]:
 
 @functools.lru_cache(maxsize=256)
 def _fields_of(kind: type) -> list[str]:
-    if not _is_users(kind):
+    if not is_users(kind):
         return []
     if issubclass(kind, tuple):
         return list(getattr(kind, "_fields", ()))
@@ -49,12 +49,12 @@ def has_only_methods(kind: object) -> bool:
 @functools.lru_cache(maxsize=256)
 def _keeps_attributes(kind: type) -> bool:
     own, *others = kind.__mro__
-    plain = all(_is_users(base) or base in (object, ABC) for base in others)
-    return _is_users(own) and plain and not any(_changes_itself(base) for base in kind.__mro__ if _is_users(base))
+    plain = all(is_users(base) or base in (object, ABC) for base in others)
+    return is_users(own) and plain and not any(_changes_itself(base) for base in kind.__mro__ if is_users(base))
 
 
-def _is_users(kind: type) -> bool:
-    """Whether a class is the user's, and no player."""
+def is_users(kind: type) -> bool:
+    """Return whether a class is the user's, and no player."""
     room = kind.__module__.partition(".")[0]
     theirs = kind.__module__.startswith("isolation.user_") or room not in _LIBRARIES
     return theirs and not hasattr(kind, "get_action") and not hasattr(kind, "get_move")

@@ -144,7 +144,7 @@ class Rewrite(ast.NodeTransformer):
         except (LookupError, TypeError):
             return None
         holds = isinstance(value, Mapping) or (isinstance(value, list | tuple) and any(map(as_callee, value)))
-        return KnownValue(value) if holds or as_callee(value) else None
+        return KnownValue(value) if holds or as_callee(value) or callee_of_object(value) else None
 
     def callee(self, node: ast.AST) -> Callee | None:
         """Return the user's function that an expression stands for."""

@@ -306,6 +306,8 @@ def _as_many(items, found):
         return lambda items, found: (found[0], found[1])
     if count == 3:
         return lambda items, found: (found[0], found[1], found[2])
+    if isinstance(items, types.Array):  # computed from a cell, as most are
+        return lambda items, found: pair_of(found)
     return lambda items, found: found
 
 
@@ -566,6 +568,17 @@ def _set_of_kept(items):
     if not isinstance(items, types.ListType):
         return lambda items: items
     return lambda items: set(items)
+
+
+def as_dict(items):
+    """Return a dictionary of its own of another's entries, or of pairs."""
+
+
+@overload(as_dict)
+def _as_dict(items):
+    if isinstance(items, types.DictType):
+        return lambda items: items.copy()
+    return lambda items: dict(items)
 
 
 def get_or(table, key, missing):

@@ -237,6 +237,21 @@ def first_of_many(game, player):
     return float(next(counts_for_ever(3)))
 
 
+class Tally:
+    def __init__(self):
+        self.total = 0
+
+    def add(self, value):
+        self.total += value
+
+
+def fills_an_object(game, player):
+    tally = Tally()  # refused: it makes a Tally, an object that changes: keep its attributes in variables
+    for row, _ in game.get_legal_moves(player):
+        tally.add(row)
+    return float(tally.total)
+
+
 memo = {}
 
 
@@ -246,7 +261,7 @@ def looks_into_a_memo(game, player):
 
 
 def asks_a_library(game, player):
-    return statistics.geometric_mean([1.0, 2.0])  # refused: it calls statistics.geometric_mean, which compiled code
+    return statistics.quantiles([1.0, 2.0])[0]  # refused: it calls statistics.quantiles, which compiled code
 
 
 def takes_pairs_from_an_iterator(game, player):
