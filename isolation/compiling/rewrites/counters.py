@@ -42,6 +42,12 @@ class LowerCounters(Rewrite):
                 table
             ):
                 return self._counted_onto(table, "+" if method == "update" else "-", items, node)
+            case ast.Call(ast.Attribute(ast.Name() as table, "update"), [], words) if all(word.arg for word in words):
+                written = [_put(table, ast.Constant(word.arg), word.value) for word in words]
+                return self.rewrite_body([at(node, one) for one in written])
+            case ast.Call(ast.Attribute(ast.Name() as table, "update"), [ast.Dict(keys, values)]) if all(keys):
+                written = [_put(table, key, value) for key, value in zip(keys, values, strict=True) if key]
+                return self.rewrite_body([at(node, one) for one in written])
             case ast.Call(ast.Attribute(ast.Name() as table, "setdefault"), [key, missing]):
                 return self._put_first(ast.Subscript(table, key, ast.Load()), missing, node)[:-1]
             case ast.Call(ast.Attribute(ast.Subscript(ast.Name()) as place), [_]) if absent := self._missing_in(place):
@@ -173,6 +179,10 @@ class LowerCounters(Rewrite):
         """Return the value for missing keys at a place where a dictionary is read."""
         fact = self._fact(node.value) if isinstance(node, ast.Subscript) else None
         return copy.deepcopy(fact.value) if fact is not None else None
+
+
+def _put(table: ast.Name, key: ast.expr, value: ast.expr) -> ast.stmt:
+    return ast.Assign([ast.Subscript(table, key, ast.Store())], value)
 
 
 def _only(parts: list[ast.expr]) -> ast.expr | None:

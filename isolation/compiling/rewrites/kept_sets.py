@@ -59,7 +59,8 @@ class KeepSets(Rewrite):
                     return node
                 case ast.ListComp():
                     value.elt = self._kept(value.elt, place.id)
-                    return super().visit_ListComp(node)
+                    node.value = super().visit_ListComp(value)
+                    return node
         return self.generic_visit(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:

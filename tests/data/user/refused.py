@@ -3,7 +3,7 @@
 
 import itertools
 import random
-import statistics
+import zlib
 import time
 from collections import defaultdict, deque
 from dataclasses import dataclass
@@ -261,7 +261,7 @@ def looks_into_a_memo(game, player):
 
 
 def asks_a_library(game, player):
-    return statistics.quantiles([1.0, 2.0])[0]  # refused: it calls statistics.quantiles, which compiled code
+    return float(zlib.crc32(b"cells"))  # refused: it calls zlib.crc32, which compiled code does not support
 
 
 def takes_pairs_from_an_iterator(game, player):

@@ -399,7 +399,7 @@ class LowerComprehensions(Rewrite):
         known = self.known(node.func)
         if known is None or known.value is not itertools.count:
             return node
-        given = {"start": ast.Constant(0), "step": ast.Constant(1)}
+        given: dict[str | None, ast.expr] = {"start": ast.Constant(0), "step": ast.Constant(1)}
         given |= dict(zip(given, node.args, strict=False)) | {word.arg: word.value for word in node.keywords}
         step = written_out(given["step"])
         if not isinstance(step, int) or step == 0:
