@@ -1,9 +1,10 @@
 """The command line from a checkout: `python cli.py` does what `isolation` does."""
 
-from isolation_cli.main import READING, Commands, main
-from isolation_cli.start import run
+from knights_isolation_packages import run
 
 __all__ = ["READING", "Commands", "main", "run"]
 
 if __name__ == "__main__":
     run()
+else:
+    from isolation_cli.main import READING, Commands, main

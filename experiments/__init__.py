@@ -9,8 +9,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from isolation.lazy_imports import LazyPackage
-from isolation.shadows import refuse_shadows
+from knights_isolation_packages import LazyPackage, refuse_hidden
 
 if TYPE_CHECKING:
     from experiments.exact.accuracy import accuracies, run_decisions
@@ -90,5 +89,5 @@ _HOMES = {
     "verdict_frame": "experiments.verdicts.frames",
 }
 
-refuse_shadows("heuristics")
+refuse_hidden("isolation", "heuristics")
 sys.modules[__name__].__class__ = LazyPackage

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from isolation.lazy_imports import LazyPackage
+from knights_isolation_packages import LazyPackage
 
 if TYPE_CHECKING:
     from isolation.boards.drawing import DARK, Annotations, Theme

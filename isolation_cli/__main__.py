@@ -1,5 +1,5 @@
 """`python -m isolation_cli` does what `isolation` does."""
 
-from isolation_cli.start import run
+from knights_isolation_packages import run
 
 run()

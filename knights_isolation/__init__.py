@@ -14,8 +14,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from isolation.lazy_imports import LazyPackage
-from isolation.shadows import refuse_shadows
+from knights_isolation_packages import LazyPackage, refuse_hidden
 
 if TYPE_CHECKING:
     from experiments.evaluation.evaluation import Evaluation
@@ -166,5 +165,5 @@ _HOMES = {
     "tune": "knights_isolation.learning",
 }
 
-refuse_shadows("reports", "experiments", "heuristics")
+refuse_hidden("isolation", "heuristics", "experiments", "reports")
 sys.modules[__name__].__class__ = LazyPackage

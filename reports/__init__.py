@@ -9,8 +9,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from isolation.lazy_imports import LazyPackage
-from isolation.shadows import refuse_shadows
+from knights_isolation_packages import LazyPackage, refuse_hidden
 
 if TYPE_CHECKING:
     from reports.pages.board_images import to_image
@@ -49,5 +48,5 @@ _HOMES = {
     "write_report": "reports.pages.report_page",
 }
 
-refuse_shadows("experiments", "heuristics")
+refuse_hidden("isolation", "heuristics", "experiments")
 sys.modules[__name__].__class__ = LazyPackage

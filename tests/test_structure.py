@@ -16,10 +16,12 @@ import yaml
 from invented_runs import gauntlet
 from of_room import files_of
 
+from knights_isolation_packages import LIBRARIES, refuse_hidden
+
 ROOT = Path(__file__).parent.parent
 CONTRIBUTORS = ROOT / "docs" / "contributing"
 ROOMS = ("isolation", "heuristics", "experiments", "reports", "knights_isolation", "sample_players")
-COMMANDS = ("cli", "isolation_cli")
+COMMANDS = ("cli", "isolation_cli", "knights_isolation_packages")
 LONGEST_FUNCTION = 60
 
 
@@ -60,7 +62,7 @@ def test_imports_run_downwards():
 
 
 def test_nothing_imports_the_command_line():
-    assert [module.name for module in modules_of(*ROOMS) if module.imported & set(COMMANDS)] == []
+    assert [module.name for module in modules_of(*ROOMS) if module.imported & {"cli", "isolation_cli"}] == []
     assert [module.name for module in modules_of("isolation_cli") if "cli" in module.imported] == []
 
 
@@ -83,6 +85,19 @@ def test_what_is_imported_is_declared():
     own = {*ROOMS, *COMMANDS}
     foreign = set().union(*(module.imported for module in modules_of(*own))) - own - sys.stdlib_module_names
     assert {distributions[item][0].lower() for item in foreign} == declared
+    required = {re.split(r"[^\w.-]", dependency)[0] for dependency in project["dependencies"]}
+    assert {distribution or name for name, distribution in LIBRARIES.items()} == required
+
+
+def test_what_is_installed_aside_hides_nothing(tmp_path, monkeypatch):
+    (tmp_path / "PIL").mkdir()
+    (tmp_path / "PIL" / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "PIL", raising=False)
+    with pytest.raises(ImportError, match="PIL hides the library PIL"):
+        refuse_hidden()
+    (tmp_path / "Pillow-12.0.dist-info").mkdir()
+    refuse_hidden()
 
 
 @pytest.mark.parametrize(
@@ -139,7 +154,7 @@ def test_links_between_documents_lead_somewhere():
 
 def test_pages_about_the_code_name_files_that_there_are():
     folders = (ROOT / folder for folder in (*ROOMS[:-1], "isolation_cli", "tests", "docs", "benchmarks", "examples"))
-    files = {"cli.py", *(path.name for folder in folders for path in folder.rglob("*.py"))}
+    files = {path.name for path in (*ROOT.glob("*.py"), *(file for folder in folders for file in folder.rglob("*.py")))}
     pages = [ROOT / "CONTRIBUTING.md", CONTRIBUTORS / "architecture.md", *(CONTRIBUTORS / "decisions").glob("*.md")]
     named = {path.name: re.findall(r"`(?:[\w-]+/)*(\w+\.py)`", path.read_text(encoding="utf-8")) for path in pages}
     assert {page: set(names) - files for page, names in named.items() if set(names) - files} == {}
