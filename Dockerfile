@@ -1,7 +1,9 @@
-# docker build -t isolation . && docker run --rm -v "$PWD:/work" isolation analyse game_agent.py
+# docker build -t isolation --build-arg VERSION="$(git describe --tags)" .
+# docker run --rm -v "$PWD:/work" isolation analyse game_agent.py
 FROM python:3.11-slim
+ARG VERSION=0.1.dev0
 COPY . /src
-RUN pip install --no-cache-dir /src && rm -rf /src
+RUN SETUPTOOLS_SCM_PRETEND_VERSION="$VERSION" pip install --no-cache-dir /src && rm -rf /src
 RUN useradd --create-home player && install -d -o player /work
 USER player
 WORKDIR /work

@@ -184,11 +184,17 @@ def test_a_room_s_tests_are_those_that_import_it_and_nothing_above_its_package()
 
 
 def test_the_conda_recipe_is_that_of_the_package() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    project, built_with = settings["project"], settings["build-system"]["requires"]
     text = (ROOT / "conda" / "meta.yaml").read_text(encoding="utf-8")
     template = jinja2.Template(text, undefined=jinja2.StrictUndefined)
-    recipe = yaml.safe_load(template.render(load_file_data=lambda path, **_: {"project": project}, PYTHON="python"))
-    assert recipe["package"] == {"name": project["name"], "version": project["version"]}
+    recipe = yaml.safe_load(
+        template.render(
+            load_file_data=lambda path, **_: {"project": project}, environ={"VERSION": "1.2"}, PYTHON="python"
+        )
+    )
+    assert recipe["package"] == {"name": project["name"], "version": "1.2"}
+    assert [requirement.replace(" ", "") for requirement in recipe["requirements"]["host"][2:]] == built_with
     required = [requirement.split(" ") for requirement in recipe["requirements"]["run"]]
     assert required.pop(0) == ["python", project["requires-python"]]
     assert [name.removesuffix("-base") + bounds for name, bounds in required] == project["dependencies"]
