@@ -35,11 +35,9 @@ wheel:
 bench: $(VENV)/installed-dev
 	$(BIN)/pytest benchmarks --numprocesses=0 --benchmark-only --benchmark-columns=min,median,rounds
 
-# The pages that are written from the program itself.
+# The list of modules.
 reference: $(VENV)/installed
 	$(BIN)/python docs/list_modules.py
-	$(BIN)/python docs/list_commands.py
-	$(BIN)/python docs/list_python.py
 
 lowest:
 	.ci/lowest

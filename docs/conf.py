@@ -1,14 +1,76 @@
-"""The site: the README and the documents as they are, by `make docs`."""
+"""The site: README and documents as they are, completed by commands, public names and notebooks: `make docs`.
 
+`SITE_VERSION` is the folder that is built for, such as v0.1.0, and `SITE_VERSIONS` all that there are: see .ci/site.
+"""
+
+import os
+import shutil
 from importlib.metadata import version as installed
+from pathlib import Path
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = ("docs/explanation/example-report.html", "docs/how-to/boards/*.html")
+"""Pages that the toolkit has written: they are opened as they are."""
 
 project = "Knight's Isolation"
 version = release = installed("knights-isolation")
-extensions = ["myst_parser", "sphinx_external_toc", "sphinxcontrib.mermaid"]
-include_patterns = ["*.md", "docs/**", "experiments/suite/data/README.md"]
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_click",
+    "sphinx_external_toc",
+    "sphinxcontrib.mermaid",
+]
+include_patterns = ["*.md", "docs/**", "examples/notebooks/*.ipynb", "experiments/suite/data/README.md"]
 external_toc_path = "docs/contents.yml"
 myst_enable_extensions = ["html_image"]
 myst_heading_anchors = 4
 myst_fence_as_directive = ["mermaid"]
+nb_execution_mode = "off"
+smartquotes = False
+default_role = "code"
+autodoc_typehints = "none"
+napoleon_use_ivar = True
+templates_path = ["templates"]
 html_theme = "furo"
-html_title = project
+html_title = f"{project} {version.partition('+')[0]}"
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "versions.html",
+        "sidebar/scroll-end.html",
+    ]
+}
+html_context = {
+    "site_version": os.environ.get("SITE_VERSION", "main"),
+    "site_versions": os.environ.get("SITE_VERSIONS", "").split(),
+}
+
+
+def open_finished_pages(app: Sphinx, doctree: nodes.document) -> None:
+    """Have links open the finished pages instead of downloading them."""
+    for link in list(doctree.findall(addnodes.download_reference)):
+        if link["reftarget"].endswith(".html"):
+            link.replace_self(nodes.reference("", "", *link.children, refuri=link["reftarget"]))
+
+
+def copy_finished_pages(app: Sphinx, error: Exception | None) -> None:
+    """Put the finished pages where links expect them."""
+    for page in (page for pattern in PAGES for page in ROOT.glob(pattern)):
+        copy = Path(app.outdir, page.relative_to(ROOT))
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(page, copy)
+
+
+def setup(app: Sphinx) -> None:
+    """Add what the site does besides building pages."""
+    app.connect("doctree-read", open_finished_pages, priority=100)
+    app.connect("build-finished", copy_finished_pages)

@@ -1,4 +1,4 @@
-"""Draw the pictures of README.md and docs/images anew: `python docs/draw_pictures.py`, with Chromium installed.
+"""Draw the pictures and boards of the documents anew: `python docs/draw_pictures.py`, with Chromium installed.
 
 The forest is that of the tutorial's game_agent.py, whose gauntlet at equal nodes is played for it: 28,000 games, some
 minutes. docs/explanation/example-report.html is written by examples/findings.py.
@@ -9,6 +9,7 @@ import re
 import shutil
 import sys
 import threading
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
@@ -20,14 +21,15 @@ from experiments.analysis.gauntlets import TrialConditions, play_gauntlet
 from experiments.play.runner import play_tournament
 from experiments.roster import parse_agent
 from experiments.verdicts.contender_verdicts import judge
-from isolation import play
+from isolation import Board, play, solve
 from reports.board.resources import Resources
 from reports.charts.interval_rows import forest
 from reports.lab.server import LabServer, listen
 from reports.pages.board_images import write_gif
 from reports.plots.draw_chart import draw_chart
 from reports.plots.style import save
-from reports.replay.replay import captions_of, replay_of_record
+from reports.replay.replay import captions_of, replay_of_moves, replay_of_record
+from reports.replay.replay_page import replay_page
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
@@ -75,9 +77,26 @@ def draw_game() -> None:
     write_gif(IMAGES / "game.gif", replay.moves, replay.size, captions_of(replay), replay.agents)
 
 
+def draw_boards() -> None:
+    """Write pages of three games: on the default board with its mistakes, on the course's, and one of perfect play."""
+    agents = [parse_agent(f"ID:{name}@nodes=3000") for name in ("territory", "improved")]
+    usual = replay_of_record("Territory against Improved", play(*agents, opening=[24, 14]))
+    winners = [solve(usual.board(ply)).winner for ply in range(len(usual.moves) + 1)]
+    lost = [ply for ply in range(3, len(winners)) if winners[ply - 1] == 2 - ply % 2 != winners[ply]]
+    course = play(*agents, opening=[49, 15], size="9x11")
+    perfect = replay_of_moves([12, 3, *solve(Board.from_moves([12, 3], size="5x5")).line], "5x5")
+    replays = {
+        "7x7": replace(usual, mistakes=tuple(lost)),
+        "9x11": replay_of_record("Territory against Improved on the board of the course's third edition", course),
+        "5x5": replace(perfect, title="Perfect play", agents=("Solver", "Solver"), opening=2),
+    }
+    for size, replay in replays.items():
+        (ROOT / "docs" / "how-to" / "boards" / f"{size}.html").write_text(replay_page(replay), encoding="utf-8")
+
+
 if __name__ == "__main__":
     (WORK / "runs").mkdir(parents=True, exist_ok=True)
     os.chdir(WORK)
-    parts = {"board": draw_board, "game": draw_game, "forest": draw_forest}
+    parts = {"board": draw_board, "boards": draw_boards, "game": draw_game, "forest": draw_forest}
     for name in sys.argv[1:] or parts:
         parts[name]()

@@ -1,7 +1,6 @@
 """Design, run and record tournaments, and draw inferences from the records.
 
-The public names are loaded on first use, so that importing this package stays quick. `docs/reference/python.md` lists
-them.
+The public names are loaded on first use, so that importing this package stays quick.
 """
 
 from __future__ import annotations

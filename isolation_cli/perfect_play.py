@@ -121,7 +121,7 @@ def label_games(
     "--heuristics",
     metavar="NAMES",
     shell_complete=complete_heuristics,
-    help="Test these heuristics instead, as in improved,mine.py:score; '*': all.",
+    help="Test these heuristics instead, as in improved,mine.py:score; all if '*'.",
 )
 @click.option("--depths", default="3", show_default=True, help="With --heuristics: search depths, as in 1,3,5.")
 @click.option("--positions", type=click.IntRange(min=1), default=500, show_default=True,

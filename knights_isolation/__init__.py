@@ -1,12 +1,11 @@
-"""The functions of the toolkit, named like the commands of `isolation`: each returns a result for a notebook.
+"""The functions of the toolkit, named like the commands of `isolation`: each returns a result for a notebook::
 
     import knights_isolation as ki
 
     ki.screen(score)                      # score: a function of (game, player)
     ki.compare(score, pairs=200).to_frame()
 
-The public names are loaded on first use, so that importing this package stays quick. `docs/reference/python.md` lists
-them.
+The public names are loaded on first use, so that importing this package stays quick.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ from knights_isolation.result import Result, drawn
 from reports.text.sections import Section
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from experiments.plan.catalogue import CatalogueEntry
     from experiments.published.published_claims import PublishedAnalysis
     from experiments.record.tries import Try
@@ -43,7 +45,6 @@ def tried(home: str | Path | None = None, *, agent: str = "", command: str = "")
     """
     from experiments.record.run_directory import HOME
     from experiments.record.tries import read_tries
-    from reports.charts.interval_rows import tries_chart
     from reports.studies.tries import tries_section
 
     chosen = {
@@ -51,8 +52,13 @@ def tried(home: str | Path | None = None, *, agent: str = "", command: str = "")
         for number, each in enumerate(read_tries(Path(home or HOME)), start=1)
         if agent in each.agent and command in ("", each.command)
     }
-    figure = partial(drawn, tries_chart(chosen), "Nothing was tried here yet.")
-    return Result(chosen, (tries_section(chosen),), figure)
+    return Result(chosen, (tries_section(chosen),), partial(_figure_of, chosen))
+
+
+def _figure_of(chosen: dict[int, Try]) -> Figure:
+    from reports.charts.interval_rows import tries_chart
+
+    return drawn(tries_chart(chosen), "Nothing was tried here yet.")
 
 
 def heuristics(file: str | Path | None = None) -> Result[list[CatalogueEntry]]:

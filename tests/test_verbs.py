@@ -1,9 +1,9 @@
 """The functions of `knights_isolation`: they answer like the commands of their names."""
 
 import json
+import re
 from importlib import import_module
 from pathlib import Path
-from runpy import run_path
 from typing import Any
 
 import pytest
@@ -16,6 +16,23 @@ from played_games import random_record, write_games
 import knights_isolation as ki
 from cli import main
 from isolation import Board
+
+ELSEWHERE = {
+    "bench": "experiments.bench.measure",
+    "ci": "experiments.analysis.commit_check.check_file",
+    "eval": "knights_isolation.evaluate_positions",
+    "import": "knights_isolation.import_games",
+    "perft": "isolation.perft",
+    "show": "isolation.Board",
+    "test-agent": "isolation.checks.agent_checks.check_player",
+    "test-engine": "isolation.checks.engine_checks.check_engine",
+    "try": "experiments.analysis.analyse_file.try_functions",
+}
+"""Functions of commands that are not called like them in `knights_isolation`."""
+SHELL_ONLY = {
+    "board", "cache", "completion", "engine", "help", "lab", "new", "play", "scheduler", "watch", "worker",
+}  # fmt: skip
+"""Commands without a function: they serve, talk to a terminal, or are about the shell."""
 
 
 def moves(game: Any, player: Any) -> float:
@@ -43,12 +60,18 @@ def printed(*words: str) -> dict[str, Any]:
 
 
 def test_every_command_has_its_function_unless_it_serves_or_talks_to_a_terminal() -> None:
-    pages = run_path(str(Path(__file__).parents[1] / "docs" / "list_python.py"))
-    without = {name for name in pages["command_names"]() if pages["function_of"](name) is None}
-    assert without == pages["SHELL_ONLY"]
-    for name in pages["command_names"]():
-        module, _, function = (pages["function_of"](name) or "isolation.play").rpartition(".")
-        assert callable(getattr(import_module(module), function))
+    page = (Path(__file__).parents[1] / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
+    names = {
+        f"{name} {part}".strip()
+        for name, command in main.commands.items()
+        for part in getattr(command, "commands", [""])
+    }
+    assert {name for name in names - set(ELSEWHERE) if re.sub(r"\W", "_", name) not in ki.__all__} == SHELL_ONLY
+    for name, function in ELSEWHERE.items():
+        module, _, last = function.rpartition(".")
+        assert callable(getattr(import_module(module), last))
+        assert name in page
+        assert re.search(rf"`(\w+\.)*{last}`", page)
 
 
 def test_a_run_is_compared_as_by_the_command(tmp_path: Path) -> None:

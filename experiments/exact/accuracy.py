@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import scipy
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from experiments.exact.labels import PER_PLY, labelled_games
 from experiments.inference.cluster_intervals import Interval, rate_interval
@@ -217,5 +217,5 @@ def _mean_interval(counts: NDArray[Any], cluster: NDArray[np.int64], confidence:
     totals, games = np.append(totals, [0, 0, weight, weight]), np.append(games, [weight] * 4)
     centre = float(totals.sum() / games.sum())
     squares = float(((totals - centre * games) ** 2).sum()) * games.size / (games.size - 1)
-    half = float(stdtrit(games.size - 1, 0.5 + confidence / 2)) * math.sqrt(squares) / float(games.sum())
+    half = float(scipy.special.stdtrit(games.size - 1, 0.5 + confidence / 2)) * math.sqrt(squares) / float(games.sum())
     return Interval(mean, max(0.0, min(mean, centre - half)), max(mean, centre + half), confidence)

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit
+import scipy
 
 from experiments.inference.argument_checks import Floats, check_between, check_integer
 from experiments.inference.cluster_intervals import student_tail
@@ -251,7 +251,7 @@ def _joined(stack: Floats) -> Floats:
 def _newton_step(stack: Floats, games: Floats, logits: Floats) -> Floats:
     """Return the Newton step at `logits`, from the likelihood's gradient and Hessian; shape of `logits`."""
     agents = logits.shape[-1]
-    chances = expit(logits[:, :, None] - logits[:, None, :])
+    chances = scipy.special.expit(logits[:, :, None] - logits[:, None, :])
     gradient = (stack - games * chances).sum(axis=2)
     weights = games * chances * (1 - chances)
     information = -weights

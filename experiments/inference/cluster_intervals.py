@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr, ndtri, stdtrit
+import scipy
 
 from experiments.inference.argument_checks import Floats, Ints, check_between
 from experiments.inference.pair_intervals import added_pairs
@@ -112,7 +112,7 @@ def difference_interval(
     if not unseen:
         exact = round(estimate, _DIGITS)
         return Interval(exact, exact, exact, confidence)
-    half = step + math.sqrt(unseen) * error * float(stdtrit(max(clusters - 1, 1), 0.5 + confidence / 2))
+    half = step + math.sqrt(unseen) * error * float(scipy.special.stdtrit(max(clusters - 1, 1), 0.5 + confidence / 2))
     return Interval(estimate, max(estimate - half, -1.0), min(estimate + half, 1.0), confidence)
 
 
@@ -141,7 +141,7 @@ def rate_interval(
     n = values.size + 2 * added
     mean = (values.sum() + added) / n
     squares = ((values - mean) ** 2).sum() + added * (mean**2 + (1 - mean) ** 2)
-    half = float(ndtri(0.5 + confidence / 2)) * math.sqrt(squares) / n
+    half = float(scipy.special.ndtri(0.5 + confidence / 2)) * math.sqrt(squares) / n
     low, high = max(min(mean - half, rate), 0.0), min(max(mean + half, rate), 1.0)
     return Interval(rate, float(low), float(high), confidence)
 
@@ -175,5 +175,5 @@ def student_tail(openings: int, confidence: float) -> float:
     """
     if openings < 2:
         return 0.0
-    student = math.sqrt(openings / (openings - 1)) * float(stdtrit(openings - 1, 0.5 + confidence / 2))
-    return float(ndtr(-student))
+    student = math.sqrt(openings / (openings - 1)) * float(scipy.special.stdtrit(openings - 1, 0.5 + confidence / 2))
+    return float(scipy.special.ndtr(-student))

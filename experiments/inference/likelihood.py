@@ -10,7 +10,7 @@ Source: M. Van den Bergh, "Comments on Normalized Elo" and "The generalized SPRT
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import xlog1py
+import scipy
 
 from experiments.inference.argument_checks import Floats
 
@@ -117,5 +117,5 @@ def deviance(counts: Floats, mean: float) -> Floats:
     shares = counts / counts.sum(axis=-1, keepdims=True)
     tilt = solve_tilt(shares, deviations)[..., None]
     with np.errstate(invalid="ignore"):
-        terms = xlog1py(counts, tilt * deviations)
+        terms = scipy.special.xlog1py(counts, tilt * deviations)
     return 2 * np.asarray(terms.sum(axis=-1), dtype=np.float64)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import chdtrc, ndtri
+import scipy
 
 from experiments.inference.argument_checks import Floats, check_between, check_integer
 from experiments.inference.cluster_intervals import Interval
@@ -69,7 +69,7 @@ def mantel_haenszel(strata: Sequence[Stratum], confidence: float = 0.95) -> Mant
     counts = np.array([[s.contender_wins, s.contender_losses, s.baseline_wins, s.baseline_losses] for s in used], float)
     estimate, padded = _difference(counts), counts + 1 / len(used)
     centre = _difference(padded)
-    half = float(ndtri(0.5 + confidence / 2)) * math.sqrt(_variance(padded))
+    half = float(scipy.special.ndtri(0.5 + confidence / 2)) * math.sqrt(_variance(padded))
     low, high = max(min(centre - half, estimate), -1.0), min(max(centre + half, estimate), 1.0)
     return MantelHaenszel(tuple(strata), Interval(estimate, low, high, confidence), _exact_p(counts.astype(np.int64)))
 
@@ -99,7 +99,7 @@ def homogeneity(counts: Sequence[Sequence[tuple[int, int]]]) -> Homogeneity:
     if not np.any(spread):
         return Homogeneity(kept, 0.0, degrees, 1.0)
     q = float(shift @ np.linalg.pinv(spread) @ shift)
-    return Homogeneity(kept, q, degrees, float(chdtrc(degrees, q)))
+    return Homogeneity(kept, q, degrees, float(scipy.special.chdtrc(degrees, q)))
 
 
 def _difference(counts: Floats) -> float:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
+import scipy
 
 from experiments.inference.argument_checks import Floats, check_between, check_choice, check_integer
 from experiments.inference.elo import elo_from_score
@@ -136,7 +136,7 @@ def pair_interval(
 
 def added_pairs(confidence: float) -> float:
     """Number of lost pairs, and of won pairs, that Agresti–Coull on pairs adds: two at 95 %."""
-    return 2 * float(ndtri(0.5 + confidence / 2) / ndtri(0.975)) ** 2
+    return 2 * float(scipy.special.ndtri(0.5 + confidence / 2) / scipy.special.ndtri(0.975)) ** 2
 
 
 def agresti_coull_ends(
@@ -150,7 +150,7 @@ def agresti_coull_ends(
     total = n + 2 * added
     score = (won + added + split / 2) / total
     variance = (won + added + split / 4) / total - score**2
-    half = float(ndtri(0.5 + confidence / 2)) * np.sqrt(np.maximum(variance, 0) / total * unseen)
+    half = float(scipy.special.ndtri(0.5 + confidence / 2)) * np.sqrt(np.maximum(variance, 0) / total * unseen)
     if not pool:
         return np.clip(score - half, 0, 1), np.clip(score + half, 0, 1)
     half = half + 1 / (4 * pool)

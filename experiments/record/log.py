@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from experiments.plan.schedule import Ids, Schedule
@@ -160,7 +159,7 @@ def codes_in(words: Sequence[str], column: pa.ChunkedArray) -> NDArray[np.int64]
     parts = []
     for chunk in column.chunks:
         of_dictionary = np.array([*(codes.get(word, -1) for word in chunk.dictionary.to_pylist()), -1], np.int64)
-        indices = pc.fill_null(chunk.indices, -1) if chunk.null_count else chunk.indices
+        indices = chunk.indices.fill_null(-1) if chunk.null_count else chunk.indices
         parts.append(of_dictionary[to_numpy(indices)])
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
@@ -335,6 +334,8 @@ def remove_duplicates(folder: Path) -> int:
 
 def _check_copies(files: Sequence[Path], duplicates: NDArray[np.int64]) -> None:
     """Raise an error if duplicates of one of these games differ in anything but the times of its moves."""
+    import pyarrow.compute as pc  # here, since its import takes a tenth of a second, and lists of runs need none
+
     columns = [name for name in SCHEMA.names if name not in ("time_us", "started_at")]
     known: dict[int, tuple[str, Path]] = {}
     for path in files:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from experiments.plan.schedule import Schedule, game_seeds
@@ -126,6 +125,8 @@ def _check_results(part: Path, table: pa.Table, ids: NDArray[np.int64]) -> None:
 
 def _differ(column: pa.ChunkedArray, expected: Any) -> Flags:
     """Return where a column differs from the expected values."""
+    import pyarrow.compute as pc
+
     if pa.types.is_list(column.type):
         lists = pa.chunked_array([expected], column.type)
         if column.equals(lists):
@@ -134,7 +135,7 @@ def _differ(column: pa.ChunkedArray, expected: Any) -> Flags:
             [value != other for value, other in zip(column.to_pylist(), lists.to_pylist(), strict=True)], bool
         )
     if pa.types.is_dictionary(column.type):
-        column, expected = pc.cast(column, pa.string()), pc.cast(expected, pa.string())
+        column, expected = column.cast(pa.string()), pc.cast(expected, pa.string())
     is_equal: Flags = pc.fill_null(pc.equal(column, expected), False).to_numpy()
     return ~is_equal
 

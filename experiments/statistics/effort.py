@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from experiments.inference.argument_checks import Ints
 from experiments.record.arrow_numpy import to_numpy
@@ -96,6 +95,8 @@ def _summed(findings: RunResults, columns: Sequence[str]) -> dict[str, tuple[int
 
 def _sums(names: list[str], called: dict[str, str], columns: Sequence[str], table: pa.Table) -> npt.NDArray[np.float64]:
     """Return sums over these games as an array [moves and each column, agent]."""
+    import pyarrow.compute as pc
+
     players = [agent_codes(table[column], names, called) for column in ("agent_1", "agent_2")]
     opening, plies = to_numpy(pc.list_value_length(table["opening"])), to_numpy(table["plies"]).astype(np.int64)
     # plies 0, 2, … are the first player's, so (n + 1) // 2 of the first n plies

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from experiments.inference.game_pairs import PairTable, opponents_of, pair_games
 from experiments.inference.standings import Standing, standings
@@ -84,6 +83,8 @@ class RunResults:
 
         A control's games against the baseline, if that is also an opponent, are left out of comparisons.
         """
+        import pyarrow.compute as pc
+
         if not self.pooled_controls:
             return self.pairs
         called = {name: str(self.baseline) if name in self.pooled_controls else name for name in self.agents}
@@ -150,6 +151,8 @@ class RunResults:
 
     def among(self, names: Sequence[str]) -> RunResults:
         """Return the games that these agents have played among themselves."""
+        import pyarrow.compute as pc
+
         of_both = [
             pc.is_in(self.table[side].cast(pa.string()), pa.array(names, pa.string()))
             for side in ("agent_1", "agent_2")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from scipy.special import chdtrc, fdtrc
+import scipy
 
 from experiments.inference.argument_checks import Floats, check_between, check_integer
 from experiments.inference.cluster_intervals import (
@@ -314,8 +314,8 @@ def _heterogeneity(samples: Sequence[Sample], covariance: Floats) -> tuple[float
     shift = contrasts @ effects
     q = float(shift @ np.linalg.solve(spread, shift))
     if len(samples) == 2:
-        return q, degrees, float(chdtrc(degrees, q))
+        return q, degrees, float(scipy.special.chdtrc(degrees, q))
     if clusters <= degrees:
         return q, degrees, math.nan
     scale = (clusters - degrees) / ((clusters - 1) * degrees)
-    return q, degrees, float(fdtrc(degrees, clusters - degrees, q * scale))
+    return q, degrees, float(scipy.special.fdtrc(degrees, clusters - degrees, q * scale))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
+import scipy
 
 from experiments.inference.argument_checks import Floats, check_between, check_shares
 from experiments.inference.cluster_intervals import ErrorContributions, Interval, agree, stretch
@@ -157,13 +157,13 @@ def _widening(
     rng = np.random.default_rng(0)
     errors = np.abs(rng.multivariate_normal(np.zeros(len(claims)), parts.T @ parts, _DRAWS, method="eigh"))
     spread = np.sqrt(rng.chisquare(degrees, _DRAWS) / degrees)
-    alone = float(stdtrit(degrees, 1 - alpha / 2))
+    alone = float(scipy.special.stdtrit(degrees, 1 - alpha / 2))
 
     def beside(chosen: npt.NDArray[np.bool_]) -> float:
         many = int(chosen.sum())
         if many < 2:
             return 1.0
         drawn = float(np.quantile(errors[:, chosen].max(axis=1) / spread, 1 - alpha))
-        return min(max(drawn, alone), float(stdtrit(degrees, 1 - alpha / 2 / many))) / alone
+        return min(max(drawn, alone), float(scipy.special.stdtrit(degrees, 1 - alpha / 2 / many))) / alone
 
     return beside(np.ones(len(claims), bool)), beside(~is_rejected)

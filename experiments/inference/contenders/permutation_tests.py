@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.fft import irfft, next_fast_len
+import scipy
 
 from experiments.inference.argument_checks import Floats, Ints
 
@@ -105,7 +105,7 @@ def _flip_distribution(sizes: Ints, times: Ints) -> tuple[Ints, Floats]:
     the product of (cos πfv · e^{-πifv})^mᵥ. With many openings nearly all of its values are negligible.
     """
     reach = int(sizes @ times)
-    length = next_fast_len(reach + 1, real=True)
+    length = scipy.fft.next_fast_len(reach + 1, real=True)
     frequencies = np.arange(length // 2 + 1) / length
     left, cosines = np.arange(frequencies.size), np.ones(frequencies.size)
     for index in np.argsort(-times, kind="stable"):
@@ -122,5 +122,5 @@ def _flip_distribution(sizes: Ints, times: Ints) -> tuple[Ints, Floats]:
     phase = np.pi * np.remainder(frequencies[left] * reach, 2)
     characteristic = np.zeros(frequencies.size, np.complex128)
     characteristic[left] = cosines * np.exp(-1j * phase)
-    chances = irfft(characteristic, length)[: reach + 1]
+    chances = scipy.fft.irfft(characteristic, length)[: reach + 1]
     return 2 * np.arange(reach + 1) - reach, np.clip(chances, 0, 1)

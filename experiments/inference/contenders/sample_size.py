@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
-from scipy.special import ndtri
+import scipy
 
 from experiments.inference.argument_checks import Floats, check_between, positive
 from experiments.inference.contenders.baseline_comparison import Comparison
@@ -87,7 +87,7 @@ def _plan(effect: float, power: float, alpha: float, variance: float) -> FixedPl
     positive("variance", variance)
     check_between("power", power, 0.5)
     check_between("alpha", alpha)
-    needed = variance * (float(ndtri(1 - alpha / 2)) + float(ndtri(power))) ** 2 / effect**2
+    needed = variance * (float(scipy.special.ndtri(1 - alpha / 2)) + float(scipy.special.ndtri(power))) ** 2 / effect**2
     return FixedPlan(effect, variance, power, alpha, max(round(needed), 1))
 
 
@@ -173,7 +173,7 @@ def detectable_effect(comparison: Comparison | HeadToHead, worth: float = WORTH)
     else:
         variance, played = comparison.variance_per_opening, comparison.openings
         pairs_needed = openings_after_pilot(comparison, worth, POWER, alpha).still_needed
-    wanted = float(ndtri(1 - alpha / 2)) + float(ndtri(POWER))
+    wanted = float(scipy.special.ndtri(1 - alpha / 2)) + float(scipy.special.ndtri(POWER))
     return DetectableEffect(worth, min(wanted * math.sqrt(variance / played), 1.0), pairs_needed)
 
 
@@ -198,7 +198,7 @@ def _leads_needed(comparison: Comparison) -> Floats:
     correlation = np.divide(covariance, np.outer(own, own), out=np.eye(own.size), where=np.outer(own, own) > 0)
     rng = np.random.default_rng(0)
     errors = deviation * rng.multivariate_normal(np.zeros(own.size), correlation, _DRAWS, method="eigh")
-    return np.asarray((float(ndtri(1 - comparison.alpha)) * deviation - errors).max(axis=1))
+    return np.asarray((float(scipy.special.ndtri(1 - comparison.alpha)) * deviation - errors).max(axis=1))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scipy.special import zeta
+import scipy
 
 ALPHA = 0.05
 _DECAY = 1.6
@@ -21,7 +21,7 @@ def lond_levels(p_values: Iterable[float], alpha: float = ALPHA) -> list[float]:
 
     A test whose p-value is at most its level is a discovery, and each discovery raises the levels of later tests.
     """
-    whole = float(zeta(_DECAY))  # shares of α fall as t^-1.6 and sum to one
+    whole = float(scipy.special.zeta(_DECAY))  # shares of α fall as t^-1.6 and sum to one
     levels, discoveries = [alpha / whole], 0
     for number, p_value in enumerate(p_values, start=1):
         discoveries += p_value <= levels[-1]

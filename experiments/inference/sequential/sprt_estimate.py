@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import log_ndtr
+import scipy
 
 from experiments.inference.argument_checks import Floats, check_between
 from experiments.inference.elo import (
@@ -165,7 +165,9 @@ def crossing_chance(drift: float, time: float, lower: float, upper: float) -> fl
     distances = upper + _shifts(time, upper - lower)
     away, root = np.abs(distances), math.sqrt(time)
     ways = [
-        np.exp(drift * upper + sign * abs(drift) * away + log_ndtr((-sign * abs(drift) * time - away) / root))
+        np.exp(
+            drift * upper + sign * abs(drift) * away + scipy.special.log_ndtr((-sign * abs(drift) * time - away) / root)
+        )
         for sign in (-1, 1)
     ]
     return float(np.clip((np.sign(distances) * (ways[0] + ways[1])).sum(), 0, 1))
