@@ -199,6 +199,7 @@ EXAMPLES = {
     ),
     "cache": (
         "isolation cache",
+        "isolation cache warm",
         "isolation cache --clear",
     ),
     "completion": (

@@ -202,6 +202,10 @@ def test_the_cache_says_where_it_is_and_is_cleared(tmp_path, monkeypatch):
     (tmp_path / "old" / "heuristic.py").write_text("x = 1\n")
     monkeypatch.setattr(code_cache, "folder", lambda: tmp_path)
     assert f"{tmp_path}: 1 files" in run("cache").output
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("knights_isolation.tournament", lambda pairs: Path("run").mkdir())
+    monkeypatch.setattr("knights_isolation.screen", lambda agent, sample: Path("tries").write_text(agent))
+    assert f"{tmp_path}: 1 files" in run("cache", "warm").output
     run("cache", "--clear")
     assert not list(tmp_path.iterdir())
 
