@@ -4,10 +4,13 @@
 """
 
 import os
+import re
 import shutil
 from importlib.metadata import version as installed
 from pathlib import Path
+from typing import Any
 
+import click
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
@@ -32,11 +35,12 @@ myst_enable_extensions = ["html_image"]
 myst_heading_anchors = 4
 myst_fence_as_directive = ["mermaid"]
 nb_execution_mode = "off"
-smartquotes = False
 default_role = "code"
 autodoc_typehints = "none"
 napoleon_use_ivar = True
 templates_path = ["templates"]
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_theme = "furo"
 html_title = f"{project} {version.partition('+')[0]}"
 html_sidebars = {
@@ -70,7 +74,23 @@ def copy_finished_pages(app: Sphinx, error: Exception | None) -> None:
         shutil.copy(page, copy)
 
 
+def name_attributes_alone(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Join names that share an explanation, as `low, high`, which would be read as a type and a name."""
+    lines[:] = [
+        re.sub(r"^    [\w*]+(?:, [\w*]+)+(?=: )", lambda names: names[0].replace(", ", "/"), line) for line in lines
+    ]
+
+
+def quote_options(app: Sphinx, context: click.Context, lines: list[str]) -> None:
+    """Show options in the help of others as code."""
+    lines[:] = [
+        re.sub(r"(?<=[ (])--[a-z][\w-]*", r"``\g<0>``", line) if line.startswith("    ") else line for line in lines
+    ]
+
+
 def setup(app: Sphinx) -> None:
     """Add what the site does besides building pages."""
+    app.connect("autodoc-process-docstring", name_attributes_alone, priority=100)
+    app.connect("sphinx-click-process-options", quote_options)
     app.connect("doctree-read", open_finished_pages, priority=100)
     app.connect("build-finished", copy_finished_pages)
