@@ -81,16 +81,17 @@ def name_attributes_alone(app: Sphinx, what: str, name: str, thing: Any, options
     ]
 
 
-def quote_options(app: Sphinx, context: click.Context, lines: list[str]) -> None:
-    """Show options in the help of others as code."""
-    lines[:] = [
-        re.sub(r"(?<=[ (])--[a-z][\w-]*", r"``\g<0>``", line) if line.startswith("    ") else line for line in lines
-    ]
+def mark_up_help(app: Sphinx, context: click.Context, lines: list[str]) -> None:
+    """Show asterisks in a command's help as they are, and options that it names as code."""
+    for index, line in enumerate(lines):
+        text = line.replace("*", r"\*")
+        lines[index] = text if "::" in text else re.sub(r"(?<=[ (])--[a-z][\w-]*", r"``\g<0>``", text)
 
 
 def setup(app: Sphinx) -> None:
     """Add what the site does besides building pages."""
     app.connect("autodoc-process-docstring", name_attributes_alone, priority=100)
-    app.connect("sphinx-click-process-options", quote_options)
+    for part in ("description", "options", "epilog"):
+        app.connect(f"sphinx-click-process-{part}", mark_up_help)
     app.connect("doctree-read", open_finished_pages, priority=100)
     app.connect("build-finished", copy_finished_pages)
