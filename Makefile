@@ -27,6 +27,7 @@ lint: $(VENV)/installed-dev
 docs: $(VENV)/installed
 	$(BIN)/pip install --quiet --config-settings editable_mode=compat --editable '.[docs]'
 	$(BIN)/sphinx-build --quiet --fail-on-warning --conf-dir docs . build/site
+	$(BIN)/python docs/check_links.py
 
 # Wheel and source archive in build/dist; the wheel plays in an environment of its own.
 wheel:

@@ -82,10 +82,12 @@ def name_attributes_alone(app: Sphinx, what: str, name: str, thing: Any, options
 
 
 def mark_up_help(app: Sphinx, context: click.Context, lines: list[str]) -> None:
-    """Show asterisks in a command's help as they are, and options that it names as code."""
+    """Show a command's help as it is, without emphasis and links, and options that it names as code."""
     for index, line in enumerate(lines):
-        text = line.replace("*", r"\*")
-        lines[index] = text if "::" in text else re.sub(r"(?<=[ (])--[a-z][\w-]*", r"``\g<0>``", text)
+        if ".. " in line or "``" in line:
+            continue
+        text = re.sub(r"\*|(?<=\w)[:@](?=[\w/])", r"\\\g<0>", line)
+        lines[index] = re.sub(r"(?<=[ (])--[a-z][\w-]*", r"``\g<0>``", text)
 
 
 def setup(app: Sphinx) -> None:

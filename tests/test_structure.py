@@ -8,6 +8,7 @@ import sys
 import tomllib
 from functools import cache
 from pathlib import Path
+from runpy import run_path
 from typing import NamedTuple
 
 import jinja2
@@ -152,6 +153,15 @@ def test_links_between_documents_lead_somewhere():
         if not target.startswith("http") and (target or anchor) and not leads_somewhere(page, target, anchor)
     ]
     assert broken == []
+
+
+def test_links_of_the_site_that_lead_nowhere_are_found(tmp_path):
+    broken_links = run_path(str(ROOT / "docs" / "check_links.py"))["broken_links"]
+    (tmp_path / "a.html").write_text(
+        '<a id="top" href="#top"><a href="b.html#top"><a href="https://a.b/"><img src="c.png">'
+    )
+    (tmp_path / "b.html").write_text('<a class="x" href="a.html#top">')
+    assert broken_links(tmp_path) == ["a.html: b.html#top", "a.html: c.png"]
 
 
 def test_pages_about_the_code_name_files_that_there_are():
