@@ -83,7 +83,8 @@ def research_heuristic(
 ) -> None:  # fmt: skip
     """Take a heuristic through cost, fit, screening, tuning and a sequential test, all at equal cost.
 
-    It stops at the first no. Run again, it continues or repeats the answer. Exit code 1 if the heuristic fails.
+    It stops at the first no, and writes one page. Run again, it continues or repeats the answer. Exit code 1 if the
+    heuristic fails.
     """
     continue_in_child(reference)
     from knights_isolation import research
@@ -91,6 +92,7 @@ def research_heuristic(
     with interruptible("what was played is in runs/"), capture_user_output(reference):
         result = research(reference, against=against, games=games, pairs=pairs, seed=seed, jobs=jobs)
     print_sections(result.sections, output)
+    click.echo(f"Wrote {result.value.page}", err=True)
     if isnan(result.value.cost):
         sys.exit(1)
 

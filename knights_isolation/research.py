@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.roster import AgentLike, reference_of
@@ -16,6 +17,7 @@ from reports.text.sections import Section
 
 if TYPE_CHECKING:
     from experiments.roster import Spec
+    from reports.charts.chart import Plot, RowChart
 
 NODES = 1000
 """Node limit of the agent that the heuristic is compared with."""
@@ -24,11 +26,20 @@ SPRT = (0.0, 20.0)
 
 @dataclass(frozen=True)
 class Step:
-    """A step that was taken: its name, whether it said yes, and what was found."""
+    """A step that was taken.
+
+    Attributes:
+        name: one of `STEPS`.
+        passed: whether it said yes.
+        finding: what was found, in a sentence.
+        sections, chart: the tables of its command, and what they show.
+    """
 
     name: str
     passed: bool
     finding: str
+    sections: tuple[Section, ...] = field(default=(), repr=False)
+    chart: RowChart | Plot | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -39,11 +50,13 @@ class Research:
         steps: those that were taken; the last one said no, unless all said yes.
         spec: the agent with the values and the limit that it ended with.
         cost: of a node, over the opponent's; NaN if it was not measured.
+        page: the file that shows all of it; the lab lists it.
     """
 
     steps: tuple[Step, ...]
     spec: str
     cost: float
+    page: Path
 
     @property
     def is_better(self) -> bool:
@@ -66,6 +79,7 @@ def research(
     """Measure a heuristic's cost, fit it, screen it, tune it, and test it in games, all at equal cost.
 
     It stops at the first no. The cost is kept, and so is what was played: the same call resumes or repeats the answer.
+    In the end it writes one page, in a folder below `runs/`.
 
     Args:
         heuristic: a function of (game, player), or FILE.py:FUNCTION.
@@ -82,8 +96,10 @@ def research(
         steps.append(step)
         if not step.passed:
             break
-    done = Research(tuple(steps), str(work.spec or ""), work.cost)
-    return Result(done, (_section(done, work.against),))
+    done = Research(tuple(steps), str(work.spec or ""), work.cost, work.page())
+    section = _section(done, work.against)
+    _write_page(done, section, work.reference)
+    return Result(done, (section,))
 
 
 @dataclass
@@ -97,6 +113,15 @@ class _Work:
     spec: Spec | None = None
     cost: float = float("nan")
     values: dict[str, float] = field(default_factory=dict)
+
+    def page(self) -> Path:
+        """Return the file of the page: the same for the same question."""
+        from experiments.record.run_directory import HOME, digest_of
+        from reports.analysis.kept_pages import PAGE
+
+        file = Path(self.reference.partition(".py")[0]).name
+        digest = digest_of([self.reference, self.against, self.games, self.pairs, self.seed])
+        return HOME / f"research-{file}-{digest}" / PAGE
 
     def run(self) -> Iterator[Step]:
         """Take one step after the other."""
@@ -124,40 +149,50 @@ class _Work:
         if not self._has_parameters():
             return Step("fit", True, "it has no parameters")
         assert self.spec is not None
-        fitted = fit(self.spec.target, at="depth=3", seed=self.seed).value
-        return self._took("fit", fitted.values, fitted.is_better)
+        from reports.charts.study_charts import fit_chart
+
+        result = fit(self.spec.target, at="depth=3", seed=self.seed)
+        fitted = result.value
+        step = self._took("fit", fitted.values, fitted.is_better)
+        return replace(step, sections=result.sections, chart=fit_chart(fitted.fit))
 
     def _screen(self) -> Step:
+        from reports.charts.study_charts import screening_chart
         from reports.studies.screening import verdict
         from reports.text.cell_values import Points, estimate_of
 
-        ((_, compared),) = screen(str(self.spec), baseline=self.against, jobs=self.jobs).value.screening.contenders
+        result = screen(str(self.spec), baseline=self.against, jobs=self.jobs)
+        screening = result.value.screening
+        ((_, compared),) = screening.contenders
         finding = f"{verdict(compared)}: {estimate_of(compared.both, Points).text} points on held-out positions"
-        return Step("screen", verdict(compared) != "worse", finding)
+        return Step("screen", verdict(compared) != "worse", finding, result.sections, screening_chart(screening))
 
     def _tune(self) -> Step:
         if not self._has_parameters():
             return Step("tune", True, "it has no parameters")
         from experiments.record.run_directory import HOME, digest_of
         from isolation.files.atomic_write import make_folder
+        from reports.charts.study_charts import tuning_chart
 
         make_folder(HOME)
         out = HOME / f"research-{digest_of([self._code(), self.against, self.games, self.seed])}.jsonl"
-        tuned = tune(
-            str(self.spec), opponent=self.against, games=self.games, seed=self.seed, jobs=self.jobs, out=out
-        ).value  # fmt: skip
-        return self._took("tune", tuned.values, tuned.is_better)
+        result = tune(str(self.spec), opponent=self.against, games=self.games, seed=self.seed, jobs=self.jobs, out=out)
+        tuned = result.value
+        step = self._took("tune", tuned.values, tuned.is_better)
+        return replace(step, sections=result.sections, chart=tuning_chart(tuned.tuning))  # type: ignore[arg-type]
 
     def _test(self) -> Step:
         from experiments.verdicts.sprt_tests import own_tests
+        from reports.charts.running_estimates import running
         from reports.text.wording import decision_sentence
 
-        findings = match(
+        result = match(
             str(self.spec), self.against, sprt=SPRT, pairs=self.pairs, seed=self.seed, limit=f"nodes={NODES}",
             jobs=self.jobs,
-        ).value  # fmt: skip
-        (test,) = own_tests(findings)
-        return Step("test", test.path.decision == "H1", decision_sentence(test))
+        )  # fmt: skip
+        (test,) = own_tests(result.value)
+        finding = decision_sentence(test)
+        return Step("test", test.path.decision == "H1", finding, result.sections, running(result.value))
 
     def _took(self, name: str, values: dict[str, float], is_better: bool) -> Step:
         """Go on with new values if they are significantly better; old ones are no reason to stop."""
@@ -182,6 +217,22 @@ class _Work:
 
         assert self.spec is not None
         return settings_text(self.spec, make_agent(self.spec))
+
+
+def _write_page(done: Research, section: Section, reference: str) -> None:
+    """Write the page: the verdict with all steps, and of each step its chart and its tables."""
+    from isolation.files.atomic_write import make_folder, write_text
+    from reports.pages.study_page import Part, study_page
+
+    steps = [
+        Part(step.name, f"{step.name.capitalize()}: {step.finding}", step.sections, step.chart)
+        for step in done.steps
+        if step.sections
+    ]
+    make_folder(done.page.parent)
+    parts = [Part(section.key, "Steps", (replace(section, title="Steps"),)), *steps]
+    heading = f"At equal cost: every search takes the time of {NODES:,} nodes of its opponent."
+    write_text(done.page, study_page(f"Research: {Path(reference).name}", heading, section.title, parts))
 
 
 def _section(done: Research, against: str) -> Section:

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 import knights_isolation as ki
 from experiments.record.tries import read_tries
 from isolation_cli.main import main
+from reports.analysis.kept_pages import kept_pages, with_pages
 
 GOOD = "def score(game, player):\n    return 1.0 * len(game.get_legal_moves(player))\n"
 BETTER = """
@@ -134,6 +135,7 @@ def test_research_stops_at_the_first_no(tmp_path: Path) -> None:
     bad = ki.research("bad.py", against="ID:improved").value
     assert [(step.name, step.passed) for step in bad.steps] == [("cost", False)]
     assert "NameError" in bad.steps[0].finding
+    assert "NameError" in bad.page.read_text()
     assert CliRunner().invoke(main, ["research", "bad.py", "--against", "ID:improved"]).exit_code == 1
     worse = ki.research("worse.py:score", against="ID:improved", jobs=1)
     assert [(step.name, step.passed) for step in worse.value.steps] == [
@@ -142,6 +144,10 @@ def test_research_stops_at_the_first_no(tmp_path: Path) -> None:
     assert not worse.value.is_better
     assert worse.sections[0].title.startswith("Stopped at screen")
     assert worse.value.cost > 0
+    page = worse.value.page.read_text()
+    assert "Stopped at screen" in page
+    assert page.index('id="research"') < page.index('id="screen"')
+    assert kept_pages(with_pages({}, Path("runs")))[0].title == "Research: worse.py:score"
 
 
 @pytest.mark.slow

@@ -10,8 +10,7 @@ from experiments.discovery.campaign import Campaign
 from experiments.discovery.finals import Finalist
 from isolation.files.atomic_write import write_text
 from reports.analysis.kept_pages import PAGE
-from reports.pages.report_page import draw_plot
-from reports.pages.templates import page_template
+from reports.pages.study_page import Source, parts_of, study_page
 from reports.studies.discovery import (
     Verdict,
     archive_chart,
@@ -32,18 +31,18 @@ def write_discovery_page(
         finalists, verdicts: none while it is searched.
     """
     last = campaign.growth[-1] if campaign.growth else None
-    plots = [growth_chart(campaign), archive_chart(campaign)]
-    page = page_template("discovery.html").render(
-        title=f"Discovery on {size}: {folder.name}",
-        heading=f"{last.candidates:,} candidates in {last.seconds / 60:.1f} processor minutes." if last else "",
-        verdict=verdict_title(finalists, verdicts) if verdicts else "The search goes on." if last else "",
-        chart=verdict_chart(verdicts) if verdicts else None,
-        plots=[draw_plot(plot, f"plot-{number}") for number, plot in enumerate(plots) if plot],
-        source=finalists[0].file.read_text(encoding="utf-8") if verdicts else "",
-        sections=[
-            replace(section, title="In figures") if section.key == "discover" else section
-            for section in discovery_sections(campaign, finalists, verdicts)
-        ],
+    sections = [
+        replace(section, title="In figures") if section.key == "discover" else section
+        for section in discovery_sections(campaign, finalists, verdicts)
+    ]
+    page = study_page(
+        f"Discovery on {size}: {folder.name}",
+        f"{last.candidates:,} candidates in {last.seconds / 60:.1f} processor minutes." if last else "",
+        verdict_title(finalists, verdicts) if verdicts else "The search goes on." if last else "",
+        parts_of(sections),
+        charts=[verdict_chart(verdicts)] if verdicts else [],
+        plots=[plot for plot in (growth_chart(campaign), archive_chart(campaign)) if plot],
+        source=Source("The champion", finalists[0].file.read_text(encoding="utf-8")) if verdicts else None,
     )
     write_text(folder / PAGE, page)
     return folder / PAGE

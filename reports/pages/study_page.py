@@ -1,0 +1,76 @@
+"""Pages of studies: a verdict with its charts, plots side by side, a source, and tables that open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reports.charts.chart import Grid, Plot, RowChart
+from reports.pages.report_page import draw_plot
+from reports.pages.templates import page_template
+from reports.text.sections import Section
+
+StudyChart = RowChart | Grid | Plot
+
+
+@dataclass(frozen=True)
+class Part:
+    """What opens under a heading: a chart, and tables; `key` is its address on the page."""
+
+    key: str
+    title: str
+    sections: Sequence[Section] = ()
+    chart: StudyChart | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text of a program under a heading."""
+
+    title: str
+    text: str
+
+
+def parts_of(sections: Sequence[Section]) -> list[Part]:
+    """Return a part for each table."""
+    return [Part(section.key, section.title, (section,)) for section in sections]
+
+
+def study_page(
+    title: str,
+    heading: str,
+    verdict: str,
+    parts: Sequence[Part],
+    *,
+    charts: Sequence[StudyChart] = (),
+    plots: Sequence[Plot] = (),
+    source: Source | None = None,
+    command: str = "",
+) -> str:
+    """Return a self-contained page.
+
+    Args:
+        heading: a line below the title.
+        verdict: the answer in a sentence; "" if there is none yet.
+        parts: the first one is open.
+        charts: below the verdict.
+        plots: cards of their own.
+        command: writes the page again.
+    """
+    drawn = [(part, _drawn(part.chart, part.key)) for part in parts]
+    return page_template("study.html").render(
+        title=title,
+        heading=heading,
+        verdict=verdict,
+        charts=[_drawn(chart, f"chart-{number}") for number, chart in enumerate(charts)],
+        plots=[draw_plot(plot, f"plot-{number}") for number, plot in enumerate(plots)],
+        source=source,
+        parts=drawn,
+        command=command,
+    )
+
+
+def _drawn(chart: StudyChart | None, key: str) -> Any:
+    """Return what the template draws."""
+    return draw_plot(chart, key) if isinstance(chart, Plot) else chart
