@@ -232,7 +232,8 @@ def make_dataset(
 
 @click.command("refute")
 @click.argument("specs", metavar="SPEC...", nargs=-1, required=True, shell_complete=complete_spec)
-@click.option("--board", "size", default="5x5", show_default=True, help="Board size, ROWSxCOLUMNS.")
+@click.option("--board", "sizes", multiple=True, default=("5x5",), show_default=True,
+              help="Board size, ROWSxCOLUMNS; may be repeated.")  # fmt: skip
 @click.option("--limit", "limits", multiple=True, default=("nodes=1000",), show_default=True,
               help="Limit of agents without one; may be repeated.")  # fmt: skip
 @click.option("--openings", type=click.IntRange(min=1), help="Draw so many openings at random; by default all.")
@@ -240,26 +241,35 @@ def make_dataset(
               help="Count the wins from the same openings against this agent.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed of the openings.")
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="Threads; 0: one per core.")
+@click.option("--html", type=click.Path(path_type=Path), help="Also write a page.")
 @format_option
 def refute_agents(
-    specs: tuple[str, ...], size: str, limits: tuple[str, ...], openings: int | None, opponent: str, seed: int,
-    jobs: int, output: Format,
+    specs: tuple[str, ...], sizes: tuple[str, ...], limits: tuple[str, ...], openings: int | None, opponent: str,
+    seed: int, jobs: int, html: Path | None, output: Format,
 ) -> None:  # fmt: skip
     """Search lines that beat agents which leave nothing to chance, from openings that are won for them.
 
     Their moves are pinned, and every one is checked by the solver: for each opening there is a shortest line that beats
     the agent, or the proof that there is none. One agent's shortest refutation is shown.
     """
+    from isolation.files.atomic_write import write_text
     from knights_isolation import refute
-    from reports.studies.refutations import board_text, shortest_refutation
+    from reports.studies.refutations import board_text, refutations_page, shortest_refutation
 
     with interruptible():
         result = refute(
-            *specs, board=size, limits=limits, openings=openings, opponent=opponent, seed=seed, jobs=jobs
+            *specs, board=sizes, limits=limits, openings=openings, opponent=opponent, seed=seed, jobs=jobs
         )  # fmt: skip
     print_sections(result.sections, output)
-    if output == "table" and len(result.sections) > 1 and (shortest := shortest_refutation(result.value[0])):
-        click.echo("\n" + board_text(shortest, size))
+    first = result.value[0]
+    if output == "table" and len(result.sections) > 1 and (shortest := shortest_refutation(first.answers)):
+        click.echo("\n" + board_text(shortest, first.size))
+    if html:
+        options = [word for limit in limits for word in ("--limit", limit)]
+        options += [word for size in sizes for word in ("--board", size)]
+        options += ["--openings", str(openings)] if openings else []
+        write_text(html, refutations_page(result.value, result.sections, command("refute", *specs, *options)))
+        click.echo(f"Wrote {html}", err=True)
 
 
 COMMANDS = (solve_position, label_games, measure_accuracy, refute_agents, make_dataset)

@@ -1,5 +1,8 @@
 """Refutations: lines that beat an agent from won openings, checked move by move, and proofs that there are none."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -32,7 +35,7 @@ def is_beaten(agent: Agent, board: Board, side: int) -> bool:
 @pytest.fixture(scope="module")
 def answers() -> list[OpeningAnswer]:
     (found,) = ki.refute(SPEC, board=SIZE, limits=["nodes=300"], openings=30, jobs=1).value
-    return found
+    return list(found.answers)
 
 
 @pytest.mark.slow
@@ -68,6 +71,21 @@ def test_the_command_shows_the_share_held_and_the_shortest_refutation() -> None:
     assert result.exit_code == 0
     assert "throws the win away" in result.output
     assert "isolation replay --moves" in result.output
+
+
+@pytest.mark.slow
+def test_several_boards_and_limits_make_one_page(tmp_path: Path) -> None:
+    words = ["refute", "ID:open", "ID:null", "--board", "3x4", "--board", "4x4", "--openings", "4", "--jobs", "1"]
+    limits = ["--limit", "nodes=10", "--limit", "depth=1"]
+    result = CliRunner().invoke(main, [*words, *limits, "--html", str(tmp_path / "held.html"), "--format", "json"])
+    rows = json.loads(result.stdout)["refutations"]
+    assert [(row["board"], row["limit"]) for row in rows[::2]] == [
+        ("3x4", "nodes=10"), ("3x4", "depth=1"), ("4x4", "nodes=10"), ("4x4", "depth=1"),
+    ]  # fmt: skip
+    page = (tmp_path / "held.html").read_text()
+    assert all(f"<th scope=\"col\" class=\"number\">{size}, {limit}</th>" in page for size in ("3x4", "4x4")
+               for limit in ("nodes=10", "depth=1"))  # fmt: skip
+    assert page.count("heat") > 8
 
 
 def test_what_cannot_be_refuted_is_said_in_one_line() -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from experiments.discovery.kept_wins import NODES, REFERENCE, Found
 from experiments.discovery.printing import to_python
@@ -18,6 +19,7 @@ from experiments.learn.tuning_games import playing, pool_of, prepare
 from experiments.play.pools.equal_cost_limits import scaled_nodes, specs_at_equal_cost
 from experiments.roster import parse_limit, parse_spec
 from experiments.roster.spec_parser import complete, named
+from isolation.checks.search_cost import Cost
 from isolation.files.atomic_write import write_text
 from isolation.rules.limits import Limit
 
@@ -108,21 +110,36 @@ def hold_finals(
     files = [out / f"found_{number}.py" for number in range(1, len(finalists) + 1)]
     for found, file in zip(finalists, files, strict=True):
         write_found(found, file)
+    costs, won = play_at_equal_cost([spec_of_file(file) for file in files], opponent, size, seed, jobs)
+    held = [
+        Finalist(found, file, cost.times, cost.spread <= MOST_SPREAD, float(share))
+        for found, file, cost, share in zip(finalists, files, costs, won.mean(axis=0), strict=True)
+    ]
+    return sorted(held, key=lambda finalist: (not finalist.is_steady, -finalist.won))
+
+
+def play_at_equal_cost(
+    agents: Sequence[str], opponent: str, size: str, seed: int, jobs: int
+) -> tuple[list[Cost], NDArray[np.float64]]:
+    """Return the costs of agents over an opponent, and the shares of games that they win at each of `NODES`.
+
+    Args:
+        agents, opponent: specs of searches by heuristics, without limits.
+
+    Raises:
+        ValueError: a cost cannot be measured.
+    """
     limit = parse_limit(f"nodes={NODES[-1]}")
-    specs = [complete(named(parse_spec(text)), limit) for text in (opponent, *map(spec_of_file, files))]
+    specs = [complete(named(parse_spec(text)), limit) for text in (opponent, *agents)]
     _, (_, *costs) = specs_at_equal_cost(specs, size)
     prepare([str(spec) for spec in specs], size)
-    won = np.zeros(len(files))
+    won = []
     for nodes in NODES:
         limits = [Limit(nodes=scaled_nodes(nodes, cost.times)) for cost in costs]
         others = [str(replace(spec, limit=own)) for spec, own in zip(specs[1:], limits, strict=True)]
         baseline = str(replace(specs[0], limit=Limit(nodes=nodes)))
-        won += np.array(_shares_won(others, baseline, size, seed, jobs, CHOOSING_PAIRS)) / len(NODES)
-    held = [
-        Finalist(found, file, cost.times, cost.spread <= MOST_SPREAD, float(share))
-        for found, file, cost, share in zip(finalists, files, costs, won, strict=True)
-    ]
-    return sorted(held, key=lambda finalist: (not finalist.is_steady, -finalist.won))
+        won.append(_shares_won(others, baseline, size, seed, jobs, CHOOSING_PAIRS))
+    return costs, np.array(won)
 
 
 def measure_headroom(opponent: str, size: str, seed: int, jobs: int) -> Headroom:

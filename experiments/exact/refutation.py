@@ -8,7 +8,7 @@ refutation. If no line is left and none had an error, there is no refutation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -56,6 +56,26 @@ class OpeningAnswer:
     def is_held(self) -> bool:
         """Whether it is proven that nobody beats the agent there."""
         return self.is_decided and not self.line
+
+
+@dataclass(frozen=True)
+class Refuted:
+    """What an agent holds: its name, its limit, the board, and the answers for its openings."""
+
+    agent: str
+    limit: str
+    size: str
+    answers: tuple[OpeningAnswer, ...]
+
+    @property
+    def held(self) -> float:
+        """The share of openings that it is proven to hold."""
+        return sum(answer.is_held for answer in self.answers) / max(1, len(self.answers))
+
+    @property
+    def won(self) -> float:
+        """The share of openings that it wins against the opponent that it is also compared with."""
+        return sum(answer.wins for answer in self.answers) / max(1, len(self.answers))
 
 
 def refute(
@@ -221,8 +241,3 @@ def _expanded(level: _Level, size: str) -> _Level:
     keys = np.stack([blank, level.own[rows].astype(np.uint64), targets.astype(np.uint64)], axis=1)
     kept = np.sort(np.unique(keys, axis=0, return_index=True)[1])
     return _Level(blank[kept], level.own[rows][kept], targets[kept].astype(np.int64), level.parent[rows][kept])
-
-
-def held_share(answers: Sequence[OpeningAnswer]) -> float:
-    """Return the share of openings that are proven to be held."""
-    return sum(answer.is_held for answer in answers) / max(1, len(answers))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from experiments.exact.refutation import OpeningAnswer, held_share
+from experiments.exact.refutation import Refuted
 from experiments.inference.cluster_intervals import Interval
 from experiments.inference.contenders.sample_size import FixedPlan, pairs_for_effect
 from experiments.learn.feature_selection import Selection
@@ -80,10 +80,24 @@ def features_chart(selection: Selection) -> RowChart | None:
     return RowChart("Features: those chosen, one after the other, and each alone", _shares(rows, axis.low), axis)
 
 
-def refutations_chart(results: Sequence[tuple[str, str, Sequence[OpeningAnswer]]]) -> RowChart:
-    """Return the share of won openings that each agent holds at each limit."""
-    shares = [(f"{name}, {limit}", held_share(answers)) for name, limit, answers in results]
-    return RowChart("Won openings held against an opponent who knows every move", _shares(shares, 0), _PERCENT)
+def refutations_chart(results: Sequence[Refuted]) -> Grid:
+    """Return the share of won openings that agents hold, and in brackets win in games, by board and limit."""
+    columns = list(dict.fromkeys((result.size, result.limit) for result in results))
+    by_agent: dict[str, dict[tuple[str, str], Refuted]] = {}
+    for result in results:
+        by_agent.setdefault(result.agent, {})[result.size, result.limit] = result
+    order = sorted(by_agent, key=lambda agent: -sum(result.held for result in by_agent[agent].values()))
+    rows = tuple((agent, tuple(_held_cell(by_agent[agent].get(column)) for column in columns)) for agent in order)
+    heads = tuple(f"{size}, {limit}" for size, limit in columns)
+    note = "Per cent of won openings held against an opponent who knows every move, and in brackets won in games."
+    return Grid("Won openings held", heads, rows, note=note)
+
+
+def _held_cell(result: Refuted | None) -> Cell:
+    """Return a coloured cell; an empty one if the agent was not asked."""
+    if result is None:
+        return Cell("", 0)
+    return Cell(f"{100 * result.held:.0f} ({100 * result.won:.0f})", round(100 * result.held), is_amount=True)
 
 
 def _shares(named: Iterable[tuple[str, float]], origin: float) -> tuple[Row, ...]:

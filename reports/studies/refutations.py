@@ -5,39 +5,59 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from experiments.exact.refutation import OpeningAnswer, held_share
+from experiments.exact.refutation import OpeningAnswer, Refuted
 from isolation.boards.render import to_text
 from isolation.editions.classic_board import Board
 from isolation.rules.geometry import parse_size
 from isolation.rules.notation import format_moves
 from isolation.shell import command
+from reports.charts.study_charts import refutations_chart
+from reports.pages.study_page import parts_of, study_page
 from reports.text.cell_values import Share
 from reports.text.sections import Section
 
 
-def refutations_section(
-    results: Sequence[tuple[str, str, Sequence[OpeningAnswer]]], size: str, opponent: str
-) -> Section:
-    """Return one row per agent and limit: name, limit, and the answers for its openings."""
+def refutations_section(results: Sequence[Refuted], opponent: str) -> Section:
+    """Return one row per agent, board and limit."""
     rows = tuple(
         {
-            "agent": name,
-            "limit": limit,
-            "openings": len(answers),
-            "held": Share(held_share(answers)),
-            "undecided": sum(not answer.is_decided for answer in answers),
-            "wins": Share(sum(answer.wins for answer in answers) / max(1, len(answers))),
-            "first_error": _median_move(answers),
+            "agent": result.agent,
+            "board": result.size,
+            "limit": result.limit,
+            "openings": len(result.answers),
+            "held": Share(result.held),
+            "undecided": sum(not answer.is_decided for answer in result.answers),
+            "wins": Share(result.won),
+            "first_error": _median_move(result.answers),
         }
-        for name, limit, answers in results
+        for result in results
     )
     notes = (
-        f"Openings of two placements on {size}, played as the player that they are won for. Held: proven that no line "
+        f"Openings of two placements, played as the player that they are won for. Held: proven that no line "
         f"beats the agent; in all others but those undecided, a line that does was found. Wins: share of the same "
         f"openings won against {opponent} at the same limit. First error: median number of the agent's move that "
         f"throws the win away in the shortest refutation.",
     )
     return Section("refutations", "Won openings held against an opponent who knows every move", rows, notes)
+
+
+def refutations_page(results: Sequence[Refuted], sections: Sequence[Section], reproduce: str) -> str:
+    """Return the page: what each agent holds, coloured, and the tables."""
+    openings = sorted({len(result.answers) for result in results})
+    heading = (
+        f"{' or '.join(map(str, openings))} won openings of each board: the share that nobody can win against the "
+        "agent although its moves are known, and in brackets the share that it wins in games."
+    )
+    most = max(results, key=lambda result: result.held)
+    worst = max(results, key=lambda result: result.won - result.held)
+    verdict = (
+        f"{most.agent} holds the most, {Share(most.held).text} on {most.size} at {most.limit}. Win rates mislead most "
+        f"about {worst.agent} on {worst.size} at {worst.limit}: won {Share(worst.won).text}, held "
+        f"{Share(worst.held).text}."
+    )
+    return study_page(
+        "Refutations", heading, verdict, parts_of(sections), charts=[refutations_chart(results)], command=reproduce
+    )
 
 
 def shortest_refutation(answers: Sequence[OpeningAnswer]) -> OpeningAnswer | None:
@@ -46,18 +66,18 @@ def shortest_refutation(answers: Sequence[OpeningAnswer]) -> OpeningAnswer | Non
     return min(refuted, key=lambda answer: (answer.error_ply, len(answer.line)), default=None)
 
 
-def line_section(name: str, answer: OpeningAnswer, size: str) -> Section:
+def line_section(result: Refuted, answer: OpeningAnswer) -> Section:
     """Return a refutation: what goes wrong where, and the line."""
-    columns = parse_size(size)[1]
+    columns = parse_size(result.size)[1]
     moves = format_moves(answer.line, columns)
     error = format_moves(answer.line[answer.error_ply : answer.error_ply + 1], columns) or "failing to move"
     title = (
         f"Shortest refutation: won for player {answer.side} after {format_moves(answer.opening, columns)}, but move "
-        f"{_move_number(answer)} of {name}, {error}, throws the win away."
+        f"{_move_number(answer)} of {result.agent}, {error}, throws the win away."
     )
     row = {"error_ply": answer.error_ply + 1, "plies": len(answer.line), "line": moves}
     return Section(
-        "shortest", title, (row,), (f"Step through it: {command('replay', '--moves', moves, '--board', size)}",)
+        "shortest", title, (row,), (f"Step through it: {command('replay', '--moves', moves, '--board', result.size)}",)
     )
 
 
