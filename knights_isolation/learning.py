@@ -119,7 +119,7 @@ def screen(
     positions = whole if sample is None else whole.sample(sample, seed)
     specs = [agent_spec(agent) for agent in (baseline, *agents)]
     if equal_cost:
-        specs = _at_equal_cost(specs, limit, positions.size)
+        specs, _ = _at_equal_cost(specs, limit, positions.size)
     with counting("agents") as show:
         own, *others = collect_answers(
             specs, positions.positions, limit=parse_limit(limit), repeats=repeats, seed=seed, jobs=jobs,
@@ -268,6 +268,7 @@ def tune(
     from experiments.roster import complete, parse_spec
     from reports.charts.study_charts import tuning_chart
     from reports.studies.tuning import judged_section, tuning_sections, watching
+    from reports.tables.costs import scaled_sentence
     from reports.watch.run_progress import play_in_view
 
     plan_of, tune_values = _sampler_named(sampler)
@@ -278,11 +279,15 @@ def tune(
     if equal_cost:
         if other is None:
             raise ValueError("equal cost needs an opponent: under other values the agent costs what it costs")
-        subject = parse_spec(_at_equal_cost([str(other), str(subject)], limit, board)[1])
+        (_, scaled), (_, cost) = _at_equal_cost([str(other), str(subject)], limit, board)
+        subject = parse_spec(scaled)
     question = TuningTask(subject, other, tuple(parameters), board, plies, OPENINGS, plan)
     with watching() as show:
         tuning = tune_values(question, Path(out) if out else None, jobs=jobs, cluster=cluster, show=show)
     sections = tuning_sections(tuning)
+    if equal_cost and other:
+        note = scaled_sentence(subject, cost, other)
+        sections = (replace(sections[0], notes=(note, *sections[0].notes)), *sections[1:])
     figure = partial(drawn, tuning_chart(tuning)) if isinstance(tuning, Tuning) and tuning.parameters else None
     if not tuning.values:
         return Result(Tuned(tuning, None), sections, figure)
@@ -378,14 +383,15 @@ def _check_others(baseline: str, others: Sequence[object]) -> None:
         raise ValueError(f"{baseline} is the baseline itself: name another contender or another --baseline")
 
 
-def _at_equal_cost(specs: Sequence[str], limit: str, size: str) -> list[str]:
-    """Return completed specs with limits at which all take the time of the first."""
+def _at_equal_cost(specs: Sequence[str], limit: str, size: str) -> tuple[list[str], list[Cost]]:
+    """Return completed specs with limits at which all take the time of the first, and their costs."""
     from experiments.play.pools.equal_cost_limits import specs_at_equal_cost
     from experiments.roster import parse_spec
     from experiments.suite.agent_answers import completed_specs
 
     completed = [parse_spec(spec) for spec in completed_specs(specs, parse_limit(limit))]
-    return [str(spec) for spec in specs_at_equal_cost(completed, size)[0]]
+    scaled, costs = specs_at_equal_cost(completed, size)
+    return [str(spec) for spec in scaled], costs
 
 
 def _read_suite(name: str | Path, split: Split | None) -> Suite:

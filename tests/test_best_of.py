@@ -19,6 +19,7 @@ from experiments.record import log, run_directory
 from experiments.statistics.run_results import load_findings
 from experiments.verdicts.best_of import read_contest
 from reports.pages.report_page import report_page
+from reports.tables.best_of import identical_sentences
 from reports.tables.compare import compare_sections
 from reports.tables.headlines import compare_headline
 from reports.tables.summary import summarize
@@ -134,6 +135,17 @@ def test_two_best_ofs_are_not_read_as_one(run: Path, tmp_path: Path) -> None:
         match="is a best-of, whose eliminations depend on all contenders, and cannot be pooled: analyse it alone",
     ):
         compare_sections(load_findings([run, tmp_path / "other"]))
+
+
+def test_contenders_that_played_the_same_games_are_said_to_be_identical(tmp_path: Path) -> None:
+    keys = ["ID:open", "one=ID:improved@depth=1", "other=ID:mobility_filled_half@depth=1"]
+    findings = load_findings([play(tmp_path / "twins", contenders=keys, pairs=4).path])
+    contest = read_contest(findings)
+    assert contest is not None
+    (sentence,) = identical_sentences(findings, contest)
+    assert sentence.removesuffix(" are identical: they played the same games, move by move.") in (
+        "one and other", "other and one",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def test_an_imported_run_is_not_gone_on_with(tmp_path, monkeypatch, words, expec
 
 def test_a_dry_run_refuses_equal_cost_where_the_run_would_and_says_when_limits_are_measured(tmp_path):
     asked = tmp_path / "t.toml"
-    asked.write_text('format = "best-of"\nequal_cost = true\ncontenders = ["ID:open", "ID:center"]\npairs = 5\n')
+    asked.write_text('format = "round-robin"\nequal_cost = true\ncontenders = ["ID:open", "ID:center"]\npairs = 5\n')
     result = CliRunner().invoke(main, ["tournament", str(asked), "--dry-run"])
     assert result.exit_code == 2
     assert "equal_cost needs a baseline" in result.output

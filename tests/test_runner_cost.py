@@ -38,6 +38,16 @@ def test_contenders_get_the_nodes_that_cost_what_the_baseline_s_cost() -> None:
     assert costs == {name: cost(times) for name, times in TIMES.items()}
 
 
+def test_in_a_best_of_all_contenders_take_the_time_of_the_first() -> None:
+    keys = {"format": "best-of", "contenders": ["ID:open@nodes=900", "ID:territory@nodes=900"], "equal_cost": True}
+    over_first = dict.fromkeys(["ID_Territory_900nodes"], cost(3.0))
+    plan, _ = at_equal_cost(
+        make_plan(load_config(None, keys)), lambda names: dict.fromkeys(names, cost(1.0)) | over_first
+    )
+    limits = [entrant.spec.limit for entrant in plan.entrants if "contender" in entrant.roles]
+    assert [limit.nodes for limit in limits if limit] == [900, 300]
+
+
 def test_a_contender_with_hardly_any_nodes_is_named() -> None:
     config = load_config(None, {"contenders": ["ID:open", "Few=ID:center@nodes=5"], "equal_cost": True})
     plan, _ = at_equal_cost(make_plan(config), measure)

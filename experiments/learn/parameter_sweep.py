@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,11 +14,11 @@ from experiments.inference.cluster_intervals import Interval
 from experiments.learn.tuning_games import with_values
 from experiments.plan.config import Config
 from experiments.play.runner import Play, play_kept, play_tournament
-from experiments.record.log import read_games
 from experiments.record.run_directory import kept_config
 from experiments.roster import DEFAULT_LIMIT, Spec, complete, make_agent, parse_limit, settings_text
 from experiments.roster.spec import parse_number
 from experiments.statistics.run_results import RunResults, load_findings
+from experiments.statistics.same_games import games_by_agent
 from isolation.rules.limits import Limit
 from isolation.rules.parameters import parameters_of
 
@@ -154,21 +153,10 @@ def play_sweep(axes: Sequence[SweepAxis], runs: Sequence[SweepRun], play: Play =
     for run, result in zip(runs, results, strict=True):
         by_name = {standing.agent: standing.rate for standing in result.standings}
         rates |= {values: by_name[name] if name else _EVEN for values, name in run.names.items()}
-        games = _games_by_agent(result)
+        games = games_by_agent(result)
         played |= {values: games[name] for values, name in run.names.items() if name}
     without_effect = tuple(axis.name for index, axis in enumerate(axes) if _changes_no_game(index, played))
     return Sweep(axes, {values: rates[values] for values in _combinations(axes)}, results, without_effect)
-
-
-def _games_by_agent(result: RunResults) -> dict[str, bytes]:
-    """Return a hash of each contender's games: openings, sides and moves."""
-    (source,) = result.sources
-    games = read_games(source.info.path, ["agent_1", "agent_2", "moves"])
-    digests: dict[str, Any] = {name: hashlib.sha256() for name in source.info.agents}
-    for first, second, moves in zip(games["agent_1"], games["agent_2"], games["moves"], strict=True):
-        for side, name in ((b"1", first), (b"2", second)):
-            digests[name].update(side + np.asarray(moves).tobytes())
-    return {name: digest.digest() for name, digest in digests.items()}
 
 
 def _changes_no_game(index: int, played: Mapping[Values, bytes]) -> bool:

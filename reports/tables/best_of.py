@@ -7,6 +7,7 @@ from typing import Any
 from experiments.inference.sequential.elimination import ALPHA
 from experiments.statistics.agent_costs import node_costs
 from experiments.statistics.run_results import RunResults
+from experiments.statistics.same_games import same_games
 from experiments.verdicts.best_of import BestOfContender, BestOfResult
 from isolation.checks.search_cost import Cost
 from reports.tables.costs import cost_cell
@@ -23,6 +24,7 @@ def contest_section(findings: RunResults, contest: BestOfResult) -> Section:
         *run_notes(findings),
         contest_sentence(contest),
         *dearer_sentences(findings, contest),
+        *identical_sentences(findings, contest),
         "Behind: the leader's win rate minus the contender's, in percentage points, over the openings that both have "
         "played against all opponents. A contender is eliminated when its whole interval is above 0, whoever leads "
         f"then. Intervals are valid at any time; each end holds with {100 * (1 - contest.allowed):.4g} %, so the best "
@@ -46,6 +48,12 @@ def dearer_sentences(findings: RunResults, contest: BestOfResult) -> list[str]:
         f"{leader} is dearer: a node of it costs {join_names(cheaper)}. It may not win at equal cost: play them with "
         f"match --equal-cost."
     ]
+
+
+def identical_sentences(findings: RunResults, contest: BestOfResult) -> list[str]:
+    """Say which contenders played the same games, so that none of them can be better."""
+    groups = same_games(findings, [contestant.contender for contestant in contest.contestants if contestant.openings])
+    return [f"{join_names(group)} are identical: they played the same games, move by move." for group in groups]
 
 
 def _costs_over_leader(findings: RunResults, contest: BestOfResult) -> dict[str, Cost]:

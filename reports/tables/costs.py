@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from experiments.statistics.agent_costs import relative_costs
+from experiments.roster import Spec, make_agent
+from experiments.statistics.agent_costs import node_costs, relative_costs
 from experiments.statistics.run_results import RunResults
 from isolation.checks.search_cost import STEADY, Cost
 from reports.text.cell_values import Estimate, Ratio, join_names
@@ -51,7 +52,7 @@ def equal_cost_sentences(findings: RunResults) -> list[str]:
     """Return the most important facts about runs at equal cost: each agent's nodes per move, and their basis."""
     if not any(source.info.requested.get("equal_cost") for source in findings.sources):
         return []
-    costs = relative_costs(findings)
+    costs = relative_costs(findings) or node_costs(findings)
     limited = [
         (name, f"{facts.limit[1]:,.0f} nodes")
         for name, facts in findings.agents.items()
@@ -62,6 +63,12 @@ def equal_cost_sentences(findings: RunResults) -> list[str]:
         return [f"At equal cost by wall time (as older versions measured it, possibly inaccurate): {nodes} per move."]
     nodes = "; ".join(f"{name} {nodes}{_times(costs.get(name), name == findings.baseline)}" for name, nodes in limited)
     return [f"At equal cost by CPU time per node, measured when the run began: {nodes} per move."]
+
+
+def scaled_sentence(scaled: Spec, cost: Cost, opponent: Spec) -> str:
+    """Return the limit at which an agent takes the time of its opponent, and what its nodes cost."""
+    agent, other = (f"{make_agent(spec).name} {spec.limit}" for spec in (scaled, opponent))
+    return f"At equal cost by CPU time per node, measured now: {other}; {agent}{_times(cost, False)}."
 
 
 def _times(cost: Cost | None, is_baseline: bool) -> str:

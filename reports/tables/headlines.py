@@ -17,7 +17,7 @@ from experiments.statistics.run_results import RunResults
 from experiments.verdicts.best_of import BestOfResult, read_contest
 from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
 from experiments.verdicts.sprt_tests import SequentialTest, own_tests
-from reports.tables.best_of import contest_rows, contest_sentence, dearer_sentences
+from reports.tables.best_of import contest_rows, contest_sentence, dearer_sentences, identical_sentences
 from reports.tables.compare import clearest_first, price_sentence, ranked_comparisons
 from reports.tables.costs import cost_cell, cost_sentence
 from reports.tables.ratings import TABLES as RATING_TABLES
@@ -188,7 +188,7 @@ def _each_headline(findings: RunResults, duels: Sequence[HeadToHead], worth: flo
 def _contest_headline(findings: RunResults, contest: BestOfResult, lines: int | None) -> Headline:
     visible_rows, left_out = _first(contest_rows(contest), lines)
     notes = ["Deficit to the leader in percentage points, with intervals that are valid at any time."]
-    notes += dearer_sentences(findings, contest)
+    notes += [*dearer_sentences(findings, contest), *identical_sentences(findings, contest)]
     notes += [f"{pluralise(left_out, 'contender')} more: --full."] if left_out else []
     return _headline(findings, contest_sentence(contest), visible_rows, notes, ("best_of", *_theory(findings)))
 

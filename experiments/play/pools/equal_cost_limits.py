@@ -21,10 +21,15 @@ FEWEST_NODES = 50
 
 
 def to_measure(plan: Plan) -> list[str]:
-    """Return the names of a plan's agents, the baseline first if there is one, since costs are relative to it."""
-    return [
-        entrant.agent.name for entrant in sorted(plan.entrants, key=lambda entrant: "baseline" not in entrant.roles)
-    ]
+    """Return the names of a plan's agents, the reference first if there is one, since costs are relative to it."""
+    reference = _reference(plan)
+    return [entrant.agent.name for entrant in sorted(plan.entrants, key=lambda entrant: entrant is not reference)]
+
+
+def _reference(plan: Plan) -> Entrant | None:
+    """Return whose time contenders are given: the baseline, or in a best-of, which has none, the first of them."""
+    role = "contender" if plan.config.format == "best-of" else "baseline"
+    return next((entrant for entrant in plan.entrants if role in entrant.roles), None)
 
 
 def measured(costs: Costs) -> dict[str, Cost]:
@@ -74,12 +79,12 @@ def specs_at_equal_cost(specs: Sequence[Spec], size: str) -> tuple[list[Spec], l
 
 
 def check_scalable(plan: Plan) -> tuple[Entrant, list[Entrant]]:
-    """Return the baseline and the contenders of a plan whose limits can be scaled.
+    """Return the reference and the contenders of a plan whose limits can be scaled.
 
     Raises:
         ValueError: there is no baseline, or an agent to be scaled is not limited by nodes.
     """
-    baseline = next((entrant for entrant in plan.entrants if "baseline" in entrant.roles), None)
+    baseline = _reference(plan)
     if baseline is None:
         raise ValueError("equal_cost needs a baseline to measure against")
     contenders = [entrant for entrant in plan.entrants if "contender" in entrant.roles]
