@@ -63,6 +63,23 @@ def test_gymnasium_passes_its_checker(opponent):
     check_env(env.unwrapped)
 
 
+def test_gymnasium_runs_several_at_once_though_some_infos_are_unknown():
+    several = gymnasium.make_vec(
+        "knights_isolation.environments:Isolation-v0",
+        num_envs=4,
+        vectorization_mode="sync",
+        size="7x7",
+        exact="nodes=1000",
+    )
+    observations, infos = several.reset(seed=1)
+    unknown: set[bool] = set()
+    assert "ansi" in several.metadata["render_modes"]
+    for _ in range(12):
+        observations, *_, infos = several.step(observations["action_mask"].argmax(axis=1))
+        unknown |= set(np.isnan(infos["value"].astype(float)).tolist())
+    assert unknown == {False, True}
+
+
 def test_players_are_told_what_the_solver_says_and_the_winner_is_rewarded():
     env = isolation_v0.env("5x5", exact="nodes=100000000")
     env.reset()

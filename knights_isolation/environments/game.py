@@ -88,13 +88,15 @@ class EnvironmentGame:
     def info(self, player: int) -> Info:
         """Return what a player, 0 or 1, is told besides: nothing without exact search.
 
-        Keys: `value`, 1 if the player wins with perfect play, -1 if it loses; `winning_moves`, of the side to move, as
-        a tuple of cells; `regret`, of the player's last move. Each is None where the limit left it unknown.
+        Keys: `value`, 1.0 if the player wins with perfect play, -1.0 if it loses; `winning_moves`, of the side to move,
+        as a tuple of cells; `regret`, of the player's last move. Each is None where the limit left it unknown.
         """
         if self.perfect is None:
             return {}
         now = self.perfect.now
-        value = now.value if now.value is None or player == self.board.active_index else -now.value
+        # A float, as Gymnasium's vector environments put None into arrays of floats, but not into those of integers.
+        sign = 1.0 if player == self.board.active_index else -1.0
+        value = None if now.value is None else sign * now.value
         return {"value": value, "winning_moves": now.winning_moves, "regret": self.regrets[player]}
 
     def render(self, mode: RenderMode) -> str | NDArray[np.uint8] | None:

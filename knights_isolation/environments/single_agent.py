@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -33,6 +33,8 @@ class IsolationEnv(gymnasium.Env[Any, Any]):
     also `forfeit`, the reason.
     """
 
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": RENDER_MODES, "render_fps": 2}
+
     def __init__(
         self,
         opponent: AgentLike = "random",
@@ -53,7 +55,6 @@ class IsolationEnv(gymnasium.Env[Any, Any]):
         """
         check_render_mode(render_mode)
         rows, columns = parse_size(size)
-        self.metadata = {"render_modes": RENDER_MODES, "render_fps": 2}
         self.render_mode = render_mode
         self._mode: RenderMode = render_mode
         self.observation_space = observation_space(size)
