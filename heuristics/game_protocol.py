@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 Location: TypeAlias = tuple[int, int]
-Player: TypeAlias = Any
+Player: TypeAlias = object
 
 
 class Cells(Protocol):
@@ -67,4 +67,4 @@ class Game(Protocol):
         """Return the sums of the distances of `player` and of its opponent to all blank cells, in knight's moves."""
 
 
-Heuristic: TypeAlias = Callable[[Any, Any], float]
+Heuristic: TypeAlias = Callable[[Game, Player], float]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from knights_isolation.result import Result, drawn
 from reports.text.sections import Section
@@ -15,24 +15,25 @@ if TYPE_CHECKING:
 
     from experiments.plan.catalogue import CatalogueEntry
     from experiments.published.published_claims import PublishedAnalysis
+    from experiments.record.run_directory import RunSummary
     from experiments.record.tries import Try
 
 
-def runs(home: str | Path | None = None) -> Result[list[dict[str, Any]]]:
-    """List the runs in a directory, by default `runs/`: date, design, games, status.
+def runs(home: str | Path | None = None) -> Result[list[RunSummary]]:
+    """List the runs in a directory, by default `runs/`, oldest first: date, design, games, status.
 
     Raises:
         ValueError: there is no such directory.
     """
-    from experiments.record.run_directory import HOME
-    from reports.tables.summary import run_rows
+    from experiments.record.run_directory import HOME, list_runs
+    from reports.tables.summary import run_row
 
     folder = Path(home or HOME)
     if home and not folder.is_dir():
         raise ValueError(f"{folder}: no such directory")
-    rows = run_rows(folder)
-    title = f"Runs in {folder}/" if rows else f"There are no runs in {folder}/."
-    return Result(rows, (Section("runs", title, tuple(rows), keep=("games", "finished")),))
+    summaries = list_runs(folder)
+    title = f"Runs in {folder}/" if summaries else f"There are no runs in {folder}/."
+    return Result(summaries, (Section("runs", title, tuple(map(run_row, summaries)), keep=("games", "finished")),))
 
 
 def tried(home: str | Path | None = None, *, agent: str = "", command: str = "") -> Result[dict[int, Try]]:

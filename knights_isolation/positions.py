@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -18,7 +18,6 @@ from knights_isolation.runs import agent_spec
 from reports.text.sections import Section
 
 if TYPE_CHECKING:
-    from heuristics.game_protocol import Heuristic
     from isolation.exact.solver import Solution, Winner
     from isolation.games.agent_policy import AgentPolicy
     from isolation.games.batch_solver import SolvedMoves
@@ -70,7 +69,7 @@ def exact(board: Board, *, limit: str | None = None) -> Winner | None:
 
 
 def move_values(
-    board: Board, heuristic: str | Heuristic | None = None, *, depth: int = 1, limit: str | None = None
+    board: Board, heuristic: str | Callable[..., float] | None = None, *, depth: int = 1, limit: str | None = None
 ) -> dict[int, float]:
     """Return the value of each legal move to the side to move, by cell.
 
@@ -96,7 +95,11 @@ def move_values(
 
 
 def evaluate_positions(
-    heuristic: str | Heuristic, positions: PositionsLike, *, size: str = "7x7", players: NDArray[np.int64] | None = None
+    heuristic: str | Callable[..., float],
+    positions: PositionsLike,
+    *,
+    size: str = "7x7",
+    players: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
     """Return a heuristic's values of n positions, float64[n].
 
@@ -181,7 +184,7 @@ def solve_moves(positions: PositionsLike, *, size: str = "7x7", limit: str | Non
     return batch_solver.solve_moves(_positions(positions, size), parse_limit(limit) if limit else None)
 
 
-def _function(heuristic: str | Heuristic) -> Any:
+def _function(heuristic: str | Callable[..., float]) -> Any:
     return heuristics.get(heuristic) if isinstance(heuristic, str) else heuristic
 
 

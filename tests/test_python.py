@@ -1,5 +1,6 @@
 """The public Python API: its names and its frames."""
 
+import inspect
 import math
 import re
 import subprocess
@@ -14,7 +15,9 @@ from invented_runs import Invented, gauntlet, random_wins
 
 import experiments
 import isolation
+import knights_isolation
 import reports
+from experiments.roster import AgentLike
 from experiments.verdicts import frames
 
 ROOT = Path(__file__).parent.parent
@@ -28,6 +31,21 @@ def test_every_public_name_is_listed_and_is_there(package: ModuleType) -> None:
     assert all(hasattr(package, name) for name in package.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = package.nothing
+
+
+@pytest.mark.parametrize(
+    "package", [isolation, experiments, reports, knights_isolation], ids=lambda each: each.__name__
+)
+def test_no_public_signature_has_any_type(package: ModuleType) -> None:
+    public = {name: getattr(package, name) for name in package.__all__}
+    written = {name: inspect.get_annotations(each) for name, each in public.items() if callable(each)}
+    for name, each in list(public.items()):
+        methods = vars(each).items() if inspect.isclass(each) else []
+        written |= {f"{name}.{key}": inspect.get_annotations(f) for key, f in methods if inspect.isfunction(f)}
+    # Board.play's winner, a player object of the caller, is the exception.
+    loose = {name for name, types in written.items() if re.search(r"\bAny\b", str(types)) and "._" not in name}
+    assert loose <= {"Board.play"}
+    assert "Any" not in str(AgentLike)
 
 
 @PACKAGES

@@ -286,7 +286,7 @@ def check_jobs(jobs: int) -> int:
     return jobs
 
 
-def load_config(path: str | Path | None = None, overrides: Mapping[str, Any] | None = None) -> Config:
+def load_config(path: str | Path | None = None, overrides: Mapping[str, object] | None = None) -> Config:
     """Load the configuration of a TOML file (default: the classic evaluation), with some keys replaced.
 
     In `overrides`, functions of (game, player) may stand for specs: see `roster.spec_of`.

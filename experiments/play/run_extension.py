@@ -7,10 +7,10 @@ positions in a schedule, so further contenders change all of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -49,7 +49,7 @@ class Extension:
         return int(np.count_nonzero(self.ids >= 0))
 
 
-def extended_config(run: str | Path, keys: Mapping[str, Any]) -> Config:
+def extended_config(run: str | Path, keys: Mapping[str, object]) -> Config:
     """Return the configuration of a finished run with further contenders or openings.
 
     `keys` are those of `GO_WITH_IT`. With `pairs`, all contenders or, by name, those in `contenders` play so many
@@ -80,7 +80,8 @@ def extended_config(run: str | Path, keys: Mapping[str, Any]) -> Config:
     known = config.model_dump(exclude={"jobs", "cluster", "out"})
     if keys.get("pairs"):
         return load_config(None, {**known, **keys, **_with_more_pairs(config, info, keys)})
-    return load_config(None, {**known, **keys, "contenders": (*config.contenders, *keys["contenders"])})
+    added = cast("Sequence[str]", keys["contenders"])
+    return load_config(None, {**known, **keys, "contenders": (*config.contenders, *added)})
 
 
 def _with_more_pairs(config: Config, info: run_directory.RunInfo, keys: Mapping[str, Any]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from isolation.files.atomic_write import make_folder, write_text
 from isolation.loading.load_user_code import is_player, origin_of
 from isolation.usercode.parsing import suppress_warnings
 
-AgentLike = str | Callable[..., Any]
+AgentLike = str | Callable[..., float] | type[object]
 """An agent where one is asked for: its spec; or a function of (game, player), which ID searches with, or a class."""
 
 FOLDER = "functions"

@@ -146,7 +146,7 @@ _OF_MOVES = ("legal", "keeps", "errs")
 _OF_POSITIONS = ("kept_by", "orbit", "opening_winner", "split", "source")
 
 
-def read_suite(name: str | Path, split: Split | None = None) -> Suite:
+def read_suite(name: str | Path = "7x7", split: Split | None = None) -> Suite:
     """Read a suite, given the board of a shipped one, as in `7x7`, or a file.
 
     Args:

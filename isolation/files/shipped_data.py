@@ -10,7 +10,7 @@ import errno
 from hashlib import sha256
 from pathlib import Path
 
-from isolation.files.atomic_write import write_text
+from isolation.files.atomic_write import write_atomic, write_text
 
 CHECKSUMS = "SHA256SUMS"
 
@@ -28,14 +28,15 @@ def read_shipped(path: Path) -> bytes:
     return data
 
 
-def write_shipped(path: Path, text: str) -> None:
+def write_shipped(path: Path, contents: str | bytes) -> None:
     """Write a table, and update its checksum.
 
     Raises:
         OSError: the disk is full, or the folder is not writable.
     """
-    write_text(path, text)
-    checksums = {**_checksums(path.parent), path.name: sha256(text.encode()).hexdigest()}
+    data = contents.encode() if isinstance(contents, str) else contents
+    write_atomic(path, lambda file: file.write(data))
+    checksums = {**_checksums(path.parent), path.name: sha256(data).hexdigest()}
     lines = (f"{checksum}  {name}\n" for name, checksum in sorted(checksums.items()))
     write_text(path.with_name(CHECKSUMS), "".join(lines))
 

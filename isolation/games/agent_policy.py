@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,7 +21,9 @@ class AgentPolicy:
         self._agent = agent
         self._random = np.random.default_rng(seed)
 
-    def __call__(self, observations: NDArray[Any], masks: NDArray[Any] | None = None) -> NDArray[np.int64]:
+    def __call__(
+        self, observations: NDArray[np.generic], masks: NDArray[np.generic] | None = None
+    ) -> NDArray[np.int64]:
         """Return int64[n], the cells to play.
 
         Args:

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from isolation.editions.classic_board import Board
 from isolation.players.agents import Agent, Player, forfeit_from, opened_player
@@ -122,7 +122,9 @@ class States:
         return cls(sizes.pop(), words[0], words[1], cells[rows, players], cells[rows, 1 - players], players)
 
     @classmethod
-    def of_arrays(cls, blank: Any, own: Any, other: Any, turns: Any = 0, size: str = "7x7") -> States:
+    def of_arrays(
+        cls, blank: ArrayLike, own: ArrayLike, other: ArrayLike, turns: ArrayLike = 0, size: str = "7x7"
+    ) -> States:
         """Create states from arrays of n positions.
 
         Args:

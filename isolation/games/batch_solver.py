@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from isolation.games.batch_moves import AnyPositions, batches, packed
 from isolation.rules.geometry import parse_size
@@ -38,7 +37,7 @@ class SolvedMoves:
         won, unknown = self.winning.any(axis=1), self.undecided.any(axis=1)
         return np.where(won, 1.0, np.where(unknown, np.nan, -1.0))
 
-    def regrets(self, cells: Any) -> NDArray[np.float64]:
+    def regrets(self, cells: ArrayLike) -> NDArray[np.float64]:
         """Return float64[n]: 1.0 for a move that throws a win away, 0.0 for any other, NaN if unknown.
 
         Args:

@@ -29,7 +29,9 @@ def board_after(text: str, size: str = "7x7") -> Board:
         raise ValueError(message) from None
 
 
-def game_as_text(winner: Any, move_history: Sequence[Any], termination: str = "", board: Board | None = None) -> str:
+def game_as_text(
+    winner: object, move_history: Sequence[object], termination: str = "", board: Board | None = None
+) -> str:
     """Replay a game returned by `Board.play` move by move, as text.
 
     Args:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -106,7 +104,7 @@ class VectorGames:
         bits = np.unpackbits(self.moves.astype("<u8").view(np.uint8), axis=1, count=rows * columns, bitorder="little")
         return bits.view(bool)
 
-    def states(self, games: Any = slice(None)) -> States:
+    def states(self, games: NDArray[np.integer] | NDArray[np.bool_] | slice = slice(None)) -> States:
         """Return positions for agents and the solver, by default of all games, with both players placed, as a copy.
 
         Args:

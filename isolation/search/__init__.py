@@ -18,7 +18,7 @@ __all__ = ["METHODS", "TREES", "Limit", "Method", "SearchOptions", "SearchResult
 
 def search(
     board: Board,
-    heuristic: Callable[[Any, Any], float] | None,
+    heuristic: Callable[..., float] | None,
     limit: Limit,
     method: Method = "alphabeta",
     *,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Literal, TypeAlias, TypedDict
 
 import numpy as np
 from gymnasium import spaces
@@ -16,7 +16,24 @@ from knights_isolation.environments.perfect_play import PerfectPlay
 
 RENDER_MODES = ["ansi", "rgb_array"]
 RenderMode: TypeAlias = Literal["ansi", "rgb_array"] | None
-Info: TypeAlias = dict[str, Any]
+
+
+class Info(TypedDict, total=False):
+    """What a player is told of perfect play; each is None where the limit left it unknown, and absent without a limit.
+
+    Attributes:
+        value: 1.0 if the player wins with perfect play, -1.0 if it loses.
+        winning_moves: moves of the side to move that win, ascending.
+        regret: of the player's last move: 1.0 if it threw a win away, 0.0 if not.
+        illegal: the player's action was illegal.
+        forfeit: why the opponent lost by a failure.
+    """
+
+    value: float | None
+    winning_moves: tuple[int, ...] | None
+    regret: float | None
+    illegal: bool
+    forfeit: str
 
 
 class Observation(TypedDict):
@@ -86,11 +103,7 @@ class EnvironmentGame:
         return {"observation": planes, "action_mask": planes[3].ravel().astype(np.int8)}
 
     def info(self, player: int) -> Info:
-        """Return what a player, 0 or 1, is told besides: nothing without exact search.
-
-        Keys: `value`, 1.0 if the player wins with perfect play, -1.0 if it loses; `winning_moves`, of the side to move,
-        as a tuple of cells; `regret`, of the player's last move. Each is None where the limit left it unknown.
-        """
+        """Return what a player, 0 or 1, is told besides: nothing without exact search."""
         if self.perfect is None:
             return {}
         now = self.perfect.now

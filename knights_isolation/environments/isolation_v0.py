@@ -7,7 +7,8 @@ env = isolation_v0.env("7x7", render_mode="ansi")
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any, Literal, ParamSpec
 
 import numpy as np
 from gymnasium import spaces
@@ -29,13 +30,15 @@ from knights_isolation.environments.game import (
 )
 from knights_isolation.environments.perfect_play import DEFAULT_LIMIT
 
+Arguments = ParamSpec("Arguments")
+
 PLAYERS = ("player_1", "player_2")
 
 
 class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 -- PettingZoo's name
     """Knight's Isolation as an agent environment cycle. Actions are cells; the winner gets 1, the loser -1.
 
-    The dictionary `infos` has for each player `value`, `winning_moves` and `regret`: see `EnvironmentGame.info`.
+    The dictionary `infos` has an `Info` of each player.
     """
 
     def __init__(
@@ -137,6 +140,12 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 -- PettingZoo's name
         self.infos: dict[str, Info] = {player: self._game.info(PLAYERS.index(player)) for player in PLAYERS}
 
 
-def env(*arguments: Any, **keywords: Any) -> AECEnv[str, Observation, int]:
-    """Return the environment, which raises a clear error where it is used out of order; see `raw_env`."""
-    return wrappers.OrderEnforcingWrapper(raw_env(*arguments, **keywords))
+def _in_order(make: Callable[Arguments, raw_env]) -> Callable[Arguments, AECEnv[str, Observation, int]]:
+    def env(*arguments: Arguments.args, **keywords: Arguments.kwargs) -> AECEnv[str, Observation, int]:
+        """Return the environment, which raises a clear error where it is used out of order; see `raw_env`."""
+        return wrappers.OrderEnforcingWrapper(make(*arguments, **keywords))
+
+    return env
+
+
+env = _in_order(raw_env)

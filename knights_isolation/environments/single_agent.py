@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -15,7 +15,6 @@ from isolation.rules.geometry import parse_size
 from knights_isolation.environments.game import (
     RENDER_MODES,
     EnvironmentGame,
-    Info,
     Observation,
     RenderMode,
     check_render_mode,
@@ -25,15 +24,14 @@ from knights_isolation.environments.perfect_play import DEFAULT_LIMIT
 from knights_isolation.runs import agent_spec
 
 
-class IsolationEnv(gymnasium.Env[Any, Any]):
+class IsolationEnv(gymnasium.Env[Observation, np.int64]):
     """Knight's Isolation against an opponent. Actions are cells; a win gives 1, a loss -1, all other moves 0.
 
     `reset` places both knights at random and draws who moves first. An illegal action loses the game. The `info` has
-    `value`, `winning_moves` and `regret`: see `EnvironmentGame.info`; after a game that the opponent lost by a failure
-    also `forfeit`, the reason.
+    the keys of `environments.game.Info`.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": RENDER_MODES, "render_fps": 2}
+    metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 2}  # noqa: RUF012 -- Gymnasium's attribute
 
     def __init__(
         self,
@@ -57,14 +55,16 @@ class IsolationEnv(gymnasium.Env[Any, Any]):
         rows, columns = parse_size(size)
         self.render_mode = render_mode
         self._mode: RenderMode = render_mode
-        self.observation_space = observation_space(size)
+        self.observation_space = cast("spaces.Space[Observation]", observation_space(size))
         self.action_space = spaces.Discrete(rows * columns)
         self._size, self._limit = size, parse_limit(exact) if exact else None
         agent = parse_agent(agent_spec(opponent))
         check_board_size([agent], (rows, columns))
         self._opponent = agent.open()
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, Info]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
         """Begin a game, in which the opponent may already have moved.
 
         Raises:
@@ -83,7 +83,7 @@ class IsolationEnv(gymnasium.Env[Any, Any]):
             if not self._game.is_over:
                 return self._game.observe(self._side), self._info()
 
-    def step(self, action: int) -> tuple[Observation, float, bool, bool, Info]:
+    def step(self, action: int | np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Play a cell, and the opponent's reply."""
         if int(action) not in self._game.board.legal_cells():
             return self._game.observe(self._side), -1.0, True, False, {**self._info(), "illegal": True}
@@ -114,5 +114,8 @@ class IsolationEnv(gymnasium.Env[Any, Any]):
         else:
             self._forfeit = f"played cell {cell}"
 
-    def _info(self) -> Info:
-        return {**self._game.info(self._side), **({"forfeit": self._forfeit} if self._forfeit else {})}
+    def _info(self) -> dict[str, Any]:
+        info: dict[str, Any] = {**self._game.info(self._side)}
+        if self._forfeit:
+            info["forfeit"] = self._forfeit
+        return info

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from experiments.inference.pair_intervals import PairCounts, pair_interval
 from experiments.inference.standings import Matchup, matchups, splits
-from experiments.record.run_directory import RunSummary, list_runs, missing_sentence
+from experiments.record.run_directory import RunSummary, missing_sentence
 from experiments.statistics.agent_costs import node_costs
 from experiments.statistics.effort import Effort, measure_effort
 from experiments.statistics.forfeits import forfeits_of
@@ -218,12 +217,8 @@ def _length_cells(described: Any) -> dict[str, Any]:
     }
 
 
-def run_rows(home: Path) -> list[dict[str, Any]]:
-    """Return a row for every run below a directory, oldest first, or for the run that it is itself."""
-    return [_row(summary) for summary in list_runs(home)]
-
-
-def _row(summary: RunSummary) -> dict[str, Any]:
+def run_row(summary: RunSummary) -> dict[str, Any]:
+    """Return the row of a run in a list of runs."""
     info = summary.info
     return {
         "run": CopiedName(info.path),
