@@ -1,8 +1,11 @@
-"""Shell commands quoted in messages."""
+"""What messages tell users to do next: a command of the shell, or a call in Python."""
 
 from __future__ import annotations
 
 import shlex
+import sys
+
+COMMAND_LINE = "isolation_cli"
 
 
 def command(*words: object) -> str:
@@ -12,3 +15,13 @@ def command(*words: object) -> str:
     "isolation summary 'runs/my run'"
     """
     return shlex.join(["isolation", *map(str, words)])
+
+
+def advice(command: str, call: str) -> str:
+    """Return what a message names: the command if the command line is running, else the call, for Python users."""
+    return command if COMMAND_LINE in sys.modules else call
+
+
+def resume_advice(path: object) -> str:
+    """Return how to resume a run."""
+    return advice(command("tournament", "--resume", path), f"the call that began it, out={str(path)!r}")

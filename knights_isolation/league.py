@@ -203,7 +203,7 @@ def _refuse_league(submissions: Path, out: str | None) -> None:
     from experiments.league.entries import read_book
     from experiments.record.run_directory import is_run
     from isolation.loading.load_user_code import expand_path
-    from isolation.shell import command
+    from isolation.shell import advice, command
 
     if out is None or not is_run(expand_path(out)):
         return
@@ -211,7 +211,9 @@ def _refuse_league(submissions: Path, out: str | None) -> None:
         read_book(expand_path(out))
     except ValueError:  # a run, but not a league's
         return
-    goes_on = command("league", submissions, "--resume", out)
+    goes_on = advice(
+        command("league", submissions, "--resume", out), f"ki.league({str(submissions)!r}, resume={out!r})"
+    )
     raise ValueError(f"{out} already holds a league: resume with {goes_on}, or choose another --out")
 
 

@@ -8,6 +8,8 @@ from functools import partial
 import pytest
 from hypothesis import HealthCheck, settings
 
+import isolation_cli  # noqa: F401 -- messages name commands, as they do once this is there
+
 # Read when NumPy is imported; the command line does the same.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ["ISOLATION_TRIES"] = "off"  # tests of commands leave no log of tries where they are run

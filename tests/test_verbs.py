@@ -15,6 +15,7 @@ from played_games import random_record, write_games
 
 import knights_isolation as ki
 from cli import main
+from experiments.evaluation.evaluation import Evaluation, Lead
 from isolation import Board
 
 ELSEWHERE = {
@@ -103,6 +104,29 @@ def test_a_card_has_the_finding_its_table_and_no_markup_of_names(tmp_path: Path)
     assert result.sections[0].title in card
     assert card.count("<tr>") == 1 + len(result.sections[0].rows)
     assert str(result).startswith(result.sections[0].title)
+
+
+def test_messages_name_functions_in_python_and_commands_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = gauntlet(4).write(tmp_path / "run")
+    assert "isolation plan … --pilot RUN" in ki.plan().sections[0].notes[0]
+    monkeypatch.setattr("isolation.shell.COMMAND_LINE", "the command line")
+    assert "ki.plan(pilot=RUN)" in ki.plan().sections[0].notes[0]
+    with pytest.raises(ValueError, match=rf"list them with ki\.games\('{run}'\)"):
+        ki.replay(run)
+    with pytest.raises(ValueError, match=rf"compute them with ki\.label\('{run}'\)"):
+        ki.accuracy(run)
+
+
+def test_an_evaluation_has_a_card_and_a_row() -> None:
+    lead = Lead(1.5, -0.5, 3.5, 400)
+    answer = Evaluation(2.0, 1.0, 3.0, 1.25, "games", True, "", None, "better than <b>", 7768, games=lead)
+    card = answer._repr_html_()
+    assert "Passed every stage up to games, a node costs 1.25 × the baseline's" in card
+    assert "<td>games</td><td>+1.5 (−0.5 to +3.5) points</td><td>400</td>" in card
+    assert "better than &lt;b&gt;" in card
+    assert answer.to_frame().loc[0, ["score", "games_low", "stage"]].tolist() == [2.0, -0.5, "games"]
 
 
 def test_plans_diffs_and_exports_are_those_of_the_commands(tmp_path: Path) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import asdict, dataclass
+from html import escape
+from typing import TYPE_CHECKING, Literal, get_args
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Budget = Literal["values", "compile", "cost", "positions", "suite", "games", "held-out"]
 Stage = Literal["parse", "load", "values", "compile", "cost", "positions", "suite", "games", "held-out"]
@@ -44,6 +48,9 @@ class Lead:
     n: int
     p_value: float | None = None
 
+    def __str__(self) -> str:
+        return f"{self.estimate:+.1f} ({self.low:+.1f} to {self.high:+.1f}) points".replace("-", "−")
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -82,6 +89,29 @@ class Evaluation:
     champions: Lead | None = None
     held_out: Lead | None = None
     seconds: float = 0.0
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row with a column an attribute; those of leads are called as in `games_low`."""
+        import pandas as pd
+
+        return pd.json_normalize([asdict(self)], sep="_")
+
+    def _repr_html_(self) -> str:
+        """Return a card for notebooks: the stage reached, the leads with their intervals, and the feedback."""
+        leads = {
+            "solved positions": Lead(self.score, self.low, self.high, self.positions) if self.positions else None,
+            "games": self.games,
+            "games against champions": self.champions,
+            "held-out positions": self.held_out,
+        }
+        lines = "".join(
+            f"<tr><td>{name}</td><td>{lead}</td><td>{lead.n:,}</td></tr>" for name, lead in leads.items() if lead
+        )
+        head = "<tr><th>measured in</th><th>lead at equal cost</th><th>number</th></tr>"
+        title = f"Passed every stage up to {self.stage}" if self.passed else f"Ended at the stage {self.stage}"
+        cost = "" if self.cost is None else f", a node costs {self.cost:.2f} × the baseline's"
+        table = f"<table><thead>{head}</thead><tbody>{lines}</tbody></table>" if lines else ""
+        return f"<div><b>{title}{cost}</b>{table}<p>{escape(self.feedback)}</p></div>"
 
 
 def failed(stage: Stage, kind: str, feedback: str, line: int | None = None) -> Evaluation:

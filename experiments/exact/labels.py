@@ -33,7 +33,7 @@ from isolation.files.atomic_write import sweep
 from isolation.rules.geometry import MOST_COMPILED_CELLS, format_size, parse_size
 from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason
-from isolation.shell import command
+from isolation.shell import advice, command
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -131,7 +131,8 @@ def read_labels(run: str | Path) -> pd.DataFrame:
 def read_label_table(run: str | Path) -> pa.Table:
     """Read the labels of a run as an Arrow table; see `read_labels`."""
     if not has_labels(run):
-        raise ValueError(f"{run} has no exact values yet: compute them with {command('label', run)}")
+        labelling = advice(command("label", run), f"ki.label({str(run)!r})")
+        raise ValueError(f"{run} has no exact values yet: compute them with {labelling}")
     labels = _read(Path(run) / FILE)
     _check_fit(run, labels, log.read_table(run, ("game_id", "plies")))
     return labels

@@ -11,7 +11,7 @@ from experiments.record.log import PER_PLY, SCHEMA, find_row, read_games
 from experiments.record.log_validation import check_facts
 from experiments.record.run_directory import is_run, load_run
 from isolation.rules.outcome import Reason
-from isolation.shell import command
+from isolation.shell import advice, command
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,7 +76,8 @@ def read_game(run: str | Path, game_id: int) -> dict[str, Any]:
     _check(run)
     row = find_row(run, game_id)
     if row is None:
-        raise ValueError(f"{run} has no game {game_id}; list its games with {command('games', run)}")
+        listing = advice(command("games", run), f"ki.games({str(run)!r})")
+        raise ValueError(f"{run} has no game {game_id}; list its games with {listing}")
     return row
 
 

@@ -22,7 +22,7 @@ from experiments.record.finished_games import FinishedGames, LogPart, joined
 from experiments.record.log_validation import check_scheduled
 from experiments.record.run_directory import lock_file
 from isolation.rules.outcome import AT_LAST, REASON_WORDS, Reason
-from isolation.shell import command
+from isolation.shell import advice, command, resume_advice
 
 ON_THE_BOARD = Reason.NO_MOVES.word
 BY_CLOCK = (Reason.TIMEOUT.word, Reason.HANG.word)
@@ -78,7 +78,7 @@ class GameRecorder:
         if (self.points.reshape(-1)[played.ids] >= 0).any():
             raise ChildProcessError(
                 f"{self.path}: a worker sent duplicate games, which were discarded; "
-                f"resume with {command('tournament', '--resume', self.path)}"
+                f"resume with {resume_advice(self.path)}"
             )
         record_points(self.points, played.ids, played.games.winner)
         if isinstance(played, LogPart):
@@ -176,9 +176,9 @@ class GameRecorder:
         if detail:
             detail = f": {detail}" if len(details) == 1 else f", such as {detail}"
         name, played = self.plan.schedule.agents[agent], self._games_of(agent)
+        summary = advice(command("summary", self.path), f"ki.summary({str(self.path)!r})")
         return (
-            f"{name} lost {details.total():,} of {played:,} games by {reason.replace('_', ' ')}{detail} "
-            f"(see {command('summary', self.path)})"
+            f"{name} lost {details.total():,} of {played:,} games by {reason.replace('_', ' ')}{detail} (see {summary})"
         )
 
     def _games_of(self, agent: int) -> int:

@@ -37,7 +37,7 @@ from isolation.checks.search_cost import Cost
 from isolation.loading.load_user_code import expand_path
 from isolation.processes.subprocess_player import HANGS_AFTER
 from isolation.rules.geometry import parse_size
-from isolation.shell import command
+from isolation.shell import resume_advice
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -296,7 +296,7 @@ def _run(
     except UnwritableLogError as error:
         raise OSError(
             f"{path}: cannot write the log: {error.strerror or error}; "
-            f"{log.count_games(path):,} games are safe; resume with {command('tournament', '--resume', path)}"
+            f"{log.count_games(path):,} games are safe; resume with {resume_advice(path)}"
         ) from error
     if recorder.ended_by_clock and not on_the_clock(plan.entrants):
         notes.append(

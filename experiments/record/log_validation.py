@@ -21,7 +21,7 @@ from experiments.record.arrow_numpy import to_arrow, to_numpy
 from experiments.record.run_directory import RunInfo
 from isolation.rules.geometry import parse_size
 from isolation.rules.outcome import REASON_WORDS
-from isolation.shell import command
+from isolation.shell import resume_advice
 
 Flags = NDArray[np.bool_]
 
@@ -90,9 +90,7 @@ def read_valid_games(info: RunInfo, names: Sequence[str]) -> pa.Table:
         return games
     order = np.argsort(ids, kind="stable")
     if not np.diff(ids[order]).all():
-        raise ValueError(
-            f"{info.path}: contains duplicate games; to remove them: {command('tournament', '--resume', info.path)}"
-        )
+        raise ValueError(f"{info.path}: contains duplicate games; to remove them: {resume_advice(info.path)}")
     return games.take(to_arrow(order))
 
 

@@ -33,7 +33,7 @@ from isolation.checks.search_cost import Cost
 from isolation.files.atomic_write import leftovers, make_folder, sweep, write_text
 from isolation.loading.load_user_code import expand_path
 from isolation.rules.geometry import parse_size
-from isolation.shell import command
+from isolation.shell import advice, resume_advice
 from isolation.suggestions import did_you_mean
 
 LOCK = "lock"
@@ -151,10 +151,7 @@ def new_directory(config: Config) -> Path:
     if is_run(path):
         if is_imported(load_run(path)):
             raise ValueError(f"{path} already holds games that were imported: choose another --out")
-        raise ValueError(
-            f"{path} already holds a run: resume with {command('tournament', '--resume', path)}, "
-            "or choose another --out"
-        )
+        raise ValueError(f"{path} already holds a run: resume with {resume_advice(path)}, or choose another --out")
     half_written = (leftover.name for name in (CONFIG, FACTS) for leftover in leftovers(path / name))
     ours = {log.GAMES, LOCK, CONFIG, FOLDER, *half_written}
     if path.exists() and not (path.is_dir() and {child.name for child in path.iterdir()} <= ours):
@@ -194,7 +191,7 @@ def lock_directory(path: Path) -> Iterator[None]:
         raise ValueError(f"{path}: cannot write there: {error.strerror}") from None
     with locked(path):
         if is_run(path):
-            raise ValueError(f"{path} already holds a run: resume with {command('tournament', '--resume', path)}")
+            raise ValueError(f"{path} already holds a run: resume with {resume_advice(path)}")
         clear_up(path)
         yield
 
@@ -395,7 +392,8 @@ def latest_run(home: Path = HOME) -> tuple[Path, tuple[Path, ...]]:
     except ValueError as error:
         raise ValueError(f"cannot determine the latest run; name one: {error}") from None
     if not runs:
-        raise ValueError(f"no run in {home}/: name one, or play one with isolation tournament")
+        playing = advice("isolation tournament", "ki.tournament()")
+        raise ValueError(f"no run in {home}/: name one, or play one with {playing}")
     newest_first = [info.path for info in sorted(runs, key=lambda info: (info.created_at, info.path.name))][::-1]
     count = next((number for number, path in enumerate(newest_first) if has_games(path)), 0)
     return newest_first[count], tuple(newest_first[:count])
@@ -454,7 +452,7 @@ def missing_sentence(path: Path) -> str:
         return ""
     return (
         f"{missing:,} of the {games_at_end(path):,} games of {path} are missing from its log. Replay them with "
-        f"{command('tournament', '--resume', path)}"
+        f"{resume_advice(path)}"
     )
 
 

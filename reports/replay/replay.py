@@ -22,7 +22,7 @@ from isolation.games.transcript import board_after
 from isolation.rules.geometry import format_size
 from isolation.rules.notation import cell_name
 from isolation.rules.outcome import Reason
-from isolation.shell import command
+from isolation.shell import advice, command
 from reports.text.cell_values import HeuristicValue, Milliseconds
 
 _DID = {
@@ -267,7 +267,8 @@ def find_replay(source: Sequence[str], size: str, moves: str) -> Replay:
         case [file] if not Path(file).is_dir():
             return replay_of_record(Path(file).name, load_game(file))
         case [run]:
-            raise ValueError(f"no game of {run} named: list them with {command('games', run)}")
+            listing = advice(command("games", run), f"ki.games({run!r})")
+            raise ValueError(f"no game of {run} named: list them with {listing}")
         case [run, number] if re.fullmatch(r"\d+|\d{1,3}(,\d{3})+", number, re.ASCII):
             return replay_of_run(run, int(number.replace(",", "")))
         case _:

@@ -10,7 +10,7 @@ from isolation.boards.render import to_text
 from isolation.editions.classic_board import Board
 from isolation.rules.geometry import parse_size
 from isolation.rules.notation import format_moves
-from isolation.shell import command
+from isolation.shell import advice, command
 from reports.charts.study_charts import refutations_chart
 from reports.pages.study_page import parts_of, study_page
 from reports.text.cell_values import Share
@@ -76,9 +76,11 @@ def line_section(result: Refuted, answer: OpeningAnswer) -> Section:
         f"{_move_number(answer)} of {result.agent}, {error}, throws the win away."
     )
     row = {"error_ply": answer.error_ply + 1, "plies": len(answer.line), "line": moves}
-    return Section(
-        "shortest", title, (row,), (f"Step through it: {command('replay', '--moves', moves, '--board', result.size)}",)
+    replay = advice(
+        command("replay", "--moves", moves, "--board", result.size),
+        f"ki.replay({list(answer.line)}, size={result.size!r})",
     )
+    return Section("shortest", title, (row,), (f"Step through it: {replay}",))
 
 
 def board_text(answer: OpeningAnswer, size: str) -> str:

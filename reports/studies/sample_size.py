@@ -11,6 +11,7 @@ from experiments.inference.elo import score_from_elo
 from experiments.inference.sequential.sprt import Sprt
 from experiments.statistics.run_results import RunResults
 from experiments.verdicts.pilot_run import games_a_second, plan_contenders
+from isolation.shell import advice
 from reports.text.cell_values import Minutes, Points
 from reports.text.sections import Section
 
@@ -64,8 +65,9 @@ def typical_plans(effect: float, power: float, alpha: float) -> list[tuple[str, 
 
 def _without_pilot(plans: Sequence[tuple[str, FixedPlan]], elo: float | None) -> Section:
     rows = [_row(name, elo, plan, 2 * plan.pairs, GAMES_A_SECOND) for name, plan in plans]
+    pilot = advice("isolation plan … --pilot RUN", "ki.plan(pilot=RUN)")
     notes = [
-        "Head to head, two-sided. For estimates that fit your agents, use a pilot run: isolation plan … --pilot RUN. "
+        f"Head to head, two-sided. For estimates that fit your agents, use a pilot run: {pilot}. "
         f"Time at {GAMES_A_SECOND:g} games per second, typical of two cores at 10,000 nodes per move.",
     ]
     return Section("plan", "Pairs needed", tuple(rows), tuple(notes))

@@ -14,7 +14,7 @@ from isolation.checks.search_cost import Cost
 from isolation.editions.classic_board import Board
 from isolation.rules.geometry import parse_size
 from isolation.rules.notation import format_moves
-from isolation.shell import command
+from isolation.shell import advice, command
 from reports.pages.templates import data_url, page_template
 from reports.tables.costs import cost_cell, cost_sentence
 from reports.text.cell_values import Estimate, Points, PValue, Share, estimate_of, join_names, pluralise
@@ -116,7 +116,8 @@ def mistakes_section(name: str, mistakes: Sequence[Mistake], size: str) -> Secti
         }
         for mistake in mistakes
     )
-    note = "Lost wins that most of the reference field keep. Draw a position with isolation show --moves …"
+    drawing = advice("isolation show --moves …", "Board.from_moves([…])")
+    note = f"Lost wins that most of the reference field keep. Draw a position with {drawing}"
     title = f"Clearest mistakes of {name}" if rows else f"{name} never lost a winning position by a move."
     return Section("mistakes", title, rows, (note,) if rows else ())
 
@@ -128,7 +129,7 @@ def mistake_texts(mistakes: Sequence[Mistake], size: str) -> str:
 
 def _text(mistake: Mistake, board: Board) -> str:
     text = wrapped(_described(mistake, board.width), terminal_width())
-    return f"{to_text(board)}\n{text}\n{command('show', '--fen', short_fen(board))}"
+    return f"{to_text(board)}\n{text}\n{_show(board)}"
 
 
 def short_fen(board: Board) -> str:
@@ -225,9 +226,18 @@ def _failures(scores: Sequence[Score], size: str, failing: Mapping[str, tuple[st
 def _first_failure(score: Score, size: str, failing: tuple[str, Board] | None) -> str:
     """Return the command that reproduces a heuristic's first failure, or else shows the root position of the search."""
     if failing is None:
-        return f"in a search from: {command('show', '--fen', short_fen(Board.from_moves(score.failed_at, size)))}"
+        return f"in a search from: {_show(Board.from_moves(score.failed_at, size))}"
     reference, board = failing
-    return f"at: {command('eval', '--fen', short_fen(board), '--file', reference)}"
+    asked = advice(command("eval", "--fen", short_fen(board), "--file", reference), _call_that_shows(board))
+    return f"at: {asked}"
+
+
+def _show(board: Board) -> str:
+    return advice(command("show", "--fen", short_fen(board)), _call_that_shows(board))
+
+
+def _call_that_shows(board: Board) -> str:
+    return f"Board.from_fen({short_fen(board)!r})"
 
 
 def _reasons(score: Score) -> str:

@@ -20,7 +20,7 @@ from experiments.learn.spsa_tuning import TunedParameter, Tuning, TuningProgress
 from experiments.statistics.forfeits import forfeits_of
 from isolation.rules.limits import Limit
 from isolation.rules.parameters import range_text
-from isolation.shell import command
+from isolation.shell import advice, command
 from reports.tables.costs import equal_cost_sentences
 from reports.text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
 from reports.text.sections import Section
@@ -188,7 +188,7 @@ def judged_section(tuning: Tuning | Sampling, judgement: Judgement) -> Section:
     )
     note = (
         f"Held out: {pluralise(judgement.pairs, 'opening')} from orbits not used for tuning, each played twice. "
-        f"Promised: {finals}. The held-out games are in {judgement.run}: {command('compare', judgement.run)}"
+        f"Promised: {finals}. The held-out games are in {judgement.run}: {_compare(judgement.run)}"
     )
     return Section("judged", judged_sentence(judgement), tuple(rows), (note,))
 
@@ -210,9 +210,13 @@ def sweep_section(sweep: Sweep, opponent: str) -> Section:
         *(f"{name} changed no game: all its values play the same moves." for name in sweep.without_effect),
         *_forfeits(forfeits),
         *(sentence for run in sweep.runs for sentence in equal_cost_sentences(run)),
-        f"The games are in {join_names([str(run.path) for run in runs])}. More: {command('compare', runs[0].path)}",
+        f"The games are in {join_names([str(run.path) for run in runs])}. More: {_compare(runs[0].path)}",
     ]
     return Section("sweep", f"Won against {opponent}", rows, tuple(notes))
+
+
+def _compare(run: object) -> str:
+    return advice(command("compare", run), f"ki.compare({str(run)!r})")
 
 
 def _value(value: Limit | float) -> str:

@@ -10,6 +10,7 @@ from experiments.statistics.run_results import RunResults
 from experiments.statistics.same_games import same_games
 from experiments.verdicts.best_of import BestOfContender, BestOfResult
 from isolation.checks.search_cost import Cost
+from isolation.shell import advice
 from reports.tables.costs import cost_cell
 from reports.tables.summary import run_notes
 from reports.text.cell_values import Points, Share, estimate_of, join_names, pluralise
@@ -46,7 +47,7 @@ def dearer_sentences(findings: RunResults, contest: BestOfResult) -> list[str]:
         return []
     return [
         f"{leader} is dearer: a node of it costs {join_names(cheaper)}. It may not win at equal cost: play them with "
-        f"match --equal-cost."
+        f"{advice('match --equal-cost', 'ki.match(…, equal_cost=True)')}."
     ]
 
 

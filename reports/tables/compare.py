@@ -16,6 +16,7 @@ from experiments.verdicts.best_of import read_contest
 from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs
 from experiments.verdicts.equal_cost_runs import equal_cost_verdicts
 from isolation.checks.search_cost import Cost
+from isolation.shell import advice
 from reports.tables.accuracy import theory_section
 from reports.tables.best_of import contest_section
 from reports.tables.costs import cost_cell, cost_sentence
@@ -182,8 +183,8 @@ def each_section(findings: RunResults, duels: Sequence[HeadToHead], worth: float
     notes = (
         *run_notes(findings),
         f"No baseline: every pair of agents is compared by the games between them, adjusted for "
-        f"{pluralise(len(duels), 'match')}. {population_words(findings, duels)} Use --baseline AGENT to compare the "
-        f"others with one agent, over common opponents.",
+        f"{pluralise(len(duels), 'match')}. {population_words(findings, duels)} Use "
+        f"{advice('--baseline AGENT', 'baseline=AGENT')} to compare the others with one agent, over common opponents.",
         interval_sentence(duels),
         *filter(None, [excluded_sentence(duels)]),
         *reach_sentences(duels, worth, findings.population),
@@ -306,17 +307,21 @@ def price_sentence(findings: RunResults, verdicts: Verdicts, costs: Mapping[str,
     )
 
 
+def _at_equal_cost() -> str:
+    return advice("isolation tournament --equal-cost", "ki.compare(…, equal_cost=True)")
+
+
 def _equal_cost_words(findings: RunResults, names: Sequence[str]) -> str:
     """Report the results at equal cost of contenders that have them, and how to get those of the others."""
     known = equal_cost_verdicts(findings, names)
     if known is None:
-        return "isolation tournament --equal-cost accounts for it."
+        return f"{_at_equal_cost()} accounts for it."
     results = "; ".join(
         f"{name} {_lead_words(known.claims[name])}, {short_verdict(known.claims[name], WORTH)}"
         for name in names
         if name in known.claims
     )
-    others = "" if len(known.claims) == len(names) else "; for the others, use isolation tournament --equal-cost"
+    others = "" if len(known.claims) == len(names) else f"; for the others, use {_at_equal_cost()}"
     return f"at equal cost, {known.run} found: {results}{others}."
 
 

@@ -17,6 +17,7 @@ from experiments.statistics.run_results import RunResults
 from experiments.verdicts.best_of import BestOfResult, read_contest
 from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
 from experiments.verdicts.sprt_tests import SequentialTest, own_tests
+from isolation.shell import advice
 from reports.tables.best_of import contest_rows, contest_sentence, dearer_sentences, identical_sentences
 from reports.tables.compare import clearest_first, price_sentence, ranked_comparisons
 from reports.tables.costs import cost_cell, cost_sentence
@@ -126,7 +127,7 @@ def summary_headline(findings: RunResults, lines: int | None = None) -> Headline
         title += f": {_won_most(standings, findings.baseline)}"
     notes = [interval_note(findings)] if rows else []
     if pooled := pooled_sentence(findings):
-        notes.append(f"Every agent is listed by itself; in isolation compare, {pooled}.")
+        notes.append(f"Every agent is listed by itself; in {advice('isolation compare', 'ki.compare()')}, {pooled}.")
     notes += [f"{pluralise(left_out, 'agent')} more: --full."] if left_out else []
     return _headline(findings, f"{title}.", visible_rows, notes, SUMMARY_TABLES)
 

@@ -14,7 +14,7 @@ from experiments.statistics.effort import Effort, measure_effort
 from experiments.statistics.forfeits import forfeits_of
 from experiments.statistics.run_results import RunResults
 from experiments.verdicts.sprt_tests import anytime_rate, own_tests
-from isolation.shell import command
+from isolation.shell import resume_advice
 from reports.tables.costs import equal_cost_sentences
 from reports.text.cell_values import CopiedName, Milliseconds, Range, Share, estimate_of, join_names, pluralise
 from reports.text.sections import Section
@@ -185,7 +185,7 @@ def run_notes(findings: RunResults) -> tuple[str, ...]:
                 "valid however often you look."
             )
         if not games:
-            again = join_names([command("tournament", "--resume", source.info.path) for source in findings.sources])
+            again = join_names([resume_advice(source.info.path) for source in findings.sources])
             notes.append(f"No games are logged yet. If no process is playing this run, resume it with: {again}")
     if findings.repeated:
         notes.append(f"{findings.repeated:,} games are in several runs and are counted once.")

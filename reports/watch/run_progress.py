@@ -29,7 +29,7 @@ from experiments.play.runner import RunOutcome, RunProgress, Show, play_tourname
 from experiments.statistics.run_results import load_findings
 from experiments.verdicts.live_standings import LiveTest, live_standings, live_tests
 from isolation.checks.search_cost import Cost
-from isolation.shell import command
+from isolation.shell import advice, command
 from reports.text.cell_values import Share, pluralise
 from reports.text.column_widths import shortened
 from reports.text.rendering import is_terminal, render_rows, terminal_height, terminal_width, wrapped
@@ -148,7 +148,10 @@ def cell_line() -> Callable[[str, bool], None] | None:
 def print_outcome(outcome: RunOutcome) -> None:
     """Print the win rates of a run, notes, and for a finished run the verdict."""
     if outcome.logged and not (outcome.finished and outcome.plan.config.format == "head-to-head"):
-        elsewhere = command("summary", outcome.path, "--table", "opponents")
+        elsewhere = advice(
+            command("summary", outcome.path, "--table", "opponents"),
+            f"ki.summary({str(outcome.path)!r}).to_frame('opponents')",
+        )
         print(render_rows(opponent_rows(outcome.plan, outcome.points), "table", elsewhere=elsewhere))
     for note in outcome.notes:
         print(wrapped(f"Note: {note}", terminal_width()))
@@ -173,7 +176,8 @@ def end_message(outcome: RunOutcome) -> str:
         state = f"Played {outcome.played:,} games in {outcome.seconds:.0f} s; {outcome.path} has {games}."
     else:
         state = f"{games} in {outcome.seconds:.0f} s, logged in {outcome.path}."
-    return f"{state} More: {command('compare', outcome.path, '--full')}"
+    more = advice(command("compare", outcome.path, "--full"), f"ki.compare({str(outcome.path)!r})")
+    return f"{state} More: {more}"
 
 
 def what_is_kept(outcome: RunOutcome) -> str:
