@@ -11,7 +11,8 @@ from click.testing import CliRunner
 from cli import main
 from experiments.published import published_csv
 from experiments.suite import gauntlet_agreement, suite_file
-from isolation.exact import solved_tables
+from isolation import Board
+from isolation.exact import early_table, solved_tables
 from isolation.files.shipped_data import CHECKSUMS, read_shipped, write_shipped
 
 ROOT = Path(__file__).parents[1]
@@ -31,22 +32,29 @@ def flip_a_bit(path: Path, index: int) -> None:
     path.write_bytes(data)
 
 
+def forget() -> None:
+    """Forget the tables that were read."""
+    solved_tables._tables.cache_clear()
+    early_table._table.cache_clear()
+
+
 @pytest.fixture
 def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Path]]:
     """Copies of all tables, which are read in place of the shipped ones: by name."""
     for folder in FOLDERS:
         copytree(folder, tmp_path / folder.relative_to(ROOT))
-    for module in (solved_tables, gauntlet_agreement, published_csv):
+    for module in (early_table, solved_tables, gauntlet_agreement, published_csv):
         monkeypatch.setattr(module, "FILE", tmp_path / module.FILE.relative_to(ROOT))
     there = {size: tmp_path / path.relative_to(ROOT) for size, path in suite_file.shipped_suites().items()}
     monkeypatch.setattr(suite_file, "shipped_suites", lambda: there)
-    solved_tables._tables.cache_clear()
+    forget()
     yield {path.name: tmp_path / path.relative_to(ROOT) for path in TABLES}
-    solved_tables._tables.cache_clear()
+    forget()
 
 
 READERS: dict[str, Callable[[], Any]] = {
-    "solved.json": lambda: solved_tables.pair_is_won(7, 7, 24, 0),
+    "solved.json": lambda: solved_tables.pair_is_won(8, 8, 24, 0),
+    "early_7x7.xz": lambda: early_table.early_value(Board.from_moves([24, 0])),
     "published_results.csv": published_csv.bundled_csv,
     "gauntlets.csv": lambda: gauntlet_agreement.known_agreements("7x7"),
     **{f"{size}.parquet": lambda size=size: suite_file.read_suite(size) for size in ("6x6", "7x7", "8x8", "9x11")},
@@ -76,7 +84,7 @@ def test_checksums_name_the_tables_and_nothing_else(folder: Path) -> None:
 @pytest.mark.parametrize("share", [0.0, 0.37, 0.999])
 def test_a_shipped_table_with_a_flipped_bit_is_refused(name: str, share: float, shipped: dict[str, Path]) -> None:
     READERS[name]()
-    solved_tables._tables.cache_clear()
+    forget()
     flip_a_bit(shipped[name], int(share * shipped[name].stat().st_size))
     with pytest.raises(OSError, match=r"damaged or changed.*reinstall the package"):
         READERS[name]()
@@ -90,11 +98,11 @@ def test_a_shipped_table_without_its_checksum_is_refused(name: str, shipped: dic
 
 
 def test_solve_names_no_winner_from_a_damaged_table(shipped: dict[str, Path]) -> None:
-    sound = CliRunner().invoke(main, ["solve", "--moves", "24,0"])
+    sound = CliRunner().invoke(main, ["solve", "--board", "6x6", "--moves", "14,0"])
     assert sound.exit_code == 0
-    solved_tables._tables.cache_clear()
-    flip_a_bit(shipped["solved.json"], shipped["solved.json"].read_bytes().index(b'"7x7": "') + 40)
-    damaged = CliRunner().invoke(main, ["solve", "--moves", "24,0"])
+    forget()
+    flip_a_bit(shipped["solved.json"], shipped["solved.json"].read_bytes().index(b'"6x6": "') + 40)
+    damaged = CliRunner().invoke(main, ["solve", "--board", "6x6", "--moves", "14,0"])
     assert damaged.exit_code == 1
     assert "solved.json: checksum mismatch with SHA256SUMS" in damaged.output
     assert "wins" not in damaged.output

@@ -1,6 +1,8 @@
 """SQL over runs: views that count each game once, also while parts wait to be merged."""
 
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from invented_runs import gauntlet
@@ -58,5 +60,13 @@ def test_a_database_holds_the_same_views_and_errors_are_one_line(run: Path) -> N
         assert connection.execute("SELECT count(*) FROM plays").fetchall() == [(2 * len(read_games(run)),)]
     with pytest.raises(ValueError, match="already exists"):
         ki.export(run, "duckdb", path)
+    pytest.importorskip("polars")
+    page = (Path(__file__).parents[1] / "docs" / "reference" / "log.md").read_text()
+    found: dict[str, Any] = {}
+    exec(re.search(r"```python\n(import duckdb.*?)```", page, re.DOTALL)[1], found)  # type: ignore[index]
+    assert found["plays"].height == 2 * len(read_games(run))
+    assert dict(zip(found["plays"]["agent"], found["plays"]["won"], strict=True)).keys() == set(
+        found["by_agent"]["agent"]
+    )
     with pytest.raises(ValueError, match="agnt"):
         ki.sql("SELECT agnt FROM plays", run)

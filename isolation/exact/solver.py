@@ -2,7 +2,8 @@
 
 A position is searched to the end of the game, without a heuristic. Positions with both players placed are searched in
 compiled code; before that, every placement that differs under the symmetries of the board is tried. Placement pairs of
-solved boards are looked up in tables that ship with the package (`isolation.exact.solved_tables`).
+solved boards, and the first plies on 7x7, are looked up in tables that ship with the package
+(`isolation.exact.solved_tables`, `isolation.exact.early_table`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from itertools import count
 from typing import Literal, NamedTuple
 
 from isolation.editions.classic_board import Board
+from isolation.exact.early_table import early_moves, early_value
 from isolation.exact.solved_tables import pair_is_won
 from isolation.native import workspaces
 from isolation.rules.geometry import MOST_COMPILED_CELLS, cells_of, full_mask, knight_masks, symmetries
@@ -211,7 +213,10 @@ def solve_length(board: Board, limit: Limit | None = None) -> Length:
 def move_results(board: Board, meter: SearchBudget) -> Iterator[MoveValue]:
     """Yield every move and whether it keeps the win, most promising first. Each is searched only when requested."""
     known: dict[int, tuple[bool | None, int]] = {}
-    if known_value(board) is False:
+    winning = early_moves(board)
+    if winning is not None:
+        known = {cell: (cell in winning, 0) for cell in board.legal_cells()}
+    elif known_value(board) is False:
         known = dict.fromkeys(board.legal_cells(), (False, 0))
     twin = _twins(board)
     for cell in order_moves(board):
@@ -374,12 +379,15 @@ def _twins(board: Board) -> dict[int, int]:
 def known_value(board: Board) -> bool | None:
     """Return whether the side to move wins, if that is known without a search; else None.
 
-    It is known right after both placements on a board covered by a table, and if the other side can mirror every move.
+    It is known right after both placements on a board covered by a table, in the first plies on 7x7, and if the other
+    side can mirror every move.
     """
     mover, other = board.locations[board.active_index], board.locations[1 - board.active_index]
     if mover is None or other is None:
         return None
-    known = pair_is_won(board.height, board.width, mover, other) if _visited(board) == 2 else None
+    known = early_value(board)
+    if known is None and _visited(board) == 2:
+        known = pair_is_won(board.height, board.width, mover, other)
     return False if known is None and is_mirrored(board) else known
 
 

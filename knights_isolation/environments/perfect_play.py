@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isolation.editions.classic_board import Board
+from isolation.exact.early_table import early_moves, early_value
 from isolation.exact.solved_tables import is_covered, pair_is_won
 from isolation.games.batch_moves import States
 from isolation.games.batch_solver import solve_moves
@@ -43,7 +44,7 @@ class PerfectPlay:
     """Follows one game. After each move it knows the value of the position, its winning moves, and the move's regret.
 
     What follows from the move before is not searched again: a move that wins leaves a lost position, of which all moves
-    lose. Right after both placements, and before, the tables of solved boards answer.
+    lose. Right after both placements, and before, the tables of solved boards answer; on 7x7 that of the first plies.
 
     Attributes:
         now: what is known of the current position.
@@ -80,11 +81,12 @@ class PerfectPlay:
         table = placements_won(board.height, board.width)
         if None in board.locations:
             return Known(value, (), legal) if table is None else _known_placements(board, table)
-        if table is not None and board.move_count == 2:
-            own, other = (board.locations[player] for player in (board.active_index, 1 - board.active_index))
-            if not table[own, other]:
-                return Known(-1, (), ())
-            value = 1
+        early = early_moves(board)
+        if early is not None:
+            return Known(1 if early else -1, early, ())
+        value = value or _looked_up(board)
+        if value == -1:
+            return Known(-1, (), ())
         solved = solve_moves(States.of([board]), self._limit)
         winning, undecided = (
             tuple(cells_of(int(words[0, 0]) | int(words[0, 1]) << 64)) for words in (solved.winning, solved.undecided)
@@ -120,6 +122,15 @@ def placements_won(rows: int, columns: int) -> NDArray[np.bool_] | None:
         return None
     cells = range(rows * columns)
     return np.array([[cell != other and pair_is_won(rows, columns, cell, other) for other in cells] for cell in cells])
+
+
+def _looked_up(board: Board) -> int | None:
+    """Return the value of a position with both players placed, for its side to move, if a table has it."""
+    won = early_value(board)
+    mover, other = board.locations[board.active_index], board.locations[1 - board.active_index]
+    if won is None and board.move_count == 2 and mover is not None and other is not None:
+        won = pair_is_won(board.height, board.width, mover, other)
+    return None if won is None else 1 if won else -1
 
 
 def _known_placements(board: Board, won: NDArray[np.bool_]) -> Known:
