@@ -54,8 +54,8 @@ def _control_words(analysis: Analysis) -> list[str]:
     """Describe the effect of luck alone: the baseline compared with itself on other openings."""
     verdicts = judge(analysis.runs["nodes"])
     return [
-        f"Check {'passed' if comparison.difference.low <= 0 <= comparison.difference.high else 'FAILED'}: {comparison.baseline} differs "
-        f"from itself on other openings by {estimate_of(comparison.difference, Points).text}."
+        f"Check {'passed' if comparison.difference.low <= 0 <= comparison.difference.high else 'FAILED'}: "
+        f"{comparison.baseline} differs from itself on other openings by {estimate_of(comparison.difference, Points).text}."
         for comparison in verdicts.comparisons
         if comparison.contender in verdicts.controls
     ]
