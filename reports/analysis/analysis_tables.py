@@ -55,7 +55,8 @@ def _control_words(analysis: Analysis) -> list[str]:
     verdicts = judge(analysis.runs["nodes"])
     return [
         f"Check {'passed' if comparison.difference.low <= 0 <= comparison.difference.high else 'FAILED'}: "
-        f"{comparison.baseline} differs from itself on other openings by {estimate_of(comparison.difference, Points).text}."
+        f"{comparison.baseline} differs from itself on other openings by "
+        f"{estimate_of(comparison.difference, Points).text}."
         for comparison in verdicts.comparisons
         if comparison.contender in verdicts.controls
     ]
