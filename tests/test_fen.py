@@ -1,6 +1,5 @@
 """Positions and moves as other programs write them, and counts that those programs have made."""
 
-import doctest
 import random
 
 import pytest
@@ -10,15 +9,9 @@ from random_games import games, random_game, small_sizes
 
 from cli import main
 from isolation import Board, Limit, perft, search
-from isolation.boards import joust_notation
 from isolation.boards.joust_notation import read_move, write_move, write_san
 from isolation.engines.protocol import variants_text
-from isolation.rules import fen, notation
 from isolation.rules.notation import parse_square, square_name
-
-
-def test_examples_in_docstrings_hold():
-    assert [doctest.testmod(module).failed for module in (fen, joust_notation, notation)] == [0, 0, 0]
 
 
 @given(games(sizes=small_sizes))

@@ -1,7 +1,6 @@
 """Users' files load with the imports they expect, side by side, here and in workers."""
 
 import dataclasses
-import doctest
 import importlib
 import inspect
 import os
@@ -45,10 +44,6 @@ def test_a_file_that_changes_the_folder_while_it_loads_does_not_change_ours(tmp_
     monkeypatch.chdir(tmp_path)
     assert load_heuristic("wanders.py", "score").value(None, None) == 1.0
     assert Path.cwd() == tmp_path
-
-
-def test_examples_in_docstrings_hold():
-    assert doctest.testmod(load_user_code).failed == 0
 
 
 # Imports
