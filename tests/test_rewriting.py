@@ -12,6 +12,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -232,6 +233,11 @@ def puts_a_number_among_lists(game: Any, player: Any) -> Any:
     return float(len(layers))
 
 
+def masks_by_too_much(game: Any, player: Any) -> Any:
+    mask = np.zeros((7, 7, 2), dtype=bool)
+    return float(np.ones((7, 7))[mask].sum())
+
+
 def indexes_by_fractions(game: Any, player: Any) -> Any:
     return [1, 2, 3][game.width / 2]
 
@@ -311,6 +317,7 @@ def two_types(game: Any, player: Any) -> Any:
         (asks_too_much, 1, "it calls get_legal_moves of a game with (whole number, whole number)"),
         (marks_none, 2, "it puts a whole number among None: write a number such as -1 for what is empty"),
         (puts_a_number_among_lists, 2, "it puts a whole number into a list of list of whole numbers: write a"),
+        (masks_by_too_much, 2, "this line does what compiled code does not support: write it in smaller steps, with"),
         (faculty, 1, "it uses math.factorial, which compiled code does not support"),
         (only_empty, 1, "the type of this value is unknown: is it a list, set or dictionary that stays empty?"),
     ],
