@@ -41,16 +41,16 @@ def bench(output: Format) -> None:
 
 
 @click.command("cache")
-@click.argument("warm", type=click.Choice(["warm"]), required=False)
+@click.argument("action", type=click.Choice(["warm"]), required=False)
 @click.option("--clear", is_flag=True, help="Delete all compiled code.")
-def compiled_code(warm: str | None, clear: bool) -> None:
+def compiled_code(action: str | None, clear: bool) -> None:
     """Show the folder of compiled code and its size; `warm` first compiles what the default board needs."""
     from isolation.compiling import code_cache
 
-    if warm:
-        from knights_isolation.warming import warm as compile_ahead
+    if action:
+        from knights_isolation.warming import warm
 
-        compile_ahead()
+        warm()
     sizes = code_cache.file_sizes()
     click.echo(f"{code_cache.folder()}: {len(sizes)} files, {sum(sizes) / 1e6:.1f} MB")
     if clear:
