@@ -27,9 +27,12 @@ def is_broken(page: Path, link: str) -> bool:
 
 
 def broken_links(site: Path = SITE) -> list[str]:
-    """Return the pages and links that lead nowhere."""
+    """Return the pages and links that lead nowhere; the folders of other versions are not looked for."""
     links = {
-        page: re.findall(r'<(?:a|img|link|script)\b[^>]*?\b(?:href|src)="([^"]+)"', page.read_text(encoding="utf-8"))
+        page: re.findall(
+            r'<(?:a|img|link|script)\b(?![^>]*data-version)[^>]*?\b(?:href|src)="([^"]+)"',
+            page.read_text(encoding="utf-8"),
+        )
         for page in site.rglob("*.html")
     }
     return [f"{page.relative_to(site)}: {link}" for page in links for link in links[page] if is_broken(page, link)]
