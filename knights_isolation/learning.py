@@ -12,7 +12,7 @@ from experiments.roster import AgentLike, parse_limit, reference_of
 from isolation.rules.limits import Limit
 from knights_isolation.result import Result, drawn
 from knights_isolation.runs import agent_spec
-from knights_isolation.tried import note_screening, note_selection
+from knights_isolation.tried import note_screening, note_selection, noting
 
 if TYPE_CHECKING:
     from experiments.analysis.analyse_file import Analysis
@@ -291,7 +291,9 @@ def tune(
     figure = partial(drawn, tuning_chart(tuning)) if isinstance(tuning, Tuning) and tuning.parameters else None
     if not tuning.values:
         return Result(Tuned(tuning, None), sections, figure)
-    judgement = judge(question, tuning.values, pairs, jobs=jobs, cluster=cluster, play=play or play_in_view)
+    judgement = judge(
+        question, tuning.values, pairs, jobs=jobs, cluster=cluster, play=play or noting("tune", play_in_view)
+    )
     return Result(Tuned(tuning, judgement), (*sections, judged_section(tuning, judgement)), figure)
 
 
@@ -337,7 +339,7 @@ def sweep(
         named(parse_spec(spec)), axes, other, default, size=board, plies=plies, pairs=pairs, seed=seed,
         equal_cost=equal_cost, out=Path(out) if out else None, jobs=jobs, cluster=cluster,
     )  # fmt: skip
-    swept = play_sweep(axes, runs, play or play_in_view)
+    swept = play_sweep(axes, runs, play or noting("sweep", play_in_view))
     name = agent_spec(opponent) if opponent else subject.name
     return Result(swept, (sweep_section(swept, name),), partial(drawn, response_chart(swept, name)))
 

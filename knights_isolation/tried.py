@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from experiments.evaluation.evaluation import Evaluation, Lead, Question
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from experiments.inference.contenders.baseline_comparison import Comparison
     from experiments.inference.contenders.head_to_head import HeadToHead
     from experiments.learn.feature_selection import Selection
+    from experiments.plan.config import Config
+    from experiments.play.runner import Play, RunOutcome
     from experiments.record.tries import Try
     from experiments.roster import AgentLike
     from experiments.suite.screening import Screening
@@ -36,6 +38,7 @@ def note_screening(
     if not is_kept():
         return
     judged_on = f"suite {screening.suite.name}, {part}"
+    held_out = _held_out_positions(screening.suite.name) if part.startswith("split screen") else ""
     tries = []
     for spec, (score, against) in zip(specs, screening.contenders, strict=True):
         name, settings = named_settings(spec)
@@ -43,7 +46,7 @@ def note_screening(
             Try(
                 command, name, screening.baseline.agent, spec, code_of(settings), keep_source(spec),
                 judged_on, len(screening.suite), _points(against.both, 0.0, 100), against.p_value,
-                costs.get(score.agent),
+                costs.get(score.agent), held_out=held_out,
             )
         )  # fmt: skip
     _add(tries)
@@ -95,6 +98,7 @@ def note_evaluations(
             Try(
                 "evaluate", f"{method}_{name}", baseline, spec, code_of_candidate(candidate), keep_source(spec),
                 judged_on, lead.n, (lead.estimate, lead.low, lead.high), lead.p_value, evaluation.cost,
+                held_out=_held_out_positions(question.size) if evaluation.held_out else "",
             )
         )  # fmt: skip
     _add(tries)
@@ -127,7 +131,9 @@ def note_run(command: str, run: Path) -> None:
     if findings is None or findings.baseline is None:
         return
     verdicts, costs, info = judge(findings), relative_costs(findings), findings.sources[0].info
-    judged_on = f"openings {info.requested['openings']} with seed {info.requested['seed']} on {info.requested['board']}"
+    openings, board = info.requested["openings"], info.requested["board"]
+    held_out = f"held-out openings of {board}" if str(openings).endswith(",screen") else ""
+    judged_on = f"openings {openings} with seed {info.requested['seed']} on {board}"
     is_stopped = bool(own_tests(findings))
     judged: list[tuple[Comparison | HeadToHead, int, tuple[float, float, float]]] = [
         (claim, claim.openings, _points(claim.difference, 0.0, 100)) for claim in verdicts.claims
@@ -144,10 +150,26 @@ def note_run(command: str, run: Path) -> None:
             Try(
                 command, name, findings.baseline, entry["spec"], code_of(entry["settings"]), keep_source(entry["spec"]),
                 judged_on, openings, points, None if is_stopped else compared.p_value,
-                costs[name].times if name in costs else None,
+                costs[name].times if name in costs else None, held_out=held_out,
             )
         )  # fmt: skip
     _add(tries)
+
+
+def noting(command: str, play: Play) -> Play:
+    """Return what plays a run like `play`, and adds its verdicts to the log; commands do so where they show them."""
+
+    def play_and_note(config: Config, **options: Any) -> RunOutcome:
+        outcome = play(config, **options)
+        if outcome.finished and outcome.played:
+            note_run(command, outcome.path)
+        return outcome
+
+    return play_and_note
+
+
+def _held_out_positions(suite: str) -> str:
+    return f"held-out positions of suite {suite}"
 
 
 def _points(interval: Interval, null: float, factor: float) -> tuple[float, float, float]:
@@ -162,6 +184,6 @@ def _add(tries: list[Try]) -> None:
 
     add_tries(tries)
     known = read_tries()
-    for judged_on in dict.fromkeys(each.judged_on for each in tries):
-        if sentence := season_sentence(tries, earlier_p_values(known, judged_on)):
+    for family in dict.fromkeys(each.family for each in tries):
+        if sentence := season_sentence(tries, earlier_p_values(known, family)):
             warnings.warn(sentence, stacklevel=4)

@@ -34,6 +34,7 @@ FAILURES = {
     "time": ("def score(game, player):\n    while True:\n        pass\n", "values", None),
     "memory": ("def score(game, player):\n    return float(len([0] * 10**10))\n", "values", 2),
     "compile": ("def score(game, player):\n    return eval('1')\n", "compile", 2),
+    "crash": ("import os\nos.kill(os.getpid(), 9)\n" + GOOD, "load", None),
 }
 
 

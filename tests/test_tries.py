@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+import knights_isolation as ki
 from cli import main
 from experiments.inference.sequential.online_fdr import lond_levels
 from experiments.record.tries import LOG, SETTING, Try, add_tries, earlier_p_values, read_tries
@@ -50,10 +51,20 @@ def test_a_line_cut_off_by_a_kill_costs_only_itself(tmp_path: Path) -> None:
 
 def test_equal_code_counts_once_and_sequential_tests_not_at_all() -> None:
     tries = [FIRST, replace(FIRST, p_value=0.5), replace(FIRST, code="b", p_value=None), replace(FIRST, code="c")]
-    assert earlier_p_values([*tries, replace(FIRST, code="d", judged_on="others")], "suite 7x7") == {
-        "aaa": 0.001,
-        "c": 0.001,
-    }
+    found = earlier_p_values([*tries, replace(FIRST, code="d", judged_on="others")], "suite 7x7")
+    assert {code: p_value for (code, _), p_value in found.items()} == {"aaa": 0.001, "c": 0.001}
+
+
+def test_other_seeds_on_one_held_out_split_are_further_tests_of_it() -> None:
+    """Whoever draws again until a difference is significant is corrected for all draws."""
+    tries = [
+        replace(FIRST, judged_on=f"openings random:4,screen with seed {seed} on 7x7", p_value=p_value, held_out="split")
+        for seed, p_value in enumerate((0.5, 0.6, 0.04))
+    ]
+    assert list(earlier_p_values(tries, "split").values()) == [0.5, 0.6, 0.04]
+    assert season_sentence(tries[2:], earlier_p_values(tries, "split")).startswith(
+        "2 other tests were made on split before. At a false discovery rate of 5 % over all of them, not significant"
+    )
 
 
 def test_levels_fall_with_tests_and_rise_with_discoveries() -> None:
@@ -84,14 +95,18 @@ def normal_tails(z: np.ndarray) -> np.ndarray:
     return 2 * norm.sf(np.abs(z))
 
 
+def known(**p_values: float) -> dict[tuple[str, str], float]:
+    return {(code, FIRST.judged_on): p_value for code, p_value in p_values.items()}
+
+
 def test_a_verdict_after_others_on_the_same_positions_is_corrected_for_them() -> None:
     report = [replace(FIRST, code="c", agent="C"), replace(FIRST, code="d", agent="D")]
-    assert season_sentence(report, {"a": 0.9, "c": 0.04, "d": 1e-6}) == ""
-    assert season_sentence(report, {"a": 0.9, "b": 0.9, "c": 0.5, "d": 0.5}) == ""
-    late = season_sentence(report, {"a": 0.9, "b": 0.9, "c": 0.04, "d": 1e-6})
-    assert late.startswith("2 other agents were judged on the same before.")
+    assert season_sentence(report, known(a=0.9, c=0.04, d=1e-6)) == ""
+    assert season_sentence(report, known(a=0.9, b=0.9, c=0.5, d=0.5)) == ""
+    late = season_sentence(report, known(a=0.9, b=0.9, c=0.04, d=1e-6))
+    assert late.startswith("2 other tests were made on the same before.")
     assert late.endswith("not significant any more: C (p = 0.04, level 0.0038). Confirm on new openings.")
-    assert season_sentence(report, {"a": 0.9, "b": 0.9, "c": 1e-6, "d": 1e-6}).endswith("remains so.")
+    assert season_sentence(report, known(a=0.9, b=0.9, c=1e-6, d=1e-6)).endswith("remains so.")
 
 
 @pytest.mark.slow
@@ -127,7 +142,12 @@ def test_fits_and_selections_are_logged_and_drawn(tmp_path: Path, monkeypatch: p
     )
     assert run("fit", "mine.py", "--limit", "nodes=20").exit_code == 0
     assert run("features", "links", "mobility", "--most", "2").exit_code == 0
-    fitted, selected = read_tries()
+    ki.sweep("ID:mine.py", "option.weight=0,1", opponent="greedy", limit="nodes=9", pairs=3, jobs=1)
+    over = ["--over", "option.weight=0,2", "--limit", "nodes=9", "--opponent", "greedy"]
+    assert run("sweep", "ID:mine.py", *over, "--pairs", 3, "--jobs", 1).exit_code == 0
+    fitted, selected, *points = read_tries()
+    assert [(each.command, each.baseline, each.n) for each in points] == [("sweep", "Greedy", 3)] * 4
+    assert (fitted.held_out, points[0].held_out) == ("held-out positions of suite 7x7", "")
     assert (fitted.command, fitted.baseline, fitted.n) == ("fit", "before", 12_676)
     assert fitted.p_value is not None
     assert fitted.source

@@ -51,8 +51,8 @@ VALUES_AT = 20
 """Number of positions in which a candidate is interpreted before it is compiled."""
 LONGEST_CALL, LONGEST_IMPORT = 0.5, 2.0
 """Timeouts of one interpreted call and of an import, in seconds of processor time."""
-ROUNDS = 10
-"""Rounds in which the cost is measured, half of what reports take."""
+ROUNDS, ROUNDS_FOR_GAMES = 5, 20
+"""Rounds in which the cost is measured: first for positions, within 3 %, and again for games, as reports do."""
 DEAREST = 30.0
 """Cost over the baseline's beyond which a search of so few nodes is left that nothing can be said."""
 FIRST_POSITIONS = 300
@@ -167,7 +167,7 @@ class _Cascade:
             return done
         self.begin("cost")
         agent = replace(self.prepared.baseline, name=self.name, heuristic=heuristic, heuristic_name=self.name)
-        done = replace(done, stage="cost", cost=self._cost(agent))
+        done = replace(done, stage="cost", cost=self._cost(agent, ROUNDS))
         done = replace(done, feedback=f"a node costs {done.cost:.2f} times as much as the baseline's")
         for stage in (self._first, self._whole, self._games, self._champions, self._held_out):
             if done.passed:
@@ -208,8 +208,8 @@ class _Cascade:
         except (CompilerFault, WantsToEnd) as error:
             raise Refusal("compile", f"it cannot be compiled: {error}") from None
 
-    def _cost(self, agent: SearchAgent) -> float:
-        cost = measure_costs([self.prepared.baseline, agent], self.prepared.question.size, most_rounds=ROUNDS)[1]
+    def _cost(self, agent: SearchAgent, rounds: int) -> float:
+        cost = measure_costs([self.prepared.baseline, agent], self.prepared.question.size, most_rounds=rounds)[1]
         if not isinstance(cost, Cost):
             raise Refusal("exception", f"it fails in a search: {cost}")
         if cost.times > DEAREST:
@@ -270,6 +270,7 @@ class _Cascade:
             return done
         self.begin("games")
         nodes = NODES[-1]
+        done = replace(done, cost=self._cost(agent, ROUNDS_FOR_GAMES))
         contender, baseline = _limited(agent, scaled_nodes(nodes, done.cost or 1.0)), self.prepared.baseline
         won: list[int] = []
         path = sprt_path(won, SPRT)

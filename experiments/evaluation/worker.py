@@ -126,7 +126,7 @@ def _evaluate_forked(prepared: Prepared, file: str, name: str, champions: Sequen
         shutil.rmtree(scratch, ignore_errors=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime
-    return replace(_answer_of(lines, status), seconds=seconds)
+    return replace(_answer_of(lines, status, seconds), seconds=seconds)
 
 
 def _run_candidate(
@@ -164,7 +164,7 @@ def _lines_until(reading: int, deadline: float) -> list[str] | None:
         received += chunk
 
 
-def _answer_of(lines: list[str] | None, status: int) -> Evaluation:
+def _answer_of(lines: list[str] | None, status: int, seconds: float) -> Evaluation:
     """Return the result that a process reported, or how it ended without one."""
     if lines is None:
         return failed("load", "time", f"it takes longer than {LONGEST_WAIT:g} s")
@@ -172,6 +172,6 @@ def _answer_of(lines: list[str] | None, status: int) -> Evaluation:
     with suppress(ValidationError):
         return _EVALUATION.validate_json(last)
     stage: Any = last if last in STAGES else "load"
-    if os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL):
+    if os.WIFSIGNALED(status) and seconds >= LONGEST_COMPUTING:
         return failed(stage, "time", f"it computes for more than {LONGEST_COMPUTING} s; is there an endless loop?")
     return failed(stage, "crash", "its process ended")

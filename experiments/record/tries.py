@@ -41,6 +41,8 @@ class Try:
         p_value: of the difference alone; None if a sequential test decided when to stop.
         cost: processor time a node, over the baseline's; None if it was not measured.
         when: time of the comparison, in UTC.
+        held_out: the held-out split that they are drawn from, in words; empty for others. Whichever openings or
+            positions of one split a seed draws, its tries are corrected for together.
     """
 
     command: str
@@ -55,6 +57,17 @@ class Try:
     p_value: float | None
     cost: float | None
     when: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+    held_out: str = ""
+
+    @property
+    def family(self) -> str:
+        """What tries share that are corrected for together."""
+        return self.held_out or self.judged_on
+
+    @property
+    def test(self) -> tuple[str, str]:
+        """What makes a test of its own: the same code on the same openings or positions is no second one."""
+        return self.code, self.judged_on
 
 
 _TRY = TypeAdapter(Try)
@@ -100,12 +113,12 @@ def read_tries(home: Path = HOME) -> list[Try]:
     return tries
 
 
-def earlier_p_values(tries: Sequence[Try], judged_on: str) -> dict[str, float]:
-    """Return the first p-value of each code that was judged on the same openings or positions, in order."""
-    p_values: dict[str, float] = {}
+def earlier_p_values(tries: Sequence[Try], family: str) -> dict[tuple[str, str], float]:
+    """Return the first p-value of each test of a family, in order."""
+    p_values: dict[tuple[str, str], float] = {}
     for each in tries:
-        if each.judged_on == judged_on and each.p_value is not None:
-            p_values.setdefault(each.code, each.p_value)
+        if each.family == family and each.p_value is not None:
+            p_values.setdefault(each.test, each.p_value)
     return p_values
 
 

@@ -35,23 +35,24 @@ def tries_section(tries: Mapping[int, Try]) -> Section:
     return Section("tries", "Tries, the latest first", rows, notes if rows else ("Nothing was tried here yet.",))
 
 
-def season_sentence(tries: Sequence[Try], p_values: Mapping[str, float]) -> str:
-    """Return what earlier tries on the same openings or positions mean for the significant ones of a report.
+def season_sentence(tries: Sequence[Try], p_values: Mapping[tuple[str, str], float]) -> str:
+    """Return what earlier tries of the same family mean for the significant ones of a report.
 
     Args:
         tries: those of the report, which correct for each other already.
-        p_values: of all codes that were judged there so far, in their order.
+        p_values: of all tests of the family so far, in their order.
     """
-    earlier = len(p_values.keys() - {each.code for each in tries})
+    earlier = len(p_values.keys() - {each.test for each in tries})
     levels = dict(zip(p_values, lond_levels(p_values.values()), strict=False))
-    significant = [each for each in tries if p_values.get(each.code, 1) <= ALPHA]
+    significant = [each for each in tries if p_values.get(each.test, 1) <= ALPHA]
     if earlier < FEW or not significant:
         return ""
-    lost = [each for each in significant if p_values[each.code] > levels[each.code]]
-    said = f"{earlier} other agents were judged on the same before. At a false discovery rate of 5 % over all of them"
+    lost = [each for each in significant if p_values[each.test] > levels[each.test]]
+    where = next((each.held_out for each in significant if each.held_out), "the same")
+    said = f"{earlier} other tests were made on {where} before. At a false discovery rate of 5 % over all of them"
     if not lost:
         return f"{said}, what is significant here remains so."
     names = join_names(
-        [f"{each.agent} (p = {p_values[each.code]:.2g}, level {levels[each.code]:.2g})" for each in lost]
+        [f"{each.agent} (p = {p_values[each.test]:.2g}, level {levels[each.test]:.2g})" for each in lost]
     )
     return f"{said}, not significant any more: {names}. Confirm on new openings."
