@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from experiments.discovery.campaign import Campaign
     from experiments.discovery.finals import Finalist, Headroom
+    from experiments.discovery.strength import Strength
     from experiments.inference.cluster_intervals import Interval
     from reports.studies.discovery import Verdict
 
@@ -35,12 +36,14 @@ class Discovery:
         finalists: its best programs as files, the champion first.
         verdicts: what the champion achieved on held-out openings and positions.
         headroom: what there is to gain against the opponent.
+        strengths: what the best program so far won, by the processor time of the search.
         campaign: the archive, and how it grew.
     """
 
     finalists: tuple[Finalist, ...]
     verdicts: tuple[Verdict, ...]
     headroom: Headroom
+    strengths: tuple[Strength, ...]
     campaign: Campaign
 
 
@@ -77,6 +80,7 @@ def discover(
     from experiments.discovery.archive import finalists
     from experiments.discovery.campaign import Question, run_campaign
     from experiments.discovery.finals import FINALISTS, hold_finals, measure_headroom, write_found
+    from experiments.discovery.strength import measure_strength
     from experiments.record.run_directory import HOME
     from reports.analysis.discovery_page import write_discovery_page
     from reports.studies.discovery import discovery_sections, headroom_sentences, progress_line
@@ -98,9 +102,11 @@ def discover(
     headroom = measure_headroom(opponent, board, seed, jobs)
     evidence = [*map(_evidence, verdicts), *headroom_sentences(headroom, opponent)]
     write_found(held[0].found, held[0].file, evidence)
-    write_discovery_page(campaign, folder, board, held, verdicts)
-    found = Discovery(tuple(held), verdicts, headroom, campaign)
-    return Result(found, discovery_sections(campaign, held, verdicts), partial(_draw, campaign))
+    strengths = tuple(measure_strength(campaign, opponent, board, folder, seed, jobs))
+    write_discovery_page(campaign, folder, board, held, verdicts, strengths)
+    found = Discovery(tuple(held), verdicts, headroom, strengths, campaign)
+    sections = discovery_sections(campaign, held, verdicts, strengths)
+    return Result(found, sections, partial(_draw, campaign, strengths))
 
 
 def _checked(opponent: str, board: str) -> str:
@@ -171,8 +177,8 @@ def _evidence(verdict: Verdict) -> str:
     )
 
 
-def _draw(campaign: Campaign) -> Figure:
+def _draw(campaign: Campaign, strengths: Sequence[Strength]) -> Figure:
     from reports.plots.draw_chart import draw_chart
-    from reports.studies.discovery import growth_chart
+    from reports.studies.discovery import growth_chart, strength_chart
 
-    return draw_chart(growth_chart(campaign), "One round is no curve yet.")
+    return draw_chart(strength_chart(strengths) or growth_chart(campaign), "One round is no curve yet.")

@@ -230,7 +230,7 @@ def _write_page(done: Research, section: Section, reference: str) -> None:
         if step.sections
     ]
     make_folder(done.page.parent)
-    parts = [Part(section.key, "Steps", (replace(section, title="Steps"),)), *steps]
+    parts = [Part(section.key, "Steps", (replace(section, title="Steps"),), is_open=True), *steps]
     heading = f"At equal cost: every search takes the time of {NODES:,} nodes of its opponent."
     write_text(done.page, study_page(f"Research: {Path(reference).name}", heading, section.title, parts))
 

@@ -9,18 +9,19 @@ from click.testing import CliRunner
 
 import knights_isolation as ki
 from experiments.discovery import finals
-from experiments.discovery.campaign import Campaign, Growth, Question, run_campaign
+from experiments.discovery.campaign import CLIMBS, Campaign, Growth, Question, run_campaign
 from experiments.discovery.interpreter import compiled_interpreter, parameters_of_program
 from experiments.discovery.kept_wins import Found, parts_of
 from experiments.discovery.printing import estimated_cost, to_python
 from experiments.discovery.programs import Program, from_json, to_json
+from experiments.discovery.strength import Strength, best_by_minutes
 from experiments.discovery.variation import mutated, random_program
 from experiments.inference.cluster_intervals import Interval
 from isolation.compiling.compile_heuristic import sample_positions
 from isolation.loading.load_user_code import load_heuristic
 from isolation_cli.main import main
 from reports.analysis.discovery_page import write_discovery_page
-from reports.studies.discovery import Verdict
+from reports.studies.discovery import Verdict, strength_chart
 
 
 def programs(count: int) -> list[Program]:
@@ -121,6 +122,29 @@ def test_the_page_of_a_search_shows_what_it_has_found_before_there_is_a_verdict(
     assert "The champion" not in page
 
 
+def test_strength_is_measured_by_what_was_found_in_some_times() -> None:
+    """After 0.4, 0.9, 3 and 6 minutes; that of 0.9 minutes is the last of the first minute."""
+    campaign = Campaign()
+    for number, minutes in enumerate((0.4, 0.6, 0.9, 3.0, 6.0)):
+        share = 0.8 + number / 100
+        for index, program in enumerate(programs(CLIMBS)):
+            campaign.searched[number, index] = Found(program, 20.0, share, share, 40), 60 * minutes / CLIMBS
+        campaign.growth.append(Growth(number + 1, 60 * minutes, 40 * number, share, share))
+    best = best_by_minutes(campaign)
+    assert {minutes: round(found.train, 2) for minutes, found in best.items()} == {
+        0.4: 0.8,
+        0.9: 0.82,
+        3: 0.83,
+        6: 0.84,
+    }
+    strengths = [Strength(minutes, found, "ID:learned", 1.5, (0.4, 0.3)) for minutes, found in best.items()]
+    plot = strength_chart(strengths)
+    assert plot is not None
+    assert [line.name for line in plot.panels[0].series] == ["ID:learned, 300 nodes", "ID:learned, 1,000 nodes"]
+    assert plot.panels[0].series[1].x == (0.4, 0.9, 3, 6)
+    assert strength_chart(strengths[:1]) is None
+
+
 @pytest.mark.slow
 def test_nothing_is_learned_from_labels_that_were_shuffled(tmp_path: Path) -> None:
     shuffled = run_campaign(Question("6x6", is_shuffled=True), tmp_path / "shuffled.jsonl", 10, rounds=3)
@@ -146,6 +170,8 @@ def test_what_is_found_beats_improved_on_held_out_openings(tmp_path: Path, monke
     assert "Ceiling: BF:learned@nodes=10000 wins" in champion
     assert result.value.headroom.ceiling > 0.6
     assert result.sections[0].title.endswith("nodes.")
+    assert {strength.opponent for strength in result.value.strengths} == {"ID:improved", "ID:territory"}
     page = (tmp_path / "analysis.html").read_text()
+    assert "Strength over processor time" in page
     assert result.sections[0].title in page
     assert "def score(game, player):" in page

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from experiments.discovery.campaign import Campaign
 from experiments.discovery.finals import Finalist
+from experiments.discovery.strength import Strength
 from isolation.files.atomic_write import write_text
 from reports.analysis.kept_pages import PAGE
 from reports.pages.study_page import Source, parts_of, study_page
@@ -16,24 +17,30 @@ from reports.studies.discovery import (
     archive_chart,
     discovery_sections,
     growth_chart,
+    strength_chart,
     verdict_chart,
     verdict_title,
 )
 
 
 def write_discovery_page(
-    campaign: Campaign, folder: Path, size: str, finalists: Sequence[Finalist] = (), verdicts: Sequence[Verdict] = ()
+    campaign: Campaign,
+    folder: Path,
+    size: str,
+    finalists: Sequence[Finalist] = (),
+    verdicts: Sequence[Verdict] = (),
+    strengths: Sequence[Strength] = (),
 ) -> Path:
     """Write the page of a campaign into its folder, where the lab finds it; return its path.
 
     Args:
         size: of the board.
-        finalists, verdicts: none while it is searched.
+        finalists, verdicts, strengths: none while it is searched.
     """
     last = campaign.growth[-1] if campaign.growth else None
     sections = [
         replace(section, title="In figures") if section.key == "discover" else section
-        for section in discovery_sections(campaign, finalists, verdicts)
+        for section in discovery_sections(campaign, finalists, verdicts, strengths)
     ]
     page = study_page(
         f"Discovery on {size}: {folder.name}",
@@ -41,7 +48,7 @@ def write_discovery_page(
         verdict_title(finalists, verdicts) if verdicts else "The search goes on." if last else "",
         parts_of(sections),
         charts=[verdict_chart(verdicts)] if verdicts else [],
-        plots=[plot for plot in (growth_chart(campaign), archive_chart(campaign)) if plot],
+        plots=[plot for plot in (strength_chart(strengths), growth_chart(campaign), archive_chart(campaign)) if plot],
         source=Source("The champion", finalists[0].file.read_text(encoding="utf-8")) if verdicts else None,
     )
     write_text(folder / PAGE, page)

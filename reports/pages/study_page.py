@@ -22,6 +22,7 @@ class Part:
     title: str
     sections: Sequence[Section] = ()
     chart: StudyChart | None = None
+    is_open: bool = False
 
 
 @dataclass(frozen=True)
@@ -32,9 +33,12 @@ class Source:
     text: str
 
 
-def parts_of(sections: Sequence[Section]) -> list[Part]:
+def parts_of(sections: Sequence[Section], *, is_first_open: bool = True) -> list[Part]:
     """Return a part for each table."""
-    return [Part(section.key, section.title, (section,)) for section in sections]
+    return [
+        Part(section.key, section.title, (section,), is_open=is_first_open and not number)
+        for number, section in enumerate(sections)
+    ]
 
 
 def study_page(
@@ -53,7 +57,6 @@ def study_page(
     Args:
         heading: a line below the title.
         verdict: the answer in a sentence; "" if there is none yet.
-        parts: the first one is open.
         charts: below the verdict.
         plots: cards of their own.
         command: writes the page again.

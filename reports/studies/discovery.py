@@ -9,6 +9,7 @@ from experiments.discovery.archive import EDGES
 from experiments.discovery.campaign import CLIMBS, Campaign
 from experiments.discovery.finals import CEILING, Finalist, Headroom
 from experiments.discovery.kept_wins import NODES, REFERENCE
+from experiments.discovery.strength import Strength
 from experiments.inference.cluster_intervals import Interval
 from reports.charts.chart import Panel, Plot, Row, RowChart, Series, fit_axis, signed
 from reports.text.cell_values import Minutes, Points, Ratio, Share, estimate_of, pluralise
@@ -48,10 +49,16 @@ class Verdict:
 
 
 def discovery_sections(
-    campaign: Campaign, finalists: Sequence[Finalist], verdicts: Sequence[Verdict]
+    campaign: Campaign,
+    finalists: Sequence[Finalist],
+    verdicts: Sequence[Verdict],
+    strengths: Sequence[Strength] = (),
 ) -> tuple[Section, ...]:
-    """Return the verdicts on the champion, the finalists, the archive, and how it grew."""
-    sections = (_verdicts(finalists, verdicts), _finalists(finalists), _archive(campaign), _growth(campaign))
+    """Return the verdicts on the champion, the strength over time, the finalists, the archive, and how it grew."""
+    sections = (
+        _verdicts(finalists, verdicts), _strengths(strengths), _finalists(finalists), _archive(campaign),
+        _growth(campaign),
+    )  # fmt: skip
     return tuple(section for section in sections if section.rows)
 
 
@@ -78,6 +85,27 @@ def growth_chart(campaign: Campaign) -> Plot | None:
     note = "Of the best program in training, at equal estimated cost. It was chosen by the training positions."
     first, last = validation[0], validation[-1]
     return Plot(f"In validation {first:.1f} % of wins kept became {last:.1f} % in {_time(minutes[-1])}", (panel,), note)
+
+
+def strength_chart(strengths: Sequence[Strength]) -> Plot | None:
+    """Plot the games that the best program wins over the processor time that found it; None for a single time."""
+    minutes = sorted({strength.minutes for strength in strengths})
+    if len(minutes) < 2:
+        return None
+    lines: list[Series] = []
+    for opponent in dict.fromkeys(strength.opponent for strength in strengths):
+        met = [strength for strength in strengths if strength.opponent == opponent]
+        for at, nodes in enumerate(NODES):
+            won = tuple(100 * strength.won[at] for strength in met)
+            x = tuple(strength.minutes for strength in met)
+            lines.append(Series(f"{opponent}, {nodes:,} nodes", str(len(lines)), x, won))
+    shares = [share for line in lines for share in line.y]
+    axes = fit_axis("processor minutes", minutes, is_log=True), fit_axis("games won, per cent", [50.0, *shares])
+    note = (
+        f"The best program in solved positions so far, at equal cost, from openings for fitting; each point is "
+        f"{strengths[0].games:,} games, with a standard error of about 0.9."
+    )
+    return Plot(f"Strength over {_time(minutes[-1])}", (Panel("", tuple(lines), *axes, level=50.0),), note)
 
 
 def archive_chart(campaign: Campaign) -> Plot | None:
@@ -164,6 +192,24 @@ def _verdicts(finalists: Sequence[Finalist], verdicts: Sequence[Verdict]) -> Sec
         "Verdicts are adjusted for each other; intervals agree with them.",
     )
     return Section("discover", title, rows, notes)
+
+
+def _strengths(strengths: Sequence[Strength]) -> Section:
+    rows = tuple(
+        {
+            "processor_time": Minutes(strength.minutes),
+            "against": strength.opponent,
+            "cost": Ratio(strength.cost),
+            **{f"won_at_{nodes}": Share(won) for nodes, won in zip(NODES, strength.won, strict=True)},
+            "validation": Share(strength.found.validation),
+        }
+        for strength in strengths
+    )
+    notes = (
+        "The best program in solved positions that so much processor time had found: games won at equal cost, from "
+        "openings for fitting, which chose nothing.",
+    )
+    return Section("strength", "Strength over processor time", rows, notes)
 
 
 def _finalists(finalists: Sequence[Finalist]) -> Section:

@@ -56,7 +56,12 @@ def refutations_page(results: Sequence[Refuted], sections: Sequence[Section], re
         f"{Share(worst.held).text}."
     )
     return study_page(
-        "Refutations", heading, verdict, parts_of(sections), charts=[refutations_chart(results)], command=reproduce
+        "Refutations",
+        heading,
+        verdict,
+        parts_of(sections, is_first_open=False),
+        charts=[refutations_chart(results)],
+        command=reproduce,
     )
 
 
