@@ -104,7 +104,7 @@ def _html_table(section: Section) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     lines = ("".join(f"<td>{escape(cell)}</td>" for cell in line) for line in zip(*columns.values(), strict=True))
     body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return f'<table style="{_STYLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    return f'<table cellpadding="4" style="{_STYLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
 def _plain(cell: Any) -> Any:

@@ -367,7 +367,7 @@ def test_positions_that_cannot_arise_are_refused():
 
 
 def test_judging_asks_for_no_more_than_is_taken():
-    board = Board.from_moves([24, 14, 9, 29, 18, 16])
+    board = Board.from_moves([24, 14, 9, 29, 18, 16, 3, 1])
     meter, whole = SearchBudget(), SearchBudget()
     next(move_results(board, meter))
     list(move_results(board, whole))
@@ -397,9 +397,9 @@ def test_what_is_known_without_a_search_needs_no_limit():
     nothing = Limit(nodes=1)
     mirrored = solve(Board.from_moves([0, 89], "9x10"), nothing)
     assert (mirrored.winner, mirrored.moves, mirrored.undecided) == (2, (), ())
-    in_table = solve(Board.from_moves([24, 14]), nothing)
+    in_table = solve(Board.from_moves([20, 8], size="6x7"), nothing)
     assert in_table.winner == 1
     assert in_table.undecided
     assert in_table.line == ()
-    hurried = solve_length(Board.from_moves([24, 14]), nothing)
+    hurried = solve_length(Board.from_moves([20, 8], size="6x7"), nothing)
     assert (hurried.winner, hurried.plies) == (1, None)
