@@ -110,7 +110,7 @@ class Evaluation:
         head = "<tr><th>measured in</th><th>lead at equal cost</th><th>number</th></tr>"
         title = f"Passed every stage up to {self.stage}" if self.passed else f"Ended at the stage {self.stage}"
         cost = "" if self.cost is None else f", a node costs {self.cost:.2f} × the baseline's"
-        table = f"<table cellpadding=\"4\"><thead>{head}</thead><tbody>{lines}</tbody></table>" if lines else ""
+        table = f'<table cellpadding="4"><thead>{head}</thead><tbody>{lines}</tbody></table>' if lines else ""
         return f"<div><b>{title}{cost}</b>{table}<p>{escape(self.feedback)}</p></div>"
 
 
