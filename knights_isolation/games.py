@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from knights_isolation.result import Result
-from knights_isolation.runs import RunLike, run_path, summary
+from knights_isolation.runs import RunLike, run_path, run_paths, summary
 from reports.text.sections import Section
 
 if TYPE_CHECKING:
@@ -83,35 +83,33 @@ def replay(
     return Result(game, (section,), card=partial(replay_frame, game))
 
 
-def sql(query: str, *runs: str | Path) -> DataFrame:
+def sql(query: str, *runs: RunLike) -> DataFrame:
     """Answer an SQL query over runs by DuckDB, as a frame: views games, plays, plies, agents, labels.
 
     Raises:
         ValueError: DuckDB is not installed, there is no such run, or the query is wrong.
     """
     from experiments.exchange.sql_views import query_runs
-    from experiments.record.run_directory import latest_run
 
-    frame: DataFrame = query_runs(query, runs or [latest_run()[0]]).to_pandas()
+    frame: DataFrame = query_runs(query, run_paths(runs)).to_pandas()
     return frame
 
 
-def export(run: str | Path, to: Literal["pgn", "csv", "jsonl", "duckdb"], out: str | Path) -> Path:
+def export(run: RunLike, to: Literal["pgn", "csv", "jsonl", "duckdb"], out: str | Path) -> Path:
     """Write the games of a run as PGN, CSV, JSON lines or a DuckDB database into a new file, and return its path.
 
     Raises:
         ValueError: there is no such run, or the file exists.
     """
     from experiments.exchange.export_games import exported
-    from experiments.record.run_directory import run_called
 
     path = Path(out)
     if to == "duckdb":
         from experiments.exchange.sql_views import connect_runs
 
-        connect_runs([run], path).close()
+        connect_runs([run_path(run)], path).close()
         return path
-    pieces = exported(run_called(run), to)
+    pieces = exported(run_path(run), to)
     first = next(pieces, "")  # errors in the pieces occur before the file is created
     try:
         with path.open("x", encoding="utf-8") as new:

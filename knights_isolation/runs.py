@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from experiments.statistics.run_results import RunResults
 
 
-RunLike: TypeAlias = "str | Path | RunResults"
-"""A run: its directory, its name below `runs/`, or what was read of it."""
+RunLike: TypeAlias = "str | Path | RunResults | Result[RunResults]"
+"""A run: its directory, its name below `runs/`, what was read of it, or the result of a function that played it."""
 
 
 def agent_spec(agent: AgentLike) -> str:
@@ -268,7 +268,7 @@ def is_run_like(what: object) -> bool:
 
     if isinstance(what, str):
         return is_run(run_called(what))
-    return isinstance(what, Path | RunResults)
+    return isinstance(what, Path | RunResults | Result)
 
 
 def read_runs(runs: Sequence[RunLike], baseline: str | None = None, mixed: bool = False) -> RunResults:
@@ -279,8 +279,9 @@ def read_runs(runs: Sequence[RunLike], baseline: str | None = None, mixed: bool 
     """
     from experiments.statistics.run_results import RunResults, load_findings
 
-    if len(runs) == 1 and isinstance(runs[0], RunResults) and baseline is None:
-        return runs[0]
+    read = runs[0].value if len(runs) == 1 and isinstance(runs[0], Result) else runs[0] if len(runs) == 1 else None
+    if isinstance(read, RunResults) and baseline is None:
+        return read
     return load_findings(run_paths(runs), baseline, mixed)
 
 
@@ -288,21 +289,26 @@ def run_paths(runs: Sequence[RunLike]) -> list[Path]:
     """Return the directories of runs; that of the latest one if none is named.
 
     Raises:
-        ValueError: none is named, and there is none; or a function is named, which has no games yet.
+        ValueError: none is named, and there is none; or something else is named, such as a function.
     """
     from experiments.record.run_directory import latest_run, run_called
     from experiments.statistics.run_results import RunResults
 
+    paths: list[Path] = []
     for run in runs:
-        if callable(run):
+        read = run.value if isinstance(run, Result) else run
+        if callable(read):
             raise ValueError(
-                f"{getattr(run, '__name__', run)} is a function, not a run: play it first, with compare() or match()"
+                f"{getattr(read, '__name__', read)} is a function, not a run: play it first, with compare() or match()"
             )
-    paths = [
-        path
-        for run in runs
-        for path in ([source.info.path for source in run.sources] if isinstance(run, RunResults) else [run_called(run)])
-    ]
+        if isinstance(read, RunResults):
+            paths += [source.info.path for source in read.sources]
+        elif isinstance(read, str | Path):
+            paths.append(run_called(read))
+        else:
+            raise ValueError(
+                f"a run is needed: its directory, or a result of compare() or match(), not {type(read).__name__}"
+            )
     return paths or [latest_run()[0]]
 
 

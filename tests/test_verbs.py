@@ -84,7 +84,10 @@ def test_a_run_is_compared_as_by_the_command(tmp_path: Path) -> None:
     assert frame["difference"].tolist() == pytest.approx([row["difference"] for row in verdicts])
     assert frame["difference"].dtype == float
     assert isinstance(result.plot(), Figure)
-    assert ki.summary(run).value.sources[0].info.path == ki.compare(result.value).value.sources[0].info.path == run
+    for read in (ki.summary(run), ki.compare(result.value), ki.summary(result)):
+        assert read.value.sources[0].info.path == run
+    with pytest.raises(ValueError, match=r"a run is needed: .*, not list"):
+        ki.summary(ki.plan())
     with pytest.raises(ValueError, match="no table is called 'verdict'; did you mean verdicts"):
         result.to_frame("verdict")
     with pytest.raises(ValueError, match="pairs does not apply to runs"):
