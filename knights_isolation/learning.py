@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from experiments.learn.parameter_sweep import Sweep
     from experiments.learn.spsa_tuning import Tuning
     from experiments.play.runner import Play
+    from experiments.roster import Spec
     from experiments.suite.screening import Mistake, Screening
     from experiments.suite.suite_file import Split, Suite
     from isolation.checks.search_cost import Cost
@@ -265,10 +266,9 @@ def tune(
     from experiments.learn.held_out import judge
     from experiments.learn.spsa_tuning import OPENINGS, Tuning, TuningTask
     from experiments.learn.tuning_games import opponent_of, subject_of
-    from experiments.roster import complete, parse_spec
+    from experiments.roster import complete
     from reports.charts.study_charts import tuning_chart
     from reports.studies.tuning import judged_section, tuning_sections, watching
-    from reports.tables.costs import scaled_sentence
     from reports.watch.run_progress import play_in_view
 
     plan_of, tune_values = _sampler_named(sampler)
@@ -276,18 +276,12 @@ def tune(
     other = complete(opponent_of(agent_spec(opponent)), chosen) if opponent else None
     plan = plan_of(games // 2 if other else games, seed)
     subject = subject_of(agent_spec(agent), chosen)
-    if equal_cost:
-        if other is None:
-            raise ValueError("equal cost needs an opponent: under other values the agent costs what it costs")
-        (_, scaled), (_, cost) = _at_equal_cost([str(other), str(subject)], limit, board)
-        subject = parse_spec(scaled)
+    subject, costs = _scaled_to(other, subject, limit, board) if equal_cost else (subject, ())
     question = TuningTask(subject, other, tuple(parameters), board, plies, OPENINGS, plan)
     with watching() as show:
         tuning = tune_values(question, Path(out) if out else None, jobs=jobs, cluster=cluster, show=show)
-    sections = tuning_sections(tuning)
-    if equal_cost and other:
-        note = scaled_sentence(subject, cost, other)
-        sections = (replace(sections[0], notes=(note, *sections[0].notes)), *sections[1:])
+    first, *others = tuning_sections(tuning)
+    sections = (replace(first, notes=(*costs, *first.notes)), *others)
     figure = partial(drawn, tuning_chart(tuning)) if isinstance(tuning, Tuning) and tuning.parameters else None
     if not tuning.values:
         return Result(Tuned(tuning, None), sections, figure)
@@ -394,6 +388,17 @@ def _at_equal_cost(specs: Sequence[str], limit: str, size: str) -> tuple[list[st
     completed = [parse_spec(spec) for spec in completed_specs(specs, parse_limit(limit))]
     scaled, costs = specs_at_equal_cost(completed, size)
     return [str(spec) for spec in scaled], costs
+
+
+def _scaled_to(opponent: Spec | None, subject: Spec, limit: str, size: str) -> tuple[Spec, tuple[str, ...]]:
+    """Return an agent with the limit at which it takes the time of its opponent, and what its nodes cost."""
+    from experiments.roster import parse_spec
+    from reports.tables.costs import scaled_sentence
+
+    if opponent is None:
+        raise ValueError("equal cost needs an opponent: under other values the agent costs what it costs")
+    (_, scaled), (_, cost) = _at_equal_cost([str(opponent), str(subject)], limit, size)
+    return parse_spec(scaled), (scaled_sentence(parse_spec(scaled), cost, opponent),)
 
 
 def _read_suite(name: str | Path, split: Split | None) -> Suite:
