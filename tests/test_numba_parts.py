@@ -19,8 +19,9 @@ PUBLIC = {"numba", "numba.extending", "numba.typed", "llvmlite", "llvmlite.bindi
 PARTS = {
     "llvmlite.ir": "Constant DoubleType FunctionType IRBuilder Function IntType ArrayType Module",
     "numba.core.cgutils": "alloca_once alloca_once_value create_struct_proxy gep get_or_insert_function if_unlikely",
-    "numba.core.callconv": "RETCODE_USEREXC",
-    "numba.core.callconv:CPUCallConv": "_return_errcode_raw return_user_exc set_static_user_exc",
+    "numba.core.callconv": "RETCODE_USEREXC CPUCallConv",
+    "numba.core.callconv:CPUCallConv": "_get_excinfo_argument _return_errcode_raw check_try_status "
+    "return_status_propagate return_user_exc set_static_user_exc",
     "numba.core.codegen": "CPUCodeLibrary JITCPUCodegen",
     "numba.core.codegen:CPUCodeLibrary": "_get_module_for_linking finalize",
     "numba.core.codegen:JITCodeLibrary": "get_pointer_to_function",
@@ -45,6 +46,7 @@ PARTS = {
     "numba.cpython": "hashing",
     "numba.np": "linalg arraymath",
     "numba.np.arrayobj": "make_array",
+    "numba.np.numpy_support": "as_dtype",
     "numba.np.linalg": "ensure_blas",
     "numba.typed.typedobjectutils": "_nonoptional",
 }
