@@ -306,9 +306,7 @@ class _Module:
         written = at(node, function(new, [*wanted, *hidden, *variables_read(Callee(callee.target))], body))
         is_last = self.attempt == ATTEMPTS - 1
         passes = (
-            LowerIdioms(context),
             LowerGenerators(context),
-            LowerIterators(context),
             LowerNonlocals(context),
             ResolveAliases(context),
             LowerPartials(context),
@@ -317,6 +315,8 @@ class _Module:
                 if self.prunes
                 else [CleanUp(context), Fold(context, given)]
             ),
+            LowerIdioms(context),
+            LowerIterators(context),
             *([EvaluateConstants(context)] if self.attempt or self.prunes else []),
             *([LargeResults(context)] if self.attempt and is_entry else []),
             LowerCounters(context),

@@ -3,9 +3,7 @@
 | module | in the heuristic | in the generated module |
 | --- | --- | --- |
 | aliases | `moves = game.get_legal_moves`, then `moves(player)` | `game.get_legal_moves(player)` |
-| idioms | `moves.__len__()`, `(own, both)[own > 3]` | `len(moves)`, `both if own > 3 else own` |
 | generators | `yield cell` in a helper | a list that is appended to |
-| iterators | `cells = iter(moves)`, `next(cells)` | a list, `cells.pop(0)` |
 | nonlocals | `nonlocal count` | a list with one element |
 | partials | `near = partial(distance, here)` | `near = lambda cell: distance(here, cell)` |
 | cleanup | docstrings, annotations, `print`, logging, imports inside the function | nothing |
@@ -13,6 +11,8 @@
 | constant_folding | `if path is None` where nobody gives a path, `if DEBUG` | the branch that is taken |
 | constant_folding | `hasattr(game, "reach")`, `getattr(game, "reach", None)` | `True`, `game.reach` |
 | constant_folding | what follows a `return`, `DEBUG = False`; only where it does not compile otherwise | nothing |
+| idioms | `moves.__len__()`, `(own, both)[own > 3]` | `len(moves)`, `both if own > 3 else own` |
+| iterators | `cells = iter(moves)`, `next(cells)` | a list, `cells.pop(0)` |
 | constant_values | `int("7")`, a table made of a text; only where it does not compile otherwise | the value |
 | counters | `counts[row] += 1` of a `Counter` or `defaultdict` | a key made sure of first |
 | counters | `dict(own=1)`, `OrderedDict([("own", 1)])` | `{"own": 1}` |
