@@ -42,6 +42,7 @@ templates_path = ["templates"]
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_theme = "furo"
+html_show_copyright = False
 html_title = f"{project} {version.partition('+')[0]}"
 html_sidebars = {
     "**": [
