@@ -198,7 +198,6 @@ EXAMPLES = {
         "isolation bench --format json",
     ),
     "cache": (
-        "isolation cache",
         "isolation cache warm",
         "isolation cache --clear",
     ),
