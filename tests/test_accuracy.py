@@ -290,6 +290,7 @@ def test_games_lost_by_failing_are_told_and_a_player_that_mostly_fails_is_left_o
     assert never.startswith("never at depth 2 was excluded: it lost 16 of 16 games by error (such as NotANumber: ")
 
 
+@pytest.mark.slow
 def test_failures_stand_first_below_the_table(failing):
     asked = ["accuracy", "--heuristics", f"{failing}:never,null", "--depths", "1", "--positions", "5"]
     result = CliRunner().invoke(main, [*asked, "--board", "5x5", "--jobs", "1", "--format", "markdown"])

@@ -77,6 +77,7 @@ def test_a_command_ends_when_its_work_is_done_though_its_workers_would_wait_for_
     assert ended.stdout.startswith("ID_interpreted.score ")
 
 
+@pytest.mark.slow
 def test_every_heuristic_is_listed_and_compiles():
     rows = json.loads(run("heuristics", "--format", "json").output)
     assert [row["name"] for row in rows] == heuristics.names()

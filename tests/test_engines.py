@@ -362,6 +362,7 @@ def test_local_classes_and_lambdas_cross():
         assert against_greedy(classic(factory)).reason == "no_moves"
 
 
+@pytest.mark.slow
 def test_a_search_by_a_function_of_a_script_crosses_and_plays_compiled():
     def score(game, player):
         return float(len(game.get_legal_moves(player)))

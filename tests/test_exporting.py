@@ -138,6 +138,7 @@ def test_a_result_may_stand_in_its_tag_alone(tmp_path):
     assert [first.winner, second.winner, three.winner] == [2, 1, 1]
 
 
+@pytest.mark.slow
 def test_a_run_goes_out_as_pgn_and_comes_back_with_the_same_results(run, tmp_path):
     (tmp_path / "x.pgn").write_text("".join(exported(run, "pgn")))
     imported = import_pgn(tmp_path / "x.pgn", tmp_path / "back")

@@ -93,6 +93,7 @@ def test_only_what_is_new_is_played_and_the_note_says_how_much_is_not(run: Path,
     assert any(note == f"{len(old):,} games come from {run}, which this run extends" for note in outcome.notes)
 
 
+@pytest.mark.slow
 def test_an_extended_run_is_extended_again_by_the_rules_of_the_first(run: Path, tmp_path: Path) -> None:
     assert extend(run, tmp_path / "more").finished
     assert extend(tmp_path / "more", tmp_path / "most", contenders=("ID:null",)).finished

@@ -45,8 +45,8 @@ def heuristics_of(module: ModuleType) -> list[FunctionType]:
 
 FILES = {path.stem: load_module(path) for path in sorted(USER.glob("*.py"))}
 WRITTEN = [function for stem, module in FILES.items() if stem != "refused" for function in heuristics_of(module)]
-# All but one in 25 are compiled with the long proofs: each costs most of a second.
-IN_TURN = [pytest.param(one, marks=[pytest.mark.slow] if place % 25 else []) for place, one in enumerate(WRITTEN)]
+# All but one in 50 are compiled with the long proofs: each costs most of a second.
+IN_TURN = [pytest.param(one, marks=[pytest.mark.slow] if place % 50 else []) for place, one in enumerate(WRITTEN)]
 REFUSED = heuristics_of(FILES["refused"])
 
 

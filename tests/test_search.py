@@ -55,7 +55,7 @@ def test_the_interpreted_search_counts_the_same(name, method):
     board=positions(st.sampled_from(["7x7", "9x11"])),
     method=st.sampled_from(METHODS),
     limit=st.one_of(
-        st.integers(1, 3).map(lambda depth: Limit(depth=depth)), st.integers(1, 900).map(lambda n: Limit(nodes=n))
+        st.integers(1, 3).map(lambda depth: Limit(depth=depth)), st.integers(1, 300).map(lambda n: Limit(nodes=n))
     ),
     options=st.sampled_from(OPTIONS),
     seed=st.integers(0, 2**64 - 1),
