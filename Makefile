@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: tournament install test slow lint docs wheel bench reference lowest newest clean
+.PHONY: tournament install test slow exhaustive lint docs wheel bench reference lowest newest clean
 
 tournament: $(VENV)/installed
 	$(BIN)/isolation tournament
@@ -16,6 +16,10 @@ test: $(VENV)/installed-dev
 
 slow: $(VENV)/installed-dev
 	$(BIN)/pytest -m slow --numprocesses=4 --timeout=1500
+
+# The members of large families of tests that `test` and `slow` leave out.
+exhaustive: $(VENV)/installed-dev
+	$(BIN)/pytest -m exhaustive --numprocesses=4 --timeout=1500
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

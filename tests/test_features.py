@@ -148,7 +148,7 @@ def test_links_are_the_pairs_of_cells_a_knights_move_apart(board: Board, data: s
 NAMES = [*FEATURES, "learned"]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("size", [(7, 7), (9, 11)])
 def test_features_compile_on_large_boards(name: str, size: tuple[int, int]) -> None:

@@ -45,8 +45,10 @@ def heuristics_of(module: ModuleType) -> list[FunctionType]:
 
 FILES = {path.stem: load_module(path) for path in sorted(USER.glob("*.py"))}
 WRITTEN = [function for stem, module in FILES.items() if stem != "refused" for function in heuristics_of(module)]
-# All but one in 50 are compiled with the long proofs: each costs most of a second.
-IN_TURN = [pytest.param(one, marks=[pytest.mark.slow] if place % 50 else []) for place, one in enumerate(WRITTEN)]
+# Each costs some seconds: one in 50 is compiled with the fast tests, one in ten with the long proofs.
+SLOW = {place: [pytest.mark.slow] for place in range(0, len(WRITTEN), 10)}
+MARKS = SLOW | dict.fromkeys(range(0, len(WRITTEN), 50), [])
+IN_TURN = [pytest.param(one, marks=MARKS.get(place, [pytest.mark.exhaustive])) for place, one in enumerate(WRITTEN)]
 REFUSED = heuristics_of(FILES["refused"])
 
 
