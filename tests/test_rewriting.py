@@ -47,7 +47,7 @@ FILES = {path.stem: load_module(path) for path in sorted(USER.glob("*.py"))}
 WRITTEN = [function for stem, module in FILES.items() if stem != "refused" for function in heuristics_of(module)]
 # Each costs some seconds: one in 50 is compiled with the fast tests, one in ten with the long proofs.
 SLOW = {place: [pytest.mark.slow] for place in range(0, len(WRITTEN), 10)}
-MARKS = SLOW | dict.fromkeys(range(0, len(WRITTEN), 50), [])
+MARKS = SLOW | dict.fromkeys(range(0, len(WRITTEN), 50), ())
 IN_TURN = [pytest.param(one, marks=MARKS.get(place, [pytest.mark.exhaustive])) for place, one in enumerate(WRITTEN)]
 REFUSED = heuristics_of(FILES["refused"])
 
