@@ -36,8 +36,9 @@ def evaluate_files(
 ) -> None:  # fmt: skip
     """Evaluate heuristics by stages of rising cost, until one says no; made to be called by programs.
 
-    Values, compilation, cost, 300 solved positions, all of the split fit, games until a sequential test decides, held-
-    out positions: from the cost on, everything is at equal cost. Exit code 1 if a file failed, whatever the reason.
+    Values, compilation, cost, 300 solved positions, all of the split fit, games until a sequential test decides,
+    held-out positions: from the cost on, everything is at equal cost. Exit code 1 if a file failed, whatever the
+    reason.
     """
     from knights_isolation import evaluate_all
 
