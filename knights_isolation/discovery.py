@@ -78,7 +78,7 @@ def discover(
         ChildProcessError: a process of the search died.
     """
     from experiments.discovery.archive import finalists
-    from experiments.discovery.campaign import Question, run_campaign
+    from experiments.discovery.campaign import SearchTask, run_campaign
     from experiments.discovery.finals import FINALISTS, hold_finals, measure_headroom, write_found
     from experiments.discovery.strength import measure_strength
     from experiments.record.run_directory import HOME
@@ -96,7 +96,7 @@ def discover(
             write_discovery_page(campaign, folder, board)
             next_page = time.monotonic() + _SECONDS_OF_A_PAGE
 
-    campaign = run_campaign(Question(board, seed), folder / "journal.jsonl", minutes, jobs=jobs, show=after_round)
+    campaign = run_campaign(SearchTask(board, seed), folder / "journal.jsonl", minutes, jobs=jobs, show=after_round)
     held = hold_finals(finalists(campaign.archive, FINALISTS), opponent, board, folder, seed, jobs)
     verdicts = _judged(held[0].spec, opponent, board, pairs, seed, jobs)
     headroom = measure_headroom(opponent, board, seed, jobs)
@@ -116,7 +116,7 @@ def _checked(opponent: str, board: str) -> str:
         ValueError: it is no search by a heuristic, it has a limit, or there are no solved positions of the board.
     """
     from experiments.evaluation.cascade import check_question
-    from experiments.evaluation.evaluation import Question
+    from experiments.evaluation.evaluation import EvaluationTask
     from experiments.roster import parse_spec
     from experiments.suite.suite_file import shipped_suites
 
@@ -124,7 +124,7 @@ def _checked(opponent: str, board: str) -> str:
         raise ValueError(f"no solved positions ship for {board}: choose one of {', '.join(shipped_suites())}")
     if parse_spec(opponent).limit:
         raise ValueError(f"{opponent}: leave out its limit; games are played at several")
-    check_question(Question("cost", opponent, board))
+    check_question(EvaluationTask("cost", opponent, board))
     return opponent
 
 

@@ -48,13 +48,13 @@ def evaluate_all(
         ValueError: there is no such file, function, stage, baseline or board.
     """
     from experiments.evaluation.evaluate import evaluate_all as evaluate_candidates
-    from experiments.evaluation.evaluation import BUDGETS, Question
+    from experiments.evaluation.evaluation import BUDGETS, EvaluationTask
     from isolation.rules.geometry import parse_size
 
     if budget not in BUDGETS:
         raise ValueError(f"budget must be one of {', '.join(BUDGETS)}, not {budget!r}")
     parse_size(board)
-    question = Question(budget, agent_spec(baseline), board)
+    question = EvaluationTask(budget, agent_spec(baseline), board)
     evaluations = evaluate_candidates(candidates, question, jobs)
     note_evaluations(candidates, evaluations, question)
     return evaluations

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from experiments.evaluation.evaluation import Evaluation, Lead, Question
+    from experiments.evaluation.evaluation import Evaluation, EvaluationTask, Lead
     from experiments.inference.cluster_intervals import Interval
     from experiments.inference.contenders.baseline_comparison import Comparison
     from experiments.inference.contenders.head_to_head import HeadToHead
@@ -74,7 +74,7 @@ def note_selection(selection: Selection, suite: str) -> None:
 
 
 def note_evaluations(
-    candidates: Sequence[AgentLike | Path], evaluations: Sequence[Evaluation], question: Question
+    candidates: Sequence[AgentLike | Path], evaluations: Sequence[Evaluation], question: EvaluationTask
 ) -> None:
     """Add new evaluations to the log, each by the last lead that it has; no code of a candidate runs here.
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import knights_isolation as ki
 from experiments.discovery import finals
-from experiments.discovery.campaign import CLIMBS, Campaign, Growth, Question, run_campaign
+from experiments.discovery.campaign import CLIMBS, Campaign, Growth, SearchTask, run_campaign
 from experiments.discovery.interpreter import compiled_interpreter, parameters_of_program
 from experiments.discovery.kept_wins import Found, parts_of
 from experiments.discovery.printing import estimated_cost, to_python
@@ -94,7 +94,7 @@ def best_of(campaign: Campaign) -> list[Program]:
 
 @pytest.mark.slow
 def test_the_same_seed_finds_the_same_interrupted_or_not_and_by_any_number_of_processes(tmp_path: Path) -> None:
-    question = Question("6x6", seed=3)
+    question = SearchTask("6x6", seed=3)
     whole = run_campaign(question, tmp_path / "whole.jsonl", 10, jobs=2, rounds=3)
     journal = tmp_path / "parts.jsonl"
     run_campaign(question, journal, 10, rounds=1)
@@ -147,7 +147,7 @@ def test_strength_is_measured_by_what_was_found_in_some_times() -> None:
 
 @pytest.mark.slow
 def test_nothing_is_learned_from_labels_that_were_shuffled(tmp_path: Path) -> None:
-    shuffled = run_campaign(Question("6x6", is_shuffled=True), tmp_path / "shuffled.jsonl", 10, rounds=3)
+    shuffled = run_campaign(SearchTask("6x6", is_shuffled=True), tmp_path / "shuffled.jsonl", 10, rounds=3)
     validation = parts_of("6x6", True).validation
     share = validation.keeps.mean()
     best = max(shuffled.archive.all, key=lambda found: found.train)

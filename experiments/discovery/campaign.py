@@ -33,7 +33,7 @@ _VERSION = 1
 
 
 @dataclass(frozen=True)
-class Question:
+class SearchTask:
     """What is searched for: the board, the seed, and whether labels are exchanged at random, as a control."""
 
     size: str = "7x7"
@@ -63,7 +63,7 @@ class Campaign:
 
 
 def run_campaign(
-    question: Question,
+    question: SearchTask,
     journal: Path,
     minutes: float,
     *,
@@ -96,7 +96,7 @@ def _seconds(campaign: Campaign) -> float:
     return campaign.growth[-1].seconds if campaign.growth else 0.0
 
 
-def _play_round(question: Question, campaign: Campaign, journal: Path, spread: Spread) -> None:
+def _play_round(question: SearchTask, campaign: Campaign, journal: Path, spread: Spread) -> None:
     """Make the climbs of the next round that the journal lacks, and add all to the archive in their order."""
     number, archive = len(campaign.growth), campaign.archive
     calls = (
@@ -116,7 +116,7 @@ def _play_round(question: Question, campaign: Campaign, journal: Path, spread: S
     campaign.growth.append(Growth(number + 1, seconds, candidates, best.train, best.validation))
 
 
-def _pairs(question: Question, archive: Archive, number: int) -> Iterator[tuple[Program, Program]]:
+def _pairs(question: SearchTask, archive: Archive, number: int) -> Iterator[tuple[Program, Program]]:
     """Yield the programs where the climbs of a round begin, each with one to be crossed with."""
     for index in range(CLIMBS):
         generator = np.random.default_rng([question.seed, number, index])
@@ -126,7 +126,7 @@ def _pairs(question: Question, archive: Archive, number: int) -> Iterator[tuple[
             yield archive.pick(generator).program, archive.pick(generator).program
 
 
-def _climb(question: Question, number: int, index: int, program: list[Any], other: list[Any]) -> dict[str, Any]:
+def _climb(question: SearchTask, number: int, index: int, program: list[Any], other: list[Any]) -> dict[str, Any]:
     """Climb from a program; return the line of the journal."""
     parts = parts_of(question.size, question.is_shuffled)
     compiled_interpreter(parse_size(question.size))  # loaded before the clock starts
@@ -137,7 +137,7 @@ def _climb(question: Question, number: int, index: int, program: list[Any], othe
     return {"round": number, "index": index, "seconds": seconds, **asdict(found), "program": to_json(found.program)}
 
 
-def _opened(journal: Path, question: Question) -> dict[tuple[int, int], tuple[Found, float]]:
+def _opened(journal: Path, question: SearchTask) -> dict[tuple[int, int], tuple[Found, float]]:
     """Begin a journal, or read what it has; a last line that a crash has cut short is left out.
 
     Raises:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.evaluation.champions import Champion
-from experiments.evaluation.evaluation import NODES, Evaluation, Lead, Question, Stage, failed
+from experiments.evaluation.evaluation import NODES, Evaluation, EvaluationTask, Lead, Stage, failed
 from experiments.evaluation.feedback import (
     describe_champions,
     describe_games,
@@ -64,7 +64,7 @@ MISTAKES = 3
 
 
 @dataclass(frozen=True)
-class Positions:
+class WonPositions:
     """Won positions with a losing move, and the baseline's moves there at each of `NODES`."""
 
     suite: Suite
@@ -75,11 +75,11 @@ class Positions:
 class Prepared:
     """What all candidates share; what the budget does not reach is None."""
 
-    question: Question
+    question: EvaluationTask
     baseline: SearchAgent
-    first: Positions | None
-    whole: Positions | None
-    held_out: Positions | None
+    first: WonPositions | None
+    whole: WonPositions | None
+    held_out: WonPositions | None
     openings: OpeningPool | None
 
 
@@ -91,7 +91,7 @@ class Refusal(Exception):
         self.kind, self.line = kind, line
 
 
-def check_question(question: Question) -> SearchAgent:
+def check_question(question: EvaluationTask) -> SearchAgent:
     """Return the baseline of a question.
 
     Raises:
@@ -107,7 +107,7 @@ def check_question(question: Question) -> SearchAgent:
     return agent
 
 
-def prepare(question: Question) -> Prepared:
+def prepare(question: EvaluationTask) -> Prepared:
     """Compile the baseline and ask it everything that candidates will be asked."""
     baseline = check_question(question)
     first = whole = held_out = None
@@ -234,7 +234,7 @@ class _Cascade:
         return self._on_positions("suite", self.prepared.whole, agent, done)
 
     def _on_positions(
-        self, stage: Stage, positions: Positions | None, agent: SearchAgent, done: Evaluation
+        self, stage: Stage, positions: WonPositions | None, agent: SearchAgent, done: Evaluation
     ) -> Evaluation:
         """Ask a candidate in positions; it is stopped if it is significantly worse than the baseline."""
         if positions is None or not self.prepared.question.asks(stage):
@@ -249,7 +249,7 @@ class _Cascade:
             positions=lead.n, feedback=feedback,
         )  # fmt: skip
 
-    def _lead(self, positions: Positions, agent: SearchAgent, cost: float) -> tuple[Lead, AgentAnswers]:
+    def _lead(self, positions: WonPositions, agent: SearchAgent, cost: float) -> tuple[Lead, AgentAnswers]:
         """Return the lead at equal cost, the mean over `NODES`, and the answers at the last of these."""
         suite = positions.suite
         gains: list[NDArray[np.float64]] = []
@@ -326,8 +326,8 @@ def _telling(size: str, split: Split) -> Suite:
     return suite.take(np.flatnonzero(suite.is_telling))
 
 
-def _answered(baseline: SearchAgent, suite: Suite) -> Positions:
-    return Positions(suite, tuple(ask(_limited(baseline, nodes), suite.positions) for nodes in NODES))
+def _answered(baseline: SearchAgent, suite: Suite) -> WonPositions:
+    return WonPositions(suite, tuple(ask(_limited(baseline, nodes), suite.positions) for nodes in NODES))
 
 
 def _limited(agent: SearchAgent, nodes: int) -> SearchAgent:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from experiments.evaluation.evaluation import Evaluation, Question
+from experiments.evaluation.evaluation import Evaluation, EvaluationTask
 from isolation.files.atomic_write import make_folder, write_text
 from isolation.loading.load_user_code import sources
 
@@ -36,7 +36,7 @@ class Champion:
 _CHAMPION = TypeAdapter(Champion)
 
 
-def champions(home: Path, question: Question) -> tuple[Champion, ...]:
+def champions(home: Path, question: EvaluationTask) -> tuple[Champion, ...]:
     """Return the latest champions of a baseline and a board, the latest last."""
     found = []
     for path in _hall(home, question).glob(f"*/{FACTS}"):
@@ -51,7 +51,7 @@ def is_champion(evaluation: Evaluation) -> bool:
     return has_won and (evaluation.champions is None or evaluation.champions.estimate >= 0)
 
 
-def admit(home: Path, question: Question, key: str, file: Path, name: str, cost: float) -> None:
+def admit(home: Path, question: EvaluationTask, key: str, file: Path, name: str, cost: float) -> None:
     """Add a candidate to the champions, with its source and the files beside it that it imports."""
     folder = _hall(home, question) / key
     for path, content in sources(file).items():
@@ -61,6 +61,6 @@ def admit(home: Path, question: Question, key: str, file: Path, name: str, cost:
     write_text(folder / FACTS, json.dumps(asdict(Champion(str((folder / file.name).resolve()), name, cost, when))))
 
 
-def _hall(home: Path, question: Question) -> Path:
+def _hall(home: Path, question: EvaluationTask) -> Path:
     digest = hashlib.sha256(f"{question.baseline}\0{question.size}".encode()).hexdigest()[:12]
     return home / HALL / digest

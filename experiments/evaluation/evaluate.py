@@ -16,7 +16,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from experiments.evaluation.champions import admit, champions, is_champion
-from experiments.evaluation.evaluation import Evaluation, Question, failed
+from experiments.evaluation.evaluation import Evaluation, EvaluationTask, failed
 from experiments.evaluation.worker import Worker
 from experiments.league.normalised_code import code_hash_without_layout
 from experiments.record.run_directory import HOME
@@ -34,11 +34,11 @@ KEPT = "evaluated"
 _NOT_KEPT = ("time", "memory", "crash")
 """Failures that need not happen again, on another machine or another day."""
 _EVALUATION = TypeAdapter(Evaluation)
-_workers: Idle[Question, Worker] = Idle(os.cpu_count() or 1)
+_workers: Idle[EvaluationTask, Worker] = Idle(os.cpu_count() or 1)
 
 
 def evaluate_all(
-    candidates: Sequence[AgentLike | Path], question: Question, jobs: int = 0, home: Path = HOME
+    candidates: Sequence[AgentLike | Path], question: EvaluationTask, jobs: int = 0, home: Path = HOME
 ) -> list[Evaluation]:
     """Evaluate candidates, `jobs` at a time, one per core by default; those known from before are answered at once.
 
@@ -72,7 +72,9 @@ def evaluate_all(
     return [(answers | new)[key] for key in keys]
 
 
-def _evaluated(due: Mapping[str, tuple[str, str]], question: Question, jobs: int, kept: Path) -> dict[str, Evaluation]:
+def _evaluated(
+    due: Mapping[str, tuple[str, str]], question: EvaluationTask, jobs: int, kept: Path
+) -> dict[str, Evaluation]:
     earlier = champions(kept, question) if question.asks("games") else ()
 
     def evaluate(candidate: tuple[str, str]) -> Evaluation:
@@ -151,7 +153,7 @@ def _takes_two(node: ast.FunctionDef) -> bool:
     return not node.name.startswith("_") and count - len(node.args.defaults) <= 2 <= count
 
 
-def _key(file: Path, name: str, question: Question) -> str:
+def _key(file: Path, name: str, question: EvaluationTask) -> str:
     """Return what is the same for candidates that differ in comments, docstrings and layout only."""
     parts = (code_hash_without_layout(file), name, json.dumps(asdict(question)), engine_fingerprint())
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]

@@ -20,7 +20,7 @@ WORST = -100.0
 
 
 @dataclass(frozen=True)
-class Question:
+class EvaluationTask:
     """What candidates are asked.
 
     Attributes:

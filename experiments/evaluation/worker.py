@@ -25,7 +25,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from experiments.evaluation.cascade import Prepared, check_question, prepare, run_cascade
 from experiments.evaluation.champions import Champion
-from experiments.evaluation.evaluation import STAGES, Evaluation, Question, Stage, failed
+from experiments.evaluation.evaluation import STAGES, Evaluation, EvaluationTask, Stage, failed
 from isolation.compiling import code_cache
 from isolation.processes.agent_pickling import recipe
 from isolation.processes.child import Failure, Setup, SetupError
@@ -49,7 +49,7 @@ _EVALUATION = TypeAdapter(Evaluation)
 class Worker:
     """A warm process that evaluates one candidate at a time."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: EvaluationTask) -> None:
         """Start the process, and wait until everything is prepared.
 
         Raises:
@@ -79,7 +79,7 @@ class Worker:
         self._process.end()
 
 
-def open_worker(question: Question) -> Callable[[str, str, Sequence[Champion]], str]:
+def open_worker(question: EvaluationTask) -> Callable[[str, str, Sequence[Champion]], str]:
     """Prepare a worker in its process, and return the function that answers questions."""
     check_question(question)
     prepared = prepare(question)

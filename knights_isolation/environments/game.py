@@ -18,7 +18,7 @@ RENDER_MODES = ["ansi", "rgb_array"]
 RenderMode: TypeAlias = Literal["ansi", "rgb_array"] | None
 
 
-class Info(TypedDict, total=False):
+class GameInfo(TypedDict, total=False):
     """What a player is told of perfect play; each is None where the limit left it unknown, and absent without a limit.
 
     Attributes:
@@ -102,7 +102,7 @@ class EnvironmentGame:
             planes[3] = False
         return {"observation": planes, "action_mask": planes[3].ravel().astype(np.int8)}
 
-    def info(self, player: int) -> Info:
+    def info(self, player: int) -> GameInfo:
         """Return what a player, 0 or 1, is told besides: nothing without exact search."""
         if self.perfect is None:
             return {}

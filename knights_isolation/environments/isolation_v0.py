@@ -22,7 +22,7 @@ from isolation.rules.geometry import parse_size
 from knights_isolation.environments.game import (
     RENDER_MODES,
     EnvironmentGame,
-    Info,
+    GameInfo,
     Observation,
     RenderMode,
     check_render_mode,
@@ -38,7 +38,7 @@ PLAYERS = ("player_1", "player_2")
 class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 -- PettingZoo's name
     """Knight's Isolation as an agent environment cycle. Actions are cells; the winner gets 1, the loser -1.
 
-    The dictionary `infos` has an `Info` of each player.
+    The dictionary `infos` has a `GameInfo` of each player.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 -- PettingZoo's name
         """Do nothing: there are no resources."""
 
     def _note(self) -> None:
-        self.infos: dict[str, Info] = {player: self._game.info(PLAYERS.index(player)) for player in PLAYERS}
+        self.infos: dict[str, GameInfo] = {player: self._game.info(PLAYERS.index(player)) for player in PLAYERS}
 
 
 def _in_order(make: Callable[Arguments, raw_env]) -> Callable[Arguments, AECEnv[str, Observation, int]]:

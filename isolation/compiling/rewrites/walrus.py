@@ -14,10 +14,10 @@ def lower_walrus(tree: ast.AST) -> None:
     Raises:
         CompileError: one stands where it is not always evaluated and cannot be moved.
     """
-    _Lower().visit(tree)
+    _LowerWalrus().visit(tree)
 
 
-class _Lower(ast.NodeTransformer):
+class _LowerWalrus(ast.NodeTransformer):
     def __init__(self) -> None:
         self.names = (f"_v_test{number}" for number in count())
 

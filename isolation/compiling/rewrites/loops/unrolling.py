@@ -63,9 +63,7 @@ class Unroll(Rewrite):
         rounds = None if _leaves(node) or node.orelse else self._rounds(node.target, node.iter, node.body)
         if rounds is None:
             return self.generic_visit(node)
-        return [
-            self.visit(_Filled(given).visit(copy.deepcopy(statement))) for given in rounds for statement in node.body
-        ]
+        return [self.visit(_Body(given).visit(copy.deepcopy(statement))) for given in rounds for statement in node.body]
 
     def _first_of(
         self, rounds: list[dict[str, ast.expr]], test: ast.expr, found: list[ast.stmt], node: ast.For
@@ -73,8 +71,8 @@ class Unroll(Rewrite):
         """What a loop does that looks for the first row which meets a condition, as `if … elif … else`."""
         rest: list[ast.stmt] = self.rewrite_body(node.orelse)
         for given in reversed(rounds):
-            body = [self.visit(_Filled(given).visit(copy.deepcopy(statement))) for statement in found]
-            asked = self.visit(_Filled(given).visit(copy.deepcopy(test)))
+            body = [self.visit(_Body(given).visit(copy.deepcopy(statement))) for statement in found]
+            asked = self.visit(_Body(given).visit(copy.deepcopy(test)))
             rest = [at(node, ast.If(asked, body or [ast.Pass()], rest))]
         return rest
 
@@ -85,7 +83,7 @@ class Unroll(Rewrite):
         rounds = self._rounds(first.target, first.iter, [node.elt]) if plain else None
         if rounds is None:
             return super().visit_ListComp(node)
-        elements = [self.visit(_Filled(given).visit(copy.deepcopy(node.elt))) for given in rounds]
+        elements = [self.visit(_Body(given).visit(copy.deepcopy(node.elt))) for given in rounds]
         return at(node, mark_written_out(ast.List(elements, ast.Load())))
 
     visit_GeneratorExp = visit_ListComp  # noqa: N815
@@ -289,7 +287,7 @@ def _matched(target: ast.expr, row: ast.expr) -> dict[str, ast.expr] | None:
     return bindings
 
 
-class _Filled(ast.NodeTransformer):
+class _Body(ast.NodeTransformer):
     """A loop's body with its variables replaced by what they stand for."""
 
     def __init__(self, given: dict[str, ast.expr]) -> None:
