@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.discovery.archive import Archive, finalists
-from experiments.discovery.campaign import CLIMBS, Campaign
+from experiments.discovery.campaign import Campaign
 from experiments.discovery.finals import CHOOSING_PAIRS, play_at_equal_cost, spec_of_file, write_found
 from experiments.discovery.kept_wins import Found
 from isolation.files.atomic_write import make_folder
@@ -44,8 +44,8 @@ def best_by_minutes(campaign: Campaign) -> dict[float, Found]:
     """Return the best programs of some times, by the processor minutes of the rounds until then."""
     archive, best = Archive(), {}
     for number, growth in enumerate(campaign.growth):
-        for index in range(CLIMBS):
-            archive.add(campaign.searched[number, index][0])
+        for climb in sorted(climb for climb in campaign.searched if climb[0] == number):
+            archive.add(campaign.searched[climb][0])
         minutes = growth.seconds / 60
         is_last = number + 1 == len(campaign.growth)
         if is_last or any(minutes <= mark < campaign.growth[number + 1].seconds / 60 for mark in MINUTES):
