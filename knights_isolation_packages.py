@@ -6,6 +6,7 @@ This module stands beside the packages, under a name nobody else uses, because i
 from __future__ import annotations
 
 import sys
+from functools import cache
 from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
@@ -73,6 +74,11 @@ def refuse_hidden(*packages: str) -> None:
         file = _found(name)
         if file is not None and _folder(file) != HOME:
             raise ImportError(_refusal(file, f"the toolkit's package {name}"))
+    _refuse_hidden_libraries(tuple(sys.path))
+
+
+@cache  # each package of the toolkit asks, and looking for all libraries takes milliseconds
+def _refuse_hidden_libraries(path: tuple[str, ...]) -> None:
     for name, distribution in LIBRARIES.items():
         if file := _hiding(name, distribution or name):
             raise ImportError(_refusal(file, f"the library {name}, which the toolkit needs"))
