@@ -38,16 +38,14 @@ class LowerCounters(Rewrite):
     def visit_Expr(self, node: ast.Expr) -> Any:
         """Put a missing value under a key, `counts.setdefault(row, 0)`, `groups[row].append(cell)`."""
         match node.value:
-            case ast.Call(ast.Attribute(ast.Name() as table, "update" | "subtract" as method), [items]) if self._counts(
-                table
-            ):
-                return self._counted_onto(table, "+" if method == "update" else "-", items, node)
-            case ast.Call(ast.Attribute(ast.Name() as table, "update"), [], words) if all(word.arg for word in words):
-                written = [_put(table, ast.Constant(word.arg), word.value) for word in words]
-                return self.rewrite_body([at(node, one) for one in written])
-            case ast.Call(ast.Attribute(ast.Name() as table, "update"), [ast.Dict(keys, values)]) if all(keys):
-                written = [_put(table, key, value) for key, value in zip(keys, values, strict=True) if key]
-                return self.rewrite_body([at(node, one) for one in written])
+            case ast.Call(ast.Attribute(ast.Name() as table, "update" | "subtract" as method)) if self._counts(table):
+                if (items := _one_collection(node.value)) is not None:
+                    return self._counted_onto(table, "+" if method == "update" else "-", items, node)
+            case ast.Call(ast.Attribute(ast.Name() as table, "update")):
+                match _one_collection(node.value):
+                    case ast.Dict(keys, values) if all(keys):
+                        written = [_put(table, key, value) for key, value in zip(keys, values, strict=True) if key]
+                        return self.rewrite_body([at(node, one) for one in written])
             case ast.Call(ast.Attribute(ast.Name() as table, "setdefault"), [key, missing]):
                 return self._put_first(ast.Subscript(table, key, ast.Load()), missing, node)[:-1]
             case ast.Call(ast.Attribute(ast.Subscript(ast.Name()) as place), [_]) if absent := self._missing_in(place):
@@ -59,12 +57,16 @@ class LowerCounters(Rewrite):
         return self.generic_visit(node)
 
     def _counted_onto(self, table: ast.Name, sign: str, items: ast.expr, node: ast.Expr) -> list[ast.stmt]:
-        """Count items, or what another counter has counted, onto a counter or off it."""
+        """Count items, or what a dictionary says of each, onto a counter or off it."""
+        if isinstance(items, ast.Dict) and all(items.keys):
+            entries = zip(items.keys, items.values, strict=True)
+            written = [_counted(table, sign, key, value) for key, value in entries if key]
+            return self.rewrite_body([at(node, one) for one in written])
         item, given = self.context.fresh("item"), self.context.fresh("given")
         self.scope.names |= {item, given}
-        count = "GIVEN[ITEM]" if self._counts(items) else "1"
-        lines = f"GIVEN = ITEMS\nfor ITEM in GIVEN:\n    TABLE[ITEM] {sign}= {count}"
-        written = statements(lines, ITEM=name(item), GIVEN=name(given), ITEMS=items, TABLE=table)
+        lines = f"GIVEN = ITEMS\nfor ITEM in GIVEN:\n    TABLE[ITEM] {sign}= COUNT"
+        parts = {"ITEM": name(item), "GIVEN": name(given), "ITEMS": items, "TABLE": table}
+        written = statements(lines, **parts, COUNT=support("count_in", name(given), name(item)))
         return self.rewrite_body([at(node, one) for one in written])
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
@@ -107,7 +109,10 @@ class LowerCounters(Rewrite):
         self.generic_visit(node)
         kind = self._kind(node)
         if kind is collections.Counter:
-            return at(node, call(self.context.value(counted), *node.args) if node.args else ast.Dict([], []))
+            items = _one_collection(node)
+            if items is None or isinstance(items, ast.Dict):
+                return at(node, items or ast.Dict([], []))
+            return at(node, call(self.context.value(counted), items))
         if kind is collections.defaultdict:
             return at(node, ast.Dict([], []))
         if kind in (collections.OrderedDict, dict) and not node.keywords and isinstance(_only(node.args), ast.Name):
@@ -179,6 +184,20 @@ class LowerCounters(Rewrite):
         """Return the value for missing keys at a place where a dictionary is read."""
         fact = self._fact(node.value) if isinstance(node, ast.Subscript) else None
         return copy.deepcopy(fact.value) if fact is not None else None
+
+
+def _one_collection(node: ast.Call) -> ast.expr | None:
+    """The argument of `Counter(items)`, or the dictionary that its names make; None if there is none, or more."""
+    match node:
+        case ast.Call(_, [items], []):
+            return items
+        case ast.Call(_, [], [_, *_] as words) if all(word.arg for word in words):
+            return ast.Dict([ast.Constant(word.arg) for word in words], [word.value for word in words])
+    return None
+
+
+def _counted(table: ast.Name, sign: str, key: ast.expr, value: ast.expr) -> ast.stmt:
+    return ast.AugAssign(ast.Subscript(table, key, ast.Store()), ast.Add() if sign == "+" else ast.Sub(), value)
 
 
 def _put(table: ast.Name, key: ast.expr, value: ast.expr) -> ast.stmt:

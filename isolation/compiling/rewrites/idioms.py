@@ -9,6 +9,7 @@ import itertools
 import re
 from typing import Any
 
+from isolation.compiling.source.compile_error import refuse
 from isolation.compiling.source.record_classes import is_name
 from isolation.compiling.source.rewrite import Rewrite, at, call, function, name, target
 
@@ -55,6 +56,7 @@ class LowerIdioms(Rewrite):
             for called in made_numbers
             if [one.id for one in names].count(called) == made_numbers.count(called) + 1  # where it is assigned
         }
+        self.of_keys_alone = _read_by_keys(node)
         super().apply(node)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
@@ -70,6 +72,8 @@ class LowerIdioms(Rewrite):
         method = node.func
         match node:
             case ast.Call(ast.Attribute(kind, "fromkeys"), [items, *values], []) if self._makes_dictionaries(kind):
+                if not values and id(node) not in self.of_keys_alone:
+                    refuse("it makes a dictionary of None by fromkeys: give the values, as in fromkeys(cells, 0)", node)
                 return at(node, self._from_keys(items, values[0] if values else ast.Constant(0)))
             case ast.Call(islice, [items, *bounds], []) if bounds and self._is(islice, itertools.islice):
                 start, stop, step = [*([None] if len(bounds) == 1 else []), *bounds, None, None][:3]
@@ -115,7 +119,7 @@ class LowerIdioms(Rewrite):
         return call(self.context.builtin("round"), number, ast.Constant(int(places[1])))
 
     def _from_keys(self, items: ast.expr, value: ast.expr) -> ast.expr:
-        """`{key: value for key in items}`; without a value, which nobody reads, any will do."""
+        """`{key: value for key in items}`."""
         key = self.context.fresh("key")
         return ast.DictComp(name(key), value, [ast.comprehension(target(key), items, [], 0)])
 
@@ -179,6 +183,29 @@ class LowerIdioms(Rewrite):
         if operator[:1] == "r" and operator[1:] in _OPERATORS:
             return ast.BinOp(given[0], _OPERATORS[operator[1:]](), owner)
         return None
+
+
+def _read_by_keys(node: ast.AST) -> set[int]:
+    """The ids of expressions of which only the keys are asked, if they are dictionaries: `list(d)`, `cell in d`."""
+    places: list[ast.expr] = []
+    for inner in ast.walk(node):
+        match inner:
+            case ast.Call(
+                ast.Name("list" | "tuple" | "set" | "frozenset" | "sorted" | "len" | "enumerate"), [first, *_]
+            ):
+                places.append(first)
+            case ast.For(iter=items) | ast.comprehension(iter=items):
+                places.append(items)
+            case ast.Compare(_, [ast.In() | ast.NotIn()], [items]):
+                places.append(items)
+    asked = {id(place) for place in places}
+    read = [inner for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)]
+    others = {inner.id for inner in read if id(inner) not in asked}
+    for inner in ast.walk(node):
+        match inner:
+            case ast.Assign([ast.Name(called)], value) if called not in others:
+                asked.add(id(value))
+    return asked
 
 
 def _is_condition(node: ast.expr) -> bool:

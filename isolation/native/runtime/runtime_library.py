@@ -581,6 +581,15 @@ def _as_dict(items):
     return lambda items: dict(items)
 
 
+def count_in(items, item):
+    """Return how many of one of these items a counter takes: what a dictionary says, else one."""
+
+
+@overload(count_in)
+def _count_in(items, item):
+    return (lambda items, item: items[item]) if isinstance(items, types.DictType) else (lambda items, item: 1)
+
+
 def get_or(table, key, missing):
     """Return what a dictionary has for a key, or what is given for one it lacks."""
 

@@ -116,3 +116,13 @@ def counts_and_other_counts(game, player):
     own.update(column for _, column in game.get_legal_moves(player))
     value = sum(row * count for row, count in fewer.items()) + sum(more.values()) + 10 * len(both)
     return value + sum(most.elements()) + own.total() + fewer[3]
+
+
+def counts_from_dictionaries(game, player):
+    rows = Counter(row for row, _ in game.get_legal_moves(player))
+    rows.update({1: 3, 2: 5})
+    rows.update({column: row for row, column in game.get_legal_moves(player)})
+    rows.subtract({1: 1})
+    votes = Counter(own=len(game.get_legal_moves(player)), other=2)
+    votes.update(own=3, spare=1)
+    return rows[1] * 10 + rows[2] + rows[3] + votes["own"] - votes["other"] + 7 * votes["spare"] + Counter({4: 2})[4]

@@ -128,7 +128,8 @@ def distinct_in_order(game, player):
     counts = dict.fromkeys(range(3), 0)
     for row, _ in both:
         counts[row % 3] += 1
-    return sum(index * row for index, (row, _) in enumerate(both)) + counts[1]
+    seen = dict.fromkeys(both)
+    return sum(index * row for index, (row, _) in enumerate(both)) + counts[1] + len(seen) + ((2, 3) in seen)
 
 
 def parts_of_iterators(game, player):

@@ -268,3 +268,8 @@ def takes_pairs_from_an_iterator(game, player):
     cells = iter(game.get_legal_moves(player))
     first = next(cells)
     return first[0] + len(list(zip(cells, cells)))  # refused: it runs over the iterator cells in two places at once
+
+
+def reads_none_from_a_dictionary(game, player):
+    seen = dict.fromkeys(game.get_legal_moves(player))  # refused: it makes a dictionary of None by fromkeys: give the
+    return float(sum(seen[cell] is None for cell in seen))
