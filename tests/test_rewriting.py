@@ -7,7 +7,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable
-from itertools import islice
+from functools import cache
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -32,24 +32,34 @@ from isolation.usercode.parsing import suppress_warnings
 USER = Path(__file__).parent / "data" / "user"
 
 
-def heuristics_of(module: ModuleType) -> list[FunctionType]:
-    """The functions of a file whose first parameters are game and player and whose others have defaults."""
+@cache
+def user_file(name: str) -> ModuleType:
+    return load_module(USER / f"{name}.py")
+
+
+def heuristics_of(path: Path) -> list[tuple[str, str]]:
+    """The functions of a file whose first parameters are game and player and whose others have defaults.
+
+    They are read from the syntax tree, as loading all files in every process that collects tests takes seconds.
+    """
+    with suppress_warnings():
+        tree = ast.parse(path.read_text())
+    functions = [(node.name, node.args) for node in tree.body if isinstance(node, ast.FunctionDef)]
     return [
-        function
-        for function in vars(module).values()
-        if isinstance(function, FunctionType) and function.__module__ == module.__name__
-        if list(inspect.signature(function).parameters)[:2] == ["game", "player"]
-        if all(p.default is not p.empty for p in islice(inspect.signature(function).parameters.values(), 2, None))
+        (path.stem, name)
+        for name, arguments in functions
+        if [argument.arg for argument in arguments.args[:2]] == ["game", "player"]
+        if len(arguments.args) - len(arguments.defaults) <= 2 and None not in arguments.kw_defaults
     ]
 
 
-FILES = {path.stem: load_module(path) for path in sorted(USER.glob("*.py"))}
-WRITTEN = [function for stem, module in FILES.items() if stem != "refused" for function in heuristics_of(module)]
+WRITTEN = [one for path in sorted(USER.glob("*.py")) if path.stem != "refused" for one in heuristics_of(path)]
 # Each costs some seconds: one in 50 is compiled with the fast tests, one in ten with the long proofs.
 SLOW = {place: [pytest.mark.slow] for place in range(0, len(WRITTEN), 10)}
 MARKS = SLOW | dict.fromkeys(range(0, len(WRITTEN), 50), ())
-IN_TURN = [pytest.param(one, marks=MARKS.get(place, [pytest.mark.exhaustive])) for place, one in enumerate(WRITTEN)]
-REFUSED = heuristics_of(FILES["refused"])
+IN_TURN = [
+    pytest.param(*one, marks=MARKS.get(place, [pytest.mark.exhaustive]), id=one[1]) for place, one in enumerate(WRITTEN)
+]
 
 
 def interpreted(function: Callable[..., Any], board: Board, player: Any) -> float | None:
@@ -59,8 +69,9 @@ def interpreted(function: Callable[..., Any], board: Board, player: Any) -> floa
         return None
 
 
-@pytest.mark.parametrize("function", IN_TURN, ids=lambda function: function.__name__)
-def test_a_heuristic_as_people_write_it_compiles_and_agrees_with_itself(function: FunctionType) -> None:
+@pytest.mark.parametrize(("file", "name"), IN_TURN)
+def test_a_heuristic_as_people_write_it_compiles_and_agrees_with_itself(file: str, name: str) -> None:
+    function = getattr(user_file(file), name)
     compiled = compile_heuristic(function)
     for board in sample_positions((7, 7), 60, seed=7):
         for index, player in enumerate(board.players):
@@ -72,8 +83,9 @@ def test_a_heuristic_as_people_write_it_compiles_and_agrees_with_itself(function
                 assert compiled.evaluate(board, index) == value
 
 
-@pytest.mark.parametrize("function", REFUSED, ids=lambda function: function.__name__)
-def test_what_compiled_code_would_get_wrong_is_refused_with_reason_and_line(function: FunctionType) -> None:
+@pytest.mark.parametrize("name", [*(name for _, name in heuristics_of(USER / "refused.py")), "remembered_moves"])
+def test_what_compiled_code_would_get_wrong_is_refused_with_reason_and_line(name: str) -> None:
+    function = getattr(user_file("refused"), name)
     lines, first = inspect.getsourcelines(function)
     line, reason = next(
         (number, text.split("# refused: ")[1].strip())
@@ -123,7 +135,7 @@ def test_sets_made_of_texts_are_taken_where_no_order_is_asked_for() -> None:
 
 
 def test_a_table_too_small_for_the_board_is_an_error_and_not_garbage() -> None:
-    matrix = FILES["tables"].matrix
+    matrix = user_file("tables").matrix
     compiled = compile_heuristic(matrix, (9, 11))
     board = Board.from_moves([98, 0], size="9x11")
     with pytest.raises(IndexError):

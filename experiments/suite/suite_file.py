@@ -28,6 +28,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from experiments.record.arrow_numpy import to_numpy
 from experiments.record.checked_parquet import DamagedFileError, read_parquet, write_parquet
 from isolation.files.shipped_data import read_shipped
 from isolation.games.batch_moves import Positions
@@ -216,7 +217,7 @@ def _suite(name: str, table: pa.Table) -> Suite:
     moves, before = _flat(table["moves"])
     legal, starts = _flat(table["legal"])
     keeps, errs = _flat(table["keeps"])[0].astype(bool), _flat(table["errs"])[0]
-    kept_by, orbit, winner = (table[column].to_numpy() for column in ("kept_by", "orbit", "opening_winner"))
+    kept_by, orbit, winner = (to_numpy(table[column]) for column in ("kept_by", "orbit", "opening_winner"))
     split, source = (np.array(table[column].to_pylist(), str) for column in ("split", "source"))
     field = tuple(made.get("field", ()))
     positions = Positions(size, moves, before)
@@ -224,5 +225,5 @@ def _suite(name: str, table: pa.Table) -> Suite:
 
 
 def _flat(column: pa.ChunkedArray) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    lengths = pc.list_value_length(column).to_numpy()
-    return pc.list_flatten(column).to_numpy(), np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    lengths = to_numpy(pc.list_value_length(column))
+    return to_numpy(pc.list_flatten(column)), np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from experiments.exact.refutation import Refuted
-from experiments.inference.cluster_intervals import Interval
 from experiments.inference.contenders.sample_size import FixedPlan, pairs_for_effect
-from experiments.learn.feature_selection import Selection
-from experiments.learn.pairwise_fit import Fit
-from experiments.learn.spsa_tuning import Tuning
-from experiments.published.published_claims import PublishedAnalysis
-from experiments.suite.screening import Screening
-from isolation.editions.classic_board import Board
-from isolation.exact.solver import Solution
 from isolation.rules.notation import column_name
 from reports.charts.chart import COLOURS, Axis, Boards, Cell, Grid, Panel, Plot, Row, RowChart, Series, fit_axis, signed
 from reports.text.cell_values import Points, Share
+
+if TYPE_CHECKING:
+    # Each command draws the chart of one study, and does not wait for what the others compute with.
+    from experiments.exact.refutation import Refuted
+    from experiments.inference.cluster_intervals import Interval
+    from experiments.learn.feature_selection import Selection
+    from experiments.learn.pairwise_fit import Fit
+    from experiments.learn.spsa_tuning import Tuning
+    from experiments.published.published_claims import PublishedAnalysis
+    from experiments.suite.screening import Screening
+    from isolation.editions.classic_board import Board
+    from isolation.exact.solver import Solution
 
 _CHANCE = 3.84
 """How much worse a value is, at most, within the 95 % interval."""
