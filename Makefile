@@ -17,7 +17,7 @@ test: $(VENV)/installed-dev
 slow: $(VENV)/installed-dev
 	$(BIN)/pytest -m slow --numprocesses=4 --timeout=1500
 
-# The members of large families of tests that `test` and `slow` leave out.
+# The longest proofs, and the members of large families of tests that `test` and `slow` leave out.
 exhaustive: $(VENV)/installed-dev
 	$(BIN)/pytest -m exhaustive --numprocesses=4 --timeout=1500
 

@@ -64,7 +64,7 @@ def analysed(tmp_path_factory: pytest.TempPathFactory, two_rounds: None) -> tupl
         return folder, result.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_an_analysis_has_a_sentence_for_each_function_and_player(analysed: tuple[Path, str]) -> None:
     lines = " ".join(analysed[1].split())
     assert re.search(

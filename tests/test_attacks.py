@@ -15,9 +15,15 @@ from benchmarks.attacks.targets import SEEDS, TARGETS, refused
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("family", "share"), [("writes", 0.0003), ("files", 0.0005), ("places", 0.03), ("arithmetic", 0.0005)]
+    ("family", "share"),
+    [
+        pytest.param("places", 0.03, marks=pytest.mark.slow),
+        *(
+            pytest.param(family, share, marks=pytest.mark.exhaustive)
+            for family, share in (("writes", 0.0003), ("files", 0.0005), ("arithmetic", 0.0005))
+        ),
+    ],
 )
 def test_what_is_promised_holds_under_a_few_attacks_of_each_family(family: str, share: float) -> None:
     words = [sys.executable, "-m", "benchmarks.attacks", family, "--share", str(share)]
@@ -25,7 +31,7 @@ def test_what_is_promised_holds_under_a_few_attacks_of_each_family(family: str, 
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("family", "share"), [("kills", 0.015), ("players", 0.01)])
 def test_what_is_promised_holds_where_processes_die(family: str, share: float) -> None:
     test_what_is_promised_holds_under_a_few_attacks_of_each_family(family, share)

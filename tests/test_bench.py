@@ -54,7 +54,7 @@ def test_the_start_that_is_timed_is_ours_whatever_lies_in_the_working_directory(
     assert started.stderr == ""
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_match_is_played_with_our_modules_whatever_lies_in_the_working_directory(own_modules: Path) -> None:
     command = [*bench.COMMAND, "match", "random", "greedy", "--pairs", "2", "--jobs", "2", "--out", "run"]
     played = subprocess.run(command, capture_output=True, text=True, check=False)

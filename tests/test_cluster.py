@@ -79,14 +79,14 @@ def test_a_cluster_gives_the_log_that_one_machine_gives(two: Cluster, local: Pat
     assert load_config(tmp_path / "run" / run_directory.CONFIG).cluster is None
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_four_machines_give_the_same_log(local: Path, tmp_path: Path) -> None:
     with cluster(tmp_path, machines=4) as made:
         assert play_tournament(config_of(tmp_path / "run", cluster=made.address)).finished
     assert_same_games(tmp_path / "run", local)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_sequential_test_stops_a_run_on_a_cluster_where_it_stops_on_one_machine(two: Cluster, tmp_path: Path) -> None:
     keys = {"contenders": ["greedy"], "baseline": "random", "pairs": 400, "sprt": [0, 50]}
     runs_of_it = tmp_path / "cluster", tmp_path / "local"
@@ -183,7 +183,7 @@ def test_a_player_that_kills_its_process_is_blamed_where_it_plays(two: Cluster, 
     assert details == {FORFEITED: 12 - died}
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_placements_are_solved_and_games_labelled_and_judged_alike(two: Cluster, local: Path, tmp_path: Path) -> None:
     kept = [tmp_path / "cluster.parquet", tmp_path / "local.parquet"]
     for path, where in zip(kept, ({"jobs": 0, "cluster": two.address}, {"jobs": 1}), strict=True):
@@ -197,7 +197,7 @@ def test_placements_are_solved_and_games_labelled_and_judged_alike(two: Cluster,
     pd.testing.assert_frame_equal(labels, read_labels(run))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_suites_are_built_and_agents_asked_alike(two: Cluster, tmp_path: Path) -> None:
     recipe = Recipe(
         "4x5", 2, 10, openings=4, sources=(PositionSource("mine", ("random", "greedy")),), field=("greedy",)
@@ -212,7 +212,7 @@ def test_suites_are_built_and_agents_asked_alike(two: Cluster, tmp_path: Path) -
     assert cells[0] == cells[1]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_heuristics_of_a_file_are_judged_on_machines_that_have_it_not(
     two: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -226,7 +226,7 @@ def test_heuristics_of_a_file_are_judged_on_machines_that_have_it_not(
     pd.testing.assert_frame_equal(*result)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_values_of_parameters_are_swept_alike(two: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mine.py").write_text(
         "def score(game, player, *, reach=1.0):\n    return reach * len(game.get_legal_moves(player))\n"
@@ -251,7 +251,7 @@ def test_speeds_are_measured_on_a_machine_where_contenders_are_to_cost_the_same(
     assert set(run_directory.load_run(tmp_path / "run").processor_costs) >= {"ID_Open_200nodes", "ID_Null_200nodes"}
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_cluster_talks_by_tls_to_whom_has_certificates(local: Path, tmp_path: Path) -> None:
     own, key = tmp_path / "own.pem", tmp_path / "key.pem"
     make = f"openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=lab -keyout {key} -out {own}"
@@ -268,7 +268,7 @@ def test_a_cluster_talks_by_tls_to_whom_has_certificates(local: Path, tmp_path: 
     assert_same_games(tmp_path / "run", local)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_machines_that_dask_started_play_too_unless_a_nanny_keeps_them_from_it(local: Path, tmp_path: Path) -> None:
     notes: set[str] = set()
     with cluster(tmp_path) as made:
@@ -284,7 +284,7 @@ def test_machines_that_dask_started_play_too_unless_a_nanny_keeps_them_from_it(l
     assert "start it with --no-nanny, or set distributed.worker.daemon to false" in nanny
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_run_goes_on_when_its_scheduler_is_there_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, seconds in (("FIRST", 0.5), ("SHORTEST", 0.5), ("LONGEST", 7.0)):
         monkeypatch.setattr(dask_pool, name, seconds)  # so that games are under way when it dies

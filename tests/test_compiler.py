@@ -47,7 +47,7 @@ def looks_into_a_large_table(game, player):
     return float(LARGE[len(game.get_blank_spaces()), 3])
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_constants_too_large_to_be_kept_are_refused():
     with pytest.raises(CompileError, match="its constants are too large"):
         compile_heuristic(looks_into_a_large_table)

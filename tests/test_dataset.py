@@ -94,7 +94,7 @@ def test_datasets_loads_the_folder(folder: Path, tmp_path: Path, monkeypatch: py
     assert {split: len(loaded[split]) for split in SPLITS} == {split: len(t) for split, t in read(folder).items()}
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_command_writes_a_card_and_says_when_a_board_has_too_few(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

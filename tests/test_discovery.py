@@ -145,7 +145,7 @@ def test_strength_is_measured_by_what_was_found_in_some_times() -> None:
     assert strength_chart(strengths[:1]) is None
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_nothing_is_learned_from_labels_that_were_shuffled(tmp_path: Path) -> None:
     shuffled = run_campaign(SearchTask("6x6", is_shuffled=True), tmp_path / "shuffled.jsonl", 10, rounds=3)
     validation = parts_of("6x6", True).validation

@@ -13,6 +13,7 @@ import click
 import pytest
 from click.testing import CliRunner
 from documented_commands import furnish, keep_small, words_of
+from sampling import sampled
 
 from cli import main
 from experiments.analysis.file_contents import FileContents
@@ -134,8 +135,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("line", command_lines(), ids=lambda line: " ".join(words_of(line)))
+@pytest.mark.parametrize("line", sampled([(line,) for line in command_lines()], slow=8))
 def test_every_command_line_of_the_documents_does_what_it_says(
     line: str, furnished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

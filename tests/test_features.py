@@ -211,7 +211,7 @@ def test_features_against_whom_they_belong_to_get_a_negative_weight(halves: tupl
     assert selection.chosen[0].ranked == pytest.approx(selection.alone[0].ranked)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_openings_that_judge_have_no_part_in_the_choice(halves: tuple[Suite, Suite]) -> None:
     fit, screen = halves
     names = ["nearer", "mobility"]

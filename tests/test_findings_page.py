@@ -68,7 +68,7 @@ def test_every_published_agent_is_known_by_its_heuristic(script):
     assert published == set(script.PUBLISHED_NAMES)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_page_about_perfect_play_is_made_by_its_script(tmp_path):
     script = Path(__file__).parent.parent / "examples" / "perfect_play.py"
     command = [sys.executable, str(script), "--quick", "--home", str(tmp_path), "--jobs", "1"]
@@ -85,7 +85,7 @@ def test_the_page_about_perfect_play_is_made_by_its_script(tmp_path):
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_page_about_screening_is_made_by_its_script(tmp_path):
     script = Path(__file__).parent.parent / "examples" / "screening.py"
     command = [sys.executable, str(script), "--quick", "--home", str(tmp_path), "--jobs", "1"]
@@ -96,7 +96,7 @@ def test_the_page_about_screening_is_made_by_its_script(tmp_path):
     assert "| without MCTS | 12,676 |" in text
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_page_about_the_best_heuristic_is_made_by_its_script(tmp_path):
     script = Path(__file__).parent.parent / "examples" / "learned.py"
     command = [sys.executable, str(script), "--quick", "--home", str(tmp_path), "--jobs", "1"]

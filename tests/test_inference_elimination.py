@@ -48,7 +48,7 @@ FIELDS = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("rates", "kind"), FIELDS)
 def test_the_best_drops_out_no_more_often_than_alpha_where_all_are_as_good(rates, kind):
     assert drop_rate(rates, 200, 300, lambda shares: out(shares, alpha=0.2), **kind) < 0.2
@@ -59,7 +59,7 @@ def test_looking_again_and_again_with_an_ordinary_test_would_err_often():
     assert drop_rate([0.5, 0.5], 200, 200, out_by_looking) > 0.2
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("rates", "kind"), [*FIELDS, ([0.9] * 40, {"games": 14}), ([0.6, *[0.59] * 9], {"games": 2})])
 def test_the_best_of_many_drops_out_no_more_often_than_alpha_in_long_runs(rates, kind):
     runs = 150 if len(rates) < 20 else 60

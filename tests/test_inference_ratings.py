@@ -123,7 +123,7 @@ def test_nothing_bounds_the_rating_of_an_agent_that_never_lost():
     assert all(math.isfinite(end) for end in (ratings_by_name["b"].low, ratings_by_name["b"].high))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_intervals_over_few_openings_cover_ratings_far_from_the_zero():
     rng = np.random.default_rng(9)
     covered = 0

@@ -64,7 +64,7 @@ def test_the_sprt_errs_less_than_alpha_and_beta_when_looked_at_after_every_pair(
         assert wrong + still_open < sprt.beta
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_sprt_errs_less_than_it_says_for_a_small_effect_where_openings_decide_nearly_everything():
     wrong, _, still_open = stopping_chances(Sprt(0, 20), pair_shares(score_from_elo(20), 0.93), 1200)
     assert wrong + still_open < 0.05
@@ -97,7 +97,7 @@ def test_without_its_guard_the_sprt_would_err_more_than_it_says():
     assert wrong > 0.05
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_normalized_model_errs_less_than_it_says():
     for split in (0.0, 0.5, 0.9):
         _, wrong, still_open = stopping_chances(Sprt(0, 200, model="normalized"), pair_shares(0.5, split), 120)
@@ -263,7 +263,7 @@ def test_a_wrong_argument_is_named(call, value):
         call()
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("shares", [(0.25, 0.5, 0.25), (0.02, 0.96, 0.02), (0.5, 0, 0.5), (0.01, 0.04, 0.95)])
 def test_the_live_interval_misses_the_truth_less_often_than_alpha_however_often_one_looks(shares):
     rng = np.random.default_rng(11)

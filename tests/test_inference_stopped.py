@@ -87,7 +87,7 @@ def test_intervals_of_open_tests_far_from_both_hypotheses_cover():
     assert covered > 0.9
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("elo", "split"), [(0, 0.5), (20, 0.88)])
 def test_the_estimate_is_median_unbiased_for_small_effects(elo, split):
     result, _ = estimates(Sprt(0, 20), pair_shares(score_from_elo(elo), split), 400, 5000)
@@ -108,7 +108,7 @@ def test_in_a_gauntlet_as_well(lead):
     assert covered > 0.925
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_in_normalized_elo_as_well():
     split, score = 0.3, 0.549
     shares = pair_shares(score, split)

@@ -79,11 +79,13 @@ def folder(tmp_path: Path) -> Path:
             for number, words in (
                 (signal.SIGINT, "sweep ID:mine.py:score --over option.reach=0,1 --jobs 2 --pairs 100000"),
                 (signal.SIGTERM, "fit mine.py:score"),
-                (signal.SIGINT, "suite build --board 5x5 --jobs 2"),
                 (signal.SIGTERM, "accuracy --heuristics improved --depths 5 --jobs 2 --positions 20000"),
-                (signal.SIGINT, "solve --all --board 8x8 --jobs 2"),
                 (signal.SIGTERM, "screen ID:center --jobs 2"),
             )
+        ),
+        *(
+            pytest.param(signal.SIGINT, words, marks=pytest.mark.exhaustive)
+            for words in ("suite build --board 5x5 --jobs 2", "solve --all --board 8x8 --jobs 2")
         ),
     ],
 )
@@ -132,7 +134,7 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_compiled_agent_that_would_search_for_minutes_is_interrupted() -> None:
     with subprocess.Popen([sys.executable, "-c", ASKING], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

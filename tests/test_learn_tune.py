@@ -223,7 +223,7 @@ def test_games_lost_by_errors_are_counted(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_tuning_finds_what_matters_and_held_out_openings_agree(spec: str) -> None:
     asked = question(spec, SpsaPlan(20, 8, 20, 1))
     tuning = tune(asked)

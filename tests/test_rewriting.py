@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sampling import sampled
 
 import heuristics
 from heuristics import Composite
@@ -54,12 +55,6 @@ def heuristics_of(path: Path) -> list[tuple[str, str]]:
 
 
 WRITTEN = [one for path in sorted(USER.glob("*.py")) if path.stem != "refused" for one in heuristics_of(path)]
-# Each costs some seconds: one in 50 is compiled with the fast tests, one in ten with the long proofs.
-SLOW = {place: [pytest.mark.slow] for place in range(0, len(WRITTEN), 10)}
-MARKS = SLOW | dict.fromkeys(range(0, len(WRITTEN), 50), ())
-IN_TURN = [
-    pytest.param(*one, marks=MARKS.get(place, [pytest.mark.exhaustive]), id=one[1]) for place, one in enumerate(WRITTEN)
-]
 
 
 def interpreted(function: Callable[..., Any], board: Board, player: Any) -> float | None:
@@ -69,7 +64,8 @@ def interpreted(function: Callable[..., Any], board: Board, player: Any) -> floa
         return None
 
 
-@pytest.mark.parametrize(("file", "name"), IN_TURN)
+# Each costs some seconds.
+@pytest.mark.parametrize(("file", "name"), sampled(WRITTEN, slow=20, fast=60))
 def test_a_heuristic_as_people_write_it_compiles_and_agrees_with_itself(file: str, name: str) -> None:
     function = getattr(user_file(file), name)
     compiled = compile_heuristic(function)
