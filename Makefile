@@ -1,4 +1,5 @@
-# One virtual environment for everything; PYTHON chooses the interpreter it is made with.
+# One virtual environment for everything; PYTHON chooses the interpreter it is made with. Only what is imported is
+# compiled to bytecode, when it is: compiling all of every package would take longer than installing it.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -29,7 +30,7 @@ lint: $(VENV)/installed-dev
 
 # The site, in build/site.
 docs: $(VENV)/installed
-	$(BIN)/pip install --quiet --config-settings editable_mode=compat --editable '.[docs]'
+	$(BIN)/pip install --quiet --no-compile --config-settings editable_mode=compat --editable '.[docs]'
 	$(BIN)/sphinx-build --quiet --fail-on-warning --conf-dir docs . build/site
 	$(BIN)/python docs/check_links.py
 
@@ -55,10 +56,10 @@ clean:
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --config-settings editable_mode=compat --editable .
+	$(BIN)/pip install --quiet --no-compile --config-settings editable_mode=compat --editable .
 	touch $@
 
 $(VENV)/installed-dev: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --config-settings editable_mode=compat --editable '.[dev]'
+	$(BIN)/pip install --quiet --no-compile --config-settings editable_mode=compat --editable '.[dev]'
 	touch $@ $(VENV)/installed
