@@ -25,6 +25,8 @@ from isolation.isolation import Action, _HEIGHT, _WIDTH
 from sample_players import DataPlayer
 
 CENTER, CORNERS = 57, (0, 10, 104, 114)
+ROWS = [((1 << 11) - 1) << 13 * row for row in range(9)]
+PAIRS = {cell: 1 << cell | 1 << 114 for cell in (0, 1, 2, CENTER, 56, 58)}
 
 def distance(a, b):
     ax, ay = DebugState.ind2xy(a)
@@ -87,6 +89,14 @@ BODIES = {
             counted += 1
         lowest = (board & -board).bit_length()
         return counted - bin(other & ~own).count('1') + 0.5 * lowest + (board >> 57 & 1) * 3""",
+    "tables of bits": """
+        here, board = state.locs[self.player_id], state.board
+        value = 100 * bin(ROWS[here // 13] & board).count('1') + bin(ROWS[-2] & ~board).count('1')
+        value += sum(place for place, row in enumerate(ROWS) if row & board > (1, 1 << 90)[place % 2])
+        for cell in state.liberties(here):
+            if cell in PAIRS:
+                value += 1000 * (PAIRS[cell] & board == PAIRS[cell])
+        return value + bin(PAIRS[CENTER] & board | PAIRS.get(here, 1)).count('1')""",
     "the end": """
         if state.terminal_test():
             return state.utility(self.player_id)

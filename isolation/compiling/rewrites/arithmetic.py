@@ -69,6 +69,15 @@ class _Check(ast.NodeTransformer):
             refuse(f"the whole number {node.value} has more than 64 bits: write it as a float, {node.value:.0e}", node)
         return node
 
+    def visit_Tuple(self, node: ast.Tuple) -> ast.expr:
+        """Make all whole numbers of a table wide if one of them is: indexing needs one type."""
+        numbers = [part.value for part in node.elts if isinstance(part, ast.Constant) and type(part.value) is int]
+        if len(numbers) == len(node.elts) > 0 and _LARGEST < max(numbers) < _WIDEST:
+            wide = [support("wide_number", ast.Constant(f"{number:x}")) for number in numbers]
+            return at(node, ast.Tuple(wide, ast.Load()))
+        self.generic_visit(node)
+        return node
+
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         """Square, and multiply matrices."""
         self.generic_visit(node)

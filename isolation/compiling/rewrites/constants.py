@@ -13,6 +13,7 @@ from isolation.boards.net import Net
 from isolation.compiling.source.compile_error import refuse, refuse_unrepeatable
 from isolation.compiling.source.record_classes import fields_of
 from isolation.compiling.source.rewrite import is_fresh, support
+from isolation.compiling.source.wide_integers import LARGEST
 from isolation.usercode.parsing import parse, parse_expression
 
 Table = Mapping[Any, Any]
@@ -226,6 +227,8 @@ def by_number(table: Table) -> Table | None:
 
 def _values(values: list[Any], node: ast.AST, what: str) -> tuple[str, str]:
     """Return the definition of the values of a table and the statements that read the one at `index`."""
+    if any(map(_is_wide, values)):
+        return "", f"return {ast.unparse(expression(tuple(values), node, what))}[index]"
     if all(isinstance(value, int | float | np.number) for value in values):
         return f"VALUES = {ast.unparse(_array(_as_array(values, node, what), node, what))}", "return VALUES[index]"
     if all(isinstance(value, list | set | frozenset) for value in values):
@@ -245,6 +248,11 @@ def _values(values: list[Any], node: ast.AST, what: str) -> tuple[str, str]:
         parts = ", ".join(f"VALUES_{place}[index]" for place in range(len(columns)))
         return "\n".join(lines), f"return ({parts},)"
     return f"VALUES = {ast.unparse(expression(tuple(values), node, what))}", "return VALUES[index]"
+
+
+def _is_wide(value: Any) -> bool:
+    """Whether it is a whole number of more than 64 bits."""
+    return type(value) is int and not -LARGEST <= value < LARGEST
 
 
 def _are_rows_of_several_kinds(values: list[Any]) -> bool:
