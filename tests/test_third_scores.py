@@ -32,6 +32,19 @@ def distance(a, b):
     ax, ay = DebugState.ind2xy(a)
     return abs(ax - b % 13) + abs(ay - b // 13)
 
+class Side:
+    def __init__(self, state, who):
+        self.state = state
+        self.loc = state.locs[who]
+        self.on_move = state.player() == who
+
+    @property
+    def moves(self):
+        return self.state.liberties(self.loc)
+
+    def __sub__(self, other):
+        return len(self.moves) - 2 * len(other.moves) + self.on_move
+
 class CustomPlayer(DataPlayer):
     K = 1.5
 
@@ -97,6 +110,7 @@ BODIES = {
             if cell in PAIRS:
                 value += 1000 * (PAIRS[cell] & board == PAIRS[cell])
         return value + bin(PAIRS[CENTER] & board | PAIRS.get(here, 1)).count('1')""",
+    "objects": "return Side(state, self.player_id) - Side(state, 1 - self.player_id)",
     "the end": """
         if state.terminal_test():
             return state.utility(self.player_id)

@@ -233,7 +233,7 @@ class ResolveNames(Rewrite):
             if value not in _BUILTINS:
                 refuse(f"it calls {called}, {_unsupported(called)}", node)
             node.func = self._builtin(called)
-        elif getattr(math, called, None) is value:
+        elif called and getattr(math, called, None) is value:
             node.func = _dotted(f"{SUPPORT}.math.{called}")
         elif module.partition(".")[0] == "numpy":
             if isinstance(value, type) and value not in (np.float64, np.int64, np.bool_):

@@ -44,7 +44,8 @@ class LowerRecords(Rewrite):
         if not self.classes and not self.has_enums:
             return
         for kind in self.classes.values():
-            if node.args.args and any(_starts_at(method, node.lineno) for method in vars(kind).values()):
+            methods = (method for called, method in vars(kind).items() if called != "__init__")  # see `_maker_of`
+            if node.args.args and any(_starts_at(method, node.lineno) for method in methods):
                 self.scope.facts[node.args.args[0].arg] = kind
         for place, given in (pair for statement in node.body for pair in pairs(statement)):
             made = self._class_of(given) or self._enum_of(given)
