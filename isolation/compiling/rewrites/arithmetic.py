@@ -73,7 +73,7 @@ class _Check(ast.NodeTransformer):
         """Make all whole numbers of a table wide if one of them is: indexing needs one type."""
         numbers = [part.value for part in node.elts if isinstance(part, ast.Constant) and type(part.value) is int]
         if len(numbers) == len(node.elts) > 0 and _LARGEST < max(numbers) < _WIDEST:
-            wide = [support("wide_number", ast.Constant(f"{number:x}")) for number in numbers]
+            wide: list[ast.expr] = [support("wide_number", ast.Constant(f"{number:x}")) for number in numbers]
             return at(node, ast.Tuple(wide, ast.Load()))
         self.generic_visit(node)
         return node

@@ -10,7 +10,7 @@ from typing import Any
 
 from isolation.compiling.rewrites.element_types import pairs
 from isolation.compiling.rewrites.guesses import Examples
-from isolation.compiling.source.function_source import bound_names
+from isolation.compiling.source.function_source import bound_names, parameters
 from isolation.compiling.source.rewrite import Rewrite, at, call, name, statements, support, target
 
 
@@ -26,6 +26,7 @@ class LowerOptional(Rewrite):
                 if isinstance(place, ast.Name):
                     given[place.id].append(value)
         bound = [bound for statement in node.body for bound in bound_names(statement)]
+        arguments = set(parameters(node)) & given.keys()
         self.examples = Examples(self, node)
         self.flags: dict[str, str] = {}
         for _ in given:  # one may be given another
@@ -38,6 +39,10 @@ class LowerOptional(Rewrite):
         self.scope.names.update(self.flags.values())
         if self.flags:
             super().apply(node)
+        given_one = [
+            statements("FLAG = True", FLAG=name(self.flags[called])) for called in sorted(arguments & set(self.flags))
+        ]
+        node.body = [*(at(node.body[0], one) for lines in given_one for one in lines), *node.body]
 
     def _may_be_none(self, node: ast.expr) -> bool:
         return _is_none(node) or self._default_none(node) is not None or self._is_flagged(node)

@@ -48,6 +48,8 @@ class LowerTexts(Rewrite):
 
     def visit_Call(self, node: ast.Call) -> Any:
         """Make a text of a number or a cell, and fill in a text with `{}`."""
+        if self.builtin(node.func) == "getattr":  # the name of an attribute is known, or it is refused
+            return node
         if self.builtin(node.func) == "str" and len(node.args) == 1 and not node.keywords:
             return at(node, support("text", self.visit(node.args[0])))
         match node:

@@ -122,7 +122,8 @@ class Rewrite(ast.NodeTransformer):
             return None if around is None or owner is None else KnownValue(super(around.value, owner))
         if asked not in ("getattr", "super"):
             return None
-        given = [known.value for argument in node.args if (known := self.known(argument)) is not None]
+        parts = (self.joined(argument) or self.known(argument) for argument in node.args)
+        given = [known.value for known in parts if known is not None]
         if len(given) < max(2, len(node.args)):
             return None
         if asked == "super":
@@ -132,6 +133,19 @@ class Rewrite(ast.NodeTransformer):
         if not is_known or not (default or hasattr(owner, attribute)):
             return None
         return KnownValue(getattr(owner, attribute, *default))
+
+    def joined(self, node: ast.expr) -> KnownValue | None:
+        """Return the text that `"term_" + part` or an f-string of known texts comes to."""
+        match node:
+            case ast.BinOp(left, ast.Add(), right):
+                parts = [left, right]
+            case ast.JoinedStr(parts):
+                parts = [_as_written(part) for part in parts]
+            case _:
+                return None
+        texts = [known.value for part in parts if (known := self.joined(part) or self.known(part)) is not None]
+        is_known = len(texts) == len(parts) and all(isinstance(text, str) for text in texts)
+        return KnownValue("".join(texts)) if is_known else None
 
     def _looked_up(self, node: ast.Subscript) -> KnownValue | None:
         """Return the function or dictionary that stands under a known index or key of a list, tuple or dictionary."""
@@ -316,3 +330,11 @@ def function(identifier: str, arguments: list[str], body: list[ast.stmt]) -> ast
     """Return a definition."""
     given = ast.arguments([], [ast.arg(argument) for argument in arguments], None, [], [], None, [])
     return ast.FunctionDef(identifier, given, body, [])
+
+
+def _as_written(node: ast.expr) -> ast.expr:
+    """The expression that an f-string writes as it is; other parts as they are."""
+    match node:
+        case ast.FormattedValue(value, -1, None):
+            return value
+    return node

@@ -279,3 +279,54 @@ def spread(cells, blanks):
 
 def spread_of_moves(game, player):
     return spread(game.get_legal_moves(player), set(game.get_blank_spaces()))
+
+
+def walked(game, at, most):
+    used, steps = set(), 0
+    while steps < most:
+        best, fewest = None, 99
+        for row, column in ((1, 2), (2, 1), (-1, 2), (-2, 1)):
+            cell = (at[0] + row, at[1] + column)
+            if cell not in used and game.move_is_legal(cell) and sum(cell) < fewest:
+                best, fewest = cell, sum(cell)
+        if best is None:
+            break
+        used.add(best)
+        at = best
+        steps += 1
+    return steps + at[0]
+
+
+def walks_from_an_argument(game, player):
+    here = game.get_player_location(player)
+    return 0.0 if here is None else walked(game, here, 3)
+
+
+class Terms:
+    weights = {"wall": 1, "centre": 0.5, "moves": 2.0}
+
+    def term_wall(self, game, who):
+        row, column = game.get_player_location(who) or (0, 0)
+        return min(row, column)
+
+    def term_centre(self, game, who):
+        row, column = game.get_player_location(who) or (0, 0)
+        return -abs(row - 3) - abs(column - 3)
+
+    def term_moves(self, game, who):
+        return len(game.get_legal_moves(who))
+
+    def of(self, game, who):
+        total = 0.0
+        for place, (name, weight) in enumerate(sorted(self.weights.items())):
+            total += weight * getattr(self, "term_" + name)(game, who) + place * getattr(self, f"term_{name}")(
+                game, who
+            )
+        return total
+
+
+TERMS = Terms()
+
+
+def methods_found_by_parts_of_their_names(game, player):
+    return TERMS.of(game, player) - TERMS.of(game, game.get_opponent(player))

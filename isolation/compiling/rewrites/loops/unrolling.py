@@ -76,6 +76,13 @@ class Unroll(Rewrite):
             rest = [at(node, ast.If(asked, body or [ast.Pass()], rest))]
         return rest
 
+    def visit_Call(self, node: ast.Call) -> Any:
+        """`getattr(self, "term_" + part)` as the attribute, where the part is known."""
+        self.generic_visit(node)
+        is_found = self.builtin(node.func) == "getattr" and len(node.args) == 2 and self.known(node) is not None
+        text = self.joined(node.args[1]) if is_found else None
+        return node if text is None else at(node, ast.Attribute(node.args[0], text.value, ast.Load()))
+
     def visit_ListComp(self, node: Any) -> Any:
         """Write a comprehension's elements one after another."""
         first = node.generators[0]
@@ -118,8 +125,7 @@ class Unroll(Rewrite):
         return any(
             isinstance(inner, ast.Call)
             and len(inner.args) > 1
-            and isinstance(inner.args[1], ast.Name)
-            and inner.args[1].id in own
+            and any(isinstance(part, ast.Name) and part.id in own for part in ast.walk(inner.args[1]))
             and self.builtin(inner.func) == "getattr"
             for part in body
             for inner in ast.walk(part)
@@ -163,8 +169,7 @@ class Unroll(Rewrite):
         if called in ("list", "tuple") and len(columns) == 1:
             return columns[0]
         if called == "sorted" and len(columns) == 1 and columns[0] is not None:
-            texts = [row.value for row in columns[0] if isinstance(row, ast.Constant) and isinstance(row.value, str)]
-            return [ast.Constant(text) for text in sorted(texts)] if len(texts) == len(columns[0]) else None
+            return _sorted_by_texts(columns[0])
         if not isinstance(node.func, ast.Attribute) or node.args:
             return None
         listed, owner = node.func.attr, node.func.value
@@ -297,3 +302,12 @@ class _Body(ast.NodeTransformer):
         if isinstance(node.ctx, ast.Load) and node.id in self.given:
             return copy.deepcopy(self.given[node.id])
         return node
+
+
+def _sorted_by_texts(rows: list[ast.expr]) -> list[ast.expr] | None:
+    """Rows that are texts, or begin with texts of which no two are equal, in the order of these."""
+    first = [row.elts[0] if isinstance(row, ast.Tuple) and row.elts else row for row in rows]
+    texts = [part.value for part in first if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    if len(texts) < len(rows) or (len(set(texts)) < len(rows) and first != rows):
+        return None
+    return [row for _, row in sorted(zip(texts, rows, strict=True), key=lambda pair: pair[0])]
