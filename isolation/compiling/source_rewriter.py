@@ -48,6 +48,7 @@ from isolation.compiling.rewrites.numeric import LowerNumerics
 from isolation.compiling.rewrites.one_kind import UseOneKind
 from isolation.compiling.rewrites.optional import LowerOptional
 from isolation.compiling.rewrites.partials import LowerPartials
+from isolation.compiling.rewrites.ragged_tables import LowerRaggedTables
 from isolation.compiling.rewrites.records import LowerRecords
 from isolation.compiling.rewrites.set_order import OrderSets
 from isolation.compiling.rewrites.split_dictionaries import SplitDictionaries
@@ -304,7 +305,6 @@ class _Module:
         context.scope.names.update(hidden)
         body: list[ast.stmt] = node.body if isinstance(node.body, list) else [at(node.body, ast.Return(node.body))]
         written = at(node, function(new, [*wanted, *hidden, *variables_read(Callee(callee.target))], body))
-        is_last = self.attempt == ATTEMPTS - 1
         passes = (
             LowerGenerators(context),
             LowerNonlocals(context),
@@ -329,6 +329,7 @@ class _Module:
             LowerClassicApi(context),
             LowerStates(context),
             Literals(context),
+            LowerRaggedTables(context),
             LowerContainers(context),
             OrderSets(context),
             *(
@@ -337,7 +338,7 @@ class _Module:
                 else []
             ),
             *([UseOneKind(context)] if self.attempt in _WITH_ONE_KIND else []),
-            *([PromoteInts(context, is_last)] if self.attempt in _WITH_FRACTIONS else []),
+            *([PromoteInts(context, self.attempt == ATTEMPTS - 1)] if self.attempt in _WITH_FRACTIONS else []),
             *([GuessElements(context)] if self.attempt in _WITH_ONE_KIND else []),
             TypeEmptyContainers(context),
             LowerNumerics(context),

@@ -26,6 +26,7 @@
 | classic_api | `g._active_player = opponent`, `game._board_state` | `g` with another side to move, a list made of it |
 | states | `state._replace(ply_count=3)`, `state.board >> cell & 1` | runtime functions |
 | literals | `move in [(0, 0), ...]`, a table of numbers written out in the function | a tuple, a constant |
+| ragged_tables | `enumerate(LINES, start=1)`, where the rows of LINES have several lengths | a list of lists |
 | containers | `deque`, `counts[k] = counts.get(k, 0) + 1` | a list, a key made sure of first |
 | set_order | `kind in KINDS`, `sorted(KINDS)`, where KINDS is a set of texts | their sorted elements |
 | element_types | `found = []`, filled by a helper or reassigned | an empty list of cells, or of numbers |

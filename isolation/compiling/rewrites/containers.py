@@ -41,13 +41,27 @@ class LowerContainers(Rewrite):
     def visit_Expr(self, node: ast.Expr) -> Any:
         """Put into a deque, and drop at its other end what is too much."""
         match node.value:
-            case ast.Call(ast.Attribute(ast.Name(called) as items, "append" | "appendleft" | "extend" as method), [_]):
-                if called in self.longest:
-                    end = ast.Constant(-1 if method == "appendleft" else 0)
-                    lines = "while len(ITEMS) > LONGEST:\n    ITEMS.pop(END)"
-                    parts = {"ITEMS": items, "LONGEST": self.longest[called], "END": end}
-                    return [self.generic_visit(node), *(at(node, one) for one in statements(lines, **parts))]
+            case ast.Call(ast.Attribute(items, "append" | "appendleft" | "extend" | "extendleft" as method), [given]):
+                done = self._extended_left(items, given, node) if method == "extendleft" else [self.generic_visit(node)]
+                return [*done, *self._shortened(items, method, node)]
         return self.generic_visit(node)
+
+    def _extended_left(self, items: ast.expr, given: ast.expr, node: ast.Expr) -> list[ast.stmt]:
+        """Put items before the others one after another, so that they end up in the opposite order."""
+        item = self.context.fresh("item")
+        self.scope.names.add(item)
+        lines = "for ITEM in GIVEN:\n    ITEMS.insert(0, ITEM)"
+        parts = {"ITEM": name(item), "GIVEN": call(self.context.builtin("list"), self.visit(given)), "ITEMS": items}
+        return [at(node, one) for one in statements(lines, **parts)]
+
+    def _shortened(self, items: ast.expr, method: str, node: ast.Expr) -> list[ast.stmt]:
+        """Drop what a deque with a `maxlen` has too much, at the other end than that at which it grew."""
+        if not isinstance(items, ast.Name) or items.id not in self.longest:
+            return []
+        lines = "while len(ITEMS) > LONGEST:\n    ITEMS.pop(END)"
+        end = ast.Constant(-1 if method.endswith("left") else 0)
+        parts = {"ITEMS": items, "LONGEST": self.longest[items.id], "END": end}
+        return [at(node, one) for one in statements(lines, **parts)]
 
     def visit_Call(self, node: ast.Call) -> Any:
         """Make and use a list instead of a deque."""

@@ -7,6 +7,7 @@ import ast
 import collections
 import copy
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 from isolation.compiling.rewrites.element_types import pairs
@@ -109,9 +110,11 @@ class LowerCounters(Rewrite):
         self.generic_visit(node)
         kind = self._kind(node)
         if kind is collections.Counter:
-            items = _one_collection(node)
+            items = self._written_out(_one_collection(node))
             if items is None or isinstance(items, ast.Dict):
                 return at(node, items or ast.Dict([], []))
+            if self._may_be_dictionary(items):
+                return at(node, support("counter_of", items))
             return at(node, call(self.context.value(counted), items))
         if kind is collections.defaultdict:
             return at(node, ast.Dict([], []))
@@ -127,6 +130,20 @@ class LowerCounters(Rewrite):
         if isinstance(node.func, ast.Attribute) and node.func.attr == "most_common":
             return at(node, call(self.context.value(most_common), node.func.value, *node.args))
         return node
+
+    def _written_out(self, node: ast.expr | None) -> ast.expr | None:
+        """A dictionary that never changes as a display of its entries; anything else as it is."""
+        known = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
+        if known is None or not isinstance(known.value, Mapping):
+            return node
+        return ast.Dict([*map(self.context.value, known.value)], [*map(self.context.value, known.value.values())])
+
+    def _may_be_dictionary(self, node: ast.expr) -> bool:
+        """Whether what is counted may be a dictionary of counts: a variable, or the value of a user function."""
+        if isinstance(node, ast.Call):
+            callee = self.callee(node.func)
+            return callee is not None and not is_of_library(callee.target)
+        return isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.DictComp) and self.known(node) is None
 
     def _kind(self, node: ast.AST) -> Any:
         known = self.known(node.func) if isinstance(node, ast.Call) else None

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import ast
+import copy
 import functools
+import itertools
 import re
 import string
 from collections.abc import Sequence
@@ -12,6 +14,10 @@ from typing import Any
 
 from isolation.compiling.source.compile_error import refuse
 from isolation.compiling.source.rewrite import Rewrite, at, call, support, written_out
+
+_PERCENT = r"(%[-+ 0]*\d*[ds]|%%)"
+_SPEC = re.compile(r"(?:(.)?([<>=^]))?([-+ ]?)(0?)(\d*)(d?)")
+_ADVICE = "only %s, %d, %+d, %3d, {:+d} and the like compile: write round(x, 2), or a tuple as key"
 
 
 class LowerTexts(Rewrite):
@@ -39,12 +45,22 @@ class LowerTexts(Rewrite):
         if not isinstance(template, str):
             return self.generic_visit(node)
         given = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
-        pieces = re.split(r"%[ds]", template)
-        if len(pieces) != len(given) + 1 or "%" in "".join(pieces):
-            refuse("it formats text with %, which compiled code only does with %d and %s: write round(x, 2)", node)
-        makes = ["whole_text" if sign == "%d" else "text" for sign in re.findall(r"%[ds]", template)]
-        filled: list[ast.expr] = [support(make, self.visit(value)) for make, value in zip(makes, given, strict=True)]
-        return at(node, _joined(_between(pieces, filled)))
+        texts, signs = (re.split(_PERCENT, template)[part::2] for part in (0, 1))
+        if "%" in "".join(texts) or len(signs) - signs.count("%%") != len(given):
+            refuse(f"it formats text with {template!r} % …: {_ADVICE}", node)
+        values = iter(given)
+        filled = [ast.Constant("%") if sign == "%%" else self._of_percent(sign, next(values)) for sign in signs]
+        return at(node, _joined(_between(texts, filled)))
+
+    def _of_percent(self, sign: str, value: ast.expr) -> ast.expr:
+        """The text that `%d`, `%+d`, `%03d` or `%-3s` makes of a value."""
+        flags, width, kind = re.fullmatch(r"%([-+ 0]*)(\d*)([ds])", sign).groups()  # type: ignore[union-attr]
+        made: ast.expr = support("whole" if kind == "d" else "text", self.visit(value))
+        if not flags and not width:
+            return support("text", made)
+        shown = "+" if "+" in flags else " " if " " in flags else ""
+        align = "<" if "-" in flags else "=" if "0" in flags and kind == "d" else ">"
+        return _padded(made, "0" if align == "=" else " ", align, shown if kind == "d" else "", width)
 
     def visit_Call(self, node: ast.Call) -> Any:
         """Make a text of a number or a cell, and fill in a text with `{}`."""
@@ -75,27 +91,40 @@ class LowerTexts(Rewrite):
         return None
 
     def _formatted(self, template: str, node: ast.Call) -> ast.expr:
-        pieces = [(text, field, f"{spec}{conversion or ''}") for text, field, spec, conversion in _fields(template)]
-        fields = [field for _, field, _ in pieces if field is not None]
-        if node.keywords or len(fields) != len(node.args) or any(fields) or any(how for _, _, how in pieces):
-            refuse("it calls format, which compiled code only does with {}: use numbers or tuples", node)
-        texts = [text for text, _, _ in pieces] + [""] * (len(pieces) == len(node.args))
-        return _joined(_between(texts, [support("text", self.visit(argument)) for argument in node.args]))
+        """The text of `"{} {1} {name:+d}".format(...)`."""
+        given = {str(place): argument for place, argument in enumerate(node.args)}
+        given |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
+        unnamed = itertools.count()
+        parts: list[ast.expr] = []
+        for text, field, spec, conversion in string.Formatter().parse(template):
+            parts += [ast.Constant(text)] if text else []
+            if field is None:
+                continue
+            argument = given.get(field or str(next(unnamed)))
+            if argument is None or conversion not in (None, "s"):
+                refuse(f"it formats text with {ast.unparse(node)}: {_ADVICE}", node)
+            parts.append(self._of_spec(spec or "", copy.deepcopy(argument), node))
+        return _joined(parts)
 
     def _part(self, part: ast.expr, node: ast.AST) -> ast.expr:
         if isinstance(part, ast.Constant):
             return part
         assert isinstance(part, ast.FormattedValue)
-        if part.format_spec is not None or part.conversion not in (-1, ord("s")):
-            refuse(
-                "it formats a number in a text, which compiled code does not do: write round(x, 2), or a tuple as key",
-                node,
-            )
-        return support("text", self.visit(part.value))
+        spec = "" if part.format_spec is None else written_out(_joined(part.format_spec.values))  # type: ignore[attr-defined]
+        if not isinstance(spec, str) or part.conversion not in (-1, ord("s")):
+            refuse(f"it formats text with {ast.unparse(node)}: {_ADVICE}", node)
+        return self._of_spec(spec, part.value, node)
 
-
-def _fields(template: str) -> list[tuple[str, str | None, str, str | None]]:
-    return [(text, field, spec or "", how) for text, field, spec, how in string.Formatter().parse(template)]
+    def _of_spec(self, spec: str, value: ast.expr, node: ast.AST) -> ast.expr:
+        """The text that a format such as `+d`, `03` or `>4` makes of a value."""
+        match = _SPEC.fullmatch(spec)
+        if match is None:
+            refuse(f"it formats a value with {spec!r} in a text: {_ADVICE}", node)
+        fill, align, sign, zero, width, kind = match.groups(default="")
+        made: ast.expr = support("whole", self.visit(value)) if kind else self.visit(value)
+        if not spec.removesuffix("d"):
+            return support("text", made)
+        return _padded(made, fill or zero or " ", align or (zero and "="), sign.replace("-", ""), width)
 
 
 def _between(texts: Sequence[str], values: Sequence[ast.expr]) -> list[ast.expr]:
@@ -111,3 +140,8 @@ def _joined(parts: list[ast.expr]) -> ast.expr:
     if not parts:
         return ast.Constant("")
     return functools.reduce(lambda left, right: ast.BinOp(left, ast.Add(), right), parts)
+
+
+def _padded(value: ast.expr, fill: str, align: str, sign: str, width: str) -> ast.expr:
+    """The call that makes a text of a value at least so wide."""
+    return support("padded", value, *(ast.Constant(how) for how in (fill, align, sign, int(width or 0))))

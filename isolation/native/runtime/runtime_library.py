@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import operator
+from typing import Any
 
 from numba import types
 from numba.core.errors import TypingError
@@ -588,6 +589,24 @@ def count_in(items, item):
 @overload(count_in)
 def _count_in(items, item):
     return (lambda items, item: items[item]) if isinstance(items, types.DictType) else (lambda items, item: 1)
+
+
+def counter_of(items):
+    """Return Counter(items), of a dictionary of counts, or of items."""
+
+
+@overload(counter_of)
+def _counter_of(items):
+    if isinstance(items, types.DictType):
+        return lambda items: items.copy()
+
+    def counter_of(items):
+        counts: dict[Any, int] = {}
+        for item in items:
+            counts[item] = counts.get(item, 0) + 1
+        return counts
+
+    return counter_of
 
 
 def get_or(table, key, missing):
@@ -1243,10 +1262,6 @@ def text(value):
     """Return str(value), of a whole number, a truth value, a text, or a tuple of whole numbers."""
 
 
-def whole_text(value):
-    """Return "%d" % value, of a whole number."""
-
-
 def whole(value):
     """Return a whole number itself; all else is refused."""
 
@@ -1264,16 +1279,59 @@ def _text(value):
     raise TypingError(f"{REFUSED}it makes a text of what is no whole number and no cell: use numbers or tuples")
 
 
-@overload(whole_text)
-def _whole_text(value):
-    return lambda value: str(whole(value))
-
-
 @overload(whole)
 def _whole(value):
     if isinstance(value, types.Integer):
         return lambda value: value
     raise TypingError(f"{REFUSED}it makes a text of what is no whole number: use numbers or tuples")
+
+
+def padded(value, fill, align, sign, width):
+    """Return what format makes of a whole number or text; without `align` numbers stand right and texts left."""
+
+
+def _digits(value):
+    """Return a text itself, or the digits of a whole number."""
+
+
+def _is_negative(value):
+    """Whether a value is a number below zero."""
+
+
+@overload(_digits)
+def _typed_digits(value):
+    if isinstance(value, types.UnicodeType | types.StringLiteral):
+        return lambda value: value
+    if isinstance(value, types.Boolean | types.BooleanLiteral):
+        return lambda value: "1" if value else "0"
+    return lambda value: str(value)[1:] if value < 0 else str(value)
+
+
+@overload(_is_negative)
+def _typed_is_negative(value):
+    is_number = isinstance(value, types.Integer)
+    return (lambda value: value < 0) if is_number else (lambda value: False)
+
+
+@overload(padded)
+def _padded(value, fill, align, sign, width):
+    is_text = isinstance(value, types.UnicodeType | types.StringLiteral)
+    if not is_text and not isinstance(value, types.Integer | types.Boolean | types.BooleanLiteral):
+        raise TypingError(f"{REFUSED}it formats what is no whole number and no text: write int(x), or round(x, 2)")
+
+    def padded(value, fill, align, sign, width):
+        digits = _digits(value)
+        before = "-" if _is_negative(value) else sign
+        missing = width - len(before) - len(digits)
+        if align == "<" or (is_text and align == ""):
+            return before + digits + fill * missing
+        if align == "^":
+            return fill * (missing // 2) + before + digits + fill * (missing - missing // 2)
+        if align == "=":
+            return before + fill * missing + digits
+        return fill * missing + before + digits
+
+    return padded
 
 
 def is_whole(value):

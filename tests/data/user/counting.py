@@ -126,3 +126,16 @@ def counts_from_dictionaries(game, player):
     votes = Counter(own=len(game.get_legal_moves(player)), other=2)
     votes.update(own=3, spare=1)
     return rows[1] * 10 + rows[2] + rows[3] + votes["own"] - votes["other"] + 7 * votes["spare"] + Counter({4: 2})[4]
+
+
+VOTES = {0: 2, 3: 5}
+
+
+def counts_of_a_dictionary(game, player):
+    rows = {}
+    for row, column in game.get_legal_moves(player):
+        rows[row] = rows.get(row, 0) + column
+    counts, votes = Counter(rows), Counter(VOTES)
+    counts[3] += 1
+    votes[len(counts)] += 1
+    return counts[3] * 10 + counts[9] + sum(counts.values()) + votes[0] + votes[3] - len(rows)

@@ -226,3 +226,11 @@ def walks_with_a_path(game, player):
         return 1 + max(longest(step, path + (step,), left - 1) for step in steps[:2])
 
     return longest(game.get_player_location(player), (), 3) + float(Fraction(len(game.get_legal_moves(player)) + 1, 3))
+
+
+def puts_many_in_front(game, player):
+    cells, last = deque([(3, 3)]), deque(maxlen=3)
+    cells.extendleft(game.get_legal_moves(player))
+    last.extendleft(row * 7 + column for row, column in cells)
+    cells.extendleft(cells)
+    return sum(place * row + column for place, (row, column) in enumerate(cells)) + (last[0] - last[-1]) / 2

@@ -191,7 +191,7 @@ remembered_moves = remembers_in_a_closure(chance)
 
 
 def compares_texts_of_fractions(game, player):
-    share = "%.2f" % (game.move_count / 7)  # refused: it formats text with %, which compiled code only does with
+    share = "%.2f" % (game.move_count / 7)  # refused: only %s, %d, %+d, %3d
     return 1.0 if share < "3" else 0.0
 
 

@@ -80,3 +80,25 @@ def directions(game, player):
 def settings(game, player):
     own = len(game.get_legal_moves(player)) * CHOSEN.own
     return own - CHOSEN.opp * len(game.get_legal_moves(game.get_opponent(player))) + Style.BOLD.value
+
+
+LINES = [[1, 2, 3], [4], [], [5, 6]]
+SHARES = ((0.5, 0.25), (0.1,), (0.2, 0.3, 0.4))
+RINGS = [[(3, 3)], [(2, 2), (4, 4), (2, 4)], [(0, 0), (6, 6)]]
+
+
+def rows_of_several_lengths(game, player):
+    own = game.get_legal_moves(player)
+    first = len(own) % 3
+    value = sum(ring for ring, cells in enumerate(RINGS, start=1) for cell in cells if cell in own)
+    for place, row in enumerate(LINES, first):
+        value += place * sum(row)
+        if value > 90:
+            break
+    for weight, row, ring in zip(range(first), SHARES, reversed(RINGS)):
+        value += weight * max(row) * len(ring)
+    for ring, cells in enumerate(RINGS):
+        for cell in cells:
+            value += ring * (cell in own)
+    lines = [[1], [2, 3]]
+    return value + sum(map(len, LINES)) + SHARES[first][0] + len(LINES[-1 - first]) + sum(len(line) for line in lines)

@@ -77,3 +77,19 @@ PROFILES = {"opening": {"own": 1, "opp": 1.5}, "middle": {"own": 1, "opp": 2}, "
 def by_phase_and_name(game, player):
     own, opp = len(game.get_legal_moves(player)), len(game.get_legal_moves(game.get_opponent(player)))
     return PROFILES[phase_of(game)]["own"] * own - PROFILES[phase_of(game)]["opp"] * opp
+
+
+SIGNED = {"+1": 5, "-1": 7, "+0": 2, "  2": 4, "003": 9, "-03": 11, "2  ": 6, " 3 ": 8, "x2": 1, "1,+2": 12, " 1%": 13}
+NAMES = {"wide  ": 1, "  wide": 2, " wide ": 3, "1": 4, "    1": 5}
+
+
+def by_signed_and_padded_numbers(game, player):
+    row, column = game.get_player_location(player)
+    lead = row - column
+    value = SIGNED.get(f"{lead:+}", 0) + 3 * SIGNED.get("%+d" % lead, 0) + 5 * SIGNED.get(f"{row:3d}", 0)
+    value += 7 * SIGNED.get("%03d" % lead, 0) + 11 * SIGNED.get("%-3d" % row, 0) + 13 * SIGNED.get(f"{column:^3}", 0)
+    value += 17 * SIGNED.get("{1},{0:+d}".format(row, column), 0) + 19 * SIGNED.get("{a:=03d}".format(a=lead), 0)
+    value += 23 * SIGNED.get(f"{row:x>2}", 0) + 29 * SIGNED.get("% d%%" % lead, 0)
+    name = "wide" if row > 2 else "low"
+    value += NAMES.get(f"{name:6}", 0) + 2 * NAMES.get(f"{name:>6}", 0) + 3 * NAMES.get(f"{name:^6}", 0)
+    return value + NAMES.get("%6s" % name, 0) / 8 + len(f"{row > 3:5}")

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from isolation.compiling.rewrites.ragged_tables import is_ragged
 from isolation.compiling.source.compile_error import CompileError
 from isolation.compiling.source.function_source import bound_names, changed_name
 from isolation.compiling.source.record_classes import fields_of, never_changes
@@ -143,7 +144,9 @@ class Unroll(Rewrite):
         )
 
     def _is_ragged(self, node: ast.expr) -> bool:
-        """Whether an iterable is a table that compiled code could not run over."""
+        """Whether an iterable is a table that compiled code could not run over, or its rows with numbers."""
+        if isinstance(node, ast.Call) and self.builtin(node.func) in ("enumerate", "zip"):
+            return any(map(self._is_ragged, node.args))
         return _is_to_be_unrolled(self._table(node))
 
     def _rows(self, node: ast.expr) -> list[ast.expr] | None:
@@ -154,7 +157,7 @@ class Unroll(Rewrite):
             return list(node.elts) if all(map(_may_be_copied, node.elts)) else None
         if isinstance(node, ast.Dict):
             return None if None in node.keys else [key for key in node.keys if key is not None]
-        if isinstance(node, ast.Call) and not node.keywords:
+        if isinstance(node, ast.Call) and all(word.arg == "start" for word in node.keywords):
             return self._rows_of_call(node)
         return self._known_rows(self._table(node))
 
@@ -164,8 +167,12 @@ class Unroll(Rewrite):
         known = [column for column in columns if column is not None]
         if called == "zip" and known and len(known) == len(columns):
             return [ast.Tuple(list(row), ast.Load()) for row in zip(*known, strict=False)]
-        if called == "enumerate" and len(columns) == 1 and columns[0] is not None:
-            return [ast.Tuple([ast.Constant(at), row], ast.Load()) for at, row in enumerate(columns[0])]
+        if called == "enumerate" and columns and columns[0] is not None:
+            starts = [*node.args[1:], *(word.value for word in node.keywords)]
+            start = written_out(starts[0]) if starts else 0
+            if not isinstance(start, int):
+                return None
+            return [ast.Tuple([ast.Constant(at), row], ast.Load()) for at, row in enumerate(columns[0], start)]
         if called in ("list", "tuple") and len(columns) == 1:
             return columns[0]
         if called == "sorted" and len(columns) == 1 and columns[0] is not None:
@@ -251,15 +258,14 @@ def _has_function(value: Any) -> bool:
 
 
 def _is_to_be_unrolled(value: Any) -> bool:
-    """Whether a table holds functions, objects of several classes, or lists of cells of several lengths."""
+    """Whether a table holds functions, objects of several classes, or rows of several lengths."""
     if _has_function(value):
         return True
     rows = value if isinstance(value, list | tuple) else []
     objects = [row for row in rows if never_changes(row) and not isinstance(row, tuple)]
     if len({type(row) for row in objects}) > 1:
         return True
-    are_of_cells = all(isinstance(row, list | tuple) and row and isinstance(row[0], tuple) for row in rows)
-    return are_of_cells and len({len(row) for row in rows}) > 1
+    return all(rows) and is_ragged(rows)
 
 
 def _leaves(node: ast.AST) -> bool:
