@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
@@ -301,7 +302,7 @@ def offer_loops() -> None:
 
     import llvmlite.binding as llvm
 
-    for name in ("add", "vecdot", "power", *(name for name in OF_NUMPY if name != "sqrt")):
+    for name in ("add", "vecdot", "matmul", "power", *(name for name in OF_NUMPY if name != "sqrt")):
         llvm.add_symbol(f"{numpy_loops.LOOP}{name}", ctypes.addressof(numpy_loops.numpy_loop(name)))
 
 
@@ -330,6 +331,55 @@ def test_sums_of_fractions_are_numpys_whatever_their_length() -> None:
         values = generator.random(length) * 3 - 1
         for which, own in enumerate(numpys_own):
             assert same(float(own(values)), outcome(compiled, which, values)), (which, length)
+
+
+LAYOUTS = [
+    lambda values: values,
+    lambda values: np.asfortranarray(values),
+    lambda values: np.hstack([values, values])[:, : values.shape[1]],
+    lambda values: np.vstack([values.T, values.T])[::2].T,
+    lambda values: values[::-1],
+]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_sums_of_matrices_are_numpys_however_they_lie_in_memory() -> None:
+    offer_loops()
+    compiled = njit(lambda v: (runtime_library.np.sum(v), runtime_library.np.var(v), runtime_library.norm(v)))
+    generator = np.random.default_rng(3)
+    for layout in LAYOUTS:
+        for shape in [(1, 1), (2, 9), (7, 7), (9, 11), (17, 3)]:
+            values = layout(generator.random(shape) * 3 - 1)
+            assert compiled(values) == (np.sum(values), np.var(values), np.linalg.norm(values)), shape
+
+
+@pytest.mark.slow
+def test_products_of_matrices_are_numpys_however_they_lie_in_memory() -> None:
+    offer_loops()
+    compiled = njit(lambda a, b: runtime_library.np.matmul(a, b))
+    dotted = njit(lambda a, b: runtime_library.np.dot(a, b))
+    generator = np.random.default_rng(4)
+    for rows, terms, columns in [
+        (1, 1, 1),
+        (1, 5, 3),
+        (4, 5, 1),
+        (7, 7, 7),
+        (3, 49, 16),
+        (16, 147, 1),
+        (9, 11, 2),
+        (2, 0, 3),
+    ]:
+        for left, right in itertools.product(LAYOUTS, LAYOUTS):
+            a, b = left(generator.random((rows, terms)) - 0.5), right(generator.random((terms, columns)) - 0.5)
+            assert np.array_equal(compiled(a, b), a @ b)
+            assert np.array_equal(compiled(a[0], b), a[0] @ b)
+            assert np.array_equal(compiled(a, b[:, 0]), a @ b[:, 0])
+            assert compiled(a[0], b[:, 0]) == a[0] @ b[:, 0]
+            if all(v.flags.c_contiguous or v.flags.f_contiguous for v in (a, b)):
+                assert np.array_equal(dotted(a, b), np.dot(a, b))
+        wholes = [generator.integers(-9, 9, shape) for shape in ((rows, terms), (terms, columns))]
+        assert np.array_equal(compiled(*wholes), np.matmul(*wholes))
 
 
 MATRICES = [(1, 1), (9, 1), (500, 1), (1, 9), (3, 20), (20, 3), (17, 40), (40, 2), (0, 2)]

@@ -124,6 +124,18 @@ def test_products_and_medians_are_the_same(items: list[int]) -> None:
             standing_in(statistics.median)(items)
 
 
+@given(st.integers(0, 30), st.integers(0, 30))
+def test_whole_numbers_are_counted_as_in_math(n: int, k: int) -> None:
+    for function in (math.comb, math.perm):
+        assert standing_in(function)(n, k) == function(n, k)
+        with pytest.raises(ValueError):
+            standing_in(function)(n, -1 - k)
+    assert standing_in(math.perm)(n) == standing_in(math.factorial)(n) == math.factorial(n)
+    assert standing_in(math.isqrt)(n * n + k) == math.isqrt(n * n + k)
+    with pytest.raises(ValueError):
+        standing_in(math.isqrt)(-1 - n)
+
+
 def test_several_arguments_are_not_one() -> None:
     assert max(stand_ins.two_or_more([1, 5, 2])) == 5
     with pytest.raises(TypeError):

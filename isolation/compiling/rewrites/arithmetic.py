@@ -87,7 +87,7 @@ class _Check(ast.NodeTransformer):
                 return at(node, support("squared_difference", base.left, base.right))
             return at(node, support("squared", base))
         if isinstance(node.op, ast.MatMult):
-            return at(node, ast.Call(parse_expression(f"{SUPPORT}.np.dot"), [node.left, node.right], []))
+            return at(node, ast.Call(parse_expression(f"{SUPPORT}.np.matmul"), [node.left, node.right], []))
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:

@@ -26,6 +26,7 @@ _OF_COLLECTIONS |= {
     "minimum",
     "clip",
     "dot",
+    "matmul",
     "vdot",
     "sum",
     "prod",
@@ -40,6 +41,18 @@ _ARRAYS = {"float_array": (float, "float", np.float64, "float64"), "whole_array"
 _SPREADS = {"statistics.pvariance": (0, False), "statistics.variance": (1, False)}
 _SPREADS |= {"statistics.pstdev": (0, True), "statistics.stdev": (1, True)}
 """By how much less than the number of values squares are divided, and whether a root is taken."""
+_ROUNDED_OTHERWISE = {
+    "nansum": "np.sum(x[~np.isnan(x)])",
+    "nanmean": "np.mean(x[~np.isnan(x)])",
+    "nanvar": "np.var(x[~np.isnan(x)])",
+    "nanstd": "np.std(x[~np.isnan(x)])",
+    "trapezoid": "np.sum((x[1:] + x[:-1]) / 2)",
+    "cov": "np.mean((x - np.mean(x)) * (y - np.mean(y)))",
+    "corrcoef": "its sums",
+    "quantile": "np.median(x), or an element of np.sort(x)",
+    "percentile": "np.median(x), or an element of np.sort(x)",
+}
+"""NumPy's functions whose last digit differs when numba compiles them, and what to write instead."""
 _DISTANCES = ("euclidean", "cityblock", "chebyshev", "sqeuclidean")
 
 
@@ -90,6 +103,8 @@ class LowerNumerics(Rewrite):
         match node:
             case ast.Call(ast.Attribute(array, "astype"), [kind]) if not path and self.known(kind) is not None:
                 return at(node, call(ast.Attribute(self.visit(array), "astype", ast.Load()), self._dtype(kind)))
+            case ast.Call(ast.Attribute(array, "dot"), [other], []) if not path:
+                return at(node, call(parse_expression(f"{SUPPORT}.np.dot"), self.visit(array), self.visit(other)))
         if isinstance(node.func, ast.Attribute) and not path and not node.args:
             along = _ALONG.get(node.func.attr)
             if along and [keyword.arg for keyword in node.keywords] == ["axis"]:
@@ -145,7 +160,14 @@ class LowerNumerics(Rewrite):
         return parse_expression(f"{SUPPORT}.np.{'int64' if self._array_of(kind) == 'whole_array' else 'float64'}")
 
     def _numpy(self, function: str, node: ast.Call) -> ast.expr:
+        is_of_matrices = function.startswith("linalg.")
         function = function.removeprefix("fromnumeric.").removeprefix("linalg._linalg.").removeprefix("linalg.")
+        called = function.rpartition(".")[2]
+        if is_of_matrices and function != "norm":
+            refuse(f"it calls np.linalg.{called}, whose last digit differs when compiled: write out its formula", node)
+        if called in _ROUNDED_OTHERWISE:
+            advice = f"write {_ROUNDED_OTHERWISE[called]}"
+            refuse(f"it calls np.{called}, whose last digit differs when compiled: {advice}", node)
         collection = node.args[0] if node.args else None
         listed = isinstance(collection, ast.ListComp | ast.GeneratorExp | ast.List)
         plain = _PLAIN | ({"sum": "sum"} if isinstance(collection, ast.GeneratorExp) else {})

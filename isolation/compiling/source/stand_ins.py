@@ -348,6 +348,44 @@ def _prod(items: Any, start: Any = 1) -> Any:
     return total
 
 
+def _factorial(n: Any) -> Any:
+    return _product_down(n, n)
+
+
+def _perm(n: Any, k: Any = None) -> Any:
+    return _product_down(n, n if k is None else k)
+
+
+def _product_down(n: Any, k: Any) -> Any:
+    """Return n · (n − 1) · …, of k factors."""
+    if n < 0 or k < 0:
+        raise ValueError("must be a non-negative integer")
+    product = 1
+    for place in range(k):
+        product = product * (n - place)
+    return product
+
+
+def _comb(n: Any, k: Any) -> Any:
+    if n < 0 or k < 0:
+        raise ValueError("must be a non-negative integer")
+    count = 1
+    for place in range(min(k, n - k)):
+        count = count * (n - place) // (place + 1)
+    return count if k <= n else 0
+
+
+def _isqrt(n: Any) -> Any:
+    if n < 0:
+        raise ValueError("must be nonnegative")
+    root = int(math.sqrt(n))
+    while root * root > n:
+        root -= 1
+    while (root + 1) * (root + 1) <= n:
+        root += 1
+    return root
+
+
 def _fsum(items: Any) -> Any:
     """Return math.fsum: the partial sums do not overlap, and the last step rounds half to even."""
     partials = [0.0 for item in range(0)]
@@ -427,6 +465,7 @@ _PAIRS: list[tuple[Callable[..., Any], Callable[..., Any]]] = [
     (itertools.takewhile, _takewhile), (itertools.dropwhile, _dropwhile),
     (itertools.accumulate, _accumulate), (itertools.groupby, _groupby), (itertools.pairwise, _pairwise),
     (itertools.zip_longest, _zip_longest), (math.prod, _prod), (math.fsum, _fsum),
+    (math.factorial, _factorial), (math.perm, _perm), (math.comb, _comb), (math.isqrt, _isqrt),
     *((kind.union, _union) for kind in (set, frozenset)),
     *((kind.intersection, _intersection) for kind in (set, frozenset)),
     *((kind.difference, _difference) for kind in (set, frozenset)),

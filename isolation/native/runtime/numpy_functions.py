@@ -25,7 +25,7 @@ from isolation.native.runtime.numpy_loops import LOOP
 _OF_ONE = ["arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cbrt", "cos", "cosh", "exp", "exp2", "expm1"]
 _OF_ONE += ["log", "log10", "log1p", "log2", "sin", "sinh", "tan", "tanh"]
 _OF_TWO = ("arctan2", "hypot")
-_BYTES = 8
+BYTES = 8
 
 
 class _Numbers(ModuleType):
@@ -41,7 +41,7 @@ numbers = _Numbers("numpy")
 # --- loops --------------------------------------------------------------------------------------------------------
 
 
-def _call(builder: Any, name: str, sizes: list[Any], given: list[Any], steps: list[Any]) -> None:
+def call_loop(builder: Any, name: str, sizes: list[Any], given: list[Any], steps: list[Any]) -> None:
     """Call a loop: on addresses, with the sizes of what it runs over, and how many bytes lie between two of each."""
     whole, pointer = ir.IntType(64), ir.IntType(8).as_pointer()
 
@@ -76,9 +76,9 @@ def _looped(name: str, arguments: int) -> Any:
         fraction, whole = ir.DoubleType(), ir.IntType(64)
         result = cgutils.alloca_once(builder, fraction)
         given = [cgutils.alloca_once_value(builder, value) for value in args]
-        step, none = ir.Constant(whole, _BYTES), ir.Constant(whole, 0)
+        step, none = ir.Constant(whole, BYTES), ir.Constant(whole, 0)
         steps = [step, *[none] * (len(args) - 1), step]  # a loop looks whether its second argument stays the same
-        _call(builder, name, [ir.Constant(whole, 1)], [*given, result], steps)
+        call_loop(builder, name, [ir.Constant(whole, 1)], [*given, result], steps)
         return builder.load(result)
 
     signature = types.float64(*[types.float64] * arguments)
@@ -97,34 +97,17 @@ def _sum(typingctx: Any, values: Any) -> Any:
         array = make_array(signature.args[0])(context, builder, args[0])
         whole = ir.IntType(64)
         total = cgutils.alloca_once_value(builder, ir.Constant(ir.DoubleType(), -0.0))
-        none, step = ir.Constant(whole, 0), ir.Constant(whole, _BYTES)
-        _call(builder, "add", [array.nitems], [total, array.data, total], [none, step, none])
+        none, step = ir.Constant(whole, 0), ir.Constant(whole, BYTES)
+        call_loop(builder, "add", [array.nitems], [total, array.data, total], [none, step, none])
         return builder.load(total)
 
     return types.float64(values), codegen
 
 
-@intrinsic
-def _dot(typingctx: Any, a: Any, b: Any) -> Any:
-    """The sum of the products of two contiguous arrays of float64s of one length."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        arrays = [make_array(kind)(context, builder, value) for kind, value in zip(signature.args, args, strict=True)]
-        whole = ir.IntType(64)
-        total = cgutils.alloca_once_value(builder, ir.Constant(ir.DoubleType(), 0.0))
-        none, step = ir.Constant(whole, 0), ir.Constant(whole, _BYTES)
-        addresses = [*(array.data for array in arrays), total]
-        sizes = [ir.Constant(whole, 1), arrays[0].nitems]
-        _call(builder, "vecdot", sizes, addresses, [none, none, none, step, step])
-        return builder.load(total)
-
-    return types.float64(a, b), codegen
-
-
 # --- functions ----------------------------------------------------------------------------------------------------
 
 
-def _offer(stub: Any) -> Any:
+def offer(stub: Any) -> Any:
     """Give `numbers` a function, and numba what it is."""
 
     def typing(typed: Any) -> Any:
@@ -134,7 +117,8 @@ def _offer(stub: Any) -> Any:
     return typing
 
 
-def _is_number(kind: Any) -> bool:
+def is_number(kind: Any) -> bool:
+    """Whether a type is one of numbers."""
     return isinstance(kind, types.Integer | types.Float | types.Boolean)
 
 
@@ -150,9 +134,9 @@ def _offer_loop_of_one(name: str) -> None:
 
     stub.__name__ = stub.__qualname__ = name
 
-    @_offer(stub)
+    @offer(stub)
     def typed(x):
-        if _is_number(x):
+        if is_number(x):
             return lambda x: called(float(x))
         if not isinstance(x, types.Array):
             return None
@@ -173,7 +157,7 @@ def _offer_loop_of_two(name: str) -> None:
         """Return what NumPy's function of this name returns."""
 
     stub.__name__ = stub.__qualname__ = name
-    _offer(stub)(lambda x, y: (lambda x, y: called(float(x), float(y))) if _is_number(x) and _is_number(y) else None)
+    offer(stub)(lambda x, y: (lambda x, y: called(float(x), float(y))) if is_number(x) and is_number(y) else None)
 
 
 for _name in _OF_ONE:
@@ -187,13 +171,13 @@ def power(x, y):
     """Return numpy.power(x, y)."""
 
 
-@_offer(power)
+@offer(power)
 def _typed_power(x, y):
-    if _is_number(x) and _is_number(y):
+    if is_number(x) and is_number(y):
         if isinstance(x, types.Float) or isinstance(y, types.Float):
             return lambda x, y: _power(float(x), float(y))
         return lambda x, y: np.power(x, y)
-    return _typed_power_of_each(x, y, _power) if isinstance(x, types.Array) and _is_number(y) else None
+    return _typed_power_of_each(x, y, _power) if isinstance(x, types.Array) and is_number(y) else None
 
 
 def _typed_power_of_each(x, y, power_of_fraction):
@@ -235,24 +219,51 @@ def _typed_array_power(x, y):
     return _typed_power_of_each(x, y, _power_of_operator if of_fractions else _power)
 
 
+def in_memory_order(values):
+    """Return the elements of an array in the order in which NumPy runs over them: as they lie in memory."""
+
+
+@overload(in_memory_order)
+def _typed_in_memory_order(values):
+    if values.ndim != 2 or values.layout == "C":
+        return lambda values: np.ascontiguousarray(values).ravel()
+
+    def in_memory_order(values):
+        by_column = abs(values.strides[0]) < abs(values.strides[1])
+        return np.ascontiguousarray(values.T if by_column else values).ravel()
+
+    return in_memory_order
+
+
 @inner
 def _total(values):
-    return _sum(np.ascontiguousarray(values))
+    return _sum(in_memory_order(values))
 
 
 def sum(a, axis=None):
     """Return numpy.sum(a, axis)."""
 
 
-@_offer(sum)
+@offer(sum)
 def _typed_sum(a, axis=None):
     if not isinstance(axis, types.Omitted | types.NoneType) and axis is not None:
         return lambda a, axis=None: sum_along(a, axis)
-    if _is_number(a):
+    if is_number(a):
         return lambda a, axis=None: a
     if _is_of_fractions(a):
         return lambda a, axis=None: _total(a)
     return lambda a, axis=None: np.sum(a)
+
+
+def trace(a):
+    """Return numpy.trace(a)."""
+
+
+@offer(trace)
+def _typed_trace(a):
+    if not isinstance(a, types.Array) or a.ndim != 2:
+        return None
+    return (lambda a: _total(np.diag(a))) if _is_of_fractions(a) else (lambda a: np.diag(a).sum())
 
 
 def sum_along(a, axis):
@@ -298,7 +309,7 @@ def pad(array, pad_width, mode="constant", constant_values=0):
     """Return numpy.pad of as many cells on all sides, filled with one number."""
 
 
-@_offer(pad)
+@offer(pad)
 def _typed_pad(array, pad_width, mode="constant", constant_values=0):
     is_plain = isinstance(array, types.Array) and array.ndim in (1, 2) and isinstance(pad_width, types.Integer)
     named = getattr(mode, "value", mode) if isinstance(mode, types.Omitted) else getattr(mode, "literal_value", mode)
@@ -336,20 +347,20 @@ def std(a):
     """Return numpy.std(a)."""
 
 
-@_offer(mean)
+@offer(mean)
 def _typed_mean(a):
-    if _is_number(a):
+    if is_number(a):
         return lambda a: float(a)
     if not isinstance(a, types.Array):
         return None
 
     def mean(a):
-        return _total(a.astype(np.float64)) / a.size if a.size else np.nan
+        return _total(in_memory_order(a).astype(np.float64)) / a.size if a.size else np.nan
 
     return mean
 
 
-@_offer(var)
+@offer(var)
 def _typed_var(a):
     if not isinstance(a, types.Array):
         return None
@@ -357,41 +368,16 @@ def _typed_var(a):
     def var(a):
         if a.size == 0:
             return np.nan
-        deviations = a - _total(a.astype(np.float64)) / a.size
+        elements = in_memory_order(a)
+        deviations = elements - _total(elements.astype(np.float64)) / a.size
         return _total(deviations * deviations) / a.size
 
     return var
 
 
-@_offer(std)
+@offer(std)
 def _typed_std(a):
     return (lambda a: np.sqrt(numbers_var(a))) if isinstance(a, types.Array) else None
 
 
 numbers_var = var
-
-
-@inner
-def fraction_dot(a, b):
-    """numpy.dot of two arrays of float64s with one axis."""
-    if len(a) != len(b):
-        raise ValueError("shapes not aligned")
-    return _dot(np.ascontiguousarray(a), np.ascontiguousarray(b))
-
-
-def dot(a, b):
-    """Return numpy.dot(a, b)."""
-
-
-@_offer(dot)
-def _typed_dot(a, b):
-    if _is_number(a) or _is_number(b):
-        return lambda a, b: a * b
-    if not (isinstance(a, types.Array) and isinstance(b, types.Array) and a.ndim == b.ndim == 1):
-        return None  # the last digit of products of matrices depends on more than NumPy
-    if all(isinstance(kind.dtype, types.Integer) for kind in (a, b)):
-        return lambda a, b: (a * b).sum()
-    return lambda a, b: fraction_dot(a.astype(np.float64), b.astype(np.float64))
-
-
-setattr(numbers, "vdot", dot)  # noqa: B010

@@ -46,7 +46,8 @@ from isolation.native.runtime.math_functions import (
     whole_power,
 )
 from isolation.native.runtime.nets import value_of_net
-from isolation.native.runtime.numpy_functions import fraction_dot, numbers, sum_along
+from isolation.native.runtime.numpy_functions import in_memory_order, numbers, sum_along
+from isolation.native.runtime.numpy_products import fraction_dot
 from isolation.native.runtime.third_state import as_state, count_open, is_open, state_of, with_closed
 from isolation.native.runtime.wide_numbers import WIDE, as_fraction, wide, wide_number
 
@@ -1456,12 +1457,12 @@ def _norm(values):
     if isinstance(values, types.Array) and isinstance(values.dtype, types.Float):
 
         def norm_of_fractions(values):
-            flat = values.ravel()
+            flat = in_memory_order(values)
             return math.sqrt(fraction_dot(flat, flat))
 
         return norm_of_fractions
     if isinstance(values, types.Array) and values.ndim > 1:
-        return lambda values: norm(values.ravel())
+        return lambda values: norm(in_memory_order(values))
     if not _are_wholes(values):
         return lambda values: norm(float_array(values))
 
