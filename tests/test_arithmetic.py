@@ -333,6 +333,7 @@ def test_sums_of_fractions_are_numpys_whatever_their_length() -> None:
             assert same(float(own(values)), outcome(compiled, which, values)), (which, length)
 
 
+PRODUCTS = [(1, 1, 1), (1, 5, 3), (4, 5, 1), (7, 7, 7), (3, 49, 16), (16, 147, 1), (9, 11, 2), (2, 0, 3)]
 LAYOUTS = [
     lambda values: values,
     lambda values: np.asfortranarray(values),
@@ -360,16 +361,7 @@ def test_products_of_matrices_are_numpys_however_they_lie_in_memory() -> None:
     compiled = njit(lambda a, b: runtime_library.np.matmul(a, b))
     dotted = njit(lambda a, b: runtime_library.np.dot(a, b))
     generator = np.random.default_rng(4)
-    for rows, terms, columns in [
-        (1, 1, 1),
-        (1, 5, 3),
-        (4, 5, 1),
-        (7, 7, 7),
-        (3, 49, 16),
-        (16, 147, 1),
-        (9, 11, 2),
-        (2, 0, 3),
-    ]:
+    for rows, terms, columns in PRODUCTS:
         for left, right in itertools.product(LAYOUTS, LAYOUTS):
             a, b = left(generator.random((rows, terms)) - 0.5), right(generator.random((terms, columns)) - 0.5)
             assert np.array_equal(compiled(a, b), a @ b)

@@ -128,11 +128,11 @@ def test_products_and_medians_are_the_same(items: list[int]) -> None:
 def test_whole_numbers_are_counted_as_in_math(n: int, k: int) -> None:
     for function in (math.comb, math.perm):
         assert standing_in(function)(n, k) == function(n, k)
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match="negative"):
             standing_in(function)(n, -1 - k)
     assert standing_in(math.perm)(n) == standing_in(math.factorial)(n) == math.factorial(n)
     assert standing_in(math.isqrt)(n * n + k) == math.isqrt(n * n + k)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="negative"):
         standing_in(math.isqrt)(-1 - n)
 
 
