@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
 
-from isolation.compiling.numba_errors import is_known_leak, line_reached
+from isolation.compiling.numba_errors import line_reached
 from isolation.compiling.source.compile_error import CompileError
 from isolation.usercode.user_exceptions import CompilerFault, format_exception
 
@@ -39,7 +39,7 @@ def refuses_heuristic(error: Exception) -> bool:
 
     Numba's own errors are, and our refusals; so is whatever numba's code raises while it translates one of its lines.
     """
-    is_refusal = _is_numbas(error) or is_known_leak(error) or isinstance(error, CompileError | RecursionError)
+    is_refusal = _is_numbas(error) or isinstance(error, CompileError | RecursionError)
     return is_refusal or line_reached(error) is not None
 
 

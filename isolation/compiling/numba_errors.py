@@ -58,15 +58,6 @@ _MODULE = "heuristic.py"
 """How the file of a generated module ends."""
 
 
-_LEAK = "'NoneType' object has no attribute 'args'"
-"""What numba says of a tuple that may be None."""
-
-
-def is_known_leak(error: Exception) -> bool:
-    """Whether numba refuses a function by an exception that is none of its errors."""
-    return isinstance(error, AttributeError) and str(error) == _LEAK
-
-
 def line_reached(error: Exception) -> int | None:
     """The line of a generated module at which numba's code failed by no error of its own; None if another's did."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
@@ -101,8 +92,6 @@ def explain_result(message: str) -> str | None:
 def _reason(message: str) -> str:
     if match := re.search(r"Refused: (.+)", message):
         return match[1]
-    if _LEAK in message:
-        return f"a value is sometimes a tuple and sometimes None, as of max(..., default=None) over moves, {_CANNOT}"
     if match := re.search(r"Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'", message):
         return f"it uses {match[2]}.{match[1]}, which compiled code does not support"
     if match := re.search(r"Unknown attribute '(\w+)' of type (.+)", message):

@@ -20,7 +20,7 @@ from typing import Any
 
 from isolation.boards.net import Net
 from isolation.compiling import FUNCTIONS_REMEMBERED
-from isolation.compiling.numba_errors import explain_line, explain_result, is_known_leak, line_reached
+from isolation.compiling.numba_errors import explain_line, explain_result, line_reached
 from isolation.compiling.rewrites import constants
 from isolation.compiling.rewrites.aliases import ResolveAliases
 from isolation.compiling.rewrites.arithmetic import check
@@ -43,6 +43,7 @@ from isolation.compiling.rewrites.loops.comprehensions import LowerComprehension
 from isolation.compiling.rewrites.loops.unrolling import Unroll
 from isolation.compiling.rewrites.name_resolution import ResolveNames
 from isolation.compiling.rewrites.none_checks import LowerNoneChecks
+from isolation.compiling.rewrites.none_in_tuples import LowerNoneInTuples
 from isolation.compiling.rewrites.nonlocals import LowerNonlocals
 from isolation.compiling.rewrites.numeric import LowerNumerics
 from isolation.compiling.rewrites.one_kind import UseOneKind
@@ -109,8 +110,7 @@ class Rewritten:
         reason, line = explain_line(str(error))
         if (failed := line_reached(error)) is not None:
             line = failed
-            if not is_known_leak(error):
-                reason = "this line does what compiled code does not support: write it in smaller steps, with loops"
+            reason = "this line does what compiled code does not support: write it in smaller steps, with loops"
         last = self.source[: self.source.rindex(f"def {self.entry}(")].count("\n") + 1
         if line is not None and line >= last:
             reason = explain_result(str(error)) or reason
@@ -333,7 +333,13 @@ class _Module:
             LowerContainers(context),
             OrderSets(context),
             *(
-                [KeepSets(context), KeepLists(context), LowerNoneChecks(context), LowerOptional(context)]
+                [
+                    KeepSets(context),
+                    KeepLists(context),
+                    LowerNoneInTuples(context),
+                    LowerNoneChecks(context),
+                    LowerOptional(context),
+                ]
                 if self.attempt
                 else []
             ),

@@ -34,6 +34,7 @@
 | kept_lists | `groups[row] = []` in a dictionary; only where it does not compile otherwise | a typed list |
 | kept_sets | `groups[row] = set()` in a dictionary; only where it does not compile otherwise | a list |
 | none_checks | `if cell is None: return blank` in a helper; only where it does not compile otherwise | an exception |
+| none_in_tuples | `queue = [(cell, None)]`; only where it does not compile otherwise | a None that may be a cell |
 | optional | `best = None`; only where it does not compile otherwise | a flag that says whether there is a value |
 | one_kind | `cells = moves`, then `cells = found`; only where it does not compile otherwise | a list each time |
 | guesses | `found = []`, `[None] * 7`, filled otherwise; only where it does not compile otherwise | such elements |

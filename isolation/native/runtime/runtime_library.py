@@ -21,6 +21,7 @@ from isolation.boards.net import Net
 from isolation.native import bitboards, floods  # noqa: F401 -- floods defines methods of positions
 from isolation.native.decorators import inner
 from isolation.native.position import CellsType, MaskType, PositionType, as_cells, turned
+from isolation.native.runtime import optional_tuples  # noqa: F401 -- defines parts of tuples that may be None
 from isolation.native.runtime.cell_sums import CellTerm, weighed, weighed_onto
 from isolation.native.runtime.checked_arithmetic import (
     REFUSED,
@@ -859,6 +860,8 @@ def _equal_part_by_part(length):
 
 @overload(equal)
 def _equal(a, b):
+    if isinstance(a, types.Optional) or isinstance(b, types.Optional):
+        return _equal_if_there
     tuples = isinstance(a, types.BaseTuple) + isinstance(b, types.BaseTuple)
     texts = isinstance(a, _TEXTS) + isinstance(b, _TEXTS)
     if tuples == 1 or texts == 1 or (tuples == 2 and len(a) != len(b)):
@@ -866,6 +869,23 @@ def _equal(a, b):
     if isinstance(a, types.Tuple) or isinstance(b, types.Tuple):
         return _equal_part_by_part(len(a))
     return lambda a, b: a == b
+
+
+def _equal_if_there(a, b):
+    """Whether two values of which one may be None are equal: numba's own comparison raises an exception for None."""
+    if a is None or b is None:
+        return a is None and b is None
+    return equal(_there(a), _there(b))
+
+
+def _there(value):
+    """Return a value that is not None as one that cannot be."""
+
+
+@overload(_there)
+def _typed_there(value):
+    is_optional = isinstance(value, types.Optional)
+    return (lambda value: _nonoptional(value)) if is_optional else (lambda value: value)
 
 
 def _is_collection(kind):
@@ -888,6 +908,8 @@ def _collection_ne(a, b):
 
 @overload(contains)
 def _contains(items, element):
+    if isinstance(element, types.Optional):
+        return lambda items, element: element is not None and contains(items, _nonoptional(element))
     if isinstance(items, types.BaseTuple):
         if len(items) == 0:
             return lambda items, element: False
@@ -1392,6 +1414,18 @@ def _smaller(a, b):
     if isinstance(a, types.BaseTuple):
         return lambda a, b: b if b < a else a
     return lambda a, b: min(a, b)
+
+
+def none_of_kind(example):
+    """Return None, as a value that may also be one of the kind of the example."""
+
+
+@overload(none_of_kind)
+def _none_of_kind(example):
+    def none_of_kind(example):
+        return None if len("") == 0 else example
+
+    return none_of_kind
 
 
 def first_of(items):
