@@ -284,7 +284,7 @@ def asks_too_much(game: Any, player: Any) -> Any:
 
 
 def faculty(game: Any, player: Any) -> Any:
-    return math.factorial(len(game.get_legal_moves(player)))
+    return math.gamma(len(game.get_legal_moves(player)))
 
 
 def only_empty(game: Any, player: Any) -> Any:
@@ -328,7 +328,7 @@ def two_types(game: Any, player: Any) -> Any:
         (marks_none, 2, "it puts a whole number among None: write a number such as -1 for what is empty"),
         (puts_a_number_among_lists, 2, "it puts a whole number into a list of list of whole numbers: write a"),
         (masks_by_too_much, 2, "this line does what compiled code does not support: write it in smaller steps, with"),
-        (faculty, 1, "it uses math.factorial, which compiled code does not support"),
+        (faculty, 1, "it uses math.gamma, which compiled code does not support"),
         (only_empty, 1, "the type of this value is unknown: is it a list, set or dictionary that stays empty?"),
     ],
 )

@@ -46,6 +46,7 @@ from isolation.compiling.rewrites.none_checks import LowerNoneChecks
 from isolation.compiling.rewrites.none_in_tuples import LowerNoneInTuples
 from isolation.compiling.rewrites.nonlocals import LowerNonlocals
 from isolation.compiling.rewrites.numeric import LowerNumerics
+from isolation.compiling.rewrites.objects import LowerObjects
 from isolation.compiling.rewrites.one_kind import UseOneKind
 from isolation.compiling.rewrites.optional import LowerOptional
 from isolation.compiling.rewrites.partials import LowerPartials
@@ -306,6 +307,7 @@ class _Module:
         body: list[ast.stmt] = node.body if isinstance(node.body, list) else [at(node.body, ast.Return(node.body))]
         written = at(node, function(new, [*wanted, *hidden, *variables_read(Callee(callee.target))], body))
         passes = (
+            LowerObjects(context),
             LowerGenerators(context),
             LowerNonlocals(context),
             ResolveAliases(context),

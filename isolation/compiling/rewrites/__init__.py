@@ -3,6 +3,7 @@
 | module | in the heuristic | in the generated module |
 | --- | --- | --- |
 | aliases | `moves = game.get_legal_moves`, then `moves(player)` | `game.get_legal_moves(player)` |
+| objects | `tally = Tally(0)`, `tally.add(cell)`, of a class whose objects change | variables, inner functions |
 | generators | `yield cell` in a helper | a list that is appended to |
 | nonlocals | `nonlocal count` | a list with one element |
 | partials | `near = partial(distance, here)` | `near = lambda cell: distance(here, cell)` |

@@ -240,7 +240,8 @@ class ResolveNames(Rewrite):
                 refuse(f"it computes with {what}: compiled code has float64 and int64", node)
             node.func = _dotted(f"{SUPPORT}.np.{_numpy_path(value, called)}")
         elif isinstance(value, type) and is_users(value):
-            refuse(f"it makes a {called}, an object that changes: keep its attributes in variables", node)
+            advice = f"write x = {called}(...) once, outside of loops, and use only x.attribute and x.method(...)"
+            refuse(f"it makes a new {called}, an object that changes: {advice}", node)
         else:
             refuse(f"it calls {what}, {_unsupported(called)}", node)
         node.args = [self.visit(argument) for argument in node.args]

@@ -28,7 +28,7 @@ def _fields_of(kind: type) -> list[str]:
         return []
     if issubclass(kind, tuple):
         return list(getattr(kind, "_fields", ()))
-    if issubclass(kind, BaseException) or _changes_itself(kind):
+    if issubclass(kind, BaseException) or changes_itself(kind):
         return []
     if dataclasses.is_dataclass(kind):
         return [field.name for field in dataclasses.fields(kind)]
@@ -50,7 +50,7 @@ def has_only_methods(kind: object) -> bool:
 def _keeps_attributes(kind: type) -> bool:
     own, *others = kind.__mro__
     plain = all(is_users(base) or base in (object, ABC) for base in others)
-    return is_users(own) and plain and not any(_changes_itself(base) for base in kind.__mro__ if is_users(base))
+    return is_users(own) and plain and not any(changes_itself(base) for base in kind.__mro__ if is_users(base))
 
 
 def is_users(kind: type) -> bool:
@@ -75,7 +75,7 @@ def _set_in(node: ast.AST) -> Iterator[str]:
             yield inner.attr
 
 
-def _changes_itself(kind: type) -> bool:
+def changes_itself(kind: type) -> bool:
     """Whether a method other than `__init__` sets an attribute, or the source of one is not at hand."""
     generated = vars(kind) if dataclasses.is_dataclass(kind) else {}
     try:

@@ -1,0 +1,214 @@
+"""Lower objects that change and live for one call to variables and inner functions.
+
+`tally = Tally(0)` becomes the statements of its `__init__` on variables, `tally.total += 1` changes one of them, and
+`tally.add(cell)` calls an inner function that does. What else an object may do, such as being put into a list or
+returned, is refused by `name_resolution`.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from types import FunctionType
+from typing import Any
+
+from isolation.compiling.rewrites.element_types import pairs
+from isolation.compiling.source.compile_error import CompileError
+from isolation.compiling.source.function_source import assigned, bound_names, definition, parameters
+from isolation.compiling.source.record_classes import changes_itself, is_name, maker_of
+from isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, name, target
+from isolation.compiling.source.scopes import free_names
+
+
+class LowerObjects(Rewrite):
+    """One object after another: each is made by a statement of the function itself, and kept in one variable."""
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        body = [one for statement in node.body for one in self._made_first(statement)]
+        bound = [called for statement in body for called in bound_names(statement)]
+        for statement in list(body):
+            written = pairs(statement)
+            if len(written) != 1 or not isinstance(written[0][0], ast.Name) or bound.count(written[0][0].id) != 1:
+                continue
+            lowered = self._lowered(written[0][0].id, written[0][1], body)
+            if lowered is not None:
+                place = body.index(statement)
+                body[place : place + 1] = [at(statement, one) for one in lowered]
+        node.body = body
+
+    def _made_first(self, statement: ast.stmt) -> list[ast.stmt]:
+        """`return Tally(0).mean()` with the object made before."""
+        if not isinstance(statement, ast.Return | ast.Assign | ast.Expr) or statement.value is None:
+            return [statement]
+        first = statement.value
+        while isinstance(first, ast.Attribute | ast.Call) and not (isinstance(first, ast.Call) and self._kind(first)):
+            first = first.value if isinstance(first, ast.Attribute) else first.func
+        if not isinstance(first, ast.Call) or first is statement.value:
+            return [statement]
+        made = self.context.fresh("object")
+        self.scope.names.add(made)
+        return [at(statement, ast.Assign([target(made)], first)), _Replaced(first, name(made)).visit(statement)]
+
+    def _kind(self, node: ast.expr) -> type | None:
+        """The class of the object that an expression makes, if it changes and is written in the function's file."""
+        known = self.known(node.func) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
+        kind = known.value if known is not None else None
+        if not isinstance(kind, type) or (made := maker_of(kind)) is None:
+            return None
+        return kind if made.__globals__ is self.scope.file and changes_itself(kind) else None
+
+    def _lowered(self, called: str, value: ast.expr, body: list[ast.stmt]) -> list[ast.stmt] | None:
+        """The statements that stand for making an object, once its uses are replaced; None if it does more."""
+        kind = self._kind(value)
+        if kind is None or not isinstance(value, ast.Call):
+            return None
+        place = next(at for at, statement in enumerate(body) if any(inner is value for inner in ast.walk(statement)))
+        inside = [inner for at, statement in enumerate(body) if at != place for inner in ast.walk(statement)]
+        if any(_is_bound(inner, called) for inner in inside):
+            return None
+        try:
+            lowered = _Object(self.context, kind, value)
+            uses = _Uses(called, lowered)
+            tried = [uses.visit(copy.deepcopy(statement)) for statement in body]
+            made = lowered.written()
+        except (CompileError, _NotLowerable):
+            return None
+        is_kept = any(is_name(inner, called) for at, one in enumerate(tried) if at != place for inner in ast.walk(one))
+        if is_kept or lowered.reads & self.scope.names or _asks_for_a_value(tried, lowered.without_value):
+            return None
+        body[:] = [*tried[:place], body[place], *tried[place + 1 :]]
+        self.scope.names |= lowered.names
+        return made
+
+
+class _NotLowerable(Exception):
+    """An object does what variables cannot."""
+
+
+class _Object:
+    """The variables and functions that stand for an object."""
+
+    def __init__(self, context: FunctionContext, kind: type, made: ast.Call) -> None:
+        self.context, self.kind, self.made = context, kind, made
+        self.prefix = context.fresh(kind.__name__)
+        self.reads: set[str] = set()
+        self.without_value: set[str] = set()
+        self.methods: dict[str, ast.FunctionDef] = {}
+        self.names: set[str] = set()
+        maker = maker_of(kind)
+        assert maker is not None
+        self.maker = self._copied(maker)
+        own = self.maker.args.args[0].arg
+        set_first = [place for statement in self.maker.body for place, _ in pairs(statement)]
+        self.attributes = {
+            place.attr for place in set_first if isinstance(place, ast.Attribute) and is_name(place.value, own)
+        }
+
+    def part(self, node: ast.Attribute) -> ast.expr:
+        """The variable or the function that an attribute is."""
+        if node.attr in self.attributes:
+            return ast.Name(self.variable(node.attr), node.ctx)
+        found = vars(self.kind).get(node.attr)
+        if isinstance(found, FunctionType) and isinstance(node.ctx, ast.Load):
+            return name(self._method(node.attr, found))
+        if found is None or callable(found) or hasattr(found, "__get__") or not isinstance(node.ctx, ast.Load):
+            raise _NotLowerable
+        return self.context.value(found)
+
+    def written(self) -> list[ast.stmt]:
+        """The statements of the `__init__`, and the methods as functions."""
+        wanted = self.maker.args
+        positional = [one.arg for one in wanted.args[1:]]
+        values: dict[str, ast.expr | None] = dict(zip(reversed(positional), reversed(wanted.defaults), strict=False))
+        values |= {one.arg: value for one, value in zip(wanted.kwonlyargs, wanted.kw_defaults, strict=True)}
+        values |= dict(zip(positional, self.made.args, strict=False))
+        values |= {keyword.arg: keyword.value for keyword in self.made.keywords if keyword.arg}
+        named = [*positional, *(one.arg for one in wanted.kwonlyargs)]
+        if wanted.vararg or wanted.kwarg or set(named) != {called for called, value in values.items() if value}:
+            raise _NotLowerable
+        own = {called: self.variable(f"init_{called}") for called in {*parameters(self.maker), *assigned(self.maker)}}
+        body = [_Renamed(own).visit(_Uses(wanted.args[0].arg, self).visit(one)) for one in self.maker.body]
+        if any(isinstance(inner, ast.Return) for one in body for inner in ast.walk(one)):
+            raise _NotLowerable
+        set_first = [ast.Assign([target(own[called])], value) for called, value in values.items() if value]
+        return [*set_first, *body, *self.methods.values()]
+
+    def variable(self, called: str) -> str:
+        """The name of what stands for an attribute or method."""
+        self.names.add(f"{self.prefix}_{called}")
+        return f"{self.prefix}_{called}"
+
+    def _method(self, called: str, method: FunctionType) -> str:
+        """The name of the function that a method becomes, which is written once."""
+        own = self.variable(called)
+        if called not in self.methods:
+            written = self.methods[called] = self._copied(method)
+            first = written.args.args.pop(0).arg
+            written.name = own
+            match written.body[-1]:
+                case ast.Return(ast.Name(returned)) if returned == first and len(written.body) > 1:
+                    written.body.pop()
+                    self.without_value.add(own)
+            _Uses(first, self).visit(written)
+            if any(is_name(one, first) for one in ast.walk(written)):
+                raise _NotLowerable
+        return own
+
+    def _copied(self, method: FunctionType) -> ast.FunctionDef:
+        """A copy of the definition of a method that takes an object, without decorators."""
+        node = copy.deepcopy(definition(method))
+        if not isinstance(node, ast.FunctionDef) or node.decorator_list or not node.args.args:
+            raise _NotLowerable
+        self.reads |= {free for free, _ in free_names(node)}
+        return node
+
+
+class _Uses(ast.NodeTransformer):
+    """Attributes of an object as the variables and functions that stand for them."""
+
+    def __init__(self, called: str, lowered: _Object) -> None:
+        self.called, self.lowered = called, lowered
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        if not is_name(node.value, self.called):
+            return self.generic_visit(node)
+        return ast.copy_location(self.lowered.part(node), node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        """Declare what an inner function changes."""
+        self.generic_visit(node)
+        stored = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+        if changed := sorted(stored & set(map(self.lowered.variable, self.lowered.attributes))):
+            node.body.insert(0, at(node.body[0], ast.Nonlocal(changed)))
+        return node
+
+
+class _Renamed(ast.NodeTransformer):
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        return ast.copy_location(ast.Name(self.names.get(node.id, node.id), node.ctx), node)
+
+
+class _Replaced(ast.NodeTransformer):
+    def __init__(self, old: ast.AST, new: ast.expr) -> None:
+        self.old, self.new = old, new
+
+    def visit(self, node: ast.AST) -> Any:
+        return self.new if node is self.old else self.generic_visit(node)
+
+
+def _asks_for_a_value(body: list[ast.stmt], methods: set[str]) -> bool:
+    """Whether a body uses the value of one of the functions that return their object, `tally.add(cell).mean()`."""
+    inside = [inner for statement in body for inner in ast.walk(statement)]
+    named = [inner for inner in inside if isinstance(inner, ast.Name) and inner.id in methods]
+    called = [one.value.func for one in inside if isinstance(one, ast.Expr) and isinstance(one.value, ast.Call)]
+    return any(all(one is not function for function in called) for one in named)
+
+
+def _is_bound(node: ast.AST, called: str) -> bool:
+    """Whether a node gives a name a value."""
+    is_variable = isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and node.id == called
+    return is_variable or (isinstance(node, ast.arg) and node.arg == called)
