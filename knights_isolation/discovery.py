@@ -60,7 +60,7 @@ def discover(
 ) -> Result[Discovery]:
     """Search for evaluation functions among set programs, and judge the best one at equal cost.
 
-    Programs are fitted to solved positions of the split `fit`, two thirds of them for training. The best twenty are
+    Programs are fitted to solved positions of the split `fit`, two thirds of them for training. The best twelve are
     written as Python files and play against the opponent; the champion alone is judged, by games from held-out openings
     and on the split `screen`. The same call resumes, or repeats the answer. The page `analysis.html` in the folder is
     written while the search goes on, and lists verdicts in the end; the lab lists it.
@@ -77,7 +77,6 @@ def discover(
         ValueError: an argument is invalid.
         ChildProcessError: a process of the search died.
     """
-    from experiments.discovery.archive import finalists
     from experiments.discovery.campaign import SearchTask, run_campaign
     from experiments.discovery.finals import FINALISTS, hold_finals, measure_headroom, write_found
     from experiments.discovery.strength import measure_strength
@@ -97,7 +96,7 @@ def discover(
             next_page = time.monotonic() + _SECONDS_OF_A_PAGE
 
     campaign = run_campaign(SearchTask(board, seed), folder / "journal.jsonl", minutes, jobs=jobs, show=after_round)
-    held = hold_finals(finalists(campaign.archive, FINALISTS), opponent, board, folder, seed, jobs)
+    held = hold_finals(campaign.archive.all[:FINALISTS], opponent, board, folder, seed, jobs)
     verdicts = _judged(held[0].spec, opponent, board, pairs, seed, jobs)
     headroom = measure_headroom(opponent, board, seed, jobs)
     evidence = [*map(_evidence, verdicts), *headroom_sentences(headroom, opponent)]

@@ -187,7 +187,7 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(position_sources, "FIELD", ("greedy",))
     patch.setattr(build_suite, "GAMES", 2)
     patch.setattr("experiments.discovery.campaign.CLIMBS", 2)
-    patch.setattr("experiments.discovery.kept_wins.CANDIDATES", 2)
+    patch.setattr("experiments.discovery.climbing.CANDIDATES", 2)
     patch.setattr("experiments.discovery.finals.CHOOSING_PAIRS", 10)
     patch.setattr(bench, "measure", lambda: [{"what": "nothing"}])
     patch.setattr(parallel_map, "chosen", lambda cluster, jobs: None)

@@ -12,10 +12,11 @@ from experiments.discovery import finals
 from experiments.discovery.campaign import CLIMBS, Campaign, Growth, SearchTask, run_campaign
 from experiments.discovery.interpreter import compiled_interpreter, parameters_of_program
 from experiments.discovery.kept_wins import Found, parts_of
+from experiments.discovery.move_ranking import _fit, ranking_of
 from experiments.discovery.printing import estimated_cost, to_python
-from experiments.discovery.programs import Program, from_json, to_json
+from experiments.discovery.programs import Program, Shape, Term, from_json, tidy, to_json
 from experiments.discovery.strength import Strength, best_by_minutes
-from experiments.discovery.variation import mutated, random_program
+from experiments.discovery.variation import random_shape, reweighted, with_room
 from experiments.inference.cluster_intervals import Interval
 from isolation.compiling.compile_heuristic import sample_positions
 from isolation.loading.load_user_code import load_heuristic
@@ -25,14 +26,13 @@ from reports.studies.discovery import Verdict, strength_chart
 
 
 def programs(count: int) -> list[Program]:
-    """Return random programs, each mutated some times."""
+    """Return random programs of one to six terms, each varied."""
     generator = np.random.default_rng(1)
-    made = []
+    made: list[Program] = []
     for index in range(count):
-        program = random_program(generator)
-        for _ in range(index):
-            program = mutated(generator, program)
-        made.append(program)
+        program = tidy([Term(random_shape(generator), 0.5, -0.3) for _ in range(1 + index % 5)])
+        rest, shape = with_room(generator, program, made[-1] if made else program)
+        made.append(reweighted(generator, tidy([*rest, Term(shape, 1.0, 0.7)])))
     return made
 
 
@@ -56,11 +56,34 @@ def test_programs_survive_the_journal_and_cost_more_with_more_terms() -> None:
 
 
 def test_training_and_validation_share_no_orbit_and_nothing_with_the_split_screen() -> None:
-    first, train, validation = parts_of("6x6")
+    train, stages, validation = parts_of("6x6")
     assert not set(train.orbit.tolist()) & set(validation.orbit.tolist())
-    assert set(first.orbit.tolist()) <= set(train.orbit.tolist())
+    assert sorted(row for stage in stages for row in stage.orbit.tolist()) == sorted(train.orbit.tolist())
     assert {*train.split.tolist(), *validation.split.tolist()} == {"fit"}
     assert len(train) > len(validation) > 0
+
+
+def test_weights_are_fitted_to_which_move_keeps_the_win() -> None:
+    """The third column is noise; a wrong sign or scale of a column would show."""
+    generator = np.random.default_rng(1)
+    columns = generator.normal(size=(3, 4000)) * [[1.0], [10.0], [1.0]]
+    is_preferred = generator.random(4000) < 1 / (1 + np.exp(-2 * columns[0] + 0.1 * columns[1]))
+    columns *= np.where(is_preferred, 1, -1)
+    loss, weights = _fit(columns, np.full(4000, 1 / 4000))
+    assert weights == pytest.approx([2.0, -0.1, 0.0], abs=0.2)
+    assert weights[1] == pytest.approx(-0.1, abs=0.02)
+    assert loss < _fit(columns[1:], np.full(4000, 1 / 4000))[0] < np.log(2)
+
+
+def test_a_new_term_is_fitted_beside_the_others_and_helps_only_where_moves_say_something() -> None:
+    moves, links = Shape(), Shape("links", 4, over=4)
+    ranking, shuffled = ranking_of("6x6"), ranking_of("6x6", True)
+    rest = (Term(moves, 0.5, 0.25),)
+    program, expected = ranking.fitted([links], rest)
+    assert [term.shape for term in program] == [moves, links]
+    assert program[0].weight == pytest.approx(2 * program[0].waiting, rel=0.01)
+    assert program[1].weight > 0 < program[1].waiting  # links among near cells are good for whoever has them
+    assert expected < ranking.fitted([moves])[1] < shuffled.fitted([moves])[1]
 
 
 def test_impossible_requests_end_in_one_line(tmp_path: Path) -> None:
@@ -117,7 +140,7 @@ def test_the_page_of_a_search_shows_what_it_has_found_before_there_is_a_verdict(
     assert "The search goes on." in page
     assert "640 candidates in 1.0 processor minutes" in page
     assert "In validation 70.0 % of wins kept became 81.5 %" in page
-    assert "6 programs of all costs; the best in training costs 29 ns a node" in page
+    assert "6 programs of all costs; the best costs 29 ns a node" in page
     assert page.count('<svg class="plot"') == 2
     assert "The champion" not in page
 

@@ -16,7 +16,10 @@ EACH = 4
 
 
 class Archive:
-    """The best programs of each cell by wins kept in training, the best first."""
+    """The best programs of each cell by wins kept in all positions of `fit`, the best first.
+
+    Climbs decide by those for training alone: what was lucky there does not beget the programs that follow.
+    """
 
     def __init__(self) -> None:
         self.cells: list[list[Found]] = [[] for _ in range(len(EDGES) + 1)]
@@ -27,13 +30,13 @@ class Archive:
     @property
     def all(self) -> list[Found]:
         """All programs, the best first."""
-        return sorted((found for cell in self.cells for found in cell), key=lambda found: -found.train)
+        return sorted((found for cell in self.cells for found in cell), key=lambda found: -found.kept)
 
     def add(self, found: Found) -> None:
         """Add a program if it belongs to the best of its cell; of equal structures only the best stays."""
         cell = self.cells[bisect(EDGES, found.cost)]
         best: dict[frozenset[Shape], Found] = {}
-        for each in sorted([*cell, found], key=lambda each: -each.train):  # stable: the earlier one of equals stays
+        for each in sorted([*cell, found], key=lambda each: -each.kept):  # stable: the earlier one of equals stays
             best.setdefault(structure(each.program), each)
         cell[:] = list(best.values())[:EACH]
 
@@ -42,8 +45,3 @@ class Archive:
         everything = self.all
         draws = generator.integers(len(everything), size=3)
         return everything[int(draws[0] if generator.random() < 0.3 else draws.min())]
-
-
-def finalists(archive: Archive, count: int) -> list[Found]:
-    """Return the programs that keep the most wins in all positions of `fit`, one in three of which are validation."""
-    return sorted(archive.all, key=lambda found: -(2 * found.train + found.validation))[:count]

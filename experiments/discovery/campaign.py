@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from experiments.discovery.archive import Archive
+from experiments.discovery.climbing import climb, grown
 from experiments.discovery.interpreter import compiled_interpreter
-from experiments.discovery.kept_wins import Found, climb, parts_of
+from experiments.discovery.kept_wins import Found, parts_of
+from experiments.discovery.move_ranking import ranking_of
 from experiments.discovery.programs import Program, from_json, to_json
-from experiments.discovery.variation import random_program
 from experiments.play.parallel_map import Spread, parallel_mapper
 from isolation.files.atomic_write import make_folder
 from isolation.rules.geometry import parse_size
@@ -29,7 +30,7 @@ CLIMBS = 8
 """Climbs in a round."""
 RANDOM = 0.1
 """Share of them that begin at random once there is an archive."""
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ class SearchTask:
 
 @dataclass(frozen=True)
 class Growth:
-    """The archive after a round: processor seconds, candidates, the best wins kept in training, and there in
-    validation."""
+    """The archive after a round: processor seconds, candidates, the wins that the best program keeps in training
+    and in validation."""
 
     round: int
     seconds: float
@@ -117,11 +118,11 @@ def _play_round(question: SearchTask, campaign: Campaign, journal: Path, spread:
 
 
 def _pairs(question: SearchTask, archive: Archive, number: int) -> Iterator[tuple[Program, Program]]:
-    """Yield the programs where the climbs of a round begin, each with one to be crossed with."""
+    """Yield the programs where the climbs of a round begin, each with one to take terms from; empty ones are grown."""
     for index in range(CLIMBS):
         generator = np.random.default_rng([question.seed, number, index])
         if len(archive) < CLIMBS or generator.random() < RANDOM:
-            yield random_program(generator), random_program(generator)
+            yield (), ()
         else:
             yield archive.pick(generator).program, archive.pick(generator).program
 
@@ -129,10 +130,11 @@ def _pairs(question: SearchTask, archive: Archive, number: int) -> Iterator[tupl
 def _climb(question: SearchTask, number: int, index: int, program: list[Any], other: list[Any]) -> dict[str, Any]:
     """Climb from a program; return the line of the journal."""
     parts = parts_of(question.size, question.is_shuffled)
-    compiled_interpreter(parse_size(question.size))  # loaded before the clock starts
+    ranking = ranking_of(question.size, question.is_shuffled)  # made before the clock starts
     started = time.process_time()
     generator = np.random.default_rng([question.seed, number, index, 1])
-    found = climb(from_json(program), from_json(other), parts, generator)
+    start = from_json(program) or grown(ranking, generator)
+    found = climb(start, from_json(other) or start, parts, ranking, generator)
     seconds = round(time.process_time() - started, 2)
     return {"round": number, "index": index, "seconds": seconds, **asdict(found), "program": to_json(found.program)}
 

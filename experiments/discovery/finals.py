@@ -23,7 +23,7 @@ from isolation.checks.search_cost import Cost
 from isolation.files.atomic_write import write_text
 from isolation.rules.limits import Limit
 
-FINALISTS, CHOOSING_PAIRS, PLIES = 20, 1500, 4
+FINALISTS, CHOOSING_PAIRS, PLIES = 12, 1500, 4
 """Number of finalists, and the openings that each plays twice against the opponent at each of `NODES`."""
 MOST_SPREAD = 0.05
 """Relative width of the interval of a cost above which a finalist is placed behind all others: an error of a tenth is
@@ -89,7 +89,7 @@ def write_found(found: Found, file: Path, judged: Sequence[str] = ()) -> None:
         "Found by isolation discover.",
         "",
         f"Wins kept in solved positions, at {NODES[0]} and {NODES[1]:,} nodes of a program of {REFERENCE:g} ns a node:",
-        f"{100 * found.train:.1f} % of those it was chosen by, {100 * found.validation:.1f} % of those for validation.",
+        f"{100 * found.train:.1f} % of those for training, {100 * found.validation:.1f} % of those for validation.",
         *judged,
         "",
     ]  # fmt: skip

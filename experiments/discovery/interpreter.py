@@ -107,7 +107,7 @@ def _measure() -> list[str]:
     )
     lines += [
         f"    if measure == {1 + MEASURES.index('across')}:",
-        "        value = float(game.links(cells | other) - game.links(cells) - game.links(other - cells))",
+        "        value = float(game.links(cells | other) - game.links(cells) - game.links(other))",
         "    else:",
     ]
     for number, text in enumerate(combined, start=1):

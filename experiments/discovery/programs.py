@@ -29,11 +29,11 @@ MOST_TERMS = 6
 
 @dataclass(frozen=True)
 class Shape:
-    """What a term measures; no value is negative.
+    """What a term measures.
 
     Attributes:
-        measure: how many cells, how many links between them, or how many links between the first set and those of the
-            second that are not in it.
+        measure: how many cells, how many links between them, or how many links two sets have together beyond those
+            within each; links within both count twice.
         first, second: numbers of sets.
         combine: the measured cells: those of the first set; of either, of both, of the first without the second; a jump
             away from the first; or the first and a jump away from it within the second.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.discovery.archive import Archive, finalists
+from experiments.discovery.archive import Archive
 from experiments.discovery.campaign import Campaign
 from experiments.discovery.finals import CHOOSING_PAIRS, play_at_equal_cost, spec_of_file, write_found
 from experiments.discovery.kept_wins import Found
@@ -49,7 +49,7 @@ def best_by_minutes(campaign: Campaign) -> dict[float, Found]:
         minutes = growth.seconds / 60
         is_last = number + 1 == len(campaign.growth)
         if is_last or any(minutes <= mark < campaign.growth[number + 1].seconds / 60 for mark in MINUTES):
-            (best[minutes],) = finalists(archive, 1)
+            best[minutes] = archive.all[0]
     return best
 
 

@@ -1,4 +1,4 @@
-"""Random programs, mutation and crossover: pure functions of a random generator."""
+"""Variation of programs: other weights, and new terms; pure functions of a random generator."""
 
 from __future__ import annotations
 
@@ -13,47 +13,39 @@ from experiments.discovery.programs import COMBINES, MEASURES, MOST_TERMS, PHASE
 T = TypeVar("T")
 
 
-def random_program(generator: Generator) -> Program:
-    """Return a program of one to three random terms."""
-    return tidy([_random_term(generator) for _ in range(int(generator.integers(1, 4)))])
+def random_shape(generator: Generator) -> Shape:
+    """Return a random shape."""
+    first = _set(generator)
+    return Shape(
+        _one(generator, MEASURES), first, _one(generator, COMBINES) if generator.random() < 0.5 else "",
+        _set(generator), _divisor(generator, first) if generator.random() < 0.4 else -1,
+        _one(generator, PHASES) if generator.random() < 0.2 else "",
+    ).normal  # fmt: skip
 
 
-def mutated(generator: Generator, program: Program) -> Program:
-    """Return a program with other weights, or with a term added, dropped or changed; never an empty one."""
-    chance, index = generator.random(), int(generator.integers(len(program)))
-    terms, term = list(program), program[index]
-    if chance < (0.45 if len(program) > 1 else 0.1):  # of a single term only the ratio of its weights matters
+def with_room(generator: Generator, program: Program, other: Program) -> tuple[Program, Shape]:
+    """Return terms of a program, and a shape to be added to them: random, one of its own changed, or one of `other`."""
+    index = int(generator.integers(len(program)))
+    is_replaced = len(program) == MOST_TERMS or generator.random() < 0.4
+    rest = (*program[:index], *program[index + 1 :]) if is_replaced else program
+    chance = generator.random()
+    if chance < 0.35:
+        return rest, random_shape(generator)
+    if chance < 0.55:
+        return rest, other[int(generator.integers(len(other)))].shape
+    return rest, _reshaped(generator, program[index].shape).normal
+
+
+def reweighted(generator: Generator, program: Program) -> Program:
+    """Return a program with one or two weights changed, or without a term; never an empty one."""
+    terms = list(program)
+    if len(terms) > 1 and generator.random() < 0.15:
+        del terms[int(generator.integers(len(terms)))]
+    else:
         for _ in range(1 + int(generator.integers(2))):
             index = int(generator.integers(len(program)))
-            terms[index] = _reweighted(generator, terms[index])
-    elif chance < 0.62 and len(terms) < MOST_TERMS:
-        terms.append(_random_term(generator, _scale(program)))
-    elif chance < 0.72 and len(terms) < MOST_TERMS:  # beside the old one, as a correction
-        scale = 0.3 * _factor(generator, 1.0)
-        terms.append(Term(_reshaped(generator, term.shape), scale * term.weight, scale * term.waiting))
-    elif chance < 0.80 and len(terms) > 1:
-        del terms[index]
-    else:
-        terms[index] = replace(term, shape=_reshaped(generator, term.shape))
+            terms[index] = _with_other_weights(generator, terms[index])
     return tidy(terms) or program
-
-
-def crossed(generator: Generator, parent: Program, other: Program) -> Program:
-    """Return a program with a term of another one, at the scale of its own."""
-    term = other[int(generator.integers(len(other)))]
-    scale = _factor(generator, 0.5) * _scale(parent) / _scale(other)
-    return tidy([*parent[: MOST_TERMS - 1], Term(term.shape, scale * term.weight, scale * term.waiting)])
-
-
-def _random_term(generator: Generator, scale: float = 1.0) -> Term:
-    """Return a random term of random sign, with a weight of at most `scale`, the same for both sides."""
-    weight = scale * 10 ** generator.uniform(-2.5, 0) * (1 if generator.random() < 0.5 else -1)
-    shape = Shape(
-        _one(generator, MEASURES), _set(generator), _one(generator, COMBINES) if generator.random() < 0.5 else "",
-        _set(generator), _set(generator) if generator.random() < 0.3 else -1,
-        _one(generator, PHASES) if generator.random() < 0.2 else "",
-    )  # fmt: skip
-    return Term(shape, weight, weight)
 
 
 def _reshaped(generator: Generator, shape: Shape) -> Shape:
@@ -68,13 +60,13 @@ def _reshaped(generator: Generator, shape: Shape) -> Shape:
     if chance < 0.70:
         return replace(shape, second=_set(generator))
     if chance < 0.90:
-        return replace(shape, over=_set(generator) if generator.random() < 0.75 else -1)
+        return replace(shape, over=_divisor(generator, shape.first) if generator.random() < 0.75 else -1)
     return replace(shape, phase=_one(generator, PHASES))
 
 
-def _reweighted(generator: Generator, term: Term) -> Term:
+def _with_other_weights(generator: Generator, term: Term) -> Term:
     """Return a term with its weights scaled, made different for the two sides, equal, or with other signs."""
-    chance, factor = generator.random(), _factor(generator, 0.5)
+    chance, factor = generator.random(), math.exp(0.5 * generator.normal())
     if chance < 0.5:
         return replace(term, weight=factor * term.weight, waiting=factor * term.waiting)
     if chance < 0.65:
@@ -88,12 +80,9 @@ def _reweighted(generator: Generator, term: Term) -> Term:
     return replace(term, weight=0.0) if generator.random() < 0.5 else replace(term, waiting=0.0)
 
 
-def _scale(program: Program) -> float:
-    return max(abs(weight) for term in program for weight in (term.weight, term.waiting))
-
-
-def _factor(generator: Generator, spread: float) -> float:
-    return math.exp(spread * generator.normal())
+def _divisor(generator: Generator, first: int) -> int:
+    """Return the number of a set to divide by: in half of all cases the measured one."""
+    return first if generator.random() < 0.5 else _set(generator)
 
 
 def _set(generator: Generator) -> int:

@@ -82,7 +82,7 @@ def growth_chart(campaign: Campaign) -> Plot | None:
     panel = Panel(
         "", lines, fit_axis("processor minutes", minutes), fit_axis("wins kept, per cent", (*train, *validation))
     )
-    note = "Of the best program in training, at equal estimated cost. It was chosen by the training positions."
+    note = "Of the best program so far, at equal estimated cost. Climbs saw the positions for training alone; both chose it."
     first, last = validation[0], validation[-1]
     return Plot(f"In validation {first:.1f} % of wins kept became {last:.1f} % in {_time(minutes[-1])}", (panel,), note)
 
@@ -109,25 +109,25 @@ def strength_chart(strengths: Sequence[Strength]) -> Plot | None:
 
 
 def archive_chart(campaign: Campaign) -> Plot | None:
-    """Plot the wins kept in validation by the cost of all programs in the archive, the best of each cost named."""
+    """Plot the wins kept by the cost of all programs in the archive, the best of each cost named."""
     best = [cell[0] for cell in campaign.archive.cells if cell]
     others = [found for cell in campaign.archive.cells for found in cell[1:]]
     if len(best) < 2:
         return None
     named = [
-        Series(pluralise(len(found.program), "term"), "0", (found.cost,), (100 * found.validation,), form="points")
+        Series(pluralise(len(found.program), "term"), "0", (found.cost,), (100 * found.kept,), form="points")
         for found in best
     ]
     cloud = Series(
-        "", "other", tuple(found.cost for found in others), tuple(100 * found.validation for found in others),
+        "", "other", tuple(found.cost for found in others), tuple(100 * found.kept for found in others),
         form="points",
     )  # fmt: skip
     everything = [*best, *others]
     x = fit_axis("estimated nanoseconds a node", [found.cost for found in everything])
-    y = fit_axis("wins kept in validation, per cent", [100 * found.validation for found in everything])
-    leader = max(best, key=lambda found: found.train)
-    title = f"{len(everything)} programs of all costs; the best in training costs {leader.cost:.0f} ns a node"
-    note = "With a name: the best of each class of cost in training. Grey: others that were kept, to be varied further."
+    y = fit_axis("wins kept, per cent", [100 * found.kept for found in everything])
+    leader = max(best, key=lambda found: found.kept)
+    title = f"{len(everything)} programs of all costs; the best costs {leader.cost:.0f} ns a node"
+    note = "With a name: the best of each class of cost. Grey: others that were kept, to be varied further."
     return Plot(title, (Panel("Archive", (cloud, *named) if others else tuple(named), x, y),), note)
 
 
@@ -265,5 +265,5 @@ def _growth(campaign: Campaign) -> Section:
         }
         for each in campaign.growth[::-step][::-1]
     )
-    notes = ("Processor time of the search, climbs, programs tried, and the wins kept by the best in training.",)
+    notes = ("Processor time of the search, climbs, programs tried, and the wins kept by the best program.",)
     return Section("growth", "How it grew", rows, notes)
