@@ -104,6 +104,12 @@ def test_a_dearer_node_is_worth_what_doubling_them_gains() -> None:
     assert finals.Headroom(1000, 0.6, 0.49).nodes_for_a_point == float("inf")
 
 
+def test_a_cost_that_is_hardly_known_counts_against_a_finalist_by_what_it_may_be_worth() -> None:
+    found = Found(programs(1)[0], 20.0, 0.9, 0.9, 40)
+    steady, wild = (finals.Finalist(found, Path("a.py"), 1.0, spread, 0.5) for spread in (0.02, 0.22))
+    assert steady.surely_won - wild.surely_won == pytest.approx(0.01)
+
+
 @pytest.mark.parametrize(("p_value", "estimate", "words"), [(0.04, 0.1, "better"), (0.04, -0.1, "worse")])
 def test_a_verdict_follows_its_adjusted_p_value(p_value: float, estimate: float, words: str) -> None:
     difference = Interval(estimate, estimate - 0.05, estimate + 0.05, 0.95)

@@ -25,9 +25,8 @@ from isolation.rules.limits import Limit
 
 FINALISTS, CHOOSING_PAIRS, PLIES = 12, 1500, 4
 """Number of finalists, and the openings that each plays twice against the opponent at each of `NODES`."""
-MOST_SPREAD = 0.05
-"""Relative width of the interval of a cost above which a finalist is placed behind all others: an error of a tenth is
-worth about a point."""
+WON_BY_COST = 0.1
+"""Share of games that an error in cost is worth, for each relative error: a tenth is worth one per cent of the games."""
 CEILING, CEILING_PAIRS = "BF:learned@nodes=10000", 250
 """A near-perfect player, and the openings that it plays twice."""
 _AT_ONCE = 100
@@ -41,15 +40,20 @@ class Finalist:
         found: the program.
         file: where it is.
         cost: measured processor time a node, over the opponent's.
-        is_steady: whether the measurements of the cost agree within `MOST_SPREAD`.
+        spread: relative width of the interval of the cost.
         won: share of games won against the opponent, the mean over `NODES`, at equal cost on openings for fitting.
     """
 
     found: Found
     file: Path
     cost: float
-    is_steady: bool
+    spread: float
     won: float
+
+    @property
+    def surely_won(self) -> float:
+        """Share of games won if the cost is at the upper end of its interval."""
+        return self.won - WON_BY_COST * self.spread / 2
 
     @property
     def spec(self) -> str:
@@ -112,10 +116,10 @@ def hold_finals(
         write_found(found, file)
     costs, won = play_at_equal_cost([spec_of_file(file) for file in files], opponent, size, seed, jobs)
     held = [
-        Finalist(found, file, cost.times, cost.spread <= MOST_SPREAD, float(share))
+        Finalist(found, file, cost.times, cost.spread, float(share))
         for found, file, cost, share in zip(finalists, files, costs, won.mean(axis=0), strict=True)
     ]
-    return sorted(held, key=lambda finalist: (not finalist.is_steady, -finalist.won))
+    return sorted(held, key=lambda finalist: -finalist.surely_won)
 
 
 def play_at_equal_cost(

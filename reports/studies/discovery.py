@@ -82,7 +82,7 @@ def growth_chart(campaign: Campaign) -> Plot | None:
     panel = Panel(
         "", lines, fit_axis("processor minutes", minutes), fit_axis("wins kept, per cent", (*train, *validation))
     )
-    note = "Of the best program so far, at equal estimated cost. Climbs saw the positions for training alone; both chose it."
+    note = "Of the best program so far, at equal estimated cost. Climbs see those for training alone; all choose it."
     first, last = validation[0], validation[-1]
     return Plot(f"In validation {first:.1f} % of wins kept became {last:.1f} % in {_time(minutes[-1])}", (panel,), note)
 
@@ -220,7 +220,7 @@ def _finalists(finalists: Sequence[Finalist]) -> Section:
             "train": Share(finalist.found.train),
             "validation": Share(finalist.found.validation),
             "cost": Ratio(finalist.cost),
-            "is_steady": finalist.is_steady,
+            "spread": Share(finalist.spread),
             "won": Share(finalist.won),
         }
         for finalist in finalists
@@ -228,7 +228,7 @@ def _finalists(finalists: Sequence[Finalist]) -> Section:
     notes = (
         "Train, validation: wins kept at equal estimated cost. Cost: measured, a node over the opponent's. Won: "
         f"games against the opponent at equal cost, at {NODES[0]} and {NODES[1]:,} nodes, from openings for fitting; "
-        "they choose the champion among those whose cost is steady, so its own is too high.",
+        "they choose the champion, less what the spread of its cost may be worth, so its own is too high.",
     )
     return Section("finalists", "Finalists, the champion first", rows, notes)
 
