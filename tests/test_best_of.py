@@ -56,7 +56,7 @@ def test_who_is_shown_to_be_worse_plays_no_further(run: Path) -> None:
     assert len(played) < run_directory.load_run(run).games
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_log_is_the_same_whoever_plays_it_and_after_an_interruption(run: Path, tmp_path: Path) -> None:
     config = load_config(None, {**KEYS, "out": str(tmp_path / "again")})
     run_directory.create(tmp_path / "again", make_plan(config), config)

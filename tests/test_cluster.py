@@ -146,7 +146,7 @@ def test_a_run_that_no_machine_may_play_ends_in_a_line_and_keeps_what_it_has(
     assert "not 0.1, so its games would differ" in outcome.notes[-1]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_run_whose_scheduler_dies_ends_as_interrupted_and_goes_on_elsewhere(
     local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

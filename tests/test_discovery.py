@@ -121,7 +121,7 @@ def best_of(campaign: Campaign) -> list[Program]:
     return [found.program for found in campaign.archive.all]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_same_seed_finds_the_same_interrupted_or_not_and_by_any_number_of_processes(tmp_path: Path) -> None:
     question = SearchTask("6x6", seed=3)
     whole = run_campaign(question, tmp_path / "whole.jsonl", 10, jobs=2, rounds=3)
@@ -185,7 +185,7 @@ def test_nothing_is_learned_from_labels_that_were_shuffled(tmp_path: Path) -> No
     assert best.validation < share + 6 * error + 0.02
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("costs_measured")
 def test_what_is_found_beats_improved_on_held_out_openings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finals, "FINALISTS", 4)

@@ -229,7 +229,7 @@ def test_what_a_student_needs_and_all_pages_together_stay_short() -> None:
     assert sum(words_in(page) for page in FOR_USERS if page not in COMPLETED) < 32_800
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_first_tutorial_shows_what_analyse_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 

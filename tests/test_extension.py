@@ -74,7 +74,7 @@ def test_an_extended_gauntlet_is_what_it_would_have_been_from_the_start(run: Pat
     assert contents(run) == before
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("keys", OTHERS, ids=["placements", "sprt", "head-to-head", "round-robin"])
 def test_so_is_a_run_of_any_other_kind(keys: dict[str, Any], tmp_path: Path) -> None:
     assert play(tmp_path / "run", **keys).finished

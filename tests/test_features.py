@@ -156,7 +156,7 @@ def test_features_compile_on_large_boards(name: str, size: tuple[int, int]) -> N
     assert compile_heuristic(heuristics.get(name), size)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("names", "size"),
     [*((NAMES[start : start + 7], (3, 4)) for start in range(0, len(NAMES), 7)), (["links_a_cell", "walks"], (9, 11))],

@@ -101,7 +101,7 @@ def both(game, player):
     return 0.5 * own - other / 3 + near - far
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("size", ["1x9", "3x3", "8x6", "7x9", "8x8", "9x11"])
 def test_floods_stay_on_the_board_whether_its_rows_have_room_between_them_or_not(size):
     compiled = compile_heuristic(both, parse_size(size))

@@ -73,7 +73,7 @@ def test_ratings_do_not_depend_on_which_agent_is_the_zero_but_for_a_shift():
     assert [rating.agent for rating in free.ratings] == ["a", "b", "c"]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_intervals_cover_the_true_difference_although_games_share_openings():
     rng = np.random.default_rng(2)
     truth = {"a": 0.4, "b": 0.0, "c": -0.3}

@@ -53,7 +53,7 @@ def plain_crossings(counts, sprt):
 CASES = [(70, 0.75), (100, 0.0), (100, 0.5), (100, 0.9), (200, 0.1), (300, 0.0)]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("elo", "split"), CASES)
 def test_the_sprt_errs_less_than_alpha_and_beta_when_looked_at_after_every_pair(elo, split):
     sprt = Sprt(0, elo)

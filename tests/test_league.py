@@ -493,7 +493,7 @@ def test_a_league_that_lies_there_says_how_it_goes_on(home: Path) -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_who_comes_late_is_added_and_nothing_is_played_again(home: Path) -> None:
     submit(home / "class", "late", HONEST.format(prefers="-move[0]"))
     submit(home / "class", "broken", HONEST.format(prefers="move[1]"))

@@ -172,7 +172,7 @@ def test_what_moves_nothing_is_seldom_called_important_though_the_path_follows_l
     assert np.mean(p_values[:, 0] < 0.05) > 0.9
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_of_eight_parameters_that_change_nothing_one_moves_in_one_run_of_twenty() -> None:
     rng = np.random.default_rng(1)
     smallest = []
@@ -489,7 +489,7 @@ def run(*words: str) -> str:
     return result.output
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_commands_tune_judge_patch_and_sweep(spec: str) -> None:
     small = ("--board", "5x5", "--limit", "nodes=40")
     completed = run(

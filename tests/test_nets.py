@@ -154,7 +154,7 @@ def test_weights_that_make_no_net_are_refused(parts, reason):
         Net(*parts)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_example_trains_a_net_that_plays(tmp_path):
     script = Path(__file__).parent.parent / "examples" / "net.py"
     command = [sys.executable, str(script), "my_net.py", "--units", "4", "--rounds", "1", "--pairs", "2"]

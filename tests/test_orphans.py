@@ -31,7 +31,7 @@ def is_alive(process: int) -> bool:
     return not (stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z")
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("number", "options"),
     [(signal.SIGKILL, ()), (signal.SIGKILL, ("--hard-cap", "600")), (signal.SIGHUP, ())],

@@ -246,7 +246,7 @@ def test_weights_of_one_name_are_one_weight() -> None:
             Composite(phases=((1.0, tuple((weight, improved) for weight in weights)),))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("value", [-0.75, 0.0, 2.0])
 def test_compiled_composites_take_the_weights_they_are_given(value: float) -> None:
     for opening in random_openings(2, 12) + random_openings(2, 24):
@@ -278,7 +278,7 @@ def test_composites_pass_numbers_on_in_compiled_code(values: dict[str, float], o
     same_as_interpreted(bind_parameters(both, values), opening)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_parts_with_values_of_their_own_and_composites_in_functions_compile_too() -> None:
     opening = random_openings(1, 14)[0]
     nested = Composite(

@@ -28,7 +28,7 @@ def folder(tmp_path_factory):
     return path
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_runs_are_read_on_every_system(folder):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parent), *filter(None, sys.path)])}
     read = subprocess.run(

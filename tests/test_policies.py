@@ -37,7 +37,7 @@ def one_number(observations, masks):
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_tabular_example_learns_and_plays_its_gauntlet(tmp_path):
     for name in ("baseline.py", "tabular.py"):
         shutil.copy(EXAMPLES / name, tmp_path)

@@ -73,7 +73,7 @@ def test_the_command_shows_the_share_held_and_the_shortest_refutation() -> None:
     assert "isolation replay --moves" in result.output
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_several_boards_and_limits_make_one_page(tmp_path: Path) -> None:
     words = ["refute", "ID:open", "ID:null", "--board", "3x4", "--board", "4x4", "--openings", "4", "--jobs", "1"]
     limits = ["--limit", "nodes=10", "--limit", "depth=1"]

@@ -420,7 +420,7 @@ def score(game, player):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_hang_of_a_player_without_a_clock_is_not_reproducible(tmp_path: Path) -> None:
     path = tmp_path / "my.py"
     path.write_text(HANGING)
