@@ -20,6 +20,7 @@ from isolation.rules.parameters import parameter_values
 
 HEAD = """
 import math
+import numpy as np
 from isolation import DebugState, Isolation
 from isolation.isolation import Action, _HEIGHT, _WIDTH
 from sample_players import DataPlayer
@@ -110,6 +111,10 @@ BODIES = {
             if cell in PAIRS:
                 value += 1000 * (PAIRS[cell] & board == PAIRS[cell])
         return value + bin(PAIRS[CENTER] & board | PAIRS.get(here, 1)).count('1')""",
+    "arrays of bits": """
+        bits = np.array([(state.board >> cell) & 1 for cell in range(9 * 13)]).reshape(9, 13)[:, :11]
+        row, column = divmod(state.locs[self.player_id], 13)
+        return 100 * int(bits.sum()) + 10 * int(bits[row].sum()) + int(bits[:, column].sum())""",
     "objects": "return Side(state, self.player_id) - Side(state, 1 - self.player_id)",
     "the end": """
         if state.terminal_test():
@@ -134,6 +139,12 @@ BODIES = {
             found.update(state.liberties(cell))
         value = len(passed.actions()) + 10 * len(less.liberties(here)) + 100 * len(moved.liberties(moved.locs[1]))
         return value + 1000 * len(swapped.actions()) + 10_000 * len(found) + passed.ply_count""",
+    "names": """
+        here, letters = state.locs[self.player_id], ""
+        for action in Action:
+            if here + action in state.liberties(here):
+                letters += action.name
+        return 10 * letters.count("N") + letters.count("E")""",
     "any number": """
         steps = sum((state.locs[0] + a) in state.liberties(state.locs[0]) for a in Action)
         return 100 * steps + sum(len(state.liberties(number)) for number in (state.locs[0] + 13, -20, -3, 120, 999))""",

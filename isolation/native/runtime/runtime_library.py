@@ -50,7 +50,7 @@ from isolation.native.runtime.nets import value_of_net
 from isolation.native.runtime.numpy_functions import in_memory_order, numbers, sum_along
 from isolation.native.runtime.numpy_products import fraction_dot
 from isolation.native.runtime.third_state import as_state, count_open, is_open, state_of, with_closed
-from isolation.native.runtime.wide_numbers import WIDE, as_fraction, wide, wide_number
+from isolation.native.runtime.wide_numbers import WIDE, as_fraction, narrowed, wide, wide_number
 
 __all__ = [
     "_abs",
@@ -958,6 +958,8 @@ def _array(values):
         if isinstance(kind, types.Number | types.Boolean):
             numbers_of = as_dtype(kind)
             return lambda values: np.array(values) if len(values) > 0 else np.empty((0, 0), numbers_of)
+    if isinstance(values, types.List) and values.dtype == WIDE:
+        return lambda values: np.array([narrowed(value) for value in values])
     if isinstance(values, types.BaseTuple | types.List):
         return lambda values: np.array(values)
     if isinstance(values, MaskType):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import enum
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -98,7 +99,7 @@ class Unroll(Rewrite):
 
     def _rounds(self, target: ast.expr, items: ast.expr, body: list[Any]) -> list[dict[str, ast.expr]] | None:
         """Return the values of a loop's variables in each round, if it iterates over functions."""
-        names_attributes = self._names_attributes(target, body)
+        names_attributes = self._names_attributes(target, body) or self._asks_for_names(target, items, body)
         if not names_attributes and not self._is_about_functions(items, body):
             return None
         rows = self._rows(items)
@@ -132,6 +133,19 @@ class Unroll(Rewrite):
             for inner in ast.walk(part)
         )
 
+    def _asks_for_names(self, target: ast.expr, items: ast.expr, body: list[Any]) -> bool:
+        """Whether a loop over an enumeration asks its members for their names."""
+        if self._enumeration(items) is None or not isinstance(target, ast.Name):
+            return False
+        read = (inner for part in body for inner in ast.walk(part) if isinstance(inner, ast.Attribute))
+        return any(
+            isinstance(each.value, ast.Name) and each.value.id == target.id for each in read if each.attr == "name"
+        )
+
+    def _enumeration(self, node: ast.expr) -> type[enum.Enum] | None:
+        known = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
+        return known.value if known is not None and isinstance(known.value, enum.EnumType) else None
+
     def _is_about_functions(self, items: ast.expr, body: list[Any]) -> bool:
         """Whether an iterable, or what the body of a loop over it looks into, mentions tables of functions."""
         looked_up = [inner.value for part in body for inner in ast.walk(part) if isinstance(inner, ast.Subscript)]
@@ -159,6 +173,8 @@ class Unroll(Rewrite):
             return None if None in node.keys else [key for key in node.keys if key is not None]
         if isinstance(node, ast.Call) and all(word.arg == "start" for word in node.keywords):
             return self._rows_of_call(node)
+        if (members := self._enumeration(node)) is not None:
+            return [ast.Attribute(copy.deepcopy(node), member.name, ast.Load()) for member in members]
         return self._known_rows(self._table(node))
 
     def _rows_of_call(self, node: ast.Call) -> list[ast.expr] | None:
