@@ -24,6 +24,7 @@ from isolation.compiling.numba_errors import explain_line, explain_result, line_
 from isolation.compiling.rewrites import constants
 from isolation.compiling.rewrites.aliases import ResolveAliases
 from isolation.compiling.rewrites.arithmetic import check
+from isolation.compiling.rewrites.board_sets import HoldBoardSets
 from isolation.compiling.rewrites.choices import LowerChoices
 from isolation.compiling.rewrites.classic_api import LowerClassicApi
 from isolation.compiling.rewrites.cleanup import CleanUp
@@ -334,6 +335,7 @@ class _Module:
             LowerRaggedTables(context),
             LowerContainers(context),
             OrderSets(context),
+            *([HoldBoardSets(context)] if self.attempt == 0 else []),
             *(
                 [
                     KeepSets(context),

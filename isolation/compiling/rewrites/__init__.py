@@ -30,6 +30,7 @@
 | ragged_tables | `enumerate(LINES, start=1)`, where the rows of LINES have several lengths | a list of lists |
 | containers | `deque`, `counts[k] = counts.get(k, 0) + 1` | a list, a key made sure of first |
 | set_order | `kind in KINDS`, `sorted(KINDS)`, where KINDS is a set of texts | their sorted elements |
+| board_sets | `seen = set()`, `seen.add(cell)`, `seen |= frontier` of cells of the board | bit masks |
 | element_types | `found = []`, filled by a helper or reassigned | an empty list of cells, or of numbers |
 | element_types | `[0] * 7` that fractions are put into; only where the heuristic is wrong without | `[0.0] * 7` |
 | kept_lists | `groups[row] = []` in a dictionary; only where it does not compile otherwise | a typed list |

@@ -151,11 +151,13 @@ def _none_of(items):
 @overload(none_of_set)
 def _none_of_set(items):
     if isinstance(items, CellsType):
-        by_column = items.by_column
-        return lambda items: as_cells(items, bitboards.difference(items._mask, items._mask), by_column)
+        return lambda items: as_cells(items, bitboards.difference(items._mask, items._mask), False)
 
     def none_of_set(items):
-        elements = set(items)
+        elements = set()
+        for item in items:
+            elements.add(item)
+            break
         elements.clear()
         return elements
 
@@ -211,8 +213,8 @@ def _own_list(items):
 
 @overload(as_set)
 def _as_set(items):
-    if isinstance(items, CellsType):
-        return lambda items: items
+    if isinstance(items, CellsType):  # in one order, as Python's sets have none
+        return lambda items: as_cells(items, items._mask, False)
     return lambda items: set(items)
 
 

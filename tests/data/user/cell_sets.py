@@ -85,3 +85,42 @@ def counted_rows(game, player):
     for row, column in game.get_blank_spaces():
         counts[row] = counts.get(row, 0) + 1
     return float(sum(count * count for count in counts.values()) + len(counts))
+
+
+JUMPS = [(-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1)]
+
+
+def flood_by_sets_made_of_arithmetic(game, player):
+    blank = set(game.get_blank_spaces())
+    seen = set()
+    frontier = set(game.get_legal_moves(player))
+    waves = 0
+    while frontier and waves < 3:
+        seen |= frontier
+        frontier = {(row + down, column + right) for row, column in frontier for down, right in JUMPS} & blank - seen
+        waves += 1
+    return len(seen) + len(blank & set((row, 3) for row in range(-2, 9)))
+
+
+def cells_put_into_a_set_where_they_are_blank(game, player):
+    blank = game.get_blank_spaces()
+    seen = {game.get_player_location(player)}
+    for row, column in game.get_legal_moves(player):
+        for down, right in JUMPS:
+            if (row + down, column + right) in blank:
+                seen.add((row + down, column + right))
+    seen.update(game.get_legal_moves(game.get_opponent(player)))
+    seen -= {(0, 0), (1, 2)}
+    return len(seen) + sum(1 for row, column in seen if row > column)
+
+
+def sets_that_also_hold_what_is_no_cell(game, player):
+    seen, other = set(), set(game.get_blank_spaces())
+    for row, column in game.get_legal_moves(player):
+        for row in range(9):
+            seen.add((row, column + 5))
+    alias = other
+    for move in game.get_legal_moves(player):
+        move = (move[0] + 9, move[1])
+        other.add(move)
+    return len(seen) + len(other) * 100 + len(alias)

@@ -124,6 +124,8 @@ class LowerComprehensions(Rewrite):
 
         What a game returns is a list to Python, too, which `-=`, `&=` and `|=` do not change: they make another.
         """
+        if isinstance(node, ast.BinOp):
+            return self.generic_visit(node)  # type: ignore[return-value]
         if isinstance(node, ast.ListComp | ast.SetComp):
             stream = self._stream(node, may_repeat=True)
             return self._build("list" if isinstance(node, ast.ListComp) else "set", node, stream)
@@ -175,6 +177,25 @@ class LowerComprehensions(Rewrite):
         """Build a set."""
         stream = self._stream(node, may_repeat=True)
         return self._build("subset_without_repeats" if stream.is_subset else "set", node, stream)
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        """Build `{(row + 1, column) for ...} & blank` as some of the second set, which may be a set of cells."""
+        if isinstance(node.op, ast.BitAnd):
+            for made, others in ((node.left, node.right), (node.right, node.left)):
+                common = self._common(node, made, others)
+                if common is not None:
+                    return common
+        return self.generic_visit(node)
+
+    def _common(self, node: ast.AST, made: ast.expr, others: ast.expr) -> ast.expr | None:
+        """Return the elements of a set made here that are in another one; None if it is not made here."""
+        is_call = isinstance(made, ast.Call) and self.builtin(made.func) == "set" and len(made.args) == 1
+        inner = made.args[0] if is_call and isinstance(made, ast.Call) else made
+        if not isinstance(inner, ast.GeneratorExp | ast.ListComp if is_call else ast.SetComp):
+            return None
+        if isinstance(others, ast.SetComp | ast.Set) or self.known(others) is not None:
+            return None
+        return self._build("common", node, self._stream(inner, may_repeat=True), self.visit(others))
 
     def visit_DictComp(self, node: Any) -> Any:
         """Build a dictionary."""
@@ -521,6 +542,15 @@ else:
     "subset_without_repeats": (
         "V_TOTAL = _isolation.none_of_set(ITEMS)",
         "V_TOTAL = _isolation.with_element(V_TOTAL, ELEMENT)",
+        "return V_TOTAL",
+    ),
+    "common": (
+        "V_TOTAL = _isolation.none_of_set(GIVEN)",
+        """
+V_VALUE = ELEMENT
+if _isolation.contains(GIVEN, V_VALUE):
+    V_TOTAL = _isolation.with_element(V_TOTAL, V_VALUE)
+""",
         "return V_TOTAL",
     ),
     "sorted": (

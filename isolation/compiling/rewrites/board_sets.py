@@ -1,0 +1,214 @@
+# ruff: noqa: N802 -- visit_Name and the like are named by ast
+"""Hold sets whose elements are certainly cells of the board as sets of cells, which are bit masks.
+
+`seen.add(cell)` becomes `seen = seen with cell`. So a variable becomes one only if nothing else can see it change: it
+is looked into, counted, run over and joined to others, and never given away.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from isolation.compiling.rewrites.element_types import pairs
+from isolation.compiling.source.rewrite import Rewrite, at, name, support, target
+
+_OF_GAMES = ("get_legal_moves", "get_blank_spaces", "reach")
+_JOINS = {"update": ast.BitOr, "difference_update": ast.Sub, "intersection_update": ast.BitAnd}
+
+
+class HoldBoardSets(Rewrite):
+    """`seen = set()`, then `seen.add(cell)` and `seen |= frontier`, where all of these are cells of the board."""
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        games = [one.arg for one in node.args.args if self.scope.kind(one.arg) == "game"]
+        if not games or self.context.is_of_states:
+            return
+        self.game = games[0]
+        self._learn(node)
+        changed = {called for called, _, _ in self.put} | {called for called, _ in self.joined}
+        self.sets = self._candidates(node)
+        while wrong := {called for called in self.sets if not self._holds_cells(called)}:
+            self.sets -= wrong
+        self.sets = {called for called in self.sets if called in changed}
+        if self.sets:
+            super().apply(node)
+
+    def _learn(self, node: ast.FunctionDef) -> None:
+        """Note what variables are given, what is put into them, and what loops give."""
+        self.given: dict[str, list[ast.expr]] = defaultdict(list)
+        self.joined: list[tuple[str, ast.expr]] = []
+        self.put: list[tuple[str, ast.expr, list[ast.expr]]] = []
+        self.runs: dict[str, list[tuple[ast.expr, ast.expr]]] = defaultdict(list)
+        for inner, tests in _with_tests(node, []):
+            match inner:
+                case ast.AugAssign(ast.Name(called), ast.BitOr(), value):
+                    self.joined.append((called, value))
+                case ast.Call(ast.Attribute(ast.Name(called), "update"), [value], []):
+                    self.joined.append((called, value))
+                case ast.Call(ast.Attribute(ast.Name(called), "add"), [element], []):
+                    self.put.append((called, element, tests))
+                case ast.For(place, items) | ast.comprehension(place, items):
+                    for one in _names(place):
+                        self.runs[one].append((place, items))
+            if not isinstance(inner, ast.AugAssign):
+                for place, value in pairs(inner):
+                    for one in _names(place):
+                        self.given[one].append(value if isinstance(place, ast.Name) else ast.Constant(None))
+
+    def _candidates(self, node: ast.FunctionDef) -> set[str]:
+        """The variables that hold a set and are never given away."""
+        sets = {called for called, values in self.given.items() if any(map(self._makes_set, values))}
+        allowed: dict[str, int] = defaultdict(int)
+        stored: dict[str, int] = defaultdict(int)
+        for inner in ast.walk(node):
+            for one in self._looked_into(inner):
+                allowed[one] += 1
+            if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Load):
+                stored[inner.id] += 1
+        read = [one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)]
+        changes: dict[str, int] = defaultdict(int)
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name):
+                changes[inner.target.id] += 1 if isinstance(inner.op, ast.BitOr | ast.Sub | ast.BitAnd) else 1000
+        given = {called: len(values) for called, values in self.given.items()}
+        inside = {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
+        return {
+            called
+            for called in sets - inside
+            if read.count(called) == allowed[called] and stored[called] == given[called] + changes[called]
+        }
+
+    def _looked_into(self, node: ast.AST) -> Iterator[str]:
+        """Yield the variables that a node reads without giving them away."""
+        parts: list[ast.expr] = []
+        match node:
+            case ast.Compare(_, [ast.In() | ast.NotIn()], [container]):
+                parts = [container]
+            case ast.Call(function, [items], []) if self.builtin(function) in ("len", "bool", "sorted"):
+                parts = [items]
+            case ast.BinOp(left, ast.BitAnd() | ast.BitOr() | ast.Sub(), right):
+                parts = [left, right]
+            case ast.AugAssign(ast.Name(), ast.BitAnd() | ast.BitOr() | ast.Sub(), value):
+                parts = [value]
+            case ast.For(_, items) | ast.comprehension(_, items):
+                parts = [items]
+            case ast.If(test) | ast.While(test) | ast.IfExp(test) | ast.UnaryOp(ast.Not(), test):
+                parts = [test]
+            case ast.BoolOp(_, values):
+                parts = values
+            case ast.Expr(ast.Call(ast.Attribute(owner, method), [value], [])) if method == "add" or method in _JOINS:
+                parts = [owner] if method == "add" else [owner, value]
+        yield from (part.id for part in parts if isinstance(part, ast.Name))
+
+    def _makes_set(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Call):
+            return self.builtin(node.func) == "set"
+        is_joined = isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr | ast.Sub)
+        return isinstance(node, ast.SetComp | ast.Set) or is_joined
+
+    def _holds_cells(self, called: str) -> bool:
+        """Whether all that a variable is given are sets of cells of the board."""
+        return (
+            all(self._makes_set(value) and self._are_cells(value) for value in self.given[called])
+            and all(self._are_cells(value) for place, value in self.joined if place == called)
+            and all(self._is_cell(element, tests) for place, element, tests in self.put if place == called)
+        )
+
+    def _are_cells(self, node: ast.expr) -> bool:
+        """Whether all elements of a collection are cells of the board."""
+        match node:
+            case ast.Name(called):
+                values = self.given.get(called, [])
+                is_made_once = len(values) == 1 and called not in self.runs and self._are_moves(values[0])
+                return called in self.sets or is_made_once
+            case ast.BinOp(left, ast.BitAnd(), right):
+                return self._are_cells(left) or self._are_cells(right)
+            case ast.BinOp(left, ast.Sub(), _):
+                return self._are_cells(left)
+            case ast.BinOp(left, ast.BitOr(), right):
+                return self._are_cells(left) and self._are_cells(right)
+            case ast.Call(function, [], []) if self.builtin(function) == "set":
+                return True
+            case ast.Call(function, [items], []) if self.builtin(function) == "set":
+                return self._are_cells(items)
+            case ast.SetComp(element, generators) | ast.GeneratorExp(element, generators):
+                return self._is_cell(element, [test for one in generators for test in one.ifs])
+            case ast.Set(elements):
+                return all(self._is_cell(element, []) for element in elements)
+        return self._are_moves(node)
+
+    def _are_moves(self, node: ast.expr) -> bool:
+        match node:
+            case ast.Call(ast.Attribute(owner, method)) if method in _OF_GAMES:
+                return self.kind(owner) == "game"
+        return False
+
+    def _is_cell(self, node: ast.expr, tests: list[ast.expr]) -> bool:
+        """Whether an expression is a cell of the board: a player's, one of a loop over cells, or one looked for."""
+        written = ast.unparse(node)
+        for test in tests:
+            match test:
+                case ast.Compare(element, [ast.In()], [container]) if ast.unparse(element) == written:
+                    if self._are_cells(container):
+                        return True
+        match node:
+            case ast.Call(ast.Attribute(owner, "get_player_location")):
+                return self.kind(owner) == "game"
+        runs = [run for called in _names(node) for run in self.runs.get(called, [])]
+        is_plain = not any(called in self.given for called in _names(node)) and bool(runs)
+        return is_plain and all(
+            ast.unparse(place).strip("()") == written.strip("()") and self._are_cells(items) for place, items in runs
+        )
+
+    # --- what becomes of the statements -----------------------------------------------------------------------------
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Begin with no cells."""
+        for place, value in pairs(node):
+            if isinstance(place, ast.Name) and place.id in self.sets and isinstance(value, ast.Call) and not value.args:
+                value.func = ast.Attribute(name("_isolation"), "no_moves", ast.Load())
+                value.args = [at(value, name(self.game))]
+        return self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        """Join sets to another one."""
+        self.generic_visit(node)
+        if not isinstance(node.target, ast.Name) or node.target.id not in self.sets:
+            return node
+        whole = ast.BinOp(name(node.target.id), node.op, node.value)
+        return at(node, ast.Assign([target(node.target.id)], whole))
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        """Put a cell, or others, into a set."""
+        self.generic_visit(node)
+        match node.value:
+            case ast.Call(ast.Attribute(ast.Name(called), method), [value], []) if called in self.sets:
+                if method == "add":
+                    return at(node, ast.Assign([target(called)], support("with_element", name(called), value)))
+                if method in _JOINS:
+                    others = ast.Call(self.context.builtin("set"), [value], [])
+                    return at(node, ast.Assign([target(called)], ast.BinOp(name(called), _JOINS[method](), others)))
+        return node
+
+
+def _with_tests(node: ast.AST, tests: list[ast.expr]) -> Iterator[tuple[ast.AST, list[ast.expr]]]:
+    """Yield what a function consists of, each with the tests that hold where it is reached."""
+    yield node, tests
+    for field, value in ast.iter_fields(node):
+        is_body = isinstance(node, ast.If) and field == "body"
+        known = [*tests, *_parts(node.test)] if is_body and isinstance(node, ast.If) else tests
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield from _with_tests(child, known)
+
+
+def _parts(test: ast.expr) -> list[ast.expr]:
+    return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+
+
+def _names(node: ast.AST) -> list[str]:
+    return [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]
