@@ -144,7 +144,8 @@ class Unroll(Rewrite):
 
     def _enumeration(self, node: ast.expr) -> type[enum.Enum] | None:
         known = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
-        return known.value if known is not None and isinstance(known.value, enum.EnumType) else None
+        is_one = known is not None and isinstance(known.value, type) and issubclass(known.value, enum.Enum)
+        return known.value if known is not None and is_one else None
 
     def _is_about_functions(self, items: ast.expr, body: list[Any]) -> bool:
         """Whether an iterable, or what the body of a loop over it looks into, mentions tables of functions."""
