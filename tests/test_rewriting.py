@@ -340,7 +340,9 @@ def test_what_numba_refuses_is_put_in_plain_words(function: Any, offset: int, re
 
 def test_messages_of_numba_never_show_its_own_names() -> None:
     message = "Cannot unify Moves7x7 and list(UniTuple(int64 x 2))<iv=None> for '$phi72.2.2', defined at /a/b.py (5)"
-    assert explain_line(message)[0] == "a value is sometimes a list of cells and sometimes a list of cells"
+    assert explain_line(message)[0] == (
+        "a value is sometimes a list of cells and sometimes a list of cells: write a variable for each"
+    )
     unknown, _ = explain_line("Undecided type $250load_method.19 := <undecided>")
     assert unknown.startswith("the type of this value is unknown")
     odd, _ = explain_line("Something odd of $12load.3, defined at /a/b.py (5)")

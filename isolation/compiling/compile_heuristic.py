@@ -148,7 +148,7 @@ def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
         try:
             rewritten = rewrite(function, attempt)
         except CompileError as error:
-            reason = reason or error
+            reason = _more_useful(reason, error)
             if error.is_unrepeatable:
                 break
             continue
@@ -159,11 +159,17 @@ def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
         if problem is None:
             return compiled
         line = rewritten.written_at(problem.line)
-        reason = reason or CompileError(problem.reason, line, is_difference=problem.is_difference)
+        reason = _more_useful(reason, CompileError(problem.reason, line, is_difference=problem.is_difference))
         if not (problem.is_kept or problem.is_fault):
             break
     assert reason is not None
     raise reason
+
+
+def _more_useful(first: CompileError | None, later: CompileError) -> CompileError:
+    """The reason that is reported: that of the first attempt, unless it names no line and a later one does."""
+    is_vague = first is not None and first.is_difference and not later.is_difference and later.line is not None
+    return later if first is None or is_vague else first
 
 
 def _tried(

@@ -7,6 +7,8 @@ import traceback
 from contextlib import suppress
 from pathlib import Path
 
+from isolation.compiling.refusal_advice import instead_of_call, instead_of_method, instead_of_operator
+
 _TYPES = [
     (r"Literal\[str\]\((.*?)\)(?=[,)\s]|$)|\bunicode_type\b", "text"),
     (r"Literal\[bool\]\(\w+\)|\bbool(ean)?\b", "truth value"),
@@ -25,6 +27,7 @@ _TYPES = [
     (r"Tuple\(([^()]*)\)", r"tuple of (\1)"),
     (r"(reflected )?list\(([^()]*)\)(<iv=[^>]*>)?", r"list of \2s"),
     (r"(reflected )?set\(undefined\)", "empty set"),
+    (r"(reflected )?list\(undefined\)(<iv=[^>]*>)?", "empty list"),
     (r"(reflected )?set\(([^()]*)\)", r"set of \2s"),
     (r"DictType\[undefined,\s*undefined\](<iv=[^>]*>)?", "dictionary of unknown values"),
     (r"DictType\[([^\[\]]*?),([^\[\]]*?)\](<iv=[^>]*>)?", r"dictionary of \2s by \1"),
@@ -93,22 +96,25 @@ def _reason(message: str) -> str:
     if match := re.search(r"Refused: (.+)", message):
         return match[1]
     if match := re.search(r"Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'", message):
-        return f"it uses {match[2]}.{match[1]}, which compiled code does not support"
+        return f"it uses {match[2]}.{match[1]}, {_CANNOT}: {instead_of_call(match[1])}"
     if match := re.search(r"Unknown attribute '(\w+)' of type (.+)", message):
-        return f"it uses .{match[1]} of {_a(_plain(match[2]))}, which compiled code does not support"
+        return f"it uses .{match[1]} of {_a(_plain(match[2]))}, {_CANNOT}: {instead_of_method(match[1])}"
     if match := re.search(r"Cannot unify (.+) and (.+) for '([\w.$]+)'", message):
         variable = match[3].partition(".")[0]
-        return f"{_variable(variable)} is sometimes {_a(_plain(match[1]))} and sometimes {_a(_plain(match[2]))}"
+        kinds = f"{_a(_plain(match[1]))} and sometimes {_a(_plain(match[2]))}"
+        return f"{_variable(variable)} is sometimes {kinds}: write a variable for each"
     if match := re.search(r"Can't unify return type from the following types: (.+)", message):
-        return f"it returns values of different types: {_plain(match[1].rstrip('.'))}"
+        return f"it returns values of different types: {_plain(match[1].rstrip('.'))}: return numbers alone, or tuples"
     if any(sign in message for sign in _UNDECIDED):
         return (
             "the type of this value is unknown: is it a list, set or dictionary that stays empty? "
             "Write down an element that it will hold, or fill it in the function that makes it"
         )
+    if "Dict.value_type cannot be of type" in message:
+        return "it keeps None in a dictionary: write what is no value of it instead, such as -1 or (-1, -1)"
     if match := re.search(r"(.+) as value is forbidden", message):
         advice = "keep numbers, tuples or lists, or write a variable for each key"
-        kind = _plain(match[1].rpartition("Error: ")[2])
+        kind = _plain(match[1].rpartition("Error: ")[2]).replace("list of undefineds", "list that is empty")
         return f"it keeps {_a(kind)} in a dictionary: {advice}"
     if match := re.search(r"BoundFunction\(\w+\.(?:append|add|insert) for (.+)\) with parameters \((.+)\)", message):
         return f"it puts {_a(_plain(match[2]))} into {_a(_plain(match[1]))}: write a variable for each kind"
@@ -134,9 +140,7 @@ def _refused_call(function: str, arguments: str) -> str:
     kinds = [_plain(kind) for kind in _split(arguments)]
     if function in _OPERATORS and len(kinds) == 2:
         sign = _OPERATORS[function]
-        changes_cells = sign in ("-=", "&=", "|=") and kinds[0].endswith("of cells")
-        advice = f": write a = a {sign[0]} b instead of a {sign} b" if changes_cells else ""
-        return f"it computes ({kinds[0]}) {sign} ({kinds[1]}), {_CANNOT}{advice}"
+        return f"it computes ({kinds[0]}) {sign} ({kinds[1]}), {_CANNOT}: {instead_of_operator(sign, kinds)}"
     if function in _SIGNS and len(kinds) == 1:
         return f"it computes {_SIGNS[function]}({kinds[0]}), {_CANNOT}"
     if function in ("getitem", "static_getitem") and len(kinds) == 2:
@@ -146,14 +150,16 @@ def _refused_call(function: str, arguments: str) -> str:
             return (
                 f"it puts {_a(kinds[2])} among None: write a number such as -1 for what is empty, and compare with it"
             )
-        return f"it puts {_a(kinds[2])} at [{kinds[1]}] of {_a(kinds[0])}, {_CANNOT}"
+        return f"it puts {_a(kinds[2])} at [{kinds[1]}] of {_a(kinds[0])}, {_CANNOT}: write a variable for each kind"
     if function == "contains" and len(kinds) == 2:
         return f"it looks for {_a(kinds[1])} in {_a(kinds[0])}, {_CANNOT}"
     if function == "number":
         return f"it makes a number of {_a(', '.join(kinds))}, {_CANNOT}"
     if function in _METHODS_OF_GAMES and kinds[:1] == ["game"]:
         return f"it calls {function} of a game with ({', '.join(kinds[1:])}), {_CANNOT}"
-    return f"it calls {function} with ({', '.join(kinds)}), {_CANNOT}"
+    if function == "cast" and len(kinds) == 2:
+        return f"it puts {_a(kinds[0])} where something else was kept before: begin with 0.0 instead of 0"
+    return f"it calls {function} with ({', '.join(kinds)}), {_CANNOT}: {instead_of_call(function)}"
 
 
 def _line(message: str) -> int | None:

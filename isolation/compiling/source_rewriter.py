@@ -21,6 +21,7 @@ from typing import Any
 from isolation.boards.net import Net
 from isolation.compiling import FUNCTIONS_REMEMBERED
 from isolation.compiling.numba_errors import explain_line, explain_result, line_reached
+from isolation.compiling.refusal_advice import instead_of_call
 from isolation.compiling.rewrites import constants
 from isolation.compiling.rewrites.aliases import ResolveAliases
 from isolation.compiling.rewrites.arithmetic import check
@@ -287,7 +288,9 @@ class _Module:
         except CompileError as error:
             if is_stand_in(target):
                 raise
-            raise CompileError(f"it calls {_path(target)}, which compiled code does not support", error.line) from error
+            advice = instead_of_call(called)
+            reason = f"it calls {_path(target)}, which compiled code does not support: {advice}"
+            raise CompileError(reason, error.line) from error
         return new
 
     def _write(

@@ -6,9 +6,13 @@ heuristic compiles in three quarters of the time.
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 
 from numba import njit
+
+# Values that a cast makes wrong are found by the comparison with Python, which says so in words for users.
+warnings.filterwarnings("ignore", message="unsafe cast from")
 
 inner = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 inlined = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)

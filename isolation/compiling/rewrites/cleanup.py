@@ -89,6 +89,11 @@ class CleanUp(Rewrite):
                 refuse(f"{node.module} has no {alias.name}", node)
             self._learn(alias.asname or alias.name, getattr(module, alias.name), node)
 
+    def visit_Delete(self, node: ast.Delete) -> Any:
+        """Drop the deletion of variables, which nothing reads from then on."""
+        node.targets = [place for place in node.targets if not isinstance(place, ast.Name)]
+        return self.generic_visit(node) if node.targets else None
+
     def visit_Expr(self, node: ast.Expr) -> Any:
         """Drop prints, log messages, and strings and names standing alone."""
         if isinstance(node.value, ast.Constant | ast.Name):

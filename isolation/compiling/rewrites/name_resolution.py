@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from isolation.boards.net import Net
+from isolation.compiling.refusal_advice import instead_of_call
 from isolation.compiling.rewrites import constants
 from isolation.compiling.source.compile_error import CHANCE_AND_TIME, refuse, refuse_unrepeatable
 from isolation.compiling.source.function_source import CHANGING_METHODS, Definition, definition, taken
@@ -379,7 +380,7 @@ class ResolveNames(Rewrite):
 
 
 def _unsupported(called: str) -> str:
-    return "which compiled code does not support" + (f": {_INSTEAD[called]}" if called in _INSTEAD else "")
+    return f"which compiled code does not support: {_INSTEAD.get(called) or instead_of_call(called)}"
 
 
 def _number_of_text(node: ast.expr) -> ast.expr | None:
