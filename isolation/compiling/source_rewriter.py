@@ -58,6 +58,7 @@ from isolation.compiling.rewrites.set_order import OrderSets
 from isolation.compiling.rewrites.split_dictionaries import SplitDictionaries
 from isolation.compiling.rewrites.states import LowerStates
 from isolation.compiling.rewrites.texts import LowerTexts
+from isolation.compiling.rewrites.tuple_tables import read_from_arrays
 from isolation.compiling.rewrites.unpacking import LowerUnpacking
 from isolation.compiling.rewrites.walrus import lower_walrus
 from isolation.compiling.source.compile_error import CompileError, refuse
@@ -73,7 +74,7 @@ from isolation.usercode.user_exceptions import format_exception, to_one_line
 
 __all__ = ["CompileError", "Rewritten", "rewrite"]
 
-_RESERVED = re.compile(rf"_[hcpv]\d+_|_v_|{SUPPORT}")
+_RESERVED = re.compile(rf"_[hcpvt]\d+_|_v_|{SUPPORT}")
 _MOST_FUNCTIONS = 300
 ATTEMPTS = 4
 """How often a heuristic is rewritten until it compiles: at first as it stands, then with what may help."""
@@ -220,6 +221,7 @@ class _Module:
         plain = ast.unparse(tree) + "\n"
         tabulate_cell_sums(tree)
         check(tree, widens=self.attempt > 0)
+        read_from_arrays(tree)
         source = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
         lines: dict[int, int] = {}
         _match_lines(parse(source), tree, lines)

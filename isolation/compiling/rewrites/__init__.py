@@ -45,6 +45,7 @@
 | walrus | `if over := game.utility(player)` | `over = game.utility(player)`, then `if over` |
 | name_resolution | helpers, lambdas, defaults, keywords, constants, dictionaries | functions and constants |
 | loops.cell_sums | `total += weight * row` for every move; done last, in the whole module | a table |
+| tuple_tables | `TABLE[row][column]` of a constant tuple of tuples; after all others, in the whole module | an array |
 
 Functions of the standard library that compiled code lacks are compiled from the plain Python functions of
 `isolation.compiling.source.stand_ins`. In `isolation.compiling.source`, `function_source` finds the syntax tree of a

@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from contextlib import suppress
 from typing import Any
+
+import numpy as np
 
 from isolation.compiling.source.function_source import bound_names
 from isolation.compiling.source.rewrite import Rewrite, at, call, written_out
@@ -23,7 +26,9 @@ class Literals(Rewrite):
             for inner in ast.walk(node)
             if isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name)
         }
-        self.tables = set[str]()
+        read = Counter(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
+        looked_into = Counter(ast.unparse(inner.value) for inner in ast.walk(node) if isinstance(inner, ast.Subscript))
+        self.only_looked_into = {name for name in self.bound if read[name] == looked_into[name] + 1}
         super().apply(node)
         node.body = node.body or [at(node, ast.Pass())]
 
@@ -38,9 +43,24 @@ class Literals(Rewrite):
         if isinstance(node.value, ast.List | ast.Dict | ast.Set) and (value := written_out(node.value)):
             self.scope.known[name] = value
             return None
+        if name in self.only_looked_into and (table := self._array(node.value)) is not None:
+            self.scope.known[name] = table
+            return None
         if isinstance(node.value, ast.List) and node.value.elts and _are_pairs(node.value):
             node.value = at(node.value, ast.Tuple(node.value.elts, ast.Load()))
         return node
+
+    def _array(self, node: ast.expr) -> np.ndarray[Any, Any] | None:
+        """The array that `np.array` makes of numbers that are written out; None for anything else."""
+        if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords:
+            return None
+        made, listed = self.known(node.func), written_out(node.args[0])
+        if made is None or made.value not in (np.array, np.asarray) or not isinstance(listed, list | tuple):
+            return None
+        with suppress(ValueError):
+            array = np.array(listed)
+            return array if array.dtype in (np.int64, np.float64) and array.size else None
+        return None
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         """Look into a tuple instead of a list or set made for it; compare with [] by length."""

@@ -102,3 +102,19 @@ def rows_of_several_lengths(game, player):
             value += ring * (cell in own)
     lines = [[1], [2, 3]]
     return value + sum(map(len, LINES)) + SHARES[first][0] + len(LINES[-1 - first]) + sum(len(line) for line in lines)
+
+
+HEIGHTS = tuple(tuple(abs(row - 3) * abs(column - 3) for column in range(7)) for row in range(7))
+DEPTHS = tuple(tuple(0.3 * height for height in row) for row in HEIGHTS)
+
+
+def tables_of_tuples_that_more_than_a_cell_decides_on(game, player):
+    value = 0
+    shares = np.array([3.5, 2, 1, 0.25, 1, 2, 3])
+    changed = np.array([3, 2, 1, 0, 1, 2, 3])
+    alias = changed
+    for row, column in game.get_legal_moves(player):
+        alias[column] += 1
+        for other, right in game.get_legal_moves(game.get_opponent(player)):
+            value += HEIGHTS[row - 7][right - other - 1] * 3 - DEPTHS[-1][column] + HEIGHTS[2][right] * shares[other]
+    return value + changed[3]
