@@ -95,6 +95,24 @@ def test_what_compiled_code_would_get_wrong_is_refused_with_reason_and_line(name
     assert str(error.value) == f"line {line}: {error.value.reason}"
 
 
+def test_a_table_for_a_board_size_is_a_constant_of_modules_for_that_size() -> None:
+    function = user_file("memos").looks_up_targets
+    assert "range(height)" in rewrite(function).source
+    assert "range(height)" not in rewrite(function, 0, (7, 7)).source
+    assert rewrite(function).code == rewrite(function, 0, None).code
+    compiled = compile_heuristic(function)
+    for board in sample_positions((5, 6), 3, seed=1):
+        assert compiled.value_of(board, 0) is None
+    for board in sample_positions((5, 6), 20, seed=1):
+        assert compile_heuristic(function, (5, 6)).evaluate(board, 0) == interpreted(function, board, board.players[0])
+
+
+def test_only_functions_that_give_the_same_in_every_process_are_run_for_tables() -> None:
+    for name in ("remembers_chance", "changes_what_it_remembers"):
+        with pytest.raises(CompileError):
+            rewrite(getattr(user_file("refused"), name), 0, (7, 7))
+
+
 KINDS = {"light", "dark", "edge"}
 RARE = frozenset({"none", "dark"})
 ONLY = {"light"}

@@ -109,7 +109,7 @@ def mark_uncompilable(function: Heuristic, size: tuple[int, int], reason: str) -
     """Let `compile_heuristic` refuse a function from now on, in every process: compiling it does harm."""
     for attempt in range(ATTEMPTS):
         with suppress(CompileError):
-            score = _score_module(rewrite(function, attempt))
+            score = _score_module(rewrite(function, attempt, size))
             code_cache.write(_problem_file(score, size), _written(Problem(reason)))
 
 
@@ -133,7 +133,7 @@ def compiled_alone(function: Heuristic, size: tuple[int, int] = (7, 7)) -> Compi
     Raises:
         CompileError: why it cannot be compiled, with the line of the reason where known.
     """
-    rewritten = rewrite(function)
+    rewritten = rewrite(function, size=size)
     compiled = _uncompiled(function, rewritten)
     if problem := _why_not_compiled(compiled, rewritten, size):
         raise CompileError(problem.reason, rewritten.written_at(problem.line))
@@ -146,7 +146,7 @@ def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
     seen: set[str] = set()
     for attempt in range(ATTEMPTS):
         try:
-            rewritten = rewrite(function, attempt)
+            rewritten = rewrite(function, attempt, size)
         except CompileError as error:
             reason = _more_useful(reason, error)
             if error.is_unrepeatable:

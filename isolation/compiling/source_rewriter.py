@@ -43,6 +43,7 @@ from isolation.compiling.rewrites.kept_sets import KeepSets
 from isolation.compiling.rewrites.loops.cell_sums import tabulate_cell_sums
 from isolation.compiling.rewrites.loops.comprehensions import LowerComprehensions
 from isolation.compiling.rewrites.loops.unrolling import Unroll
+from isolation.compiling.rewrites.memos import LowerMemos
 from isolation.compiling.rewrites.name_resolution import ResolveNames
 from isolation.compiling.rewrites.none_checks import LowerNoneChecks
 from isolation.compiling.rewrites.none_in_tuples import LowerNoneInTuples
@@ -55,6 +56,7 @@ from isolation.compiling.rewrites.partials import LowerPartials
 from isolation.compiling.rewrites.ragged_tables import LowerRaggedTables
 from isolation.compiling.rewrites.records import LowerRecords
 from isolation.compiling.rewrites.set_order import OrderSets
+from isolation.compiling.rewrites.size_tables import SizeTables
 from isolation.compiling.rewrites.split_dictionaries import SplitDictionaries
 from isolation.compiling.rewrites.states import LowerStates
 from isolation.compiling.rewrites.texts import LowerTexts
@@ -65,7 +67,7 @@ from isolation.compiling.source.compile_error import CompileError, refuse
 from isolation.compiling.source.function_source import Definition, definition, parameters, taken
 from isolation.compiling.source.literals import Literals
 from isolation.compiling.source.rewrite import FunctionContext, at, call, function, name, statements
-from isolation.compiling.source.scopes import SUPPORT, Callee, Kind, Scope, as_callee, scope_of, variables_read
+from isolation.compiling.source.scopes import SUPPORT, Callee, Kind, Nested, Scope, as_callee, scope_of, variables_read
 from isolation.compiling.source.stand_ins import is_of_library, is_stand_in
 from isolation.editions.third.state_heuristics import StateHeuristic
 from isolation.rules.parameters import Parameter, base_function, opened, owners
@@ -83,6 +85,7 @@ _WITH_FRACTIONS, _WITH_ONE_KIND = (1, 3), (2, 3)
 Slots = Mapping[int, Mapping[str, str]]
 """By the id of a function, the variables that hold its parameters, by the names of its arguments."""
 NO_SLOTS: Slots = {}
+Size = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -126,33 +129,35 @@ class Rewritten:
         return self.lines[max(known)] if known else None
 
 
-def rewrite(heuristic: Callable[[Any, Any], float], attempt: int = 0) -> Rewritten:
+def rewrite(heuristic: Callable[[Any, Any], float], attempt: int = 0, size: Size | None = None) -> Rewritten:
     """Write a module for a heuristic: a function, or a composite, which has `phases`.
 
     Args:
         attempt: below `ATTEMPTS`; from 1 on with what may help one that does not compile or is wrong without.
+        size: the rows and columns of the board, where the module is for one size: tables that the heuristic remembers
+            for a size become constants, for which its functions are run.
 
     Raises:
         CompileError: what it does that compiled code cannot, and the line; also if a rewrite fails, whatever on.
     """
     heuristic = base_function(heuristic)
     try:
-        return _remembered(heuristic, attempt)
+        return _remembered(heuristic, attempt, size)
     except TypeError:  # no hash, as objects of most dataclasses
-        return _written(heuristic, attempt)
+        return _written(heuristic, attempt, size)
 
 
 @lru_cache(maxsize=FUNCTIONS_REMEMBERED)
-def _remembered(heuristic: Callable[[Any, Any], float], attempt: int) -> Rewritten:
-    return _written(heuristic, attempt)
+def _remembered(heuristic: Callable[[Any, Any], float], attempt: int, size: Size | None) -> Rewritten:
+    return _written(heuristic, attempt, size)
 
 
-def _written(heuristic: Callable[[Any, Any], float], attempt: int) -> Rewritten:
+def _written(heuristic: Callable[[Any, Any], float], attempt: int, size: Size | None) -> Rewritten:
     try:
-        return _rewrite(heuristic, attempt)
+        return _rewrite(heuristic, attempt, size)
     except CompileError as error:
         with suppress(Exception):
-            return _rewrite(heuristic, attempt, prunes=True)
+            return _rewrite(heuristic, attempt, size, prunes=True)
         raise error
     except Exception as error:  # whatever people write, the heuristic runs at least interpreted
         raise CompileError(
@@ -169,11 +174,16 @@ def _line_reached(error: Exception) -> int | None:
     return None
 
 
-def _rewrite(heuristic: Callable[[Any, Any], float], attempt: int, prunes: bool = False) -> Rewritten:
-    module = _Module(attempt, prunes)
+def _rewrite(
+    heuristic: Callable[[Any, Any], float], attempt: int, size: Size | None, prunes: bool = False
+) -> Rewritten:
+    module = _Module(attempt, prunes, size)
     slots, parameters = _slots(heuristic)
     value = module.evaluate(heuristic, "the heuristic", slots)
     body = statements(f"return {SUPPORT}.number(VALUE)", VALUE=value)
+    if size is not None and module.is_of_size:
+        other = f"if game.height != {size[0]} or game.width != {size[1]}:\n    raise ValueError('another size')"
+        body = [*statements(other), *body]
     callee = as_callee(heuristic)
     origin = definition(callee.target) if callee and isinstance(callee.target, FunctionType) else ast.Pass()
     module.add(at(origin, function("score", ["game", "player", *_variables(slots)], body)))
@@ -196,10 +206,12 @@ def _variables(slots: Slots) -> list[str]:
 
 @dataclass
 class _Module:
-    """The module being written; `attempt`: see `rewrite`; `prunes`: code that never runs is left out."""
+    """The module being written; `attempt`, `size`: see `rewrite`; `prunes`: code that never runs is left out."""
 
     attempt: int = 0
     prunes: bool = False
+    size: Size | None = None
+    is_of_size: bool = False
     is_of_states: bool = False
     entries: set[int] = field(default_factory=set)
     parts: list[ast.stmt] = field(default_factory=list)
@@ -312,6 +324,7 @@ class _Module:
         context.scope.names.update(hidden)
         body: list[ast.stmt] = node.body if isinstance(node.body, list) else [at(node.body, ast.Return(node.body))]
         written = at(node, function(new, [*wanted, *hidden, *variables_read(Callee(callee.target))], body))
+        self._write_memos(callee.target, context, given, written)
         passes = (
             LowerObjects(context),
             LowerGenerators(context),
@@ -363,6 +376,20 @@ class _Module:
         for rewriting in passes:
             rewriting.apply(written)
         return written
+
+    def _write_memos(
+        self, target: FunctionType | Nested, context: FunctionContext, given: dict[str, Any], node: ast.FunctionDef
+    ) -> None:
+        """Compute anew what a function remembers, or once for the board's size."""
+        if not isinstance(target, FunctionType) or is_of_library(target):
+            return
+        memos = LowerMemos(context, target, given)
+        memos.apply(node)
+        if self.size is not None:
+            SizeTables(context, target, memos.values, self.size, self._note_size).apply(node)
+
+    def _note_size(self) -> None:
+        self.is_of_size = True
 
     def composite(self, composite: Any, node: ast.AST, slots: Slots = NO_SLOTS) -> str:
         """Write a composite as one function: the end judged once, then the phase's weighted sum.

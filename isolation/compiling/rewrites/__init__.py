@@ -2,6 +2,8 @@
 
 | module | in the heuristic | in the generated module |
 | --- | --- | --- |
+| memos | `if key not in TABLE: TABLE[key] = value(key)` | the value, computed each time |
+| size_tables | `table_for(game.height, game.width)`, which remembers its values | a constant |
 | aliases | `moves = game.get_legal_moves`, then `moves(player)` | `game.get_legal_moves(player)` |
 | objects | `tally = Tally(0)`, `tally.add(cell)`, of a class whose objects change | variables, inner functions |
 | generators | `yield cell` in a helper | a list that is appended to |

@@ -14,7 +14,7 @@ from isolation.compiling.rewrites.element_types import pairs
 from isolation.compiling.source.compile_error import CompileError, refuse
 from isolation.compiling.source.function_source import definition
 from isolation.compiling.source.rewrite import Rewrite, at, call, name, statements, support
-from isolation.compiling.source.scopes import Missing, Nested, scope_of
+from isolation.compiling.source.scopes import Callee, Missing, Nested, scope_of
 from isolation.compiling.source.stand_ins import counted, counted_elements, counts_joined, is_of_library, most_common
 
 
@@ -172,12 +172,13 @@ class LowerCounters(Rewrite):
         """Return the value for missing keys of the dictionary that a function of the user's returns."""
         try:
             callee = self.callee(node.func)
-            if callee is None or is_of_library(callee.target):
-                return None
-            called = callee.target.node if isinstance(callee.target, Nested) else definition(callee.target)
-            scope = scope_of(callee.target, called, {}, {})
-        except CompileError:  # whoever calls it is told
+            return None if callee is None or is_of_library(callee.target) else self._missing_of_result(callee)
+        except CompileError:  # reported where the function itself is rewritten
             return None
+
+    def _missing_of_result(self, callee: Callee) -> Missing | None:
+        called = callee.target.node if isinstance(callee.target, Nested) else definition(callee.target)
+        scope = scope_of(callee.target, called, {}, {})
         returned = [inner.value for inner in ast.walk(called) if isinstance(inner, ast.Return)]
         if not returned or not all(isinstance(value, ast.Name | ast.Call) for value in returned):
             return None

@@ -273,3 +273,84 @@ def takes_pairs_from_an_iterator(game, player):
 def reads_none_from_a_dictionary(game, player):
     seen = dict.fromkeys(game.get_legal_moves(player))  # refused: it makes a dictionary of None by fromkeys: give the
     return float(sum(seen[cell] is None for cell in seen))
+
+
+MOVES = {}
+GRIDS = {}
+DRAWN = {}
+RAISED = {}
+EARLY = {}
+CALLS = {}
+SIZES = {}
+TURNS = {}
+ORDERS = {}
+
+
+def remembers_by_too_small_a_key(game, player):
+    here = game.get_player_location(player)
+    if here not in MOVES:  # refused: it reads MOVES, which line
+        MOVES[here] = float(len(game.get_legal_moves(player)))
+    return MOVES[here]
+
+
+def changes_what_it_remembers(game, player):
+    size = (game.height, game.width)
+    if size not in GRIDS:  # refused: it reads GRIDS, which line
+        GRIDS[size] = [[0] * size[1] for _ in range(size[0])]
+    grid = GRIDS[size]
+    grid[0][0] += 1
+    return float(grid[0][0])
+
+
+def remembers_chance(game, player):
+    if game.width not in DRAWN:
+        DRAWN[game.width] = random.random()  # refused: it calls random.random, so its value depends on chance
+    return DRAWN[game.width]
+
+
+def adds_to_what_it_remembers(game, player):
+    here = game.get_player_location(player)
+    if here in RAISED:  # refused: it reads RAISED, which line
+        return RAISED[here] + 1
+    RAISED[here] = 2.0 * here[0]
+    return RAISED[here]
+
+
+def remembers_some_positions(game, player):
+    here = game.get_player_location(player)
+    if here in EARLY:  # refused: it reads EARLY, which line
+        return EARLY[here]
+    if len(game.get_blank_spaces()) > 20:
+        return 1.0
+    EARLY[here] = 2.0 * here[0]
+    return EARLY[here]
+
+
+def counts_its_calls(game, player):
+    here = game.get_player_location(player)
+    CALLS[here] = CALLS.get(here, 0) + 1  # refused: it reads CALLS, which line
+    return float(CALLS[here])
+
+
+def asks_how_much_it_remembers(game, player):
+    here = game.get_player_location(player)
+    if here not in SIZES:  # refused: it reads SIZES, which line
+        SIZES[here] = here[0]
+    return float(SIZES[here] + len(SIZES))
+
+
+def remembers_for_either_player(game, player):
+    key = tuple(game.get_blank_spaces())
+    if key not in TURNS:  # refused: it reads TURNS, which line
+        TURNS[key] = 1.0 if player == game.active_player else 2.0
+    return TURNS[key]
+
+
+def remembers_an_order(game, player):
+    count, total = 0, 0
+    for cell in game.get_legal_moves(player):
+        count += 1
+        if cell not in ORDERS:  # refused: it reads ORDERS, which line
+            ORDERS[cell] = count
+        total += ORDERS[cell]
+    return float(total)
