@@ -31,6 +31,7 @@
 | literals | `move in [(0, 0), ...]`, a table of numbers written out in the function | a tuple, a constant |
 | ragged_tables | `enumerate(LINES, start=1)`, where the rows of LINES have several lengths | a list of lists |
 | containers | `deque`, `counts[k] = counts.get(k, 0) + 1` | a list, a key made sure of first |
+| containers | `own.keys() & other.keys()` | sets of the keys |
 | set_order | `kind in KINDS`, `sorted(KINDS)`, where KINDS is a set of texts | their sorted elements |
 | board_sets | `seen = set()`, `seen.add(cell)`, `seen |= frontier` of cells of the board | bit masks |
 | element_types | `found = []`, filled by a helper or reassigned | an empty list of cells, or of numbers |

@@ -16,6 +16,8 @@ from isolation.compiling.rewrites.element_types import pairs
 from isolation.compiling.source.rewrite import Rewrite, at, call, name, statements, support, written_out
 from isolation.compiling.source.stand_ins import OF_LENGTHS
 
+_OF_SETS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
+
 
 class LowerContainers(Rewrite):
     """A deque becomes a list, a frozen set a set; `d[k] = d.get(k, 0) + 1` first makes sure of the key."""
@@ -29,6 +31,7 @@ class LowerContainers(Rewrite):
                 continue
             if isinstance(place, ast.Name) and (longest := self._longest(value)) is not None:
                 self.longest[place.id] = longest
+        self.views = _variables_of_views(node)
         super().apply(node)
 
     @staticmethod
@@ -100,9 +103,40 @@ class LowerContainers(Rewrite):
             node.func.attr, node.args = "insert", [ast.Constant(0), *node.args]
         return node
 
-    def visit_Compare(self, node: ast.Compare) -> Any:
-        """Look for a cell, not a list, in `tuple(place) in cells`."""
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        """Make sets of the keys or items of dictionaries that are joined as sets are."""
         self.generic_visit(node)
+        if isinstance(node.op, _OF_SETS) and (self._is_view(node.left) or self._is_view(node.right)):
+            node.left, node.right = self._as_set(node.left), self._as_set(node.right)
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        """Join a set with the keys of a dictionary."""
+        self.generic_visit(node)
+        if isinstance(node.op, _OF_SETS) and self._is_view(node.value) and isinstance(node.target, ast.Name):
+            joined = ast.BinOp(name(node.target.id), node.op, self._as_set(node.value))
+            return at(node, ast.Assign([node.target], joined))
+        return node
+
+    def _is_view(self, node: ast.expr) -> bool:
+        return _makes_a_view(node) or (isinstance(node, ast.Name) and node.id in self.views)
+
+    def _as_set(self, node: ast.expr) -> ast.expr:
+        is_set = isinstance(node, ast.Set | ast.SetComp) or (
+            isinstance(node, ast.BinOp) and any(map(self._is_made_a_set, (node.left, node.right)))
+        )
+        return node if is_set or self._is_made_a_set(node) else at(node, call(self.context.builtin("set"), node))
+
+    def _is_made_a_set(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Call) and self.builtin(node.func) == "set"
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        """Look for a cell, not a list, in `tuple(place) in cells`; compare the keys of dictionaries as sets."""
+        self.generic_visit(node)
+        sides = [node.left, *node.comparators]
+        looks_inside = any(isinstance(op, ast.In | ast.NotIn | ast.Is | ast.IsNot) for op in node.ops)
+        if not looks_inside and any(map(self._is_view, sides)):
+            node.left, *node.comparators = map(self._as_set, sides)
         match node:
             case ast.Compare(ast.Call(made, [ast.Name() as items]), [ast.In() | ast.NotIn()]):
                 if self.builtin(made) == "tuple":
@@ -130,6 +164,21 @@ class LowerContainers(Rewrite):
         default = ast.Assign([ast.Subscript(target.value, target.slice, ast.Store())], gets[0].args[1])
         node.value = _Replaced(gets[0], ast.Subscript(target.value, target.slice, ast.Load())).visit(node.value)
         return [at(node, ast.If(absent, [default], [])), at(node, node)]
+
+
+def _makes_a_view(node: ast.expr) -> bool:
+    """Whether an expression is `counts.keys()` or `counts.items()`."""
+    match node:
+        case ast.Call(ast.Attribute(_, "keys" | "items"), [], []):
+            return True
+    return False
+
+
+def _variables_of_views(node: ast.AST) -> set[str]:
+    """The variables that hold nothing but the keys or items of dictionaries."""
+    given = [(place.id, value) for n in ast.walk(node) for place, value in pairs(n) if isinstance(place, ast.Name)]
+    others = {called for called, value in given if not _makes_a_view(value)}
+    return {called for called, value in given if _makes_a_view(value)} - others
 
 
 def _gets(node: ast.Call, target: ast.Subscript) -> bool:
