@@ -26,7 +26,7 @@ from isolation.rules.limits import Limit
 FINALISTS, CHOOSING_PAIRS, PLIES = 12, 1500, 4
 """Number of finalists, and the openings that each plays twice against the opponent at each of `NODES`."""
 WON_BY_COST = 0.1
-"""Share of games that an error in cost is worth, for each relative error: a tenth is worth one per cent of the games."""
+"""Share of games that an error in cost is worth, over the relative error: a tenth is worth a hundredth of the games."""
 CEILING, CEILING_PAIRS = "BF:learned@nodes=10000", 250
 """A near-perfect player, and the openings that it plays twice."""
 _AT_ONCE = 100
