@@ -122,7 +122,7 @@ class Rewrite(ast.NodeTransformer):
             return None if around is None or owner is None else KnownValue(super(around.value, owner))
         if asked not in ("getattr", "super"):
             return None
-        parts = (self.joined(argument) or self.known(argument) for argument in node.args)
+        parts = (self.joined_text(argument) or self.known(argument) for argument in node.args)
         given = [known.value for known in parts if known is not None]
         if len(given) < max(2, len(node.args)):
             return None
@@ -134,7 +134,7 @@ class Rewrite(ast.NodeTransformer):
             return None
         return KnownValue(getattr(owner, attribute, *default))
 
-    def joined(self, node: ast.expr) -> KnownValue | None:
+    def joined_text(self, node: ast.expr) -> KnownValue | None:
         """Return the text that `"term_" + part` or an f-string of known texts comes to."""
         match node:
             case ast.BinOp(left, ast.Add(), right):
@@ -143,7 +143,7 @@ class Rewrite(ast.NodeTransformer):
                 parts = [_as_written(part) for part in parts]
             case _:
                 return None
-        texts = [known.value for part in parts if (known := self.joined(part) or self.known(part)) is not None]
+        texts = [known.value for part in parts if (known := self.joined_text(part) or self.known(part)) is not None]
         is_known = len(texts) == len(parts) and all(isinstance(text, str) for text in texts)
         return KnownValue("".join(texts)) if is_known else None
 

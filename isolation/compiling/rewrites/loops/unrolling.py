@@ -82,7 +82,7 @@ class Unroll(Rewrite):
         """`getattr(self, "term_" + part)` as the attribute, where the part is known."""
         self.generic_visit(node)
         is_found = self.builtin(node.func) == "getattr" and len(node.args) == 2 and self.known(node) is not None
-        text = self.joined(node.args[1]) if is_found else None
+        text = self.joined_text(node.args[1]) if is_found else None
         return node if text is None else at(node, ast.Attribute(node.args[0], text.value, ast.Load()))
 
     def visit_ListComp(self, node: Any) -> Any:
