@@ -160,6 +160,17 @@ def not_a_number(game, player):
     return float("nan")
 
 
+def asks_what_a_game_has(game, player):
+    known = 10 if hasattr(game, "move_count") else 20
+    return known + hasattr(game, "no_such_method") + getattr(game, "width", 3) + getattr(game, "no_such_field", 0.5)
+
+
+def test_what_a_game_has_is_known_to_compiled_code():
+    compiled = compile_heuristic(asks_what_a_game_has)
+    board = next(iter(sample_positions((7, 7), 1, seed=7)))
+    assert compiled.evaluate(board, 0) == asks_what_a_game_has(board, board.players[0]) == 17.5
+
+
 def test_nan_compiles_as_nan():
     assert math.isnan(compile_heuristic(not_a_number).evaluate(Board.from_moves([24, 14]), 0))
 

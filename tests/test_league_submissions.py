@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import os
 import tarfile
 import zipfile
 from pathlib import Path
@@ -116,6 +117,8 @@ def test_whatever_lies_beside_the_submissions_is_named(tmp_path: Path) -> None:
     submit(tmp_path, "ada", PLAYER)
     for name in (".DS_Store", "grades.xlsx", "ben.rar", "cleo.py"):
         (tmp_path / name).write_text("")
+    os.mkfifo(tmp_path / "pipe")
+    zipped(tmp_path / "ada.zip", game_agent=PLAYER)
     skipped = {
         skipped_file.name: (skipped_file.why, skipped_file.is_submission)
         for skipped_file in find_submissions(tmp_path).skipped
@@ -123,6 +126,8 @@ def test_whatever_lies_beside_the_submissions_is_named(tmp_path: Path) -> None:
     assert skipped == {
         ".DS_Store": ("is hidden", False),
         "grades.xlsx": ("is not a folder", False),
+        "pipe": ("is neither a folder nor a file", False),
+        "ada.zip": ("is not opened, since the folder ada lies beside it", False),
         "ben.rar": ("is an archive of a kind that is not opened: unpack it into a folder", True),
         "cleo.py": ("is not in its own folder: move it into one named after its author", True),
     }
