@@ -1,6 +1,8 @@
 # ruff: noqa -- written as people write heuristics
 """Heuristics that look values up in constants of every shape."""
 
+import numpy as np
+
 from collections import namedtuple
 from enum import Enum
 
