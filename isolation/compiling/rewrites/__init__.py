@@ -24,6 +24,7 @@
 | texts | `str(count)`, `f"{own}-{opp}"`, `bin(mask).count("1")` | texts joined by `+`, a count of bits |
 | unpacking | `manhattan(*cell)`, `rows, columns = zip(*cells)`, `[*own, *opponent]` | each part |
 | loops.unrolling | `sum(w * f(game, player) for f, w in PARTS)` | a term for each function |
+| loops.unrolling | `[v for over, v in ((game.is_loser, -9), …) if over(player)]` | `[-9][:1 if … else 0] + …` |
 | choices | `STAGES[phase](game, player)`, `weights = EARLY if early else LATE` | a number for each |
 | classic_api | `game.__get_moves__(cell)`, `g = game.copy()`, `g.apply_move(m)` | `reach`, `g = g.forecast_move(m)` |
 | classic_api | `g._active_player = opponent`, `game._board_state` | `g` with another side to move, a list made of it |

@@ -111,6 +111,7 @@ class Examples:
         self.put_deeper: dict[str, list[Callable[[], ast.expr | None]]] = defaultdict(list)
         self.entries: dict[str, list[tuple[ast.expr, ast.expr]]] = defaultdict(list)
         self.stored: dict[str, list[Callable[[], ast.expr | None]]] = defaultdict(list)
+        self.calls: list[ast.Call] = []
         self.depth = 0
         known = [callee.target for callee in rewrite.scope.known.values() if isinstance(callee, Callee)]
         inner_functions = [target.node for target in known if isinstance(target, Nested)]
@@ -123,6 +124,8 @@ class Examples:
         """An element of those that are put into a list or set, or of what is assigned to its variable instead."""
         given = self._first(self.put[called])
         whole = None if given is not None else self._first(self.of_names[called])
+        if given is None and whole is None:
+            return next((put for inside, name in self._helpers_given(called) if (put := inside.put_into(name))), None)
         return given if given is not None else _element_of(whole)
 
     def of_variable(self, called: str) -> ast.expr | None:
@@ -133,7 +136,10 @@ class Examples:
         """A key and a value of those that are put into a dictionary."""
         keys = self._first([partial(self.value, key) for key, _ in self.entries[called]])
         values = self._first([partial(self.value, value) for _, value in self.entries[called]])
-        return None if keys is None or values is None else (keys, values)
+        if keys is None or values is None:
+            entries = (inside.entries_of(name) for inside, name in self._helpers_given(called))
+            return next((entry for entry in entries if entry is not None), None)
+        return keys, values
 
     def stored_in(self, called: str) -> ast.expr | None:
         """An element of those that are stored in a list, or in the lists of a list."""
@@ -142,6 +148,33 @@ class Examples:
     def put_deeper_into(self, called: str) -> ast.expr | None:
         """An element of those that are put into the lists of a list."""
         return self._first(self.put_deeper[called])
+
+    def _helpers_given(self, called: str) -> Iterator[tuple[Examples, str]]:
+        """Yield the functions that are given a variable, with the parameter that holds it."""
+        for call in self.calls if self.depth < _DEEPEST // 2 else []:
+            if not any(isinstance(argument, ast.Name) and argument.id == called for argument in call.args):
+                continue
+            node = self._definition_of(call.func)
+            if node is None:
+                continue
+            inside = Examples(self.rewrite, node)
+            inside.depth = self.depth + _DEEPEST // 2
+            given = list(zip(parameters(node), call.args, strict=False))
+            for parameter, argument in given:
+                inside.of_names[parameter].append(partial(self.value, argument))
+            for parameter, argument in given:
+                if isinstance(argument, ast.Name) and argument.id == called:
+                    yield inside, parameter
+
+    def _definition_of(self, function: ast.expr) -> Definition | None:
+        """The definition of a function of the user."""
+        try:
+            callee = self.rewrite.callee(function) if self.depth < _DEEPEST // 2 else None
+            if callee is None:
+                return None
+            return callee.target.node if isinstance(callee.target, Nested) else definition(callee.target)
+        except CompileError:
+            return None
 
     def _first(self, candidates: list[Callable[[], ast.expr | None]]) -> ast.expr | None:
         """The first guess that is one; a fraction where one of several guesses is."""
@@ -153,6 +186,16 @@ class Examples:
         return next((guess for guess in guesses if _is_fraction(guess)), guesses[0] if guesses else None)
 
     def _learn(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Assign) and len(node.targets) > 1:
+            for place in node.targets:
+                self._learn_assigned(ast.Assign([place], node.value))
+        else:
+            self._learn_assigned(node)
+        if isinstance(node, ast.For | ast.comprehension):
+            self._bind(node.target, lambda: self.element(node.iter))
+        self._learn_call(node)
+
+    def _learn_assigned(self, node: ast.AST) -> None:
         for place, value in pairs(node):
             if isinstance(place, ast.Subscript) and not _is_none(value):
                 self.stored[ast.unparse(place).partition("[")[0]].append(partial(self.value, value))
@@ -164,8 +207,10 @@ class Examples:
                     self.put[place.id].append(partial(self.element, value))
         if isinstance(node, ast.Assign) and not pairs(node):
             self._bind(node.targets[0], lambda: self.value(node.value))
-        if isinstance(node, ast.For | ast.comprehension):
-            self._bind(node.target, lambda: self.element(node.iter))
+
+    def _learn_call(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Call):
+            self.calls.append(node)
         match node:
             case ast.Call(ast.Name(called), given) if called in self.parameters:
                 for parameter, argument in zip(self.parameters[called], given, strict=False):
@@ -264,13 +309,9 @@ class Examples:
 
     def _of_function(self, function: ast.expr) -> ast.expr | None:
         """An example of what a function of the user returns."""
-        try:
-            callee = self.rewrite.callee(function) if self.depth < _DEEPEST // 2 else None
-        except CompileError:
+        node = self._definition_of(function)
+        if node is None:
             return None
-        if callee is None:
-            return None
-        node = callee.target.node if isinstance(callee.target, Nested) else definition(callee.target)
         inside = Examples(self.rewrite, node)
         inside.depth = self.depth + _DEEPEST // 2
         if isinstance(node, ast.Lambda):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import copy
 import enum
+import functools
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +17,7 @@ from isolation.compiling.source.function_source import bound_names, changed_name
 from isolation.compiling.source.record_classes import fields_of, never_changes
 from isolation.compiling.source.rewrite import Rewrite, at, mark_written_out, written_out
 from isolation.compiling.source.scopes import as_callee, callee_of_object
+from isolation.editions.classic_board import Board
 
 _MOST_ROUNDS = 32
 
@@ -79,23 +81,70 @@ class Unroll(Rewrite):
         return rest
 
     def visit_Call(self, node: ast.Call) -> Any:
-        """`getattr(self, "term_" + part)` as the attribute, where the part is known."""
+        """Write `filter` and `next` over functions element by element, `getattr(self, "term_" + part)` as the attribute."""
+        match node:
+            case ast.Call(ast.Name("filter"), [ast.Lambda(ast.arguments([], [item]), test), items], []):
+                if self.builtin(node.func) == "filter" and self._is_about_functions(items, [test]):
+                    place = ast.Name(item.arg, ast.Store())
+                    kept = ast.comprehension(place, items, [test], 0)
+                    return self.visit(at(node, ast.ListComp(ast.Name(item.arg, ast.Load()), [kept])))
+            case ast.Call(ast.Name("next"), [ast.GeneratorExp(element, [first]), default], []) if first.ifs:
+                rounds = self._rounds(first.target, first.iter, [element, *first.ifs])
+                if self.builtin(node.func) == "next" and rounds is not None:
+                    return at(node, self._first_value(rounds, element, first.ifs, default))
         self.generic_visit(node)
         is_found = self.builtin(node.func) == "getattr" and len(node.args) == 2 and self.known(node) is not None
         text = self.joined_text(node.args[1]) if is_found else None
         return node if text is None else at(node, ast.Attribute(node.args[0], text.value, ast.Load()))
 
+    def _first_value(
+        self, rounds: list[dict[str, ast.expr]], element: ast.expr, tests: list[ast.expr], default: ast.expr
+    ) -> ast.expr:
+        """The value for the first row that meets all conditions, as `… if … else …`."""
+        value: ast.expr = self.visit(default)
+        for given in reversed(rounds):
+            value = ast.IfExp(self._asked(given, tests), self.visit(_Body(given).visit(copy.deepcopy(element))), value)
+        return value
+
+    def _asked(self, given: dict[str, ast.expr], tests: list[ast.expr]) -> ast.expr:
+        """Whether a row meets all conditions."""
+        asked = [self.visit(_Body(given).visit(copy.deepcopy(test))) for test in tests]
+        return asked[0] if len(asked) == 1 else ast.BoolOp(ast.And(), asked)
+
     def visit_ListComp(self, node: Any) -> Any:
         """Write a comprehension's elements one after another."""
         first = node.generators[0]
-        plain = len(node.generators) == 1 and not first.ifs and not isinstance(node, ast.SetComp | ast.DictComp)
-        rounds = self._rounds(first.target, first.iter, [node.elt]) if plain else None
+        plain = len(node.generators) == 1 and not isinstance(node, ast.SetComp | ast.DictComp)
+        rounds = self._rounds(first.target, first.iter, [node.elt, *first.ifs]) if plain else None
         if rounds is None:
             return super().visit_ListComp(node)
+        if first.ifs:
+            return self._kept(rounds, node)
         elements = [self.visit(_Body(given).visit(copy.deepcopy(node.elt))) for given in rounds]
         return at(node, mark_written_out(ast.List(elements, ast.Load())))
 
     visit_GeneratorExp = visit_ListComp  # noqa: N815
+
+    def _kept(self, rounds: list[dict[str, ast.expr]], node: Any) -> ast.expr:
+        """The elements of a comprehension whose rows meet its conditions: `[first][:1 if … else 0] + …`.
+
+        Functions in them cannot be kept as values: what is asked of them again is refused.
+        """
+        elements = [_Body(given).visit(copy.deepcopy(node.elt)) for given in rounds]
+        if not elements or not all(map(_may_be_copied, elements)):
+            return super().visit_ListComp(node)  # type: ignore[no-any-return]
+        parts: list[ast.expr] = []
+        for given, element in zip(rounds, elements, strict=True):
+            count = ast.IfExp(self._asked(given, node.generators[0].ifs), ast.Constant(1), ast.Constant(0))
+            made = ast.List([self._without_functions(element)], ast.Load())
+            parts.append(ast.Subscript(made, ast.Slice(None, count), ast.Load()))
+        return at(node, functools.reduce(lambda left, right: ast.BinOp(left, ast.Add(), right), parts))
+
+    def _without_functions(self, node: ast.expr) -> ast.expr:
+        """A row with a number in place of each function."""
+        if isinstance(node, ast.Tuple | ast.List):
+            return ast.Tuple([self._without_functions(part) for part in node.elts], ast.Load())
+        return ast.Constant(1) if self._holds_functions(node) else node
 
     def _rounds(self, target: ast.expr, items: ast.expr, body: list[Any]) -> list[dict[str, ast.expr]] | None:
         """Return the values of a loop's variables in each round, if it iterates over functions."""
@@ -257,6 +306,8 @@ class Unroll(Rewrite):
             return any(map(self._holds_functions, node.elts))
         if isinstance(node, ast.Dict):
             return any(map(self._holds_functions, node.values))
+        if isinstance(node, ast.Attribute) and self.kind(node.value) == "game":
+            return callable(getattr(Board, node.attr, None))
         try:
             return isinstance(node, ast.Name | ast.Attribute | ast.Lambda) and self.callee(node) is not None
         except CompileError:
@@ -324,6 +375,15 @@ class _Body(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> Any:
         if isinstance(node.ctx, ast.Load) and node.id in self.given:
             return copy.deepcopy(self.given[node.id])
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        """Read a part of a row."""
+        is_row = isinstance(node.value, ast.Name) and isinstance(self.given.get(node.value.id), ast.Tuple)
+        self.generic_visit(node)
+        match node:
+            case ast.Subscript(ast.Tuple(parts), ast.Constant(int(index)), ast.Load()) if is_row:
+                return parts[index] if 0 <= index < len(parts) else node
         return node
 
 
