@@ -37,6 +37,8 @@ def expression(value: Any, node: ast.AST, what: str) -> ast.expr:
         return ast.Constant(value)
     if isinstance(value, float):
         return ast.BinOp(ast.Constant(np.inf), ast.Sub(), ast.Constant(np.inf)) if value != value else _number(value)
+    if isinstance(value, complex):
+        return parse_expression(f"_isolation.builtins.complex({value.real!r}, {value.imag!r})")
     if isinstance(value, np.ndarray) or (isinstance(value, list) and value and _is_matrix(value)):
         return _array(_as_array(value, node, what), node, what)
     if isinstance(value, set | frozenset):

@@ -290,13 +290,14 @@ class CheckedWithNumpy(CheckedCompiler):
 
 @intrinsic
 def plus(typingctx: Any, a: Any, b: Any) -> Any:
-    """a + b, checked if both are whole, and as it is defined for all but numbers of 64 bits."""
+    """a + b, checked if both are whole, and as it is defined for all but real numbers of 64 bits."""
     whole = isinstance(a, types.Integer | types.Boolean) and isinstance(b, types.Integer | types.Boolean)
     if whole:
         return types.int64(types.int64, types.int64), lambda context, builder, signature, args: add(
             context, builder, *args
         )
-    if not (isinstance(a, types.Number) and isinstance(b, types.Number)):
+    are_real = all(isinstance(kind, types.Number) and not isinstance(kind, types.Complex) for kind in (a, b))
+    if not are_real:
         sum_ = typingctx.resolve_value_type(operator.add)
         return sum_.get_call_type(
             typingctx, (a, b), {}
