@@ -81,7 +81,7 @@ class Unroll(Rewrite):
         return rest
 
     def visit_Call(self, node: ast.Call) -> Any:
-        """Write `filter` and `next` over functions element by element, `getattr(self, "term_" + part)` as the attribute."""
+        """Write `filter` and `next` over functions element by element, and `getattr(self, "term_" + part)` as it is."""
         match node:
             case ast.Call(ast.Name("filter"), [ast.Lambda(ast.arguments([], [item]), test), items], []):
                 if self.builtin(node.func) == "filter" and self._is_about_functions(items, [test]):
