@@ -217,6 +217,7 @@ class _Module:
     parts: list[ast.stmt] = field(default_factory=list)
     names: dict[Any, str] = field(default_factory=dict)
     kept: list[Any] = field(default_factory=list)  # what is known by its id must stay alive
+    flat: dict[int, constants.Table | None] = field(default_factory=dict)
     counter: Iterator[int] = field(default_factory=lambda: count(1))
 
     def add(self, part: ast.stmt) -> None:
@@ -423,6 +424,13 @@ class _Module:
             self.names[key] = self._fresh("c", what)
             self.add(ast.Assign([ast.Name(self.names[key], ast.Store())], value))
         return self.names[key]
+
+    def flattened(self, value: constants.Table) -> constants.Table | None:
+        """Return a dictionary of dictionaries as one by pairs of keys, the same one for the same; None for others."""
+        if id(value) not in self.flat:
+            self.kept.append(value)
+            self.flat[id(value)] = constants.flattened(value)
+        return self.flat[id(value)]
 
     def table(self, value: constants.Table, node: ast.AST, what: str) -> str:
         """Write the look-up functions of a dictionary; once for what is the same."""

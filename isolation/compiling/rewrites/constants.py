@@ -191,29 +191,57 @@ def _places_one_by_one(keys: list[Any], node: ast.AST, what: str) -> str:
 
 def _places_in_array(keys: list[Any], node: ast.AST, what: str) -> tuple[str, str] | None:
     """The definitions of an array and of `place(key)`, which looks into it; None if not all keys are whole numbers."""
-    width = len(keys[0]) if isinstance(keys[0], tuple) else 0
-    if not all(_is_key(key, width) for key in keys):
+    paths = _paths(keys[0])
+    if paths is None or any(_paths(key) != paths for key in keys):
         return None
-    width = max(width, 1)
-    grid = np.array(keys, dtype=np.int64).reshape(len(keys), width)
+    grid = np.array([_numbers_of(key) for key in keys], dtype=np.int64)
     low, high = grid.min(axis=0), grid.max(axis=0)
-    if np.prod(high - low + 1) > 1 << 16:
+    if np.prod((high - low + 1).astype(float)) > 1 << 16:
+        if paths == [""]:
+            return _places_in_sorted_array(grid[:, 0])
         refuse(f"it looks things up in {what}, whose keys are too far apart: use smaller numbers", node)
     indices = np.full(tuple(high - low + 1), -1, dtype=np.int64)
     for index, key in enumerate(grid):
         indices[tuple(key - low)] = index
-    parts = [f"key[{index}]" for index in range(width)] if isinstance(keys[0], tuple) else ["key"]
+    parts = [f"key{path}" for path in paths]
     bounds = " and ".join(f"{low[i]} <= {part} <= {high[i]}" for i, part in enumerate(parts))
     inner = ", ".join(f"{part} - {low[i]}" for i, part in enumerate(parts))
     array = f"PLACES = _isolation.np.array({indices.tolist()!r})"
     return array, f"@_isolation.jit\ndef place(key):\n    return PLACES[{inner}] if {bounds} else -1"
 
 
-def _is_key(key: Any, width: int) -> bool:
-    """Whether a key is a whole number, or for a width a tuple of that many."""
-    if width == 0:
-        return isinstance(key, int) and not isinstance(key, bool)
-    return isinstance(key, tuple) and len(key) == width and all(map(_is_key, key, [0] * width))
+def _places_in_sorted_array(keys: np.ndarray[Any, Any]) -> tuple[str, str]:
+    """The definitions for keys that are far apart, such as masks of one bit."""
+    order = np.argsort(keys, kind="stable")
+    array = f"KEYS = _isolation.np.array({keys[order].tolist()!r})\nPLACES = _isolation.np.array({order.tolist()!r})"
+    return (
+        array,
+        """@_isolation.jit
+def place(key):
+    at = _isolation.np.searchsorted(KEYS, key)
+    return PLACES[at] if at < len(KEYS) and KEYS[at] == key else -1""",
+    )
+
+
+def _paths(key: Any) -> list[str] | None:
+    """Where the whole numbers of a key stand, such as ``[0][1]``; None if it has parts of another kind."""
+    if isinstance(key, int) and not isinstance(key, bool):
+        return [""]
+    if not isinstance(key, tuple):
+        return None
+    inside = [_paths(part) for part in key]
+    return [f"[{place}]{path}" for place, paths in enumerate(inside) for path in paths or ()] if all(inside) else None
+
+
+def _numbers_of(key: Any) -> list[int]:
+    return [number for part in key for number in _numbers_of(part)] if isinstance(key, tuple) else [key]
+
+
+def flattened(table: Table) -> Table | None:
+    """Return a dictionary of dictionaries as one by pairs of keys; None for others."""
+    if not table or not all(isinstance(value, Mapping) for value in table.values()):
+        return None
+    return {(first, second): value for first, inner in table.items() for second, value in inner.items()}
 
 
 def by_number(table: Table) -> Table | None:
@@ -229,6 +257,8 @@ def by_number(table: Table) -> Table | None:
 
 def _values(values: list[Any], node: ast.AST, what: str) -> tuple[str, str]:
     """Return the definition of the values of a table and the statements that read the one at `index`."""
+    if any(isinstance(value, Mapping) for value in values):
+        refuse(f"it keeps a dictionary that it looks up in {what}: look it up at once, as in {what}[key][other]", node)
     if any(map(_is_wide, values)):
         return "", f"return {ast.unparse(expression(tuple(values), node, what))}[index]"
     if all(isinstance(value, int | float | np.number) for value in values):

@@ -86,6 +86,9 @@ class Writer(Protocol):
     def table(self, value: constants.Table, node: ast.AST, what: str) -> str:
         """Write the look-up functions of a dictionary and return the prefix of their names."""
 
+    def flattened(self, value: constants.Table) -> constants.Table | None:
+        """Return a dictionary of dictionaries as one by pairs of keys; None for others."""
+
 
 class ResolveNames(Rewrite):
     """Names and calls become those of the generated module."""
@@ -119,6 +122,8 @@ class ResolveNames(Rewrite):
         table = self._table(node.value)
         if table is None and (column := self._column(node)) is not None:
             return self.visit(column)
+        if table is None and (pair := self._of_two_keys(node)) is not None:
+            return pair
         if table is None:
             return self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load):
@@ -129,6 +134,17 @@ class ResolveNames(Rewrite):
                 refuse(f"{ast.unparse(node.value)} has no {key.value!r}", node)
             return self._constant(table[key.value], node)
         return at(node, self._asked(table, "look_up", node.value, [node.slice]))
+
+    def _of_two_keys(self, node: ast.Subscript) -> ast.expr | None:
+        """`DISTANCE[cell][other]`, of a dictionary of dictionaries, as what a dictionary of pairs has."""
+        match node:
+            case ast.Subscript(ast.Subscript(outer, first), second, ast.Load()):
+                table = self._table(outer)
+                flat = None if table is None else self.writer.flattened(table)
+                if flat is not None:
+                    pair = at(node, ast.Tuple([first, second], ast.Load()))
+                    return at(node, self._asked(flat, "look_up", outer, [pair]))
+        return None
 
     def _column(self, node: ast.Subscript) -> ast.expr | None:
         """`WEIGHTS[phase]["own"]` as a look-up in a table that has the weight for each phase."""

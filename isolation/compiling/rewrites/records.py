@@ -17,9 +17,13 @@ from isolation.compiling.source.function_source import definition
 from isolation.compiling.source.record_classes import fields_of, has_only_methods, is_name, maker_of
 from isolation.compiling.source.rewrite import Rewrite, at, call, is_asked, name
 from isolation.compiling.source.scopes import Callee, Nested, scope_of
+from isolation.editions.classic_board import Board
+from isolation.editions.third.state import Isolation
 
 _OF_OTHERS = {"board", "locs", "ply_count", "T", "size", "shape", "real", "imag", "width", "height", "move_count"}
 """Attributes of states, games, arrays and numbers, which say nothing of the class of an unknown object."""
+
+_METHODS_OF_OTHERS = {called for kind in (Board, Isolation) for called, part in vars(kind).items() if callable(part)}
 
 _OPERATORS = {ast.Add: "__add__", ast.Sub: "__sub__", ast.Mult: "__mul__", ast.Div: "__truediv__"}
 
@@ -62,6 +66,7 @@ class LowerRecords(Rewrite):
         if called is not None:
             return self.visit(at(node, ast.Call(self.context.value(called), [node.func, *node.args], node.keywords)))
         method = self._method(node.func)
+        node.func.is_called = True  # type: ignore[attr-defined]
         self.generic_visit(node)
         if method is not None and isinstance(node.func, ast.Attribute):
             own = [] if self._is_static(node.func.attr, method) else [node.func.value]
@@ -141,7 +146,8 @@ class LowerRecords(Rewrite):
         if (made := self._class_of(node.value)) is not None:
             return made
         owners = [kind for kind in self.classes.values() if node.attr in fields_of(kind) or node.attr in vars(kind)]
-        if self._is_shared(node.attr, owners):
+        is_method = getattr(node, "is_called", False) and node.attr in _METHODS_OF_OTHERS
+        if self._is_shared(node.attr, owners) or (is_method and any(node.attr in fields_of(kind) for kind in owners)):
             return None
         places = {[*fields_of(kind), node.attr].index(node.attr) for kind in owners}
         if len(places) > 1:

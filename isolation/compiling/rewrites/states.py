@@ -8,7 +8,7 @@ import operator
 from typing import Any
 
 from isolation.compiling.source.compile_error import refuse
-from isolation.compiling.source.rewrite import Rewrite, at, support
+from isolation.compiling.source.rewrite import Rewrite, at, call, support
 from isolation.compiling.source.wide_integers import LARGEST
 from isolation.editions.third.state import DebugState, Isolation
 
@@ -20,6 +20,28 @@ _FIELDS = ("board", "ply_count", "locs")
 
 class LowerStates(Rewrite):
     """`state.board >> cell & 1` asks for a cell, `Isolation(state.board, plies, locs)` turns a state about."""
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        self.changed = self.changed_names(node) if self.context.is_of_states else set()
+        self.of_bits = {
+            inner.target.value.id
+            for inner in ast.walk(node)
+            if isinstance(inner, ast.AugAssign) and isinstance(inner.op, ast.BitOr | ast.BitAnd | ast.BitXor)
+            if isinstance(inner.target, ast.Subscript) and isinstance(inner.target.value, ast.Name)
+        }
+        super().apply(node)
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Make lists of liberties that change lists, and numbers wide in lists of what is joined bit by bit."""
+        match node:
+            case ast.Assign([ast.Name(called)], ast.Call(ast.Attribute(_, "liberties" | "actions"))):
+                if called in self.changed:
+                    node.value = at(node, call(self.context.builtin("list"), node.value))
+            case ast.Assign([ast.Name(called)], ast.List(elements) as made) if self.context.is_of_states:
+                if called in self.of_bits:
+                    made.elts = [support("wide", each) if _is_whole(each) else each for each in elements]
+        return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> Any:
         """Rewrite the making of states, and the counting of open cells."""
@@ -66,6 +88,10 @@ class LowerStates(Rewrite):
             case ast.BinOp(ast.Constant(int()), ast.LShift()) if self.context.is_of_states or self.context.attempt:
                 node.left = at(node, support("wide", node.left))
         return node
+
+
+def _is_whole(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is int
 
 
 def _origin(node: ast.expr) -> tuple[ast.expr | None, ast.expr | None]:

@@ -120,3 +120,30 @@ def tables_of_tuples_that_more_than_a_cell_decides_on(game, player):
         for other, right in game.get_legal_moves(game.get_opponent(player)):
             value += HEIGHTS[row - 7][right - other - 1] * 3 - DEPTHS[-1][column] + HEIGHTS[2][right] * shares[other]
     return value + changed[3]
+
+
+def _steps():
+    cells = [(row, column) for row in range(7) for column in range(7)]
+    table = {}
+    for source in cells:
+        table[source] = {other: abs(source[0] - other[0]) + abs(source[1] - other[1]) for other in cells}
+    return table
+
+
+STEPS_BETWEEN = _steps()
+BY_ROW = {row: {column: row * column for column in range(7) if column != row} for row in range(7)}
+BITS = {1 << cell: cell for cell in range(0, 60, 3)}
+
+
+def dictionaries_of_dictionaries(game, player):
+    own, other = game.get_player_location(player), game.get_player_location(game.get_opponent(player))
+    if own is None or other is None:
+        return 0.0
+    value = STEPS_BETWEEN[own][other] + 10 * STEPS_BETWEEN[(0, 0)][own]
+    return value + (100 * BY_ROW[own[0]][own[1]] if own[0] != own[1] else 0.5)
+
+
+def keys_far_apart(game, player):
+    row, column = game.get_player_location(player) or (0, 0)
+    low = 1 << (3 * row + column)
+    return BITS[low] if low in BITS else BITS.get(low >> 1, -column)
