@@ -10,9 +10,9 @@ UNITS = [[0.1 * row - 0.03 * column * row for column in range(7)] for row in ran
 WHOLE = np.arange(49).reshape(7, 7) % 5
 
 
-def features(game, player):
+def features(board, side):
     rows = [0.0] * 7
-    for row, column in game.get_legal_moves(player):
+    for row, column in board.get_legal_moves(side):
         rows[row] += 0.1 * column + 0.3
     return np.array(rows)
 
