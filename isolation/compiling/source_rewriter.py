@@ -66,7 +66,7 @@ from isolation.compiling.rewrites.walrus import lower_walrus
 from isolation.compiling.source.compile_error import CompileError, refuse
 from isolation.compiling.source.function_source import Definition, definition, parameters, taken
 from isolation.compiling.source.literals import Literals
-from isolation.compiling.source.rewrite import FunctionContext, at, call, function, name, statements
+from isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, call, function, name, statements
 from isolation.compiling.source.scopes import SUPPORT, Callee, Kind, Nested, Scope, as_callee, scope_of, variables_read
 from isolation.compiling.source.stand_ins import is_of_library, is_stand_in
 from isolation.editions.third.state_heuristics import StateHeuristic
@@ -354,21 +354,7 @@ class _Module:
             LowerRaggedTables(context),
             LowerContainers(context),
             OrderSets(context),
-            *([HoldBoardSets(context)] if self.attempt == 0 else []),
-            *(
-                [
-                    KeepSets(context),
-                    KeepLists(context),
-                    LowerNoneInTuples(context),
-                    LowerNoneChecks(context),
-                    LowerOptional(context),
-                ]
-                if self.attempt
-                else []
-            ),
-            *([UseOneKind(context)] if self.attempt in _WITH_ONE_KIND else []),
-            *([PromoteInts(context, self.attempt == ATTEMPTS - 1)] if self.attempt in _WITH_FRACTIONS else []),
-            *([GuessElements(context)] if self.attempt in _WITH_ONE_KIND else []),
+            *self._by_attempt(context),
             TypeEmptyContainers(context),
             LowerNumerics(context),
             LowerComprehensions(context),
@@ -391,6 +377,17 @@ class _Module:
 
     def _note_size(self) -> None:
         self.is_of_size = True
+
+    def _by_attempt(self, context: FunctionContext) -> list[Rewrite]:
+        """The rewrites of collections and of None, of which each attempt has others."""
+        if self.attempt == 0:
+            return [HoldBoardSets(context)]
+        passes: list[Rewrite] = [KeepSets(context), KeepLists(context), LowerNoneInTuples(context)]
+        passes += [LowerNoneChecks(context), LowerOptional(context)]
+        is_of_one_kind = self.attempt in _WITH_ONE_KIND
+        passes += [UseOneKind(context)] if is_of_one_kind else []
+        passes += [PromoteInts(context, self.attempt == ATTEMPTS - 1)] if self.attempt in _WITH_FRACTIONS else []
+        return [*passes, *([GuessElements(context)] if is_of_one_kind else [])]
 
     def composite(self, composite: Any, node: ast.AST, slots: Slots = NO_SLOTS) -> str:
         """Write a composite as one function: the end judged once, then the phase's weighted sum.
