@@ -75,8 +75,7 @@ class Dependence:
 
     def determined_by(self, key: ast.expr) -> Key | None:
         """Return what is known where a key is; None if a variable in it changes."""
-        names = {inner.id for inner in ast.walk(key) if isinstance(inner, ast.Name)}
-        if not all(self._is_constant(called) for called in names):
+        if not self._keeps_its_value(key):
             return None
         found = Key()
         self._cover(key, found)
@@ -171,7 +170,10 @@ class Dependence:
     def _cover(self, node: ast.expr, found: Key) -> None:
         if isinstance(node, ast.Name) and self._is_game(node.id):
             return
-        found.expressions.add(ast.dump(node))
+        if self._keeps_its_value(node):
+            found.expressions.add(ast.dump(node))
+        elif not isinstance(node, ast.Tuple):
+            return
         match node:
             case ast.Tuple(parts) if not any(isinstance(part, ast.Starred) for part in parts):
                 for part in parts:
@@ -181,7 +183,7 @@ class Dependence:
                     found.facts.add(("is", player))
                 else:
                     found.names.add(called)
-                    if (value := self._only_value(called)) is not None:
+                    if (value := self._only_value(called)) is not None and self._is_at_hand(called):
                         self._cover(value, found)
             case ast.Call(ast.Name("tuple" | "list"), [items], []):
                 self._cover(items, found)
@@ -206,6 +208,14 @@ class Dependence:
                     if isinstance(place, ast.Name) and place.id == called:
                         return value
         return None
+
+    def _keeps_its_value(self, node: ast.expr) -> bool:
+        """Whether no variable in an expression is given another value."""
+        return all(self._is_constant(inner.id) for inner in ast.walk(node) if isinstance(inner, ast.Name))
+
+    def _is_at_hand(self, called: str) -> bool:
+        """Whether a variable is given its value in every round of the loops around the statement."""
+        return all(self.parents[binder] in (*self.around, self.node) for binder in self.binders.get(called, []))
 
     def _is_constant(self, called: str) -> bool:
         """Whether a name has one value only."""

@@ -282,6 +282,8 @@ RAISED = {}
 EARLY = {}
 CALLS = {}
 SIZES = {}
+MOVED = {}
+STALE = {}
 TURNS = {}
 ORDERS = {}
 
@@ -353,4 +355,24 @@ def remembers_an_order(game, player):
         if cell not in ORDERS:  # refused: it reads ORDERS, which line
             ORDERS[cell] = count
         total += ORDERS[cell]
+    return float(total)
+
+
+def changes_what_its_key_is_made_of(game, player):
+    row, col = game.get_player_location(player)
+    key = (row, col)
+    row += len(game.get_legal_moves(player))
+    if key not in MOVED:  # refused: it reads MOVED, which line
+        MOVED[key] = float(row)
+    return MOVED[key]
+
+
+def remembers_by_the_last_key(game, player):
+    key, total = (0, 0), 0
+    for cell in game.get_legal_moves(player):
+        if cell[0] > 3:
+            key = cell
+        if key not in STALE:  # refused: it reads STALE, which line
+            STALE[key] = cell[0]
+        total += STALE[key]
     return float(total)
