@@ -84,6 +84,8 @@ def test_a_new_term_is_fitted_beside_the_others_and_helps_only_where_moves_say_s
     assert program[0].weight == pytest.approx(2 * program[0].waiting, rel=0.01)
     assert program[1].weight > 0 < program[1].waiting  # links among near cells are good for whoever has them
     assert expected < ranking.fitted([moves])[1] < shuffled.fitted([moves])[1]
+    nothing = Shape("count", 0, "without", 6)  # moves that are not within two jumps: there are none
+    assert ranking.fitted([nothing]) == ((), float("inf"))
 
 
 def test_impossible_requests_end_in_one_line(tmp_path: Path) -> None:
@@ -135,7 +137,8 @@ def test_the_same_seed_finds_the_same_interrupted_or_not_and_by_any_number_of_pr
     assert shown == [1, 2, 3]  # and nothing of a search that is only read again
     assert best_of(resumed) == best_of(whole)
     assert [each.train for each in resumed.growth] == [each.train for each in whole.growth]
-    assert whole.growth[-1].train > whole.growth[0].train
+    first, last = whole.growth[0], whole.growth[-1]
+    assert 2 * last.train + last.validation > 2 * first.train + first.validation
 
 
 def test_the_page_of_a_search_shows_what_it_has_found_before_there_is_a_verdict(tmp_path: Path) -> None:

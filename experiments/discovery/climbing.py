@@ -48,7 +48,7 @@ def climb(program: Program, other: Program, parts: Parts, ranking: Ranking, gene
     shares = _shares(program, parts) or []
     for _ in range(CANDIDATES):
         candidate = _changed(best, other, ranking, generator)
-        if candidate == best or estimated_cost(candidate) > DEAREST:
+        if candidate in ((), best) or estimated_cost(candidate) > DEAREST:
             continue
         if reached := _shares(candidate, parts, shares):
             best, shares = candidate, reached

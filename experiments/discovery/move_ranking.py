@@ -6,6 +6,7 @@ decides nothing: it gives a new term its weights, and picks from several terms w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -58,6 +59,8 @@ class Ranking:
         Args:
             shapes: what new terms measure; each gets two weights.
             rest: the other terms, whose weights keep their ratios.
+
+        Terms that are the same after all moves get no weights; if there are no others, the program is empty, the worst.
         """
         columns = [self.values(rest)] if rest else []
         columns += [column for shape in shapes for column in _of_shape(self, shape)]
@@ -67,7 +70,7 @@ class Ranking:
         terms += [Term(shape, *pair) for shape, pair in zip(shapes, of_shapes.reshape(-1, 2).tolist(), strict=True)]
         largest = max(abs(weight) for term in terms for weight in (term.weight, term.waiting)) or 1.0
         program = tidy([Term(term.shape, term.weight / largest, term.waiting / largest) for term in terms])
-        return program, loss * estimated_cost(program) ** NODES_EXPONENT
+        return program, loss * estimated_cost(program) ** NODES_EXPONENT if program else math.inf
 
 
 @cache
