@@ -33,7 +33,7 @@ class Shape:
 
     Attributes:
         measure: how many cells, how many links between them, or how many links two sets have together beyond those
-            within each; links within both count twice.
+            within each; a link within both counts as minus one.
         first, second: numbers of sets.
         combine: the measured cells: those of the first set; of either, of both, of the first without the second; a jump
             away from the first; or the first and a jump away from it within the second.
