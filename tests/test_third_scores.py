@@ -64,6 +64,10 @@ class CustomPlayer(DataPlayer):
     def base(self, state):
         return self.moves(state, self.player_id) - 2 * self.moves(state, 1 - self.player_id)
 
+    def spread(self, state, who, sign, grid):
+        for cell in state.liberties(state.locs[who]):
+            grid[cell] = grid.get(cell, 0) + sign * (who + 2)
+
     def score(self, state):
 """
 PLAIN = "return self.base(state)"
@@ -115,6 +119,11 @@ BODIES = {
         bits = np.array([(state.board >> cell) & 1 for cell in range(9 * 13)]).reshape(9, 13)[:, :11]
         row, column = divmod(state.locs[self.player_id], 13)
         return 100 * int(bits.sum()) + 10 * int(bits[row].sum()) + int(bits[:, column].sum())""",
+    "filled by a method": """
+        grid = {}
+        self.spread(state, self.player_id, 1, grid)
+        self.spread(state, 1 - self.player_id, -1, grid)
+        return len([value for value in grid.values() if value > 0]) + sum(grid.values()) / 8""",
     "objects": "return Side(state, self.player_id) - Side(state, 1 - self.player_id)",
     "the end": """
         if state.terminal_test():

@@ -159,7 +159,9 @@ class Examples:
                 continue
             inside = Examples(self.rewrite, node)
             inside.depth = self.depth + _DEEPEST // 2
-            given = list(zip(parameters(node), call.args, strict=False))
+            bound = callee.defaults if (callee := self.rewrite.callee(call.func)) is not None else {}
+            free = [parameter for parameter in parameters(node) if parameter not in bound]
+            given = list(zip(free, call.args, strict=False))
             for parameter, argument in given:
                 inside.of_names[parameter].append(partial(self.value, argument))
             for parameter, argument in given:

@@ -56,7 +56,8 @@ class LowerObjects(Rewrite):
         kind = known.value if known is not None else None
         if not isinstance(kind, type) or (made := maker_of(kind)) is None:
             return None
-        return kind if made.__globals__ is self.scope.file and changes_itself(kind) else None
+        is_lowered_here = changes_itself(kind) or _calls_itself(made, kind)
+        return kind if made.__globals__ is self.scope.file and is_lowered_here else None
 
     def _lowered(self, called: str, value: ast.expr, body: list[ast.stmt]) -> list[ast.stmt] | None:
         """The statements that stand for making an object, once its uses are replaced; None if it does more."""
@@ -198,6 +199,16 @@ class _Replaced(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> Any:
         return self.new if node is self.old else self.generic_visit(node)
+
+
+def _calls_itself(made: FunctionType, kind: type) -> bool:
+    """Whether the `__init__` of a class calls one of its methods."""
+    node = definition(made)
+    own = parameters(node)[0] if parameters(node) else ""
+    called = (inner.func for inner in ast.walk(node) if isinstance(inner, ast.Call))
+    return any(
+        isinstance(each, ast.Attribute) and is_name(each.value, own) and each.attr in vars(kind) for each in called
+    )
 
 
 def _asks_for_a_value(body: list[ast.stmt], methods: set[str]) -> bool:

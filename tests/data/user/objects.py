@@ -1,6 +1,10 @@
 # ruff: noqa -- written as people write heuristics
 """Heuristics that make an object whose attributes change."""
 
+from collections import namedtuple
+
+Place = namedtuple("Place", "moves row column")
+
 
 class Tally:
     SCALE = 3
@@ -72,3 +76,21 @@ def counts_by_an_inner_function(game, player):
     for move in game.get_legal_moves(player):
         visit(move)
     return own.total / (own.count or 1)
+
+
+class Compared:
+    def __init__(self, game, player):
+        self.game = game
+        self.me = self.build(player)
+        self.other = self.build(game.get_opponent(player))
+
+    def build(self, who):
+        row, column = self.game.get_player_location(who) or (3, 3)
+        return Place(len(self.game.get_legal_moves(who)), row, column)
+
+    def total(self):
+        return self.me.moves - 1.5 * self.other.moves - abs(self.me.row - self.other.row)
+
+
+def made_by_a_method_of_its_own(game, player):
+    return Compared(game, player).total()
