@@ -299,6 +299,7 @@ def test_failures_stand_first_below_the_table(failing):
     assert below.startswith(f"- {failing}:never at depth 1 was excluded: ")
 
 
+@pytest.mark.slow
 def test_players_that_only_fail_end_in_a_line(failing):
     with pytest.raises(
         ValueError,

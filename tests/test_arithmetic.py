@@ -777,6 +777,7 @@ def test_where_whole_numbers_outgrow_compiled_code_python_computes() -> None:
     assert (result.move, result.score, result.nodes) == (expected.move, expected.score, expected.nodes)
 
 
+@pytest.mark.slow
 def test_games_and_answers_are_pythons_too_where_whole_numbers_outgrow_compiled_code() -> None:
     agent = SearchAgent("mine", "alphabeta", outgrows_in_one_position, "mine", Limit(depth=2))
     openings = [RARE[:5], [24, 14], RARE[:4]]

@@ -70,6 +70,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield made
 
 
+@pytest.mark.slow
 def test_a_cluster_gives_the_log_that_one_machine_gives(two: Cluster, local: Path, tmp_path: Path) -> None:
     seen: list[RunProgress] = []
     outcome = play_tournament(config_of(tmp_path / "run", cluster=str(two.file)), show=seen.append)

@@ -171,6 +171,7 @@ def test_games_from_one_start_are_all_kept_and_what_repeats_another_is_not(tmp_p
     assert (len(pooled.games), pooled.repeated) == (4, 4)
 
 
+@pytest.mark.slow
 def test_an_imported_run_is_not_gone_on_with(run, tmp_path):
     (tmp_path / "x.pgn").write_text("".join(exported(run, "pgn")))
     import_pgn(tmp_path / "x.pgn", tmp_path / "back")
