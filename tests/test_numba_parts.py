@@ -42,6 +42,7 @@ PARTS = {
     "numba.core.runtime": "rtsys",
     "numba.core.runtime:rtsys": "initialize",
     "numba.core.typeconv": "Conversion",
+    "numba.core.typing.templates": "AbstractTemplate infer signature",
     "numba.core.typed_passes": "BaseNativeLowering NativeLowering",
     "numba.cpython": "hashing",
     "numba.np": "linalg arraymath",
