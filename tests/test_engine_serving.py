@@ -159,6 +159,7 @@ def test_a_long_search_says_now_and_then_that_it_goes_on(talk, monkeypatch):
     assert engine.ask("stop", "bestmove")[-2].startswith("info depth")
 
 
+@pytest.mark.slow
 def test_an_endless_search_tells_of_every_ply(talk):
     engine = talk("ID:improved")
     engine.ask(f"position fen {Board.from_moves([24, 14], '9x11').fen}")
@@ -459,6 +460,7 @@ def test_each_side_has_its_own_clock():
     assert read_go(["wtime", "10", "btime", "4000"], 1).ms == 190
 
 
+@pytest.mark.slow
 def test_an_agent_plays_the_same_game_as_an_engine_and_here():
     here = parse_agent("ID:improved@nodes=60")
     program = Program((*COMMAND, "engine", "ID:improved@nodes=9"), "uci")

@@ -234,6 +234,7 @@ def test_what_makes_no_run_is_refused_and_nothing_is_written(tmp_path, text, mes
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_csv_and_json_have_every_column_of_every_game(run):
     frame = read_games(run)
     rows = list(csv.DictReader(io.StringIO("".join(exported(run, "csv")))))

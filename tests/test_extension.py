@@ -118,6 +118,7 @@ def test_an_extension_that_is_interrupted_is_resumed(
     assert_as_from_the_start(tmp_path / "more", tmp_path / "anew")
 
 
+@pytest.mark.slow
 def test_a_run_by_the_old_rule_of_seeds_is_extended_by_it(run: Path, tmp_path: Path) -> None:
     write_json(run / run_directory.FACTS, {**read_json(run / run_directory.FACTS), "seeds_by": "agents"})
     for part in log.live_files(log.games_folder(run)):

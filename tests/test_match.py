@@ -359,7 +359,7 @@ def test_games_come_back_in_their_order_where_some_are_interpreted():
         }
 
 
-@pytest.mark.parametrize("size", ["7x7", "9x11"])
+@pytest.mark.parametrize("size", ["7x7", pytest.param("9x11", marks=pytest.mark.slow)])
 def test_searches_remembered_change_no_game(size):
     memory, without = MoveCache(), columns(played(size=size))
     assert columns(played(memory, size=size)) == without

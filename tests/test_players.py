@@ -242,6 +242,7 @@ def test_agents_know_whether_compiled_code_plays_their_games():
     assert (RandomAgent().heuristic, CLASSIC.heuristic) == (None, None)
 
 
+@pytest.mark.slow
 def test_a_search_says_why_it_runs_interpreted_and_nobody_else_does():
     assert SEARCH.why_interpreted((7, 7)) == ""
     assert SEARCH.why_interpreted((12, 12)) == "compiled search supports up to 128 cells"

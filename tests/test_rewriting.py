@@ -65,7 +65,7 @@ def interpreted(function: Callable[..., Any], board: Board, player: Any) -> floa
 
 
 # Each costs some seconds.
-@pytest.mark.parametrize(("file", "name"), sampled(WRITTEN, slow=20, fast=60))
+@pytest.mark.parametrize(("file", "name"), sampled(WRITTEN, slow=20, fast=120))
 def test_a_heuristic_as_people_write_it_compiles_and_agrees_with_itself(file: str, name: str) -> None:
     function = getattr(user_file(file), name)
     compiled = compile_heuristic(function)
