@@ -71,6 +71,7 @@ class LowerNumerics(Rewrite):
             self.arrays |= {
                 ast.unparse(statement.targets[0]) for statement in assigned if self._is_array(statement.value)
             }
+        self.masks = {ast.unparse(statement.targets[0]) for statement in assigned if self._is_mask(statement.value)}
         super().apply(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
@@ -86,6 +87,13 @@ class LowerNumerics(Rewrite):
             whole = type(exponent) is int and exponent >= 0
             return at(node, support("whole_power" if whole else "power", node.left, node.right))
         return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        """Index by an array of conditions, which may have rows and columns."""
+        is_known = isinstance(node.slice, ast.Name) and node.slice.id in self.masks
+        is_mask = isinstance(node.ctx, ast.Load) and (is_known or self._is_mask(node.slice))
+        self.generic_visit(node)
+        return at(node, support("at_array", node.value, node.slice)) if is_mask else node
 
     def visit_Call(self, node: ast.Call) -> Any:
         """Rewrite float("inf"), pow, and calls of NumPy, SciPy and math."""
@@ -133,6 +141,15 @@ class LowerNumerics(Rewrite):
         if isinstance(node, ast.Call):
             return self._path(node.func) in ("numpy.array", "numpy.asarray")
         return isinstance(node, ast.Name) and node.id in self.arrays
+
+    def _is_mask(self, node: ast.expr) -> bool:
+        """Whether an expression makes an array of conditions."""
+        if isinstance(node, ast.Compare):
+            return any(map(self._is_array, (node.left, *node.comparators)))
+        if not isinstance(node, ast.Call) or self._path(node.func) not in ("numpy.zeros", "numpy.ones", "numpy.full"):
+            return False
+        kinds = [keyword.value for keyword in node.keywords if keyword.arg == "dtype"]
+        return any(self.builtin(kind) == "bool" or ast.unparse(kind).endswith("bool_") for kind in kinds)
 
     def _path(self, function: ast.expr) -> str:
         """Return where a known function of a library comes from, such as numpy.linalg.norm."""

@@ -425,9 +425,18 @@ def _at_places(values, wanted):
         return at_places
     if _are_lists(wanted):
         return lambda values, wanted: values[array(wanted[0]), array(wanted[1])]
-    if _is_mask(values, wanted):
-        return lambda values, wanted: values.ravel()[np.flatnonzero(wanted)]
     return None
+
+
+def at_array(values, wanted):
+    """Return values[wanted], where the index is an array, and may be a mask of rows and columns."""
+
+
+@overload(at_array)
+def _at_array(values, wanted):
+    if isinstance(values, types.Array) and _is_mask(values, wanted):
+        return lambda values, wanted: values.ravel()[np.flatnonzero(wanted)]
+    return lambda values, wanted: values[wanted]
 
 
 @overload(operator.getitem)
