@@ -224,9 +224,9 @@ def place(key):
 
 
 def _paths(key: Any) -> list[str] | None:
-    """Where the whole numbers of a key stand, such as ``[0][1]``; None if it has parts of another kind."""
+    """Where the whole numbers of a key stand, such as ``[0][1]``; None if it has other or wide parts."""
     if isinstance(key, int) and not isinstance(key, bool):
-        return [""]
+        return None if _is_wide(key) else [""]
     if not isinstance(key, tuple):
         return None
     inside = [_paths(part) for part in key]
