@@ -20,6 +20,8 @@ from isolation.rules.parameters import parameter_values
 
 HEAD = """
 import math
+from collections import namedtuple
+from functools import reduce
 import numpy as np
 from isolation import DebugState, Isolation
 from isolation.isolation import Action, _HEIGHT, _WIDTH
@@ -46,6 +48,8 @@ class Side:
     def __sub__(self, other):
         return len(self.moves) - 2 * len(other.moves) + self.on_move
 
+Seen = namedtuple("Seen", "liberties moving")
+
 class CustomPlayer(DataPlayer):
     K = 1.5
 
@@ -67,6 +71,9 @@ class CustomPlayer(DataPlayer):
     def spread(self, state, who, sign, grid):
         for cell in state.liberties(state.locs[who]):
             grid[cell] = grid.get(cell, 0) + sign * (who + 2)
+
+    def glance(self, state, who):
+        return Seen(liberties=len(state.liberties(state.locs[who])), moving=state.player() == who)
 
     def score(self, state):
 """
@@ -119,6 +126,28 @@ BODIES = {
         bits = np.array([(state.board >> cell) & 1 for cell in range(9 * 13)]).reshape(9, 13)[:, :11]
         row, column = divmod(state.locs[self.player_id], 13)
         return 100 * int(bits.sum()) + 10 * int(bits[row].sum()) + int(bits[:, column].sum())""",
+    "fields named like methods": """
+        own, other = self.glance(state, self.player_id), self.glance(state, 1 - self.player_id)
+        return own.liberties - 2 * other.liberties + own.moving""",
+    "lists of bits": """
+        fronts, areas = [1 << state.locs[self.player_id], 1 << state.locs[1 - self.player_id]], [0, 0]
+        for turn in (0, 1, 0, 1):
+            grown = (fronts[turn] << 25 | fronts[turn] << 11 | fronts[turn] >> 15 | fronts[turn] >> 27) & state.board
+            areas[turn] |= grown
+            fronts[turn] = grown & ~areas[1 - turn]
+        return bin(areas[0]).count('1') - bin(areas[1]).count('1')""",
+    "liberties that are popped": """
+        stack, seen = state.liberties(state.locs[self.player_id]), set()
+        while stack:
+            cell = stack.pop()
+            if cell not in seen and len(seen) < 9:
+                seen.add(cell)
+                stack.extend(state.liberties(cell))
+        return len(seen)""",
+    "functions that are reduced": """
+        terms = [(4, lambda loc: len(state.liberties(loc))), (-1, lambda loc: loc % 13)]
+        own, other = state.locs[self.player_id], state.locs[1 - self.player_id]
+        return reduce(lambda total, term: total + term[0] * (term[1](own) - term[1](other)), terms, 0)""",
     "filled by a method": """
         grid = {}
         self.spread(state, self.player_id, 1, grid)

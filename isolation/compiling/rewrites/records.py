@@ -23,7 +23,8 @@ from isolation.editions.third.state import Isolation
 _OF_OTHERS = {"board", "locs", "ply_count", "T", "size", "shape", "real", "imag", "width", "height", "move_count"}
 """Attributes of states, games, arrays and numbers, which say nothing of the class of an unknown object."""
 
-_METHODS_OF_OTHERS = {called for kind in (Board, Isolation) for called, part in vars(kind).items() if callable(part)}
+_METHODS_OF_OTHERS = {called for kind in (Board, Isolation) for called in dir(kind) if callable(getattr(kind, called))}
+"""What is called by one of these names is a method of a game or state, whatever fields objects of the user have."""
 
 _OPERATORS = {ast.Add: "__add__", ast.Sub: "__sub__", ast.Mult: "__mul__", ast.Div: "__truediv__"}
 

@@ -7,6 +7,7 @@ import ast
 import operator
 from typing import Any
 
+from isolation.compiling.rewrites.element_types import pairs, with_values
 from isolation.compiling.source.compile_error import refuse
 from isolation.compiling.source.rewrite import Rewrite, at, call, support
 from isolation.compiling.source.wide_integers import LARGEST
@@ -34,14 +35,15 @@ class LowerStates(Rewrite):
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Make lists of liberties that change lists, and numbers wide in lists of what is joined bit by bit."""
-        match node:
-            case ast.Assign([ast.Name(called)], ast.Call(ast.Attribute(_, "liberties" | "actions"))):
-                if called in self.changed:
-                    node.value = at(node, call(self.context.builtin("list"), node.value))
-            case ast.Assign([ast.Name(called)], ast.List(elements) as made) if self.context.is_of_states:
-                if called in self.of_bits:
-                    made.elts = [support("wide", each) if _is_whole(each) else each for each in elements]
-        return self.generic_visit(node)
+        return self.generic_visit(with_values(node, [self._as_used(place, value) for place, value in pairs(node)]))
+
+    def _as_used(self, place: ast.expr, value: ast.expr) -> ast.expr:
+        match place, value:
+            case ast.Name(called), ast.Call(ast.Attribute(_, "liberties" | "actions")) if called in self.changed:
+                return at(value, call(self.context.builtin("list"), value))
+            case ast.Name(called), ast.List(elements) if called in self.of_bits and self.context.is_of_states:
+                value.elts = [support("wide", each) if _is_whole(each) else each for each in elements]
+        return value
 
     def visit_Call(self, node: ast.Call) -> Any:
         """Rewrite the making of states, and the counting of open cells."""

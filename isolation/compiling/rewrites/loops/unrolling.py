@@ -9,6 +9,7 @@ import enum
 import functools
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from isolation.compiling.rewrites.ragged_tables import is_ragged
@@ -92,10 +93,20 @@ class Unroll(Rewrite):
                 rounds = self._rounds(first.target, first.iter, [element, *first.ifs])
                 if self.builtin(node.func) == "next" and rounds is not None:
                     return at(node, self._first_value(rounds, element, first.ifs, default))
+            case ast.Call(function, [ast.Lambda(ast.arguments([], [total, item]), body), items, first], []):
+                rounds = (
+                    self._rounds(ast.Name(item.arg, ast.Store()), items, [body]) if self._reduces(function) else None
+                )
+                if rounds is not None and _times_read(body, total.arg) == 1:
+                    return self.visit(at(node, functools.reduce(partial(_reduced, total.arg, body), rounds, first)))
         self.generic_visit(node)
         is_found = self.builtin(node.func) == "getattr" and len(node.args) == 2 and self.known(node) is not None
         text = self.joined_text(node.args[1]) if is_found else None
         return node if text is None else at(node, ast.Attribute(node.args[0], text.value, ast.Load()))
+
+    def _reduces(self, node: ast.expr) -> bool:
+        known = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
+        return known is not None and known.value is functools.reduce
 
     def _first_value(
         self, rounds: list[dict[str, ast.expr]], element: ast.expr, tests: list[ast.expr], default: ast.expr
@@ -385,6 +396,16 @@ class _Body(ast.NodeTransformer):
             case ast.Subscript(ast.Tuple(parts), ast.Constant(int(index)), ast.Load()) if is_row:
                 return parts[index] if 0 <= index < len(parts) else node
         return node
+
+
+def _times_read(node: ast.AST, called: str) -> int:
+    return sum(isinstance(inner, ast.Name) and inner.id == called for inner in ast.walk(node))
+
+
+def _reduced(total: str, body: ast.expr, so_far: ast.expr, given: dict[str, ast.expr]) -> ast.expr:
+    """What a function of a total and a row gives, with both written in."""
+    written: ast.expr = _Body({**given, total: so_far}).visit(copy.deepcopy(body))
+    return written
 
 
 def _sorted_by_texts(rows: list[ast.expr]) -> list[ast.expr] | None:
