@@ -71,7 +71,9 @@ class LowerNumerics(Rewrite):
             self.arrays |= {
                 ast.unparse(statement.targets[0]) for statement in assigned if self._is_array(statement.value)
             }
-        self.masks = {ast.unparse(statement.targets[0]) for statement in assigned if self._is_mask(statement.value)}
+        self.filled = {ast.unparse(statement.targets[0]) for statement in assigned if self._fills(statement.value)}
+        self.masks = set[str]()
+        self.masks |= {ast.unparse(statement.targets[0]) for statement in assigned if self._is_mask(statement.value)}
         super().apply(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
@@ -90,10 +92,17 @@ class LowerNumerics(Rewrite):
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         """Index by an array of conditions, which may have rows and columns."""
-        is_known = isinstance(node.slice, ast.Name) and node.slice.id in self.masks
-        is_mask = isinstance(node.ctx, ast.Load) and (is_known or self._is_mask(node.slice))
+        is_mask = isinstance(node.ctx, ast.Load) and self._is_mask(node.slice)
         self.generic_visit(node)
         return at(node, support("at_array", node.value, node.slice)) if is_mask else node
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Put a number where an array of conditions holds."""
+        match node:
+            case ast.Assign([ast.Subscript(values, index)], value) if self._is_mask(index):
+                given = [self.visit(part) for part in (values, index, value)]
+                return at(node, ast.Expr(support("put_at_array", *given)))
+        return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> Any:
         """Rewrite float("inf"), pow, and calls of NumPy, SciPy and math."""
@@ -143,13 +152,19 @@ class LowerNumerics(Rewrite):
         return isinstance(node, ast.Name) and node.id in self.arrays
 
     def _is_mask(self, node: ast.expr) -> bool:
-        """Whether an expression makes an array of conditions."""
+        """Whether an expression is an array of conditions."""
+        if isinstance(node, ast.Name):
+            return node.id in self.masks
         if isinstance(node, ast.Compare):
-            return any(map(self._is_array, (node.left, *node.comparators)))
-        if not isinstance(node, ast.Call) or self._path(node.func) not in ("numpy.zeros", "numpy.ones", "numpy.full"):
-            return False
-        kinds = [keyword.value for keyword in node.keywords if keyword.arg == "dtype"]
-        return any(self.builtin(kind) == "bool" or ast.unparse(kind).endswith("bool_") for kind in kinds)
+            sides = (node.left, *node.comparators)
+            return any(self._is_array(side) or ast.unparse(side) in self.filled for side in sides)
+        kinds = [word.value for word in node.keywords if word.arg == "dtype"] if isinstance(node, ast.Call) else []
+        is_of_conditions = any(self.builtin(kind) == "bool" or ast.unparse(kind).endswith("bool_") for kind in kinds)
+        return is_of_conditions and self._fills(node)
+
+    def _fills(self, node: ast.expr) -> bool:
+        """Whether an expression makes an array that is filled with one number."""
+        return isinstance(node, ast.Call) and self._path(node.func) in ("numpy.zeros", "numpy.ones", "numpy.full")
 
     def _path(self, function: ast.expr) -> str:
         """Return where a known function of a library comes from, such as numpy.linalg.norm."""

@@ -471,15 +471,29 @@ def _put_at_places(values, wanted, given):
                 values[row, column] = given
 
         return put_at_places
-    if _is_mask(values, wanted):
-
-        def put_under_mask(values, wanted, given):
-            flat = values.ravel() if values.flags.c_contiguous else values.reshape(-1)
-            for place in np.flatnonzero(wanted):
-                flat[place] = given
-
-        return put_under_mask
     return None
+
+
+def put_at_array(values, wanted, given):
+    """Do values[wanted] = given, where the index is an array, and may be a mask of rows and columns."""
+
+
+@overload(put_at_array)
+def _put_at_array(values, wanted, given):
+    is_number = isinstance(given, types.Number | types.Boolean)
+    if not isinstance(values, types.Array) or not _is_mask(values, wanted) or not is_number:
+
+        def put_at_any(values, wanted, given):
+            values[wanted] = given
+
+        return put_at_any
+
+    def put_under_mask(values, wanted, given):
+        for place in np.ndindex(wanted.shape):
+            if wanted[place]:
+                values[place] = given
+
+    return put_under_mask
 
 
 def _are_lists(wanted):

@@ -234,3 +234,15 @@ def puts_many_in_front(game, player):
     last.extendleft(row * 7 + column for row, column in cells)
     cells.extendleft(cells)
     return sum(place * row + column for place, (row, column) in enumerate(cells)) + (last[0] - last[-1]) / 2
+
+
+def put_under_masks(game, player):
+    grid = np.zeros((7, 7))
+    mask = np.zeros((7, 7), dtype=bool)
+    for row, column in game.get_legal_moves(player):
+        mask[row, column] = True
+        grid[row, column] = row
+    grid[mask] = 2.5
+    grid[grid > 2.2] = 5
+    grid[grid == 0] = 0.25
+    return float(grid.sum() + grid[mask].sum())
