@@ -363,6 +363,8 @@ def test_messages_of_numba_never_show_its_own_names() -> None:
     )
     unknown, _ = explain_line("Undecided type $250load_method.19 := <undecided>")
     assert unknown.startswith("the type of this value is unknown")
+    kept, _ = explain_line("Cannot capture the non-constant value associated with variable 'k' in a function that may")
+    assert kept == "it keeps a function that reads k: give k to it as an argument, or call it at once"
     odd, _ = explain_line("Something odd of $12load.3, defined at /a/b.py (5)")
     assert odd == "the compiler refuses this line (Something odd of): write it in smaller steps"
 

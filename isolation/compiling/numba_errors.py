@@ -110,6 +110,8 @@ def _reason(message: str) -> str:
             "the type of this value is unknown: is it a list, set or dictionary that stays empty? "
             "Write down an element that it will hold, or fill it in the function that makes it"
         )
+    if match := re.search(r"Cannot capture the non-constant value associated with variable '(\w+)'", message):
+        return f"it keeps a function that reads {match[1]}: give {match[1]} to it as an argument, or call it at once"
     if "Dict.value_type cannot be of type" in message:
         return "it keeps None in a dictionary: write what is no value of it instead, such as -1 or (-1, -1)"
     if match := re.search(r"(.+) as value is forbidden", message):
