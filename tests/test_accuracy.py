@@ -201,7 +201,7 @@ def sparring():
     return play_and_label(["null", "territory"], [1, 3], 40, size="5x5")
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_players_are_judged_in_the_middle_of_games_against_the_field(sparring):
     first, last = judged_plies("5x5")
     assert sparring["ply"].between(first, last).all()
@@ -309,7 +309,7 @@ def test_players_that_only_fail_end_in_a_line(failing):
         play_and_label([f"{failing}:never"], [1], 10, size="5x5")
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_heuristic_that_never_returns_ends_in_a_line(tmp_path):
     board = Board.from_moves(random_openings("5x5", OPENING_PLIES, accuracy_games._MOST_OPENINGS, seed=1)[0], "5x5")
     own, other = (divmod(cell, 5) for cell in (board.legal_cells()[0], board.locations[1]))

@@ -82,7 +82,7 @@ def test_an_analysis_has_a_sentence_for_each_function_and_player(analysed: tuple
     assert "improved_score" not in lines
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_an_analysis_shows_each_opponent_the_costs_two_mistakes_and_what_to_do_next(analysed: tuple[Path, str]) -> None:
     text = analysed[1]
     for opponent in ("Random", "MM_Null", "MM_Open", "MM_Improved", "AB_Null", "AB_Open", "AB_Improved", "mean"):
@@ -118,7 +118,7 @@ def test_the_page_and_the_markdown_of_an_analysis_say_the_same(analysed: tuple[P
     assert "<script" not in page.read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_an_analysis_goes_on_where_it_was_stopped_and_is_not_played_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -343,7 +343,7 @@ LAYOUTS = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_sums_of_matrices_are_numpys_however_they_lie_in_memory() -> None:
     offer_loops()
@@ -355,7 +355,7 @@ def test_sums_of_matrices_are_numpys_however_they_lie_in_memory() -> None:
             assert compiled(values) == (np.sum(values), np.var(values), np.linalg.norm(values)), shape
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_products_of_matrices_are_numpys_however_they_lie_in_memory() -> None:
     offer_loops()
     compiled = njit(lambda a, b: runtime_library.np.matmul(a, b))
@@ -377,7 +377,7 @@ def test_products_of_matrices_are_numpys_however_they_lie_in_memory() -> None:
 MATRICES = [(1, 1), (9, 1), (500, 1), (1, 9), (3, 20), (20, 3), (17, 40), (40, 2), (0, 2)]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_sums_along_an_axis_are_numpys_whatever_their_length() -> None:
     offer_loops()
     compiled = njit(
@@ -405,7 +405,7 @@ def test_norms_of_an_order_are_numpys() -> None:
     assert isinstance(outcome(compiled, np.ones(2), 3.0), type)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_powers_of_arrays_are_numpys() -> None:
     offer_loops()
@@ -431,7 +431,7 @@ def test_powers_of_arrays_are_numpys() -> None:
         assert np.array_equal(cube(numbers), numbers**3)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_distances_are_scipys_or_whole_numbers_are_too_large() -> None:
     offer_loops()
     names = ("cityblock", "chebyshev", "sqeuclidean")
@@ -585,7 +585,7 @@ def uses_arrays(game, player):
 
 
 EXAMPLES = [rounds, takes_a_logarithm, outgrows, takes_a_remainder, becomes_whole, overflows, takes_another_logarithm]
-EXAMPLES += [takes_a_root, takes_a_mean, measures, sums_and_squares, uses_arrays]
+EXAMPLES += [takes_a_root, takes_a_mean, measures, sums_and_squares, pytest.param(uses_arrays, marks=pytest.mark.slow)]
 MUST_COMPILE = {rounds, takes_a_logarithm, takes_another_logarithm, takes_a_root, takes_a_mean, overflows, measures}
 MUST_COMPILE |= {sums_and_squares, uses_arrays}
 

@@ -19,7 +19,7 @@ def found(board, nodes, heuristic=IMPROVED, **options):
     return search(board, heuristic, Limit(nodes=nodes), "bestfirst", **options)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @settings(max_examples=40)
 @given(board=positions())
 def test_what_it_proves_is_what_perfect_play_gives(board):
@@ -39,7 +39,7 @@ def test_late_in_the_game_it_does_prove_results():
     assert len(board.legal_cells()) > 1
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(board=positions(), nodes=st.integers(50, 5_000))
 def test_its_line_is_legal_and_as_long_as_it_says_at_most(board, nodes):
     result = found(board, nodes)

@@ -94,7 +94,7 @@ def test_reach_is_the_blank_cells_a_knights_move_from_any_cell(game, data):
 # Move lists
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @given(games(), st.randoms(use_true_random=False))
 def test_move_lists_are_sets_of_cells_that_keep_the_left_operands_order(game, random):
     knight_moves = game.reach([divmod(random.randrange(game.width * game.height), game.width) for _ in range(4)])

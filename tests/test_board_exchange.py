@@ -145,7 +145,7 @@ VALUES = st.recursive(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @given(VALUES.map(json.dumps) | st.text('[]{}",:0123456789abgN@*/ wb-.\n', max_size=60) | st.text(max_size=40))
 def test_any_text_is_read_or_refused_in_one_line(text):
     refused = ""

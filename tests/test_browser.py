@@ -193,6 +193,7 @@ def test_clicks_play_a_game(board):
     expect(cell(board, "d3")).to_have_accessible_name("d3, visited at ply 1")
 
 
+@pytest.mark.exhaustive
 def test_an_illegal_click_is_explained_and_changes_nothing(board):
     play(board, "d3", "a2")
     cell(board, "g6").click(force=True)  # to a screen reader the cell says that it is disabled
@@ -207,6 +208,7 @@ def test_a_game_is_played_to_its_end(visit, address):
     expect(page.locator("#move-now")).to_be_disabled()
 
 
+@pytest.mark.exhaustive
 def test_taking_back_branching_and_flipping_through_variations(board):
     play(board, "d3", "a2", "c1")
     board.locator("#back").click()
@@ -247,6 +249,7 @@ def test_the_keyboard_alone_is_enough(board):
         expect(board.locator("#standing")).to_contain_text(ply)
 
 
+@pytest.mark.exhaustive
 def test_everything_that_can_be_used_has_a_name(board):
     nameless = board.locator("button:visible, select:visible, input:visible").evaluate_all(
         """elements => elements.filter((element) => !(element.ariaLabel || element.textContent.trim()
@@ -282,6 +285,7 @@ def test_the_rules_of_the_page_are_those_of_the_engine(board):
 # Links
 
 
+@pytest.mark.exhaustive
 def test_the_address_is_a_link_to_the_position(board, visit):
     play(board, "d3", "a2", "c1")
     again = visit(board.url)
@@ -290,6 +294,7 @@ def test_the_address_is_a_link_to_the_position(board, visit):
     assert legal_names(again) == names_of(Board.from_moves([24, 14, 9]).legal_cells())
 
 
+@pytest.mark.exhaustive
 def test_a_link_that_leads_nowhere_is_explained(visit, address):
     page = visit(address)
     for fragment in (
@@ -315,6 +320,7 @@ def test_a_link_that_leads_nowhere_is_explained(visit, address):
 # Setting up
 
 
+@pytest.mark.exhaustive
 def test_any_position_can_be_set_up(board, visit):
     board.get_by_text("Set up a position").click()
     board.locator("#size").fill("5x6")
@@ -335,6 +341,7 @@ def test_any_position_can_be_set_up(board, visit):
     assert legal_names(again) == legal_names(board)
 
 
+@pytest.mark.exhaustive
 def test_a_size_that_is_none_is_explained(board):
     board.get_by_text("Set up a position").click()
     board.locator("#size").fill("seven")
@@ -345,6 +352,7 @@ def test_a_size_that_is_none_is_explained(board):
 # Values and agents
 
 
+@pytest.mark.exhaustive
 def test_the_overlay_shows_what_each_move_is_worth(board):
     play(board, "d3", "a2")
     board.locator("#main").get_by_text("Heuristics", exact=True).click()
@@ -363,6 +371,7 @@ def test_the_overlay_shows_what_each_move_is_worth(board):
     expect(board.locator("#standing")).to_contain_text(f"Ply 3: {cell_name(best, 7)}.")
 
 
+@pytest.mark.exhaustive
 def test_colours_follow_the_rank_of_a_value_and_proven_results_stand_out(board):
     answer = board.evaluate(
         """async () => {
@@ -413,6 +422,7 @@ def test_an_agent_answers_for_its_side(board):
     assert len(move_list(board)) > 4
 
 
+@pytest.mark.exhaustive
 def test_a_new_game_is_chosen_in_one_place_and_back_takes_a_whole_turn_back(visit, address):
     page = visit(address, viewport=PHONE)
     page.locator("#agent-kind").select_option("random")
@@ -430,6 +440,7 @@ def test_a_new_game_is_chosen_in_one_place_and_back_takes_a_whole_turn_back(visi
     expect(page.locator("#standing")).to_contain_text("Ply 1: ")
 
 
+@pytest.mark.exhaustive
 def test_a_game_against_an_agent_names_both_and_its_heading_tells_how_it_ended(visit, address):
     page = visit(f"{address}#board=2x3&moves=a0")
     page.locator("#agent-kind").select_option("perfect")
@@ -444,6 +455,7 @@ def test_a_game_against_an_agent_names_both_and_its_heading_tells_how_it_ended(v
     expect(page.locator("#review-state")).to_have_text("Flawless: no mistakes in 2 moves. You kept 1 of 1 wins.")
 
 
+@pytest.mark.exhaustive
 def test_a_person_who_plays_with_a_clock_loses_when_it_runs_out(visit, address):
     page = visit(address)
     page.clock.install()
@@ -462,6 +474,7 @@ def test_a_person_who_plays_with_a_clock_loses_when_it_runs_out(visit, address):
     expect(page.locator("#plays-2")).not_to_be_checked()
 
 
+@pytest.mark.exhaustive
 def test_in_landscape_everything_to_play_with_is_on_the_first_screen(visit, address):
     page = visit(f"{address}#moves=d3,a2", viewport={"width": 844, "height": 390})
     expect(page.locator("#standing")).to_contain_text("Ply 2")
@@ -469,6 +482,7 @@ def test_in_landscape_everything_to_play_with_is_on_the_first_screen(visit, addr
         expect(page.locator(part)).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.exhaustive
 def test_an_empty_board_has_no_dots_and_trails_have_the_colours_of_their_owners(visit, address):
     dot = """cell => {
       const { content, display } = getComputedStyle(cell, "::after");
@@ -484,6 +498,7 @@ def test_an_empty_board_has_no_dots_and_trails_have_the_colours_of_their_owners(
     assert all(cell(page, name).evaluate(dot) for name in legal_names(page))
 
 
+@pytest.mark.exhaustive
 def test_the_perfect_player_answers_with_what_it_has_proven(board):
     board.locator("#agent-kind").select_option("perfect")
     expect(board.locator("#agent-limit")).to_be_hidden()
@@ -493,6 +508,7 @@ def test_the_perfect_player_answers_with_what_it_has_proven(board):
     expect(board.locator("#note")).to_contain_text("a proven win")
 
 
+@pytest.mark.exhaustive
 def test_exact_results_are_kept_from_who_plays_against_an_agent_until_asked_for(visit, address):
     page = visit(f"{address}#board=5x5&moves=c2,d0,a1")
     expect(page.locator("#explorer .result-wins, #explorer .result-loses").first).to_be_visible()
@@ -509,6 +525,7 @@ def test_exact_results_are_kept_from_who_plays_against_an_agent_until_asked_for(
     expect(page.locator("#explorer .result-wins, #explorer .result-loses").first).to_be_visible()
 
 
+@pytest.mark.exhaustive
 def test_the_line_an_agent_expects_can_be_gone_to(board):
     play(board, "d3", "a2")
     for id, value in (("agent-kind", "AB"), ("agent-heuristic", "improved"), ("agent-unit", "depth")):
@@ -522,6 +539,7 @@ def test_the_line_an_agent_expects_can_be_gone_to(board):
     expect(board.locator("#standing")).to_contain_text(f"Ply 5: {last}.")
 
 
+@pytest.mark.exhaustive
 def test_an_agent_offered_at_the_start_moves_when_asked(board):
     board.locator("#agent-kind").select_option("first")
     board.locator("#move-now").click()
@@ -564,6 +582,7 @@ def test_a_logged_game_is_loaded_stepped_through_and_branched_from(board, run):
     assert len(move_list(board)) == len(names) + 1
 
 
+@pytest.mark.exhaustive
 def test_players_that_tell_no_scores_have_no_chart(visit, address, silent, tmp_path):
     (tmp_path / "replay.html").write_text(replay_page(replay_of_run(silent, 0)), encoding="utf-8")
     for url in (f"{address}#run=silent&game=0&ply=3", (tmp_path / "replay.html").as_uri()):
@@ -572,6 +591,7 @@ def test_players_that_tell_no_scores_have_no_chart(visit, address, silent, tmp_p
         expect(page.locator("#chart-part")).to_be_hidden()
 
 
+@pytest.mark.exhaustive
 def test_a_link_past_the_end_of_a_game_leads_to_its_last_ply_and_says_so(visit, address):
     last = len(random_record(0).moves)
     page = visit(f"{address}#run=played&game=0&ply={last + 10}")
@@ -582,6 +602,7 @@ def test_a_link_past_the_end_of_a_game_leads_to_its_last_ply_and_says_so(visit, 
     )
 
 
+@pytest.mark.exhaustive
 def test_games_of_an_agent_are_listed(board):
     board.get_by_text("Games of a run").click()
     expect(board.locator("#games tbody tr")).to_have_count(5)
@@ -612,6 +633,7 @@ def test_a_page_of_another_origin_reads_nothing(browser, address):
     page.close()
 
 
+@pytest.mark.exhaustive
 def test_the_best_move_and_the_line_to_the_end_can_be_seen_and_played(visit, address):
     board = Board.from_moves([0, 7, 11, 14], "5x5")
     line = solve(board).line
@@ -679,6 +701,7 @@ def test_a_game_is_reviewed_and_a_mistake_tried_again(visit, address):
     expect(page.locator("#standing")).to_contain_text(f"Ply {ply}: {cell_name(kept[0], 5)}.")
 
 
+@pytest.mark.exhaustive
 def test_a_game_that_a_new_one_took_the_place_of_is_brought_back(board):
     play(board, "d3", "a2")
     new_game(board)
@@ -687,6 +710,7 @@ def test_a_game_that_a_new_one_took_the_place_of_is_brought_back(board):
     expect(board.locator("#standing")).to_have_text("Ply 2: a2. Player 1 to move.")
 
 
+@pytest.mark.exhaustive
 def test_editing_can_be_cancelled(board):
     play(board, "d3", "a2")
     board.get_by_text("Set up a position").click()
@@ -718,6 +742,7 @@ def test_the_explorer_shows_what_the_run_played_and_plays_it_when_clicked(visit,
     )
 
 
+@pytest.mark.exhaustive
 def test_the_explorer_says_what_it_reads_while_it_reads(visit, address):
     page, held = visit(address), []
     expect(page.locator("#explorer-state")).to_contain_text("of the run continued from here")
@@ -756,6 +781,7 @@ def test_variations_are_kept_promoted_deleted_and_in_the_link(board, visit):
     assert len(move_list(again)) == 6
 
 
+@pytest.mark.exhaustive
 def test_arrow_keys_step_wherever_the_focus_is_but_where_text_is_written(board):
     play(board, "d3", "a2")
     board.get_by_text("Import and export").click()
@@ -768,6 +794,7 @@ def test_arrow_keys_step_wherever_the_focus_is_but_where_text_is_written(board):
     expect(board.locator("#agent-unit")).to_have_value("nodes")
 
 
+@pytest.mark.exhaustive
 def test_a_link_holds_the_run_and_its_game_with_variations_and_a_reload_loses_nothing(board, run):
     replay = replay_of_run(run, 0)
     names = [cell_name(move, 5) for move in replay.moves]
@@ -814,8 +841,10 @@ def test_knights_are_dragged_to_cells_and_from_their_seats(board):
     assert len(move_list(board)) == 3
 
 
+@pytest.mark.exhaustive
 def test_a_knight_that_is_dragged_shows_no_dot_and_no_trail_through_it(board):
     play(board, "d3", "a2")
+    expect(board.locator("#standing")).to_contain_text("Ply 2")  # what is drawn anew is dragged no more
     box = cell(board, "d3").bounding_box()
     board.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     board.mouse.down()
@@ -838,6 +867,7 @@ SLIDES = """() => {
 }"""
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
 def test_a_knight_slides_to_its_cell_unless_it_was_dragged_or_motion_is_unwanted(visit, address, motion):
     page = visit(f"{address}#moves=d3,a2", reduced_motion=motion)
@@ -853,6 +883,7 @@ def test_a_knight_slides_to_its_cell_unless_it_was_dragged_or_motion_is_unwanted
     assert bool(moved) == (motion != "reduce")
 
 
+@pytest.mark.exhaustive
 def test_first_placements_show_their_refutations_and_what_runs_played(visit, lab):
     page = visit(f"{lab[0]}/openings#a0")
     expect(page.get_by_role("heading", name="a0: 24 of 48 replies refute it")).to_be_visible()
@@ -886,6 +917,7 @@ def test_a_puzzle_is_tried_until_a_move_keeps_the_win_and_counts_once(visit, lab
     page.wait_for_url(re.compile(r"puzzle=(?!3$)"))
 
 
+@pytest.mark.exhaustive
 def test_a_finger_drags_a_knight_too(visit, address):
     page = visit(f"{address}#moves=d3,a2", viewport=PHONE, has_touch=True)
     expect(page.locator("#standing")).to_contain_text("Ply 2")
@@ -932,6 +964,7 @@ def test_games_are_pasted_read_from_a_file_and_exported(board, run, tmp_path):
     expect(board.locator("#copy-out")).to_be_disabled()
 
 
+@pytest.mark.exhaustive
 def test_what_cannot_be_exported_or_read_is_said_where_it_was_asked_for(visit, address):
     page = visit(f"{address}#board=7x7&moves=d3,a2,c1,b0&ply=2")
     page.get_by_text("Import and export").click()
@@ -955,6 +988,7 @@ def test_what_cannot_be_exported_or_read_is_said_where_it_was_asked_for(visit, a
     visit.complaints.clear()
 
 
+@pytest.mark.exhaustive
 def test_a_phone_sees_the_board_when_a_game_is_loaded(visit, address):
     page = visit(address, viewport=PHONE)
     load(page, 0)
@@ -962,6 +996,7 @@ def test_a_phone_sees_the_board_when_a_game_is_loaded(visit, address):
     expect(page.locator("#board")).to_be_in_viewport()
 
 
+@pytest.mark.exhaustive
 def test_what_is_compiled_says_how_long_it_took(visit, address):
     page = visit(f"{address}#moves=d3,a2")
     answers = {
@@ -972,6 +1007,7 @@ def test_what_is_compiled_says_how_long_it_took(visit, address):
     expect(page.locator("#values-state")).to_have_text("improved was compiled in 2.5 s.")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_of_the_board_stands_out_from_what_is_behind_it(visit, address, scheme):
     page = visit(f"{address}#moves=d3,a2,c1,(e1),b0,e2", color_scheme=scheme)
@@ -1043,6 +1079,7 @@ def test_a_replay_plays_by_itself_to_the_end(replay):
     expect(page.locator("#autoplay")).to_have_text("Play")
 
 
+@pytest.mark.exhaustive
 def test_a_replay_charts_scores_and_depths_and_marks_mistakes(replay):
     page, game = replay
     expect(page.locator("#chart .dot")).to_have_count(len(game.moves) - 2)
@@ -1098,6 +1135,7 @@ def test_text_of_the_report_stands_out_from_what_is_behind_it(visit, report, sch
     assert poor == []
 
 
+@pytest.mark.exhaustive
 def test_the_report_is_printed_no_wider_than_the_paper_and_its_forest_on_page_one(visit, report):
     millimetre = 96 / 25.4
     page = visit(report, viewport={"width": round((210 - 28) * millimetre), "height": round((297 - 28) * millimetre)})
@@ -1110,6 +1148,7 @@ def test_the_report_is_printed_no_wider_than_the_paper_and_its_forest_on_page_on
     expect(page.locator("#games")).to_be_hidden()
 
 
+@pytest.mark.exhaustive
 def test_a_coloured_table_is_one_stop_and_the_arrow_keys_walk_over_it(visit, report):
     page = visit(report)
     table = page.locator("#opponents .heatmap")
@@ -1248,6 +1287,7 @@ def test_runs_are_listed_with_their_findings_filtered_and_compared(visit, lab):
     expect(page.locator(".runs .run")).to_have_count(3)
 
 
+@pytest.mark.exhaustive
 def test_an_archived_run_leaves_the_list_and_comes_back(visit, lab):
     address, home = lab
     page = visit(address)
@@ -1264,6 +1304,7 @@ def test_an_archived_run_leaves_the_list_and_comes_back(visit, lab):
     assert (home / "second" / "run.json").exists()
 
 
+@pytest.mark.exhaustive
 def test_two_heuristics_are_shown_where_only_one_keeps_the_win(visit, lab):
     page = visit(f"{lab[0]}/heuristics/territory")
     expect(page.locator("#seen")).to_contain_text("the win. Values one ply ahead")
@@ -1278,6 +1319,7 @@ def test_two_heuristics_are_shown_where_only_one_keeps_the_win(visit, lab):
     expect(page.locator("#on-board")).to_have_attribute("href", "/board#board=7x7&moves=d3,a2")
 
 
+@pytest.mark.exhaustive
 def test_a_run_moves_in_the_list_until_it_ends(visit, lab):
     address, home = lab
     page = visit(address)
@@ -1288,6 +1330,7 @@ def test_a_run_moves_in_the_list_until_it_ends(visit, lab):
     (home / "going" / "finished.json").unlink()
 
 
+@pytest.mark.exhaustive
 def test_the_theme_is_chosen_once_for_all_pages(visit, lab):
     page = visit(lab[0], color_scheme="light")
     shade = "getComputedStyle(document.body).backgroundColor"
@@ -1318,6 +1361,7 @@ def test_a_function_is_pasted_and_tried_and_what_is_wrong_with_it_is_said(visit,
     visit.complaints.clear()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("viewport", "scheme"), APPEARANCES)
 def test_axe_finds_nothing_wrong_with_the_lab(visit, axe, lab, viewport, scheme):
     for path in ("/", "/runs/first", "/runs/going", "/diff?before=second&after=first", "/heuristics",

@@ -111,7 +111,9 @@ def test_what_is_no_commit_ends_in_a_line(repository: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("source", "code"), [(WORSE, 1), (SCORE.format("") + "# as it was", 0)])
+@pytest.mark.parametrize(
+    ("source", "code"), [(WORSE, 1), pytest.param(SCORE.format("") + "# as it was", 0, marks=pytest.mark.exhaustive)]
+)
 def test_the_action_fails_exactly_when_a_heuristic_got_weaker(repository: Path, source: str, code: int) -> None:
     before, checkout, tools = git(repository, "rev-parse", "HEAD").strip(), repository / "checkout", repository / "bin"
     after = commit(repository, source)

@@ -65,7 +65,7 @@ def test_a_command_ends_when_its_work_is_done_though_a_player_s_threads_go_on(tm
     assert "moves: legal on 20 positions" in ended.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_command_ends_when_its_work_is_done_though_its_workers_would_wait_for_more(tmp_path):
     (tmp_path / "interpreted.py").write_text("def score(game, player):\n    str(player)\n    return 1.0\n")
     program = "from cli import run; run()"

@@ -244,7 +244,7 @@ def test_values_of_parameters_are_swept_alike(two: Cluster, tmp_path: Path, monk
     assert sweep_results[0] == sweep_results[1]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("costs_measured")
 def test_speeds_are_measured_on_a_machine_where_contenders_are_to_cost_the_same(two: Cluster, tmp_path: Path) -> None:
     keys = {"contenders": ["ID:open@nodes=200"], "baseline": "ID:null@nodes=200", "pairs": 2, "equal_cost": True}

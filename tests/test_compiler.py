@@ -17,8 +17,8 @@ from isolation.compiling import compile_heuristic as compiler
 from isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
 
 
-@pytest.mark.parametrize("size", ["7x7", pytest.param("9x11", marks=pytest.mark.slow)])
-@settings(max_examples=15)
+@pytest.mark.parametrize("size", ["7x7", pytest.param("9x11", marks=pytest.mark.exhaustive)])
+@settings(max_examples=8)
 @given(data=st.data())
 def test_compiled_values_are_the_interpreted_ones_to_the_last_bit(size, data):
     board = data.draw(positions(st.just(size)))

@@ -36,7 +36,7 @@ def programs(count: int) -> list[Program]:
     return made
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_printed_python_is_what_the_interpreter_computes(tmp_path: Path) -> None:
     """Weights have three digits, and no value is over a thousand: a billionth is rounding."""
     boards = [board for board in sample_positions((7, 7), 30) if None not in board.locations]
@@ -76,7 +76,7 @@ def test_weights_are_fitted_to_which_move_keeps_the_win() -> None:
     assert loss < _fit(columns[1:], np.full(4000, 1 / 4000))[0] < np.log(2)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_new_term_is_fitted_beside_the_others_and_helps_only_where_moves_say_something() -> None:
     moves, links = Shape(), Shape("links", 4, over=4)
     ranking, shuffled = ranking_of("6x6"), ranking_of("6x6", True)

@@ -135,7 +135,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("line", sampled([(line,) for line in command_lines()], slow=8))
+@pytest.mark.parametrize("line", sampled([(line,) for line in command_lines()], slow=12))
 def test_every_command_line_of_the_documents_does_what_it_says(
     line: str, furnished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,7 +160,13 @@ def in_this_folder(words: list[str]) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.stem, marks=[pytest.mark.exhaustive] * (page.stem == "analysis"))
+        for page in TUTORIALS
+    ],
+)
 def test_a_tutorial_can_be_followed(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")

@@ -134,7 +134,7 @@ def test_a_search_that_its_time_or_stop_ends_plays_the_best_move_so_far(talk, li
     assert output[-1] == f"bestmove {write_move(board, result.move)}"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_number_of_nodes_is_also_ended_by_time(talk):
     engine = talk("MCTS@nodes=64")
     engine.ask("position startpos moves N@d4 N@a5 d4c6")

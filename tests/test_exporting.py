@@ -34,7 +34,7 @@ TAGS = st.dictionaries(
 def run(tmp_path_factory):
     """A small run."""
     path = tmp_path_factory.mktemp("runs") / "one"
-    keys = {"board": "4x5", "format": "round-robin", "contenders": ["ID:open@nodes=50", "random", "greedy"]}
+    keys = {"board": "5x5", "format": "round-robin", "contenders": ["ID:open@nodes=50", "random", "greedy"]}
     config = load_config(None, {**keys, "pairs": 3, "jobs": 1, "out": str(path)})
     play_tournament(config, pools=lambda jobs: ScriptedPool(Script()))
     return path
@@ -253,9 +253,9 @@ def test_csv_and_json_have_every_column_of_every_game(run):
 def test_openings_come_from_pgn(run, tmp_path):
     path = tmp_path / "openings.pgn"
     path.write_text("".join(exported(run, "pgn")))
-    result = file_openings(path, "4x5")
+    result = file_openings(path, "5x5")
     assert {result[index] for index in range(len(result))} == {tuple(cells) for cells in read_games(run)["opening"]}
-    with pytest.raises(ValueError, match=r"openings\.pgn:1: the game is on 4x5, not on 7x7"):
+    with pytest.raises(ValueError, match=r"openings\.pgn:1: the game is on 5x5, not on 7x7"):
         file_openings(path, "7x7")
     path.write_text("1. d4 a5 2. d4c6 *\n1. d4 a5 *")
     openings = file_openings(path, "7x7")

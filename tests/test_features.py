@@ -188,7 +188,7 @@ def halves() -> tuple[Suite, Suite]:
     return fit.sample(1500, 1), screen.sample(800, 1)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_first_feature_chosen_is_the_one_that_ranks_moves(halves: tuple[Suite, Suite]) -> None:
     selection = select_features(*halves, ["contested", "nearer", "ties"], Limit(depth=1), most=2)
     assert selection.alone[0].feature == selection.chosen[0].feature == "nearer"
@@ -234,7 +234,7 @@ def random_score(game, player):
 """
 
 
-@pytest.mark.parametrize("beside", [[], ["mobility"]])
+@pytest.mark.parametrize("beside", [pytest.param([], marks=pytest.mark.slow), ["mobility"]])
 def test_functions_of_a_file_are_features(tmp_path: Path, beside: list[str]) -> None:
     (tmp_path / "mine.py").write_text(OWN)
     own = f"{tmp_path / 'mine.py'}:safe"
@@ -260,7 +260,7 @@ def test_a_feature_that_does_not_compile_is_refused_by_name(tmp_path: Path) -> N
     assert "mine.py:random_score does not compile, as a feature must: " in result.output
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_command_prints_both_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("experiments.suite.read_suite", few_positions)
     result = CliRunner().invoke(main, ["features", "links", "mobility", "--most", "1"])

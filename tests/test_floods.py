@@ -86,7 +86,7 @@ def test_who_is_no_player_has_neither():
             method("third")
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(board=positions())
 def test_compiled_code_counts_as_the_board_does(board):
     for function in (counts, sums, in_children, counts_by_loop, sums_by_loop):

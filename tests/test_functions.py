@@ -92,7 +92,7 @@ def test_what_cannot_be_written_is_refused_in_one_line(tmp_path: Path, monkeypat
         spec_of(function)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_run_of_functions_is_resumed_from_the_copy_that_it_keeps() -> None:
     config = load_config(
         None,

@@ -109,7 +109,7 @@ def test_no_p_value_claims_more_than_its_test_can_know():
     assert step_down(many, [flip(item).p_value for item in many]).adjusted == (1 / 20_000, 1 / 20_000)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_equal_players_that_suit_different_openings_are_told_apart_no_more_often_than_alpha_but_mcnemar_does():
     rng = np.random.default_rng(7)
     by_opening = by_cell = 0
@@ -380,7 +380,7 @@ def test_what_a_difference_costs_depends_on_how_many_contenders_share_alpha():
     assert detectable_effect(c, 0.05).still_needed == pairs_after_pilot(c.pairs, 0.05, alpha=c.alpha / 3).still_needed
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_joint_intervals_hold_together_where_single_ones_do_not():
     rng = np.random.default_rng(12)
     together = alone = 0

@@ -375,7 +375,7 @@ def test_no_games_say_nothing():
         Stratum(-1, 0, 0, 0)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_baseline_from_another_table_counts_once_however_many_runs_lean_on_it():
     rng = np.random.default_rng(1)
     opponents = {"Random": 0.95, "Null": 0.8, "Open": 0.6}

@@ -135,7 +135,7 @@ def test_a_control_is_pooled_for_the_others_only():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("likeness", [pytest.param(0.0, marks=pytest.mark.slow), 0.6])
+@pytest.mark.parametrize("likeness", [pytest.param(0.0, marks=pytest.mark.exhaustive), 0.6])
 def test_equal_players_are_told_apart_no_more_often_than_alpha_and_intervals_hold(likeness):
     rng = np.random.default_rng(9)
     comparisons = [
@@ -146,7 +146,7 @@ def test_equal_players_are_told_apart_no_more_often_than_alpha_and_intervals_hol
     assert np.mean([comparison.difference.low <= 0 <= comparison.difference.high for comparison in comparisons]) > 0.93
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_better_contenders_are_found_more_often_and_equal_ones_as_seldom_as_without():
     rng, names = np.random.default_rng(10), ("a", "b", "c", "d")
     better, any_false = np.zeros(2), np.zeros(2)

@@ -104,7 +104,7 @@ def test_the_normalized_model_errs_less_than_it_says():
         assert wrong + still_open < 0.05
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @given(st.lists(st.integers(0, 2), min_size=1, max_size=60), st.sampled_from(["logistic", "normalized"]))
 def test_the_path_is_the_ratio_of_every_beginning(outcomes, model):
     sprt = Sprt(0, 100, model=model)

@@ -60,7 +60,7 @@ def test_the_estimate_after_a_test_is_median_unbiased_and_its_interval_covers():
     assert np.mean([elo_from_score(mean) for mean in means]) > 80
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_test_that_was_still_open_at_the_end_has_an_estimate_too():
     result, _ = estimates(Sprt(0, 70), pair_shares(score_from_elo(35), 0.4), 100, 40)
     above, covered = held(result, 35)

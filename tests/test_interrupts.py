@@ -111,7 +111,7 @@ def test_a_request_to_end_labelling_is_answered(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.exhaustive), signal.SIGTERM])
 def test_a_league_says_how_it_goes_on(tmp_path: Path, number: signal.Signals) -> None:
     for name in ("ada", "ben"):
         (tmp_path / "class" / name).mkdir(parents=True)

@@ -553,7 +553,7 @@ def test_a_folder_that_is_missing_is_named(home: Path) -> None:
     assert done.output == f"Error: {folder}, the file of ben in {home / 'run'}, is missing: restore it to resume\n"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_newcomer_whose_name_is_taken_plays_under_another(home: Path) -> None:
     submit(home / "few", "d v", HONEST.format(prefers="move[1]"))
     submit(home / "few", "e:v", HONEST.format(prefers="move[0]"))

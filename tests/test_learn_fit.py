@@ -173,7 +173,7 @@ def test_looking_through_a_search_leaves_out_what_it_sees_and_fits_the_rest(suit
     assert fitted(linear, suite, Limit(nodes=60)).decisions < near.decisions
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_intervals_hold_what_other_openings_say() -> None:
     whole = read_suite("7x7")
     halves = [whole.take(np.flatnonzero(whole.split == split)) for split in ("fit", "screen")]

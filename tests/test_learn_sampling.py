@@ -204,7 +204,7 @@ def test_without_optuna_one_line_says_what_to_install(spec: str, monkeypatch: py
     assert result.output.endswith("--sampler optuna needs Optuna: pip install 'knights-isolation[tuning]'\n")
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_command_tells_what_was_sampled(spec: str, without_games: list[Batch]) -> None:
     pytest.importorskip("optuna")
     result = CliRunner().invoke(

@@ -241,7 +241,7 @@ def test_tuning_finds_what_matters_and_held_out_openings_agree(spec: str) -> Non
     assert judged_sentence(judged) == "On held-out openings the new values are better than the old ones head to head."
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_an_opponent_is_met_by_both(spec: str) -> None:
     asked = question(spec, SpsaPlan(6, 4, 10, 1), opponent="ID:improved")
     tuning = tune(asked)

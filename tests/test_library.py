@@ -192,7 +192,10 @@ def score(game, player):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("heuristic", "needs_numba"), [("lists.py:score", True), ("improved", False)])
+@pytest.mark.parametrize(
+    ("heuristic", "needs_numba"),
+    [pytest.param("lists.py:score", True, marks=pytest.mark.exhaustive), ("improved", False)],
+)
 def test_known_code_runs_without_numba_unless_it_makes_lists_and_dictionaries(
     tmp_path, monkeypatch, heuristic, needs_numba
 ):

@@ -143,7 +143,7 @@ def test_after_a_death_the_pool_plays_on_and_a_second_death_is_blamed_on_the_sec
     assert third == Died((2, 1), (Suspect(1, 2),), ())
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_death_that_is_noticed_while_something_is_sent_is_told_like_any_other(pool: LokyPool, tmp_path: Path) -> None:
     pool.assign(task(tmp_path, "random"))
     pids: set[int] = set()
@@ -160,7 +160,7 @@ def test_a_death_that_is_noticed_while_something_is_sent_is_told_like_any_other(
     assert isinstance(event, Finished)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_another_task_finds_the_same_processes_and_nothing_of_what_was_out(pool: LokyPool, tmp_path: Path) -> None:
     pool.assign(task(tmp_path, "random"))
     before = processes(pool)
@@ -213,7 +213,7 @@ def test_there_is_room_for_two_batches_a_worker(tmp_path: Path) -> None:
         assert not pool.has_room
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_pool_of_one_worker_for_a_deadly_game_leaves_the_others_alone(pool: LokyPool, tmp_path: Path) -> None:
     pool.assign(task(tmp_path, "Deadly", "random"))
     before = processes(pool)

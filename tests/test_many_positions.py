@@ -45,7 +45,7 @@ def rounded(game: Any, player: Any) -> float:
 
 @pytest.mark.parametrize("heuristic", ["territory", rounded])
 def test_values_of_positions_are_those_of_the_boards(heuristic: Any) -> None:
-    games = random_positions("7x7", 60)
+    games = random_positions("7x7", 20)
     boards = [Board.from_moves(moves) for moves in games]
     function = heuristics.get(heuristic) if isinstance(heuristic, str) else heuristic
     expected = [function(board, board.active_player) for board in boards]

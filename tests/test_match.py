@@ -49,8 +49,8 @@ def columns(games):
     }
 
 
-@pytest.mark.parametrize("size", ["7x7", pytest.param("9x11", marks=pytest.mark.slow)])
-@settings(max_examples=25)
+@pytest.mark.parametrize("size", ["7x7", pytest.param("9x11", marks=pytest.mark.exhaustive)])
+@settings(max_examples=12)
 @given(
     agent_1=st.sampled_from(AGENTS),
     agent_2=st.sampled_from(AGENTS),
@@ -382,14 +382,16 @@ def test_what_is_remembered_is_not_searched_again():
         )
 
 
-@pytest.mark.parametrize("part", [WHO, LOW, HIGH, CELLS])
-def test_only_the_very_question_is_answered_from_memory(part):
+@pytest.mark.parametrize(
+    ("part", "size"), [(WHO, "7x7"), (LOW, "7x7"), (CELLS, "7x7"), pytest.param(HIGH, "9x11", marks=pytest.mark.slow)]
+)
+def test_only_the_very_question_is_answered_from_memory(part, size):
     memory = MoveCache()
-    searched = columns(played(memory, size="9x11"))
+    searched = columns(played(memory, size=size))
     slots = memory.table.reshape(-1, SLOT)
     slots[:, part] += 1
     slots[:, ANSWER] = 0
-    assert columns(played(memory, size="9x11")) == searched
+    assert columns(played(memory, size=size)) == searched
 
 
 def test_the_same_code_under_another_limit_is_another_player_and_under_another_name_the_same():

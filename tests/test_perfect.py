@@ -59,7 +59,7 @@ def test_it_places_perfectly_where_a_table_covers_the_board():
     assert game.exact[1]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_it_does_not_keep_people_waiting_for_a_placement_that_no_table_covers():
     first = perfect(Limit(nodes=400_000)).choose(Board.from_moves([], "9x11"), 0)
     assert not first.exact

@@ -42,7 +42,7 @@ def test_runs_are_read_on_every_system(folder):
     assert "improved" in printed["summary run"]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_board_shows_games_on_every_system(folder):
     words = [sys.executable, str(HERE / "other_platforms.py"), "board games --no-open"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parent), *filter(None, sys.path)])}

@@ -263,7 +263,7 @@ def test_moves_of_the_third_edition_are_asked_for_from_the_empty_board_on(player
     assert message in finding.seen
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_players_of_the_third_edition_are_named_so_and_know_both_sides():
     sides = set()
 
@@ -284,7 +284,7 @@ def deeper(self, state, depth):
     return max(state.actions(), key=lambda action: self.value(state.result(action), depth))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_root_that_passes_its_depth_on_looks_one_ply_further():
     finding = seen_of(type("Deeper", (Searching,), {"alpha_beta": deeper}), "fixed-depth alpha_beta")
     assert finding.ok

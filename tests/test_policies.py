@@ -107,11 +107,11 @@ def test_the_settings_change_with_the_module(agent):
 
 def test_an_agent_as_a_policy_plays_its_moves_placements_included():
     rng, games = np.random.default_rng(1), VectorGames(40)
-    policy = agent_policy("ID:improved@depth=4")
+    policy = agent_policy("ID:improved@depth=2")
     for step in range(9):
         masks = games.mask()
         cells = policy(games.observations[:3], masks[:3]) if step < 2 else policy(games.observations)
         if step >= 2:
-            assert (cells == best_moves("ID:improved@depth=4", games.states())).all()
+            assert (cells == best_moves("ID:improved@depth=2", games.states())).all()
         assert masks[np.arange(len(cells)), cells].all()
         games.step((rng.random(masks.shape) * masks).argmax(axis=1))

@@ -65,7 +65,7 @@ def interpreted(function: Callable[..., Any], board: Board, player: Any) -> floa
 
 
 # Each costs some seconds.
-@pytest.mark.parametrize(("file", "name"), sampled(WRITTEN, slow=20, fast=120))
+@pytest.mark.parametrize(("file", "name"), sampled(WRITTEN, slow=60, fast=120))
 def test_a_heuristic_as_people_write_it_compiles_and_agrees_with_itself(file: str, name: str) -> None:
     function = getattr(user_file(file), name)
     compiled = compile_heuristic(function)
@@ -520,7 +520,7 @@ def is_python(expression: str) -> bool:
     return True
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @settings(max_examples=60)
 @given(odd=ODD.filter(is_python))
 def test_odd_functions_are_rewritten_or_refused_with_a_line_of_theirs(

@@ -504,7 +504,7 @@ def test_code_that_kills_the_process_that_compiles_it_runs_interpreted(tmp_path:
     assert set(outcome.reasons) == {"no_moves"}
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_classic_evaluation_runs_compiled_from_end_to_end(tmp_path: Path) -> None:
     outcome = play_tournament(load_config(None, {"pairs": 2, "jobs": 2, "out": str(tmp_path / "run")}))
     assert outcome.finished
@@ -574,7 +574,7 @@ def disturb(run: Path, times: int, seed: int, **keys: Any) -> None:
 
 
 LONG: dict[str, Any] = {"opponents": ["random", "ID:open@nodes=20000"], "pairs": 150}
-LONGER: dict[str, Any] = {"opponents": ["random", "ID:open@nodes=100000"], "pairs": 250, "control": False}
+LONGER: dict[str, Any] = {"opponents": ["random", "ID:open@nodes=100000"], "pairs": 120, "control": False}
 
 
 @pytest.fixture(scope="module")
@@ -592,6 +592,7 @@ def test_killed_three_times_in_a_row_a_run_ends_with_the_same_games(tmp_path: Pa
     assert_same_games(tmp_path / "run", tmp_path / "undisturbed")
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_it_soon_keeps_the_games_and_leaves_no_process(tmp_path: Path, long_run: Path) -> None:
     run = tmp_path / "run"
     process = start(run, resume=False, **LONG)
@@ -632,7 +633,7 @@ def test_orphaned_workers_end_by_themselves(tmp_path: Path) -> None:
     assert all_end(workers)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_orphaned_solvers_end_by_themselves(tmp_path: Path) -> None:
     out = tmp_path / "solved.parquet"
     command = [*COMMAND, "solve", "--all", "--board", "9x9", "--jobs", "2", "--out", str(out)]
@@ -664,7 +665,7 @@ def start_command(run: Path, *arguments: str, cache: Path) -> subprocess.Popen[s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("equal_cost", [False, True])
-@pytest.mark.parametrize("moment", ["workers start", "agents are compiled"])
+@pytest.mark.parametrize("moment", [pytest.param("workers start", marks=pytest.mark.exhaustive), "agents are compiled"])
 def test_ctrl_c_while_preparing_ends_with_one_line(tmp_path: Path, moment: str, equal_cost: bool) -> None:
     run = tmp_path / "run"
     agents = [word for name in ("territory", "two_step_mobility") for word in ("--contender", f"ID:{name}")]

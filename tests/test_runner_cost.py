@@ -84,7 +84,7 @@ def test_costs_are_measured_in_a_worker_and_shown_before_play(tmp_path: Path) ->
     assert limit.nodes == round(2000 / contender.times)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_failing_contender_ends_in_one_line_and_nothing_is_written(tmp_path: Path) -> None:
     path = tmp_path / "my.py"
     path.write_text("def score(game, player):\n    return 1 / (len(game.get_blank_spaces()) - 40)\n")

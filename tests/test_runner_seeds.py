@@ -50,7 +50,7 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("opponent", ["Random", "MCTS_5nodes", "AB_Open_depth2"])
 def test_two_names_of_one_heuristic_play_the_same_games_against_anybody(twins: Path, opponent: str) -> None:
     own = results_of(twins, "Twin", opponent)

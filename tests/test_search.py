@@ -50,7 +50,7 @@ def test_the_interpreted_search_counts_the_same(name, method):
         )
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     board=positions(st.sampled_from(["7x7", "9x11"])),
     method=st.sampled_from(METHODS),
@@ -92,7 +92,6 @@ def test_mcts_grows_the_same_tree_where_it_outgrows_the_room_it_has_at_first(nam
         assert facts(compiled) == facts(interpreted)
 
 
-@settings(max_examples=60)
 @given(board=positions(), name=st.sampled_from(heuristics.names()), depth=st.integers(1, 3))
 def test_alpha_beta_has_minimaxs_value_and_move_for_every_heuristic(board, name, depth):
     pruned = search(board, heuristics.get(name), Limit(depth=depth), "alphabeta")
@@ -101,7 +100,7 @@ def test_alpha_beta_has_minimaxs_value_and_move_for_every_heuristic(board, name,
     assert pruned.nodes <= full.nodes
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @settings(max_examples=60)
 @given(board=positions(), depth=st.integers(1, 6))
 def test_move_ordering_changes_no_value(board, depth):

@@ -73,7 +73,7 @@ def late_position(rng: random.Random, size: str, blank_cells: int) -> Board:
 LATE = {"5x5": 15, "6x6": 16, "7x7": 18, "6x8": 18}
 
 
-@pytest.mark.parametrize("size", ["3x3", "3x4", "4x3", "4x4", pytest.param("3x6", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("size", ["3x3", "3x4", "4x3", "4x4", pytest.param("3x6", marks=pytest.mark.exhaustive)])
 def test_every_opening_of_a_small_board_has_the_value_of_minimax(size):
     rows, columns = parse_size(size)
     for pair in permutations(range(rows * columns), 2):
@@ -111,7 +111,7 @@ def test_the_shipped_tables_have_the_known_counts(size):
     assert solve(Board.from_moves([], size)).winner == 2
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("size", ["3x4", "4x3", "4x5", "5x5"])
 def test_the_shipped_tables_say_what_the_search_finds(size):
     for pair in permutations(range(len(symmetries(*parse_size(size))[0])), 2):
@@ -163,7 +163,7 @@ def test_a_mirrored_position_is_lost_unless_a_blank_cell_is_its_own_image():
     assert any(plies_left_on(board) % 2 for board in with_middle if board.blank.bit_count() < 18)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_board_with_an_even_number_of_cells_is_won_by_player_2_however_large():
     for size in ("9x10", "8x16"):
         limit = Limit(nodes=1)
@@ -271,7 +271,7 @@ def test_the_length_counts_the_placements_too():
     assert solution.moves == tuple(first for first in lengths if lengths[first] == max(lengths.values()))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_wide_board_is_solved_like_a_narrow_one():
     rng = random.Random(5)
     board = late_position(rng, "6x8", 24)
@@ -374,7 +374,7 @@ def test_judging_asks_for_no_more_than_is_taken():
     assert 0 < meter.nodes < whole.nodes
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_compiled_code_is_found_again_by_the_next_process(tmp_path):
     code = (
         "from isolation import Board, solve; from isolation.exact.solver import solve_length;"

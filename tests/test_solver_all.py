@@ -135,7 +135,7 @@ def test_a_partly_solved_board_has_no_known_winner_unless_every_first_cell_is_re
     assert summarise(winners, "4x4").winner == 1
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_shipped_tables_can_be_made_anew(tmp_path):
     write_tables(tmp_path / "solved.json", 9)
     made, shipped = (json.loads(path.read_text()) for path in (tmp_path / "solved.json", FILE))

@@ -186,7 +186,7 @@ def test_the_picture_of_the_rooms_shows_the_layers_that_the_linter_checks():
         assert all(room <= printed for room, printed in zip(rooms, drawn, strict=True)), package
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_room_s_tests_are_those_that_import_it_and_nothing_above_its_package() -> None:
     names = {file.name for file in files_of("isolation.search")}
     assert {"test_search.py", "test_best_first.py"} <= names

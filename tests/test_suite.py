@@ -86,7 +86,7 @@ def cells_of(suite):
     return cells
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_positions_that_several_openings_lead_to_come_once(tmp_path):
     whole = Recipe("4x4", 2, 12, sources=RECIPE.sources[:1], field=("greedy", "random"))
     build_suite(whole, tmp_path / "whole.parquet")

@@ -52,7 +52,9 @@ def said(folder, words, settings):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", PLAIN, ids=["encoding", "locale"])
-@pytest.mark.parametrize("words", ["summary run", "show --moves d3,a2", PLAYING])
+@pytest.mark.parametrize(
+    "words", ["summary run", "show --moves d3,a2", pytest.param(PLAYING, marks=pytest.mark.exhaustive)]
+)
 def test_a_terminal_that_takes_ascii_only_ends_no_command(folder, words, settings):
     code, printed, complained = said(folder, words, settings)
     assert code == 0, complained

@@ -253,7 +253,7 @@ def score(game, player):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_first_use_with_nothing_compiled_yet(tmp_path: Path) -> None:
     user = tmp_path / "user.py"
     user.write_text(SLOW_TO_LOAD)
@@ -328,7 +328,7 @@ def test_compiled_code_outlives_the_caches_that_knew_it() -> None:
     assert found_by(opening, heuristic, limit) == before
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("remember", [lambda function: try_to_compile(function, (7, 7)), opposing])
 def test_a_long_life_does_not_hold_every_function_it_has_met(remember: Callable[[Any], Any]) -> None:
     def make() -> FunctionType:

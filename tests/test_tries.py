@@ -132,7 +132,7 @@ def test_commands_log_what_they_compare_and_show_it(tmp_path: Path, monkeypatch:
     assert len(read_tries()) == 2
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_fits_and_selections_are_logged_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(

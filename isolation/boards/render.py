@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import escape, quoteattr
 
 from isolation.boards.drawing import Annotations, Circle, Line, Outline, Rect, Shape, Text, Theme, draw, extent
 from isolation.rules.geometry import cells_of
@@ -84,7 +84,7 @@ def to_svg(board: Board, theme: Theme | None = None, marks: Annotations | None =
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
             ' role="img" font-family="system-ui, sans-serif">',
-            f"<title>{escape(title)}</title>",
+            f"<title>{escape(title, quote=False)}</title>",
             *(_element(shape) for shape in draw(board, theme or Theme(), marks)),
             "</svg>",
         ]
@@ -95,21 +95,21 @@ def _element(shape: Shape) -> str:
     match shape:
         case Rect(x, y, width, height, fill, opacity):
             return (
-                f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill={quoteattr(fill)}{_opacity(opacity)}/>'
+                f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{escape(fill)}"{_opacity(opacity)}/>'
             )
         case Line(x1, y1, x2, y2, stroke):
-            return f'<path d="M{x1} {y1}L{x2} {y2}" stroke={quoteattr(stroke)} shape-rendering="crispEdges"/>'
+            return f'<path d="M{x1} {y1}L{x2} {y2}" stroke="{escape(stroke)}" shape-rendering="crispEdges"/>'
         case Circle(x, y, radius, fill):
-            return f'<circle cx="{x}" cy="{y}" r="{radius}" fill={quoteattr(fill)}/>'
+            return f'<circle cx="{x}" cy="{y}" r="{radius}" fill="{escape(fill)}"/>'
         case Text(x, y, text, size, fill):
             return (
-                f'<text x="{x}" y="{y}" font-size="{size}" fill={quoteattr(fill)} text-anchor="middle"'
-                f' dominant-baseline="central">{escape(text)}</text>'
+                f'<text x="{x}" y="{y}" font-size="{size}" fill="{escape(fill)}" text-anchor="middle"'
+                f' dominant-baseline="central">{escape(text, quote=False)}</text>'
             )
         case Outline(x, y, path, fill, stroke, opacity):
-            line = f' stroke={quoteattr(stroke)} stroke-width="1.5" stroke-linejoin="round"' if stroke else ""
+            line = f' stroke="{escape(stroke)}" stroke-width="1.5" stroke-linejoin="round"' if stroke else ""
             at = f' transform="translate({x} {y})"' if x or y else ""
-            return f'<path{at} d="{path}" fill={quoteattr(fill)}{line}{_opacity(opacity)}/>'
+            return f'<path{at} d="{path}" fill="{escape(fill)}"{line}{_opacity(opacity)}/>'
 
 
 def _opacity(opacity: float) -> str:

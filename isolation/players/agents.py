@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from isolation.compiling import FUNCTIONS_REMEMBERED
-from isolation.compiling.determinism import nondeterminism_reason
 from isolation.editions.classic_board import Board
 from isolation.editions.third.conversion import unsupported_size_reason
 from isolation.editions.third.state_heuristics import StateHeuristic
@@ -302,6 +301,8 @@ class GreedyAgent(StatelessAgent):
     @property
     def why_unrepeatable(self) -> str:
         """The part of its heuristic that depends on randomness, time or stored state."""
+        from isolation.compiling.determinism import nondeterminism_reason
+
         return nondeterminism_reason(self.heuristic)
 
     def settings(self) -> dict[str, Any]:
@@ -353,6 +354,8 @@ class SearchAgent(StatelessAgent):
         """The part of its heuristic that depends on randomness, time or stored state, or an observed contradiction."""
         if self.contradicts_itself:
             return "it gave two different answers for the same position"
+        from isolation.compiling.determinism import nondeterminism_reason
+
         return nondeterminism_reason(self.heuristic) if self.heuristic else ""
 
     def settings(self) -> dict[str, Any]:

@@ -163,9 +163,10 @@ def descend(position: Any, depth: int, ply: int, alpha: int, beta: int, desk: An
         return worth(position, ply & 1, desk)
     if not QUIESCENT:
         if depth == 3:
+            # Constants where LLVM puts the code, but of one type, so that numba compiles it once.
             if ply & 1 == 1:
-                return three_plies(position, replies, ply, 0, alpha, beta, desk)
-            return three_plies(position, replies, ply, 1, alpha, beta, desk)
+                return three_plies(position, replies, ply, int64(0), alpha, beta, desk)
+            return three_plies(position, replies, ply, int64(1), alpha, beta, desk)
         if depth == 1:
             return watched_frontier(position, replies, ply, (ply + 1) & 1, alpha, beta, desk)
     elif ORDERED and depth == 1:

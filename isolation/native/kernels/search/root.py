@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from numba import int64
+
 from isolation.native.bitboards import drop_lowest, is_empty, lowest, popcount
 from isolation.native.decorators import inner
 from isolation.native.kernels.placeholders import PRUNES, reply_value, worth_of
@@ -20,7 +22,7 @@ def search_root(position: Any, depth: int, random_ties: bool, desk: Any) -> tupl
 
     To tell equals apart under random ties, a later move is searched with a bound just below the best value.
     """
-    begin_line(desk, 0)
+    begin_line(desk, int64(0))
     replies = moves_from(position, location_of(position, position._turn))
     best_cell, best, equals = lowest(replies), -WON, 0
     if not count_node(desk):
@@ -36,12 +38,12 @@ def search_root(position: Any, depth: int, random_ties: bool, desk: Any) -> tupl
             return best_cell, best
         if value > best:
             best_cell, best, equals = cell, value, 1
-            extend_line(desk, 0, cell)
+            extend_line(desk, int64(0), cell)
         elif random_ties and value == best:
             equals += 1
             if next_random(desk) % equals == 0:
                 best_cell = cell
-                extend_line(desk, 0, cell)
+                extend_line(desk, int64(0), cell)
         if PRUNES and best == WON and not random_ties:
             break
     return best_cell, best
