@@ -426,6 +426,7 @@ def test_a_comparison_says_nothing_of_openings_out_of_reach(tmp_path):
 # Tables and plots
 
 
+@pytest.mark.slow
 def test_the_tables_hold_every_agent_best_first_and_its_bands(sparring):
     overall, by_ply = accuracy_sections(accuracies(sparring), accuracies(sparring, 7))
     kept = [row["kept"] for row in flat_rows(overall.rows)]
@@ -434,6 +435,7 @@ def test_the_tables_hold_every_agent_best_first_and_its_bands(sparring):
     assert {row["agent"] for row in by_ply.rows} == {row["agent"] for row in overall.rows}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chart_of", [accuracy_by_ply, accuracy_by_depth])
 def test_accuracy_is_drawn_for_one_and_for_twenty_agents_of_long_names(sparring, chart_of):
     for count in (1, 20):

@@ -172,6 +172,7 @@ def test_nobody_waits_in_a_line_without_end():
         assert ask(port, "values", SHORT) == (503, {"error": "the board is busy: try again later"})
 
 
+@pytest.mark.slow
 def test_an_agent_that_ends_its_process_ends_no_other_question(port):
     assert ask(port, "move", move("ending")) == (500, {"error": "the process for this request has died"})
     assert ask(port, "values", SHORT)[0] == 200

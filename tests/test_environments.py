@@ -36,7 +36,7 @@ def winning(board):
     return tuple(sorted(move.cell for move in move_results(board, SearchBudget()) if move.keeps))
 
 
-@pytest.mark.parametrize("size", ["5x5", "9x11"])
+@pytest.mark.parametrize("size", ["5x5", pytest.param("9x11", marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("placements", ["played", "random"])
 def test_pettingzoo_passes_its_own_tests(size, placements, capsys):
     make = partial(isolation_v0.env, size, placements=placements, exact=FAST)

@@ -234,7 +234,8 @@ def random_score(game, player):
 """
 
 
-@pytest.mark.parametrize("beside", [pytest.param([], marks=pytest.mark.slow), ["mobility"]])
+@pytest.mark.slow
+@pytest.mark.parametrize("beside", [pytest.param([], marks=pytest.mark.exhaustive), ["mobility"]])
 def test_functions_of_a_file_are_features(tmp_path: Path, beside: list[str]) -> None:
     (tmp_path / "mine.py").write_text(OWN)
     own = f"{tmp_path / 'mine.py'}:safe"

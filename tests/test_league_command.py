@@ -53,6 +53,7 @@ def test_with_another_format_only_the_tables_are_on_stdout(home: Path) -> None:
     assert data["verdict"] == [{"verdict": notes.splitlines()[-1]}]
 
 
+@pytest.mark.slow
 def test_who_never_makes_a_legal_move_has_no_rank(home: Path) -> None:
     ranking = json.loads((home / "said.json").read_text())["ranking"]
     assert [(row["rank"], row["player"]) for row in ranking[-1:]] == [(None, "never")]

@@ -223,8 +223,15 @@ def test_a_classic_player_finds_itself_in_the_game(index):
         (Late, "timeout", "of 20 ms"),
     ],
 )
-@pytest.mark.parametrize("hard_cap", [None, 5.0])
-@pytest.mark.parametrize("index", [1, 2])
+@pytest.mark.parametrize(
+    ("hard_cap", "index"),
+    [
+        (None, 1),
+        (None, 2),
+        pytest.param(5.0, 1, marks=pytest.mark.slow),
+        pytest.param(5.0, 2, marks=pytest.mark.exhaustive),
+    ],
+)
 def test_a_player_that_fails_loses_with_its_reason(player, reason, detail, hard_cap, index):
     agents = [ClassicAgent("it", player, (), Limit(ms=20 if player is Late else 2000)), GreedyAgent()]
     record = play(*(agents if index == 1 else agents[::-1]), opening=[24, 14], hard_cap=hard_cap)

@@ -66,6 +66,7 @@ def test_it_does_not_keep_people_waiting_for_a_placement_that_no_table_covers():
     assert first.nodes <= 200_000 + PLACING_NODES
 
 
+@pytest.mark.slow
 def test_the_record_says_which_moves_the_heuristic_search_chose():
     weak = perfect(Limit(nodes=20_000))
     game = play(weak, RandomAgent(), [49, 0], "9x11", seed=1)

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
+from sampling import sampled
 
 from experiments.plan.config import load_config
 from experiments.plan.tournament_plan import make_plan
@@ -129,7 +130,7 @@ def test_honest_interpreted_players_play_the_same_games_beside_a_file_that_patch
     assert {pair: result[pair] for pair in usual} == usual
 
 
-@pytest.mark.parametrize("what", IN_MOVE)
+@pytest.mark.parametrize("what", sampled([(what,) for what in IN_MOVE], slow=1, fast=3))
 def test_who_does_harm_in_a_move_harms_itself_alone_and_the_reason_agrees_with_the_detail(
     what: str, honest: list[Agent], usual: dict[tuple[int, int], object], tmp_path: Path
 ) -> None:

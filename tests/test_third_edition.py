@@ -469,7 +469,7 @@ def test_a_class_that_is_no_player_of_the_edition_is_refused(tmp_path, source, p
 
 
 @pytest.mark.parametrize("name", ["Deepening", "FixedDepth", "Hashing", "TreeSearch", "Counting", "MobilityPlayer"])
-@pytest.mark.parametrize("size", ["9x11", "7x7"])
+@pytest.mark.parametrize("size", [pytest.param("9x11", marks=pytest.mark.exhaustive), "7x7"])
 def test_players_of_every_shape_play_agents_of_every_kind(name, size):
     player = parse_agent(f"{FILE}:{name}@cpu_ms={60 if name in ('Deepening', 'Hashing', 'TreeSearch') else 5000}")
     classic = parse_agent(f"{THIRD.parent / 'second' / 'game_agent.py'}:MinimaxPlayer@cpu_ms=5000")

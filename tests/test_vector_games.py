@@ -30,7 +30,7 @@ def advanced(count, plies, size="7x7", seed=1):
     return games
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(size=SIZES, count=st.integers(1, 5), seed=st.integers(0, 2**32), with_planes=st.booleans())
 def test_every_array_equals_what_boards_give_over_whole_games(size, count, seed, with_planes):
     rng, games = np.random.default_rng(seed), VectorGames(count, size, observations=with_planes)

@@ -131,6 +131,7 @@ def test_a_page_is_told_at_once_and_again_when_the_log_has_grown(tmp_path):
         assert states[-1]["line"] == "24 of 24 games, 100.0 %, ended"
 
 
+@pytest.mark.slow
 def test_the_report_is_there_when_the_run_has_ended_and_not_before(tmp_path):
     path = gauntlet(3).write(tmp_path / "run")
     with watching(path) as port:
@@ -148,6 +149,7 @@ def finished(run, path):
     return path
 
 
+@pytest.mark.exhaustive
 def test_the_report_is_that_of_the_run_that_lies_there_now(tmp_path):
     path = finished(gauntlet(3), tmp_path / "run")
     with watching(path) as port:
@@ -157,6 +159,7 @@ def test_the_report_is_that_of_the_run_that_lies_there_now(tmp_path):
         assert "Newcomer" in page_of(port)[2]
 
 
+@pytest.mark.exhaustive
 def test_the_report_of_a_damaged_run_says_what_is_wrong(tmp_path):
     path = finished(gauntlet(3), tmp_path / "run")
     with watching(path) as port:
@@ -166,6 +169,7 @@ def test_the_report_of_a_damaged_run_says_what_is_wrong(tmp_path):
     assert f"{path}/run.json: " in text
 
 
+@pytest.mark.exhaustive
 def test_a_finished_run_that_is_removed_or_replaced_is_noticed(tmp_path):
     path = finished(gauntlet(3), tmp_path / "run")
     with watching(path) as port, told(port) as following:

@@ -94,9 +94,7 @@ def to_svg(board: Board, theme: Theme | None = None, marks: Annotations | None =
 def _element(shape: Shape) -> str:
     match shape:
         case Rect(x, y, width, height, fill, opacity):
-            return (
-                f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{escape(fill)}"{_opacity(opacity)}/>'
-            )
+            return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{escape(fill)}"{_opacity(opacity)}/>'
         case Line(x1, y1, x2, y2, stroke):
             return f'<path d="M{x1} {y1}L{x2} {y2}" stroke="{escape(stroke)}" shape-rendering="crispEdges"/>'
         case Circle(x, y, radius, fill):
