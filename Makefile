@@ -16,11 +16,11 @@ test: $(VENV)/installed-dev
 	files=$(if $(ROOM),"$$($(BIN)/python tests/of_room.py $(ROOM))") && $(BIN)/pytest $$files
 
 slow: $(VENV)/installed-dev
-	$(BIN)/pytest -m "slow and not exhaustive" --numprocesses=4 --timeout=1500
+	$(BIN)/pytest -m "slow and not exhaustive" --timeout=1500
 
 # The longest proofs, and the members of large families of tests that `test` and `slow` leave out.
 exhaustive: $(VENV)/installed-dev
-	$(BIN)/pytest -m exhaustive --numprocesses=4 --timeout=1500
+	$(BIN)/pytest -m exhaustive --timeout=1500
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

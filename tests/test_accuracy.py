@@ -221,7 +221,7 @@ def test_enough_decisions_are_eligible_and_better_players_keep_more(sparring):
     assert accuracies_by_name["null at depth 1"].heuristic == "null"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_several_processes_judge_alike(sparring):
     pd.testing.assert_frame_equal(play_and_label(["null", "territory"], [1, 3], 40, size="5x5", jobs=2), sparring)
 
@@ -278,7 +278,7 @@ def failing(tmp_path):
     return path
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_games_lost_by_failing_are_told_and_a_player_that_mostly_fails_is_left_out(failing):
     notes = []
     names = [f"{failing}:{name}" for name in ("late", "sometimes", "never")]

@@ -95,7 +95,7 @@ def test_an_analysis_shows_each_opponent_the_costs_two_mistakes_and_what_to_do_n
     assert "- Rewrite line 8 of custom_score_2 so that it compiles" in text
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_page_of_an_analysis_is_kept_for_the_lab(analysed: tuple[Path, str]) -> None:
     folder, _ = analysed
     (kept,) = kept_pages({run.name: run for run in (folder / "runs").iterdir()})
@@ -146,7 +146,7 @@ def test_an_analysis_goes_on_where_it_was_stopped_and_is_not_played_twice(
     assert other.sources[0].info.path != path
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("quick_trials")
 def test_try_takes_all_functions_of_a_file_a_line_each(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"

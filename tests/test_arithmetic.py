@@ -159,7 +159,7 @@ WHOLES_OF = [
 WHOLES_OF += [(int, runtime_library._int), (round, runtime_library._round)]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @settings(max_examples=500)
 @given(x=FRACTION | st.integers(-(10**6), 10**6).map(lambda n: n / 1000), digits=st.integers(-5, 17))
 @example(x=2.675, digits=2)
@@ -239,7 +239,7 @@ def of_one() -> Any:
     return compiled_all("support.math", OF_ONE, "x")
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @settings(max_examples=400)
 @given(which=st.integers(0, len(OF_ONE) - 1), x=FRACTION | st.floats(-1.5, 1.5) | st.floats(-800, 800))
 def test_functions_of_math_are_pythons(of_one: Any, which: int, x: float) -> None:
@@ -320,7 +320,7 @@ def sums(which: int, values: Any) -> float:
     return runtime_library.norm(values)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_sums_of_fractions_are_numpys_whatever_their_length() -> None:
     offer_loops()

@@ -135,7 +135,7 @@ def until(is_so):
     assert any(is_so() for _ in range(100))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_short_questions_are_answered_while_long_ones_run_and_no_more_long_ones_are_taken(port):
     with closing(begun(port, "endless", "a")):
         with closing(begun(port, "endless", "b")):
@@ -149,7 +149,7 @@ def test_short_questions_are_answered_while_long_ones_run_and_no_more_long_ones_
     assert ask(port, "move", move("long"))[0] == 200
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_newer_question_of_a_page_takes_the_place_of_its_older_one(port):
     with ThreadPoolExecutor(1) as pool, closing(begun(port, "endless", "b")):
         older = pool.submit(ask_until_taken, port, "move", move("endless"), "a")
@@ -216,7 +216,7 @@ def are_running(pids):
     return pids & {int(pid) for pid, stat in rows if not stat.startswith("Z")}
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_the_board_ends_at_once_with_all_its_processes_also_while_a_long_question_runs(end, tmp_path):
     (tmp_path / "slow.py").write_text(

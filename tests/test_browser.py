@@ -1219,6 +1219,7 @@ def league(tmp_path_factory):
     return write_pages(path, LeagueEntries((entry,), (Skipped(EVIL, f"fails: {EVIL}"),)), results)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("viewport", "scheme"), APPEARANCES)
 def test_the_pages_of_a_class_lead_to_every_game_and_fit_the_screen(visit, axe, league, viewport, scheme):
     page = visit(league.as_uri(), viewport=viewport, color_scheme=scheme)

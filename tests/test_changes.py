@@ -72,7 +72,7 @@ def test_a_forecast_has_an_engine_s_time_where_its_limit_tells_it_and_says_so_wh
     assert "is unknown" not in said(*words, "--limit", "ms=5")
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_configuration_that_lies_in_a_run_makes_a_run_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     said("match", "random", "greedy", "--pairs", 2, "--jobs", 1, "--out", "runs/first")

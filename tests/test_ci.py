@@ -87,7 +87,7 @@ def test_a_weaker_version_fails_and_the_summary_says_so(repository: Path) -> Non
     assert games.cost is not None
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_error_rate_falls_from_commit_to_commit(repository: Path) -> None:
     for sign in ("* 2", "* 3", "* 2"):
         (repository / "mine.py").write_text(SCORE.format(sign))

@@ -156,7 +156,7 @@ def user(tmp_path: Path) -> Path:
     return folder / "my.py"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_file_and_its_siblings_arrive_where_they_are_not(
     user: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,7 +260,7 @@ def test_a_machine_that_cannot_play_is_named_and_its_work_goes_to_another(monkey
             made.check()
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_full_disk_is_no_answer_of_the_work_that_was_asked_for(
     at_work: Callable[[Callable[[], bool]], None],
 ) -> None:

@@ -135,7 +135,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("line", sampled([(line,) for line in command_lines()], slow=12))
+@pytest.mark.parametrize("line", sampled([(line,) for line in command_lines()], slow=15))
 def test_every_command_line_of_the_documents_does_what_it_says(
     line: str, furnished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,7 +34,7 @@ def player_in_javascript():
     return Program(("node", str(EXAMPLES / "player.js")))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("which", ["player_in_cpp", "player_in_javascript"])
 def test_an_example_is_sound_and_plays(which, request):
     program = request.getfixturevalue(which)

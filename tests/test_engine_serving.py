@@ -460,7 +460,7 @@ def test_each_side_has_its_own_clock():
     assert read_go(["wtime", "10", "btime", "4000"], 1).ms == 190
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_an_agent_plays_the_same_game_as_an_engine_and_here():
     here = parse_agent("ID:improved@nodes=60")
     program = Program((*COMMAND, "engine", "ID:improved@nodes=9"), "uci")

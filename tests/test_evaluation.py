@@ -75,7 +75,7 @@ def test_what_differs_in_layout_only_is_answered_from_what_is_kept() -> None:
     assert ki.evaluate(GOOD.replace("1.0", "2.0"), budget="compile").seconds > 0
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_best_goes_through_all_stages_and_each_is_noted_as_a_try_by_its_last_lead(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,7 +129,7 @@ def test_what_was_asked_wrongly_is_said_in_one_line(words: list[str], why: str, 
     assert len(result.output.strip().splitlines()) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_research_stops_at_the_first_no(tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text(FAILURES["exception"][0])
     (tmp_path / "worse.py").write_text(GOOD.replace("1.0", "-1.0"))

@@ -198,13 +198,13 @@ def test_the_first_feature_chosen_is_the_one_that_ranks_moves(halves: tuple[Suit
     assert selection.chosen[0].gain == pytest.approx(1000 * (log(2) - selection.alone[0].loss))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_feature_that_says_nothing_new_is_not_chosen(halves: tuple[Suite, Suite]) -> None:
     selection = select_features(*halves, ["nearer", "null"], Limit(depth=1))
     assert [choice.feature for choice in selection.chosen] == ["nearer"]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_features_against_whom_they_belong_to_get_a_negative_weight(halves: tuple[Suite, Suite]) -> None:
     selection = select_features(*halves, ["cramped"], Limit(depth=1))
     assert selection.chosen[0].weights == (-1.0,)
@@ -234,7 +234,7 @@ def random_score(game, player):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("beside", [pytest.param([], marks=pytest.mark.exhaustive), ["mobility"]])
 def test_functions_of_a_file_are_features(tmp_path: Path, beside: list[str]) -> None:
     (tmp_path / "mine.py").write_text(OWN)

@@ -306,7 +306,7 @@ def test_a_value_comes_from_the_lines_that_return_from_the_users_function() -> N
     assert return_lines(len) == return_lines(json.loads) == ""
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("quick_trials")
 def test_try_says_so_if_a_heuristic_fails_while_its_cost_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(

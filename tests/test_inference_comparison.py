@@ -141,7 +141,7 @@ def test_the_interval_of_a_difference_covers_it_and_that_of_cells_taken_as_indep
     assert by_cell < 0.85 * 300
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_two_players_on_openings_of_their_own_are_told_apart_no_more_often_than_alpha():
     rng = np.random.default_rng(5)
     rejected = covered = 0

@@ -118,7 +118,7 @@ def test_the_interval_for_these_openings_covers_their_exact_score(n, pool):
     assert min(covered) >= 0.90
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @given(counts, counts, counts, st.sampled_from(METHODS), st.sampled_from([0.8, 0.95, 0.99]))
 def test_every_interval_holds_its_estimate_and_is_mirrored_for_the_opponent(lost, split, won, method, confidence):
     pairs = PairCounts(lost, split, won)

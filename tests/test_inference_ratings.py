@@ -137,7 +137,7 @@ def test_intervals_over_few_openings_cover_ratings_far_from_the_zero():
     assert covered >= 0.87 * 60
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_few_openings_are_not_as_sure_as_their_resamples():
     ratings = rate_agents(pairs_in(games_of({("a", "b"): np.ones((7, 2))})), "b", draws=4000)
     best = ratings.ratings[0]

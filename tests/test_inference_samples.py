@@ -57,7 +57,7 @@ def test_the_difference_takes_off_what_the_baseline_won_more_where_the_contender
     assert comparisons.contender_rate - comparisons.baseline_rate == pytest.approx(comparisons.difference.estimate)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_further_openings_make_the_interval_narrower_as_much_as_the_contender_is_unlike_the_baseline():
     def narrowing(likeness):
         result = []

@@ -209,7 +209,7 @@ def test_every_page_is_there_and_has_the_navigation(tmp_path):
         assert request(port, "/", cookie="theme=<b>")[2].count("data-theme") == 0
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_trial_compiles_in_a_process_that_cannot_write_elsewhere(tmp_path):
     scratch, outside = (tmp_path / "compiled").resolve(), tmp_path / "outside"
     scratch.mkdir()

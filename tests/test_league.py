@@ -332,7 +332,7 @@ def test_modules_named_like_ours_are_a_players_own_and_nobody_elses(tmp_path: Pa
     assert game_of(path).reason == "no_moves"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_an_import_that_hangs_is_given_up_and_one_that_fails_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -513,7 +513,7 @@ def test_who_comes_late_is_added_and_nothing_is_played_again(home: Path) -> None
     assert before < after
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_an_interrupted_league_is_played_to_its_end(home: Path) -> None:
     run = home / "interrupted"
     shutil.copytree(home / "run", run)

@@ -42,7 +42,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_with_another_format_only_the_tables_are_on_stdout(home: Path) -> None:
     data = json.loads((home / "said.json").read_text())
     assert list(data) == ["ranking", "identical", "forfeits", "checks", "skipped", "verdict", "notes"]
@@ -76,7 +76,7 @@ def test_the_function_resumes_a_league_and_returns_the_ranking_of_the_command(ho
         ki.league(home / "class", resume="run", pairs=3)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_class_in_which_at_most_one_ever_moves_has_no_ranking(tmp_path: Path) -> None:
     for name in ("x", "y"):
         submit(tmp_path / "class", name, NEVER)

@@ -156,7 +156,7 @@ def test_an_interval_around_a_fitted_end_of_the_range_is_the_profile_s(suite: Su
     assert reach.profile[-2][0] < reach.low <= reach.high == 0.25
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_curved_heuristic_with_a_whole_number_does_too(suite: Suite) -> None:
     result = fitted(curved, judged_by(suite, curved, power=1.5, whole=4))
     assert not result.is_linear

@@ -189,7 +189,7 @@ def test_the_terms_of_a_quadratic() -> None:
     assert features(np.ones((1, 9))).shape == (1, 18)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_openings_to_learn_from_and_to_judge_by_share_no_orbit(spec: str) -> None:
     learning = pool_of("5x5", 4, 300, 1).openings.cells
     run = judge(question(spec, openings=300), {"own": 1.0}, 300, play=play_here).run

@@ -245,7 +245,7 @@ def test_a_player_that_stops_the_worker_that_a_call_runs_in_loses_the_call(tmp_p
         assert everything(pool) == [Died((), (), (call,))]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_compiled_code_that_does_not_answer_is_ended_and_told(tmp_path: Path) -> None:
     (opening,) = task(tmp_path, "random").schedule.openings(np.array([0]))
     (tmp_path / "endless.py").write_text(endless_after(opening, "7x7"))

@@ -43,7 +43,7 @@ def rounded(game: Any, player: Any) -> float:
     return float(str(len(game.get_legal_moves(player))).rjust(9).strip()) if hasattr(game, "undo") else 0.0
 
 
-@pytest.mark.parametrize("heuristic", ["territory", pytest.param(rounded, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("heuristic", ["territory", pytest.param(rounded, marks=pytest.mark.exhaustive)])
 def test_values_of_positions_are_those_of_the_boards(heuristic: Any) -> None:
     games = random_positions("7x7", 20)
     boards = [Board.from_moves(moves) for moves in games]

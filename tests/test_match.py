@@ -338,7 +338,7 @@ def played(memory=None, agents=AGENTS, sides=SIDES, size="7x7", **options):
     return play_many(agents, sides, openings, range(len(sides)), size, memory=memory, **options)
 
 
-@pytest.mark.parametrize("size", ["7x7", pytest.param("9x11", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("size", ["7x7", pytest.param("9x11", marks=pytest.mark.exhaustive)])
 def test_many_agents_play_in_one_batch_as_each_two_by_themselves(size):
     openings = random_openings(len(SIDES), 2, size, seed=3)
     openings[-2] = openings[1]

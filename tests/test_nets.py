@@ -72,7 +72,7 @@ def test_compiled_values_are_the_interpreted_ones_to_the_last_bit(board, net):
 OTHERS = {size: Net(*weights(np.prod(parse_size(size)), 33)) for size in ("9x11", "3x4", "8x8", "12x10")}
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @settings(max_examples=60)
 @given(board=positions(st.sampled_from([*OTHERS])))
 def test_compiled_values_are_the_interpreted_ones_on_other_boards_too(board):
@@ -115,7 +115,7 @@ def test_compiled_searches_find_what_searches_in_python_find(method):
     assert found.pv == expected.pv
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_file_with_a_net_plays_and_is_known_by_its_weights(tmp_path):
     parts = [part.tolist() for part in weights(49, 16)[:3]]
     file, other = tmp_path / "mine.py", tmp_path / "other.py"

@@ -92,7 +92,7 @@ def test_the_two_halves_share_no_orbit(plies: int) -> None:
     assert populations[0] == sum(populations[1:])
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @given(SIZES, st.integers(0, 6), st.integers(0, 2**32))
 @settings(deadline=None, max_examples=60)
 def test_orbits_are_the_classes_of_symmetric_openings(size: str, plies: int, seed: int) -> None:

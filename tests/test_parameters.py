@@ -264,14 +264,14 @@ def same_as_interpreted(function: Any, opening: tuple[int, ...]) -> None:
             )  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @settings(max_examples=12)
 @given(st.fixed_dictionaries(VALUES), st.sampled_from(random_openings(10, 20)))
 def test_compiled_code_takes_the_numbers_it_is_given(values: dict[str, float], opening: tuple[int, ...]) -> None:
     same_as_interpreted(bind_parameters(reaching, values), opening)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @settings(max_examples=8)
 @given(st.fixed_dictionaries(BOTH), st.sampled_from([*random_openings(5, 12), *random_openings(5, 24)]))
 def test_composites_pass_numbers_on_in_compiled_code(values: dict[str, float], opening: tuple[int, ...]) -> None:

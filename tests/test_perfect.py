@@ -26,7 +26,7 @@ PLENTY = perfect(Limit(nodes=10**9))
 STRONG = SearchAgent("strong", "alphabeta", heuristics.get("territory"), "territory", Limit(nodes=3000))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @settings(deadline=None, max_examples=60)
 @given(positions(sizes=st.sampled_from(["4x4", "4x5", "5x5"])))
 def test_it_keeps_a_win_and_loses_as_late_as_can_be(board):

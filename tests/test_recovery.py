@@ -280,7 +280,7 @@ def test_the_user_s_player_loses_a_game_that_kills_in_the_other_s_turn(tmp_path:
     assert [(row.agent_1, row.agent_2)[2 - row.winner] for row in lost.itertuples()] == ["User"]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("killer", [1, 2])
 def test_of_two_users_players_each_meets_one_of_ours(killer: int, tmp_path: Path) -> None:
     first, second = of_users(tmp_path, "One", "Other")

@@ -114,7 +114,7 @@ def test_an_empty_run_has_a_page(tmp_path):
     assert "0 of 50 planned" in text
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_twenty_contenders_of_long_names_have_a_page(tmp_path):
     names = tuple(f"ID_a_name_of_quite_forty_characters___{number:02d}" for number in range(20))
     text = page_of(gauntlet(4, contenders=names), tmp_path)

@@ -216,7 +216,7 @@ def test_verdicts_have_the_colours_of_the_report(monkeypatch: pytest.MonkeyPatch
     assert coloured_verdict("verdict", "better") == "better"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_function_that_never_returns_is_named_before_anything_waits_for_it() -> None:
     Path("endless.py").write_text(ENDLESS)
     silence = "ID_endless.custom_score did not search 40 nodes within 2 s, it may never return"

@@ -394,7 +394,7 @@ class Slow:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("cap", "reason"), [(None, "timeout"), (0.3, "hang")])
 def test_a_run_in_which_a_clock_ended_games_says_so_once(tmp_path: Path, cap: float | None, reason: str) -> None:
     source = SLOW if cap else SLOW.replace("while True", "while time_left() > -5")
@@ -440,7 +440,7 @@ def {name}(game, player):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_forfeits_are_told_by_agent_and_reason_most_games_first(tmp_path: Path) -> None:
     path = tmp_path / "my.py"
     path.write_text(
@@ -459,7 +459,7 @@ def test_forfeits_are_told_by_agent_and_reason_most_games_first(tmp_path: Path) 
     assert play_tournament(config_of(tmp_path / "run", **keys), resume=True, pools=here).notes[-2:] == (first, second)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_what_does_not_compile_is_played_all_the_same_and_named_in_order(tmp_path: Path, jobs: int) -> None:
     path = tmp_path / "my.py"

@@ -59,7 +59,7 @@ def test_two_names_of_one_heuristic_play_the_same_games_against_anybody(twins: P
     assert own != results_of(twins, "ID_Center", opponent)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_compare_says_that_two_names_of_one_heuristic_play_alike(twins: Path) -> None:
     verdicts = json.loads(render_sections(compare_sections(load_findings([twins])), "json"))["verdicts"]
     assert {row["contender"]: row["plays_alike"] for row in verdicts} == {"Twin": True, "ID_Center": False}

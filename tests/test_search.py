@@ -52,9 +52,10 @@ def test_the_interpreted_search_counts_the_same(name, method):
         )
 
 
-@settings(max_examples=20)
+@pytest.mark.parametrize("size", ["7x7", pytest.param("9x11", marks=pytest.mark.slow)])
+@settings(max_examples=15)
 @given(
-    board=positions(st.sampled_from(["7x7", "9x11"])),
+    data=st.data(),
     method=st.sampled_from(METHODS),
     limit=st.one_of(
         st.integers(1, 3).map(lambda depth: Limit(depth=depth)), st.integers(1, 300).map(lambda n: Limit(nodes=n))
@@ -62,7 +63,8 @@ def test_the_interpreted_search_counts_the_same(name, method):
     options=st.sampled_from(OPTIONS),
     seed=st.integers(0, 2**64 - 1),
 )
-def test_compiled_and_interpreted_search_agree_to_the_node(board, method, limit, options, seed):
+def test_compiled_and_interpreted_search_agree_to_the_node(size, data, method, limit, options, seed):
+    board = data.draw(positions(st.just(size)))
     if method in TREES:
         options = {}
         limit = limit if limit.nodes else Limit(nodes=100)
@@ -203,7 +205,7 @@ def test_random_ties_are_between_moves_that_are_worth_as_much(interpreted):
     assert told_apart > 2
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("moves", "depth"), [([8, 37], 3), ([24, 10, 15, 23], 4)])
 def test_replies_are_ordered_as_far_from_the_horizon_with_quiescence_as_without(moves, depth):
     board, both = Board.from_moves(moves), {"order_moves": True, "quiescence": True}

@@ -83,7 +83,7 @@ def test_every_opening_of_a_small_board_has_the_value_of_minimax(size):
         assert not board.legal_cells() or SearchBudget().search(board, None) == (winner == 1)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("size", LATE)
 def test_late_positions_have_the_value_the_moves_and_the_length_of_minimax(size):
     rng = random.Random(1)

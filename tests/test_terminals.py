@@ -78,7 +78,7 @@ def test_a_board_is_drawn_in_signs_that_there_are(folder, settings):
     assert b"?" not in printed
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("words", ["heuristics", "games games --limit 12"])
 def test_a_reader_that_goes_away_is_no_failure(folder, words):
     process = started(folder, words, {}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

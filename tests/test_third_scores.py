@@ -290,7 +290,7 @@ def test_a_function_of_a_classic_file_is_asked_about_the_game_whatever_its_argum
     assert load_heuristic(file, "score").value(Board(1, 2), 1) == 7
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_it_plays_by_search_on_every_board_that_states_know(tmp_path):
     file = written(tmp_path, PLAIN)
     agent = parse_agent(f"ID:{file}:CustomPlayer.score@depth=3")

@@ -349,7 +349,7 @@ def test_a_long_life_does_not_hold_every_function_it_has_met(remember: Callable[
 # The analysis board
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_board_answers_many_questions_at_a_time() -> None:
     position = {"size": "7x7", "moves": [24, 14]}
     late = {"size": "7x7", "moves": list(random_openings(1, 12, seed=2)[0])}

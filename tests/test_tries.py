@@ -109,7 +109,7 @@ def test_a_verdict_after_others_on_the_same_positions_is_corrected_for_them() ->
     assert season_sentence(report, known(a=0.9, b=0.9, c=1e-6, d=1e-6)).endswith("remains so.")
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_commands_log_what_they_compare_and_show_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     score = "def score(game, player):\n    return float({})\n"

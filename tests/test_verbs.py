@@ -155,7 +155,7 @@ def test_plans_solutions_and_published_results_are_drawn() -> None:
     assert "+4.0  better" not in shown
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_fits_tuning_and_features_are_drawn() -> None:
     assert written_in(ki.fit(moves_of_two).plot()) >= {"own", "worse by"}
     tuned = ki.tune(moves_of_two, opponent="open", board="5x5", games=200, pairs=20, limit="nodes=20", jobs=1)
@@ -198,7 +198,7 @@ def test_a_run_is_labelled_and_its_moves_judged_as_by_the_command(tmp_path: Path
         ki.accuracy(run, heuristics=["open"])
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_function_is_screened_and_played_and_the_same_call_repeats_the_answer() -> None:
     screened = ki.screen(moves, baseline="open", sample=50, limit="nodes=20", jobs=1)
     assert screened.to_frame()["contender"].tolist()[-1] == "ID_Open"
@@ -214,7 +214,7 @@ def test_a_function_is_screened_and_played_and_the_same_call_repeats_the_answer(
     assert len(list(Path("runs").iterdir())) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("costs_measured")
 def test_a_function_is_analysed_at_equal_nodes_and_at_equal_cost() -> None:
     result = ki.analyse(moves, opponents=["random"], limit="nodes=20", board="5x5", pairs=3, jobs=1)

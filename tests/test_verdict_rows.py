@@ -89,7 +89,7 @@ def played(draw):
     return games, contenders, pool, chance, bool(further)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @given(played())
 @settings(max_examples=60, deadline=None)
 def test_a_verdict_its_p_value_and_its_interval_say_the_same(drawn):
@@ -240,7 +240,7 @@ def test_chance_against_one_opponent_of_several_keeps_the_gain_of_a_finite_pool(
     assert mixed == pytest.approx(0.25 + 0.75 / 7, abs=0.04)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("played", [40, 80, 100])
 def test_with_a_finite_pool_and_chance_against_one_opponent_intervals_hold(played):
     rng = np.random.default_rng(8)

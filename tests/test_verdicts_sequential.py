@@ -120,7 +120,7 @@ def first_decisions(plan: Plan, points: NDArray[np.int8]) -> dict[str, int]:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", PLANS)
 def test_the_report_decides_when_and_what_the_stop_rule_decided(kind: str, tmp_path: Path) -> None:
     plan = plan_of(PLANS[kind])
@@ -141,7 +141,7 @@ def test_the_report_decides_when_and_what_the_stop_rule_decided(kind: str, tmp_p
         assert np.count_nonzero((points[:, number] >= 0).all(axis=1)) == min(end, match.pairs)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", PLANS)
 def test_unfinished_openings_are_left_out_by_both(kind: str, tmp_path: Path) -> None:
     plan = plan_of(PLANS[kind])

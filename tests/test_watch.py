@@ -131,7 +131,7 @@ def test_a_page_is_told_at_once_and_again_when_the_log_has_grown(tmp_path):
         assert states[-1]["line"] == "24 of 24 games, 100.0 %, ended"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_report_is_there_when_the_run_has_ended_and_not_before(tmp_path):
     path = gauntlet(3).write(tmp_path / "run")
     with watching(path) as port:
