@@ -105,7 +105,7 @@ def test_the_page_of_an_analysis_is_kept_for_the_lab(analysed: tuple[Path, str])
     assert page == own
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_page_and_the_markdown_of_an_analysis_say_the_same(analysed: tuple[Path, str]) -> None:
     folder, text = analysed
     page, markdown = (folder / name for name in ("page.html", "page.md"))

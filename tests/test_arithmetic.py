@@ -393,7 +393,7 @@ def test_sums_along_an_axis_are_numpys_whatever_their_length() -> None:
                 assert np.array_equal(mean, values.mean(axis)), (shape, axis)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_norms_of_an_order_are_numpys() -> None:
     offer_loops()
     compiled = njit(lambda values, order: runtime_library.norm_of_order(values, order))

@@ -59,7 +59,7 @@ def test_splits_share_no_opening_and_no_position_is_there_twice(folder: Path) ->
     assert len(set(orbit_ids(cells, "5x5").tolist())) == len(games)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_same_settings_give_the_same_positions(folder: Path, tmp_path: Path) -> None:
     recipe = DatasetRecipe(900, "5x5", features=("improved",))
     write_dataset(recipe, tmp_path / "again", jobs=2)

@@ -46,7 +46,7 @@ def test_an_example_is_sound_and_plays(which, request):
     assert max(games[0].depth) > 1
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("which", ["player_in_cpp", "player_in_javascript"])
 def test_an_example_plays_on_wide_boards_and_tells_of_won_and_lost_ends(which, request):
     agent = EngineAgent("Example", request.getfixturevalue(which), Limit(nodes=300))

@@ -38,7 +38,7 @@ FAILURES = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_each_failure_has_its_kind_stage_and_line_and_the_worst_score() -> None:
     answers = ki.evaluate_all([text for text, _, _ in FAILURES.values()], budget="compile", jobs=1)
     for answer, (kind, (_, stage, line)) in zip(answers, FAILURES.items(), strict=True):
@@ -151,7 +151,7 @@ def test_research_stops_at_the_first_no(tmp_path: Path) -> None:
     assert kept_pages(with_pages({}, Path("runs")))[0].title == "Research: worse.py:score"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_candidates_that_beat_the_baseline_become_champions_that_later_ones_meet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -96,7 +96,7 @@ def test_the_estimate_is_median_unbiased_for_small_effects(elo, split):
     assert covered > 0.925
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("lead", [-0.03, 0.03])
 def test_in_a_gauntlet_as_well(lead):
     rng = np.random.default_rng(3)
@@ -120,7 +120,7 @@ def test_in_normalized_elo_as_well():
     assert covered > 0.89
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @given(st.lists(st.integers(0, 2), min_size=1, max_size=80))
 def test_the_opponents_estimate_is_the_mirror_image(outcomes):
     ours = stopped_estimate(sprt_path(outcomes, Sprt(-10, 60)))

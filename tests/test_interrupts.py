@@ -75,7 +75,7 @@ def folder(tmp_path: Path) -> Path:
         (signal.SIGINT, "tune ID:mine.py:score --jobs 1"),
         pytest.param(signal.SIGTERM, "tune ID:mine.py:score --jobs 2", marks=pytest.mark.slow),
         *(
-            pytest.param(number, words, marks=pytest.mark.slow)
+            pytest.param(number, words, marks=pytest.mark.exhaustive)
             for number, words in (
                 (signal.SIGINT, "sweep ID:mine.py:score --over option.reach=0,1 --jobs 2 --pairs 100000"),
                 (signal.SIGTERM, "fit mine.py:score"),
@@ -99,7 +99,7 @@ def test_a_command_says_what_it_has_kept_and_how_it_goes_on(folder: Path, number
     assert len(ended.stderr.splitlines()) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_request_to_end_labelling_is_answered(tmp_path: Path) -> None:
     keys = {"contenders": ["random"], "baseline": "greedy", "format": "head-to-head", "pairs": 300}
     play_tournament(load_config(None, {**keys, "out": str(tmp_path / "run")}), pools=here)
@@ -110,8 +110,8 @@ def test_a_request_to_end_labelling_is_answered(tmp_path: Path) -> None:
     assert len(ended.stderr.splitlines()) == 1
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.exhaustive), signal.SIGTERM])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_league_says_how_it_goes_on(tmp_path: Path, number: signal.Signals) -> None:
     for name in ("ada", "ben"):
         (tmp_path / "class" / name).mkdir(parents=True)

@@ -183,7 +183,7 @@ def test_another_task_finds_the_same_processes_and_nothing_of_what_was_out(pool:
     assert isinstance(event, Finished)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_what_a_batch_and_a_call_raise_comes_back_after_what_went_well(pool: LokyPool, tmp_path: Path) -> None:
     pool.assign(task(tmp_path, "Busy", "random"))
     pool.submit(np.array([2]))
@@ -258,7 +258,7 @@ def test_compiled_code_that_does_not_answer_is_ended_and_told(tmp_path: Path) ->
         assert everything(pool) == [Died((0, 2), (Suspect(0, 1),), ())]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_pool_does_not_watch_players_that_have_processes_of_their_own(tmp_path: Path) -> None:
     with LokyPool(1) as pool:
         pool.assign(with_patience(0.01, task(tmp_path, "Slow")))

@@ -111,7 +111,7 @@ def usual(honest: list[Agent]) -> dict[tuple[int, int], tuple[object, ...]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("hard_cap", [None, 20.0])
+@pytest.mark.parametrize("hard_cap", [None, pytest.param(20.0, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("what", AT_IMPORT)
 def test_honest_interpreted_players_play_the_same_games_beside_a_file_that_patches_at_import(
     what: str, hard_cap: float | None, honest: list[Agent], usual: dict[tuple[int, int], object], tmp_path: Path

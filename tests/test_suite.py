@@ -105,7 +105,7 @@ def test_no_opening_is_in_both_splits(built):
     assert not set(fit.orbit) & set(screen.orbit)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_same_recipe_makes_the_same_suite_whoever_works_on_it(built, tmp_path):
     build_suite(RECIPE, tmp_path / "again.parquet", jobs=2)
     assert read_table(tmp_path / "again.parquet").equals(read_table(built), check_metadata=True)

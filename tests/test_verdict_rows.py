@@ -211,7 +211,7 @@ def test_differences_of_any_size_are_multiples_of_a_game_and_flipped_exactly():
     assert score_flip_test(whole / 14 / 40 + rng.normal(size=40) * 1e-7).p_value == pytest.approx(shuffled, abs=0.02)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_further_contenders_that_are_as_good_make_no_false_verdict_more_often_than_alpha():
     rng = np.random.default_rng(6)
     false = covered = 0
