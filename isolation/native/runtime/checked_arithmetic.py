@@ -23,6 +23,8 @@ from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering, NativeLowering
 from numba.extending import intrinsic
 
+from isolation.native.decorators import inner
+
 _WHOLE, _BIT, _FRACTION = ir.IntType(64), ir.IntType(1), ir.DoubleType()
 _GIVEN_UP = RETCODE_USEREXC.type(RETCODE_USEREXC.constant + 1)
 """The status of a function that has given up, which no `except` may take for an exception of Python's."""
@@ -345,3 +347,8 @@ def give_up(typingctx: Any, condition: Any) -> Any:
         return context.get_dummy_value()
 
     return types.none(types.boolean), codegen
+
+
+# Without bounds checks an index out of range would read whatever lies there.
+jit = inner(error_model="python", boundscheck=True, pipeline_class=CheckedCompiler)
+jit_with_numpy = inner(error_model="python", boundscheck=True, pipeline_class=CheckedWithNumpy)

@@ -1,0 +1,175 @@
+"""Norms and distances of vectors, as in NumPy and SciPy."""
+
+from __future__ import annotations
+
+from numba import types
+from numba.core.errors import TypingError
+from numba.extending import overload
+
+from isolation.native.runtime.checked_arithmetic import REFUSED, give_up, negative_of, plus
+from isolation.native.runtime.math_functions import _abs
+from isolation.native.runtime.math_functions import mathematics as math
+from isolation.native.runtime.numpy_functions import in_memory_order
+from isolation.native.runtime.numpy_functions import numbers as np
+from isolation.native.runtime.numpy_products import fraction_dot
+from isolation.native.runtime.values.arrays import float_array
+from isolation.native.runtime.values.equality import _EXACT
+
+
+def norm(values):
+    """Return the Euclidean norm of a tuple, list or array of numbers."""
+
+
+def norm_of_order(values, order):
+    """Return numpy.linalg.norm(values, order), of an array with one axis."""
+
+
+def euclidean(a, b):
+    """Return the Euclidean distance of two tuples, lists or arrays."""
+
+
+def sqeuclidean(a, b):
+    """Return the squared Euclidean distance."""
+
+
+def cityblock(a, b):
+    """Return the sum of the distances along each axis."""
+
+
+def chebyshev(a, b):
+    """Return the largest of the distances along each axis."""
+
+
+@overload(norm)
+def _norm(values):
+    if isinstance(values, types.Array) and isinstance(values.dtype, types.Float):
+
+        def norm_of_fractions(values):
+            flat = in_memory_order(values)
+            return math.sqrt(fraction_dot(flat, flat))
+
+        return norm_of_fractions
+    if isinstance(values, types.Array) and values.ndim > 1:
+        return lambda values: norm(in_memory_order(values))
+    if not _are_wholes(values):
+        return lambda values: norm(float_array(values))
+
+    def norm_of_wholes(values):
+        total = 0.0
+        for value in values:
+            total += float(value) * float(value)
+        give_up(total > _EXACT)
+        return math.sqrt(total)
+
+    return norm_of_wholes
+
+
+@overload(norm_of_order)
+def _norm_of_order(values, order):
+    if not isinstance(values, types.Array) or values.ndim != 1:
+        raise TypingError(f"{REFUSED}it calls numpy.linalg.norm with an order, of what is no list of numbers")
+
+    def norm_of_order(values, order):
+        sizes = np.abs(values.astype(np.float64))
+        if order == 1:
+            return np.sum(sizes)
+        if order == 2:
+            return norm(sizes)
+        if order == np.inf:
+            return np.max(sizes)
+        raise ValueError("no order that compiled code has")
+
+    return norm_of_order
+
+
+def _are_wholes(values):
+    """Whether all numbers of a tuple, list or array are whole, so that the order of a sum of few does not matter."""
+    return isinstance(getattr(values, "dtype", None), types.Integer)
+
+
+def _apart(a, b):
+    """Return abs(a - b)."""
+
+
+@overload(_apart)
+def _typed_apart(a, b):
+    if isinstance(a, types.Integer) and isinstance(b, types.Integer):
+        return lambda a, b: _abs(plus(a, negative_of(b)))
+    return lambda a, b: abs(a - b)
+
+
+def _check_lengths(a, b):
+    """Raise an exception for two vectors of different length."""
+
+
+@overload(_check_lengths)
+def _typed_check_lengths(a, b):
+    def check_lengths(a, b):
+        if len(a) != len(b):
+            raise ValueError("vectors of different length")
+
+    return check_lengths
+
+
+@overload(sqeuclidean)
+def _sqeuclidean(a, b):
+    if not (_are_wholes(a) and _are_wholes(b)):
+
+        def sqeuclidean_of_fractions(a, b):
+            _check_lengths(a, b)
+            apart = float_array(a) - float_array(b)
+            return fraction_dot(apart, apart)
+
+        return sqeuclidean_of_fractions
+
+    def sqeuclidean(a, b):
+        _check_lengths(a, b)
+        total = 0.0
+        for index in range(len(a)):
+            apart = float(_apart(a[index], b[index]))
+            total += apart * apart
+        give_up(total > _EXACT)
+        return total
+
+    return sqeuclidean
+
+
+@overload(euclidean)
+def _euclidean(a, b):
+    if _are_wholes(a) and _are_wholes(b):
+        return lambda a, b: math.sqrt(sqeuclidean(a, b))
+    raise TypingError(f"{REFUSED}it calls SciPy's euclidean with fractions, whose last digit differs: use math.dist")
+
+
+@overload(cityblock)
+def _cityblock(a, b):
+    if not (_are_wholes(a) and _are_wholes(b)):
+
+        def cityblock_of_fractions(a, b):
+            _check_lengths(a, b)
+            return np.sum(np.abs(float_array(a) - float_array(b)))
+
+        return cityblock_of_fractions
+
+    def cityblock(a, b):
+        _check_lengths(a, b)
+        total = 0
+        for index in range(len(a)):
+            total = plus(total, _apart(a[index], b[index]))
+        return total
+
+    return cityblock
+
+
+@overload(chebyshev)
+def _chebyshev(a, b):
+    def chebyshev(a, b):
+        _check_lengths(a, b)
+        longest = _apart(a[0], b[0])
+        for index in range(1, len(a)):
+            apart = _apart(a[index], b[index])
+            if apart > longest:
+                longest = apart
+        return longest
+
+    return chebyshev
