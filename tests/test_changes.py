@@ -13,7 +13,7 @@ from experiments.inference.cluster_intervals import Interval
 from experiments.plan.config import load_config
 from experiments.plan.time_estimate import seconds_to_play
 from experiments.plan.tournament_plan import make_plan
-from experiments.record.run_directory import latest_run
+from experiments.record.run_directory import is_run, latest_run
 from experiments.verdicts.run_diff import difference_of
 from reports.studies.dry_run import between
 
@@ -72,7 +72,7 @@ def test_a_forecast_has_an_engine_s_time_where_its_limit_tells_it_and_says_so_wh
     assert "is unknown" not in said(*words, "--limit", "ms=5")
 
 
-@pytest.mark.exhaustive
+@pytest.mark.slow
 def test_the_configuration_that_lies_in_a_run_makes_a_run_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     said("match", "random", "greedy", "--pairs", 2, "--jobs", 1, "--out", "runs/first")
@@ -81,6 +81,8 @@ def test_the_configuration_that_lies_in_a_run_makes_a_run_of_its_own(tmp_path, m
     assert len(list(Path("runs").iterdir())) == 2
     output = said("diff", "runs/first", latest_run()[0])
     assert "4 games are in both" in output
+    said("tournament", "runs/first/config.toml", "--out", "runs/second")
+    assert is_run(Path("runs/second"))
     Path("mine.toml").write_text(Path("runs/first/config.toml").read_text())
     refused = CliRunner().invoke(main, ["tournament", "mine.toml"])
     assert "runs/first already holds a run" in refused.output

@@ -175,6 +175,28 @@ def test_composites_are_unrolled_wherever_they_stand() -> None:
             assert compiled.evaluate(board, index) == composite(board, player)
 
 
+def plain_mobility(game: Any, player: Any) -> Any:
+    return len(game.get_legal_moves(player))
+
+
+def near_the_middle(game: Any, player: Any) -> Any:
+    return -sum(abs(cell - 3) for cell in game.get_player_location(player))
+
+
+TERMS = ((0.5, plain_mobility), (0.25, near_the_middle))
+
+
+def weighs_functions_in_a_list(game: Any, player: Any) -> Any:
+    return max([weight * function(game, player) for weight, function in TERMS])
+
+
+def test_a_list_made_of_functions_is_written_out() -> None:
+    compiled = compile_heuristic(weighs_functions_in_a_list)
+    for board in sample_positions((7, 7), 30):
+        for index, player in enumerate(board.players):
+            assert compiled.evaluate(board, index) == weighs_functions_in_a_list(board, player)
+
+
 def plain(game: Any, player: Any) -> Any:
     return sum(1 for move in game.get_legal_moves(player) if move[0])
 
