@@ -75,7 +75,7 @@ def test_what_differs_in_layout_only_is_answered_from_what_is_kept() -> None:
     assert ki.evaluate(GOOD.replace("1.0", "2.0"), budget="compile").seconds > 0
 
 
-@pytest.mark.exhaustive
+@pytest.mark.slow
 def test_the_best_goes_through_all_stages_and_each_is_noted_as_a_try_by_its_last_lead(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

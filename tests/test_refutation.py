@@ -1,6 +1,7 @@
 """Refutations: lines that beat an agent from won openings, checked move by move, and proofs that there are none."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -69,7 +70,12 @@ def test_the_command_shows_the_share_held_and_the_shortest_refutation() -> None:
     words = ["refute", SPEC, "--board", SIZE, "--limit", "nodes=300", "--openings", "20", "--jobs", "1"]
     result = CliRunner().invoke(main, words)
     assert result.exit_code == 0
-    assert "throws the win away" in result.output
+    text = " ".join(result.output.split())
+    player, number, cell = re.search(
+        r"won for player (\d) .* move (\d+) of .*, (\w+), throws the win away", text
+    ).groups()
+    placement, *moves = re.search(r"--moves (\S+)", text)[1].split(",")[int(player) - 1 :: 2]
+    assert moves[int(number) - 1] == cell != placement
     assert "isolation replay --moves" in result.output
 
 

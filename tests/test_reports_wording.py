@@ -77,12 +77,12 @@ def control(p_value):
 
 
 def test_a_control_shows_luck_and_is_distrusted_where_it_differs_from_itself():
-    assert control_words(control(0.3)) == "control: no difference (as expected)"
+    assert control_words(control(0.3)) == "control: differs by chance"
     assert "is Base on 40 openings of its own. It differs from itself by +1.2 (−2.0 to +4.0)" in (
         control_sentence(control(0.3))
     )
     for p_value in (0.05, 0.0011):
-        assert control_words(control(p_value)) == "control: no difference (as expected)"
+        assert control_words(control(p_value)) == "control: differs by chance"
     for p_value in (0.001, 0.00005):
         assert control_words(control(p_value)) == "control: differs from itself"
         assert "do not trust this run" in control_sentence(control(p_value))

@@ -283,6 +283,12 @@ def puts_a_number_among_lists(game: Any, player: Any) -> Any:
     return float(len(layers))
 
 
+def puts_a_list_among_numbers(game: Any, player: Any) -> Any:
+    table = {1: 0}
+    table[2] = game.get_legal_moves(player)
+    return float(len(table))
+
+
 def masks_by_too_much(game: Any, player: Any) -> Any:
     mask = np.zeros((7, 7, 2), dtype=bool)
     return float(np.ones((7, 7))[mask].sum())
@@ -367,6 +373,7 @@ def two_types(game: Any, player: Any) -> Any:
         (asks_too_much, 1, "it calls get_legal_moves of a game with (whole number, whole number)"),
         (marks_none, 2, "it puts a whole number among None: write a number such as -1 for what is empty"),
         (puts_a_number_among_lists, 2, "it puts a whole number into a list of list of whole numbers: write a"),
+        (puts_a_list_among_numbers, 2, "where something else was kept before: keep values of one kind"),
         (masks_by_too_much, 2, "this line does what compiled code does not support: write it in smaller steps, with"),
         (faculty, 1, "it uses math.gamma, which compiled code does not support"),
         (only_empty, 1, "the type of this value is unknown: is it a list, set or dictionary that stays empty?"),

@@ -63,7 +63,7 @@ def test_other_seeds_on_one_held_out_split_are_further_tests_of_it() -> None:
     ]
     assert list(earlier_p_values(tries, "split").values()) == [0.5, 0.6, 0.04]
     assert season_sentence(tries[2:], earlier_p_values(tries, "split")).startswith(
-        "2 other tests were made on split before. At a false discovery rate of 5 % over all of them, not significant"
+        "2 other tests were made on split. At a false discovery rate of 5 % over all of them, not significant"
     )
 
 
@@ -104,8 +104,8 @@ def test_a_verdict_after_others_on_the_same_positions_is_corrected_for_them() ->
     assert season_sentence(report, known(a=0.9, c=0.04, d=1e-6)) == ""
     assert season_sentence(report, known(a=0.9, b=0.9, c=0.5, d=0.5)) == ""
     late = season_sentence(report, known(a=0.9, b=0.9, c=0.04, d=1e-6))
-    assert late.startswith("2 other tests were made on the same before.")
-    assert late.endswith("not significant any more: C (p = 0.04, level 0.0038). Confirm on new openings.")
+    assert late.startswith("2 other tests were made on the same openings or positions.")
+    assert late.endswith("not significant any more: C (unadjusted p = 0.04, level 0.0038). Confirm on new openings.")
     assert season_sentence(report, known(a=0.9, b=0.9, c=1e-6, d=1e-6)).endswith("remains so.")
 
 

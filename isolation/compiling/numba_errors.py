@@ -160,7 +160,8 @@ def _refused_call(function: str, arguments: str) -> str:
     if function in _METHODS_OF_GAMES and kinds[:1] == ["game"]:
         return f"it calls {function} of a game with ({', '.join(kinds[1:])}), {_CANNOT}"
     if function == "cast" and len(kinds) == 2:
-        return f"it puts {_a(kinds[0])} where something else was kept before: begin with 0.0 instead of 0"
+        instead = "begin with 0.0 instead of 0" if kinds[0] == "number" else "keep values of one kind in each variable"
+        return f"it puts {_a(kinds[0])} where something else was kept before: {instead}"
     return f"it calls {function} with ({', '.join(kinds)}), {_CANNOT}: {instead_of_call(function)}"
 
 

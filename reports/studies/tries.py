@@ -48,11 +48,11 @@ def season_sentence(tries: Sequence[Try], p_values: Mapping[tuple[str, str], flo
     if earlier < FEW or not significant:
         return ""
     lost = [each for each in significant if p_values[each.test] > levels[each.test]]
-    where = next((each.held_out for each in significant if each.held_out), "the same")
-    said = f"{earlier} other tests were made on {where} before. At a false discovery rate of 5 % over all of them"
+    where = next((each.held_out for each in significant if each.held_out), "the same openings or positions")
+    said = f"{earlier} other tests were made on {where}. At a false discovery rate of 5 % over all of them"
     if not lost:
         return f"{said}, what is significant here remains so."
     names = join_names(
-        [f"{each.agent} (p = {p_values[each.test]:.2g}, level {levels[each.test]:.2g})" for each in lost]
+        [f"{each.agent} (unadjusted p = {p_values[each.test]:.2g}, level {levels[each.test]:.2g})" for each in lost]
     )
     return f"{said}, not significant any more: {names}. Confirm on new openings."

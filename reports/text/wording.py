@@ -292,7 +292,7 @@ def control_cell(comparison: Comparison) -> WordedCell:
 
 def control_words(comparison: Comparison) -> str:
     """Return whether a control differs from the baseline only by luck, as it should."""
-    return "control: differs from itself" if _is_odd(comparison) else "control: no difference (as expected)"
+    return "control: differs from itself" if _is_odd(comparison) else "control: differs by chance"
 
 
 def control_sentence(comparison: Comparison) -> str:
