@@ -16,7 +16,7 @@ from numba import njit
 from scipy.spatial import distance
 
 from isolation import Board, Limit, search
-from isolation.compiling.compile_heuristic import CompileError, compile_heuristic
+from isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
 from isolation.games.batch_moves import Positions, choose_moves
 from isolation.games.match import play_games
 from isolation.native.runtime import checked_arithmetic, numpy_loops, runtime_library
@@ -120,6 +120,20 @@ def test_whole_numbers_are_pythons_or_too_large(compiled_wholes: Any, which: int
         return  # 0 << 64 is 0, and Python may compute it
     fits = isinstance(expected, int) and -(1 << 63) <= expected < 1 << 63
     assert same(expected, got) if fits or isinstance(expected, type) else gave_up(got)
+
+
+TEXTS = ("12", "-12", "+7", " 0", "-0", "007", "123456789012345678", "", "-", "1.5", "two")
+
+
+def reads_whole_numbers(game: Any, player: Any) -> float:
+    return float(int(TEXTS[game.move_count % len(TEXTS)]))
+
+
+def test_texts_are_read_as_whole_numbers_as_python_reads_them() -> None:
+    compiled = compile_heuristic(reads_whole_numbers)
+    for board in sample_positions((7, 7), 60):
+        expected = outcome(reads_whole_numbers, board, board.players[0])
+        assert compiled.value_of(board, 0) == (None if isinstance(expected, type) else expected)
 
 
 # --- whole numbers and fractions ----------------------------------------------------------------------------------
