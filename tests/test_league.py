@@ -417,6 +417,10 @@ def test_a_league_ends_with_a_ranking_forfeits_and_who_is_not_in_it(home: Path) 
     assert re.search(r"^raises +error +\d+ +ZeroDivisionError: division by zero \(game_agent.py, line 9\)$", text, re.M)
     assert re.search(r"^broken +game_agent.py failed to import: line 1: ModuleNotFoundError", text, re.MULTILINE)
     assert "24 of 24 games" in text
+    forfeits = {row["player"]: row["forfeits"] for row in ranking_section(read_results(home / "run")).rows}
+    assert forfeits["ada"] == forfeits["ben"] == 0
+    assert min(forfeits["dies"], forfeits["raises"]) >= 8
+    assert forfeits["dies"] + forfeits["raises"] == 20
 
 
 def test_of_few_openings_ratings_have_no_intervals_and_nobody_leads_for_sure(home: Path) -> None:

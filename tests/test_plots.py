@@ -14,7 +14,7 @@ from experiments.statistics.calibration import Scores
 from experiments.statistics.grouped_counts import count_groups, merge_counts
 from experiments.statistics.run_results import load_findings
 from experiments.verdicts.contender_verdicts import judge
-from reports.charts.chart import Card, Picture, round_ticks
+from reports.charts.chart import Axis, Card, Picture, round_ticks
 from reports.charts.interval_rows import forest
 from reports.charts.line_plots import limits_chart
 from reports.plots import KINDS, draw_kind, draw_plot
@@ -42,6 +42,12 @@ def crowd(request, tmp_path_factory):
 def texts_of(svg):
     root = ElementTree.fromstring(svg)
     return " ".join("".join(element.itertext()) for element in root.iter() if element.tag.endswith("text"))
+
+
+def test_a_place_on_an_axis_is_a_share_of_its_length() -> None:
+    values = (-math.inf, 2, 3, 6, math.inf)
+    assert [Axis("points", 2, 6, ()).percent(value) for value in values] == [0, 0, 25, 100, 100]
+    assert Axis("nodes", 10, 1000, (), is_log=True).percent(100) == 50
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "card"])  # invented games cannot be pictured
