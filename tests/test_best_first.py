@@ -39,6 +39,7 @@ def test_late_in_the_game_it_does_prove_results():
     assert len(board.legal_cells()) > 1
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(board=positions(), nodes=st.integers(50, 5_000))
 def test_its_line_is_legal_and_as_long_as_it_says_at_most(board, nodes):

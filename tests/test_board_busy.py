@@ -178,6 +178,7 @@ def test_an_agent_that_ends_its_process_ends_no_other_question(port):
     assert ask(port, "values", SHORT)[0] == 200
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is counted on Linux only")
 def test_a_question_that_takes_too_much_memory_is_told_so(port):
     status, answer = ask(port, "move", move("greedy for memory"))

@@ -724,6 +724,7 @@ def test_editing_can_be_cancelled(board):
 # Studying a game: explorer, variations, links, dragging, import and export
 
 
+@pytest.mark.exhaustive
 def test_the_explorer_shows_what_the_run_played_and_plays_it_when_clicked(visit, address, run):
     game = random_record(0)
     names = [cell_name(move, 5) for move in game.moves]
@@ -756,6 +757,7 @@ def test_the_explorer_says_what_it_reads_while_it_reads(visit, address):
     expect(page.locator("#explorer")).to_be_visible()
 
 
+@pytest.mark.exhaustive
 def test_variations_are_kept_promoted_deleted_and_in_the_link(board, visit):
     play(board, "d3", "a2", "c1", "b0")
     board.keyboard.press("ArrowLeft")
@@ -937,6 +939,7 @@ def test_a_finger_drags_a_knight_too(visit, address):
     assert cell(page, "a2").evaluate("cell => getComputedStyle(cell).touchAction") == "none"
 
 
+@pytest.mark.exhaustive
 def test_games_are_pasted_read_from_a_file_and_exported(board, run, tmp_path):
     board.get_by_text("Import and export").click()
     board.locator("#import-text").fill("".join(exported(run, "pgn")))
@@ -1183,6 +1186,7 @@ def test_a_number_of_the_report_leads_to_a_game_that_shows_it(visit, report):
 # The page of a run that is being played
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("viewport", "scheme"), APPEARANCES)
 def test_a_run_that_is_played_is_shown_and_fits_the_screen(visit, tmp_path, viewport, scheme):
     names = ("ID_a_heuristic_of_a_rather_long_name_indeed", EVIL)

@@ -111,7 +111,7 @@ def test_what_is_no_commit_ends_in_a_line(repository: Path) -> None:
     assert f"{repository} has no commit called nowhere" in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("source", "code"), [(WORSE, 1), pytest.param(SCORE.format("") + "# as it was", 0, marks=pytest.mark.exhaustive)]
 )

@@ -212,6 +212,7 @@ def test_the_cache_says_where_it_is_and_is_cleared(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [(), ("--clear",)])
 def test_the_cache_is_shown_and_cleared_while_another_process_writes_into_it(arguments, tmp_path, monkeypatch):
     from isolation.compiling import code_cache

@@ -55,7 +55,7 @@ def test_games_are_truncated_after_max_cycles():
     )
 
 
-@pytest.mark.parametrize("opponent", ["random", "ID:improved@depth=3"])
+@pytest.mark.parametrize("opponent", ["random", pytest.param("ID:improved@depth=3", marks=pytest.mark.exhaustive)])
 def test_gymnasium_passes_its_checker(opponent):
     env = gymnasium.make(
         "knights_isolation.environments:Isolation-v0", opponent=opponent, size="5x5", exact=FAST, render_mode="ansi"

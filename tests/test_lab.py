@@ -159,6 +159,7 @@ def test_functions_of_files_are_listed_without_running_them(tmp_path):
     assert own.source.endswith("return 0")
 
 
+@pytest.mark.slow
 def test_every_page_is_there_and_has_the_navigation(tmp_path):
     home = tmp_path / "runs"
     for name in ("first", "second"):
@@ -234,7 +235,7 @@ def test_a_trial_compiles_in_a_process_that_cannot_write_elsewhere(tmp_path):
         assert not outside.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_match_of_a_pasted_function_is_a_run_and_one_that_cannot_begin_leaves_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code = "def score(game, player):\n    return float(len(game.get_legal_moves(player)))\n"

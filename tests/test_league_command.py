@@ -66,6 +66,7 @@ def test_who_never_makes_a_legal_move_has_no_rank(home: Path) -> None:
     assert " of 3</dd>" in (pages / "player-ada.html").read_text()
 
 
+@pytest.mark.exhaustive
 def test_the_function_resumes_a_league_and_returns_the_ranking_of_the_command(home: Path) -> None:
     with pytest.warns(UserWarning, match="cleo does not play: "):
         result = ki.league(home / "class", resume=home / "run", jobs=1)

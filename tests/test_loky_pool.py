@@ -108,7 +108,7 @@ def exists(pid: int) -> bool:
     return True
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_when_one_of_several_workers_dies_it_alone_is_suspect_and_all_are_lost(pool: LokyPool, tmp_path: Path) -> None:
     pool.assign(task(tmp_path, "Deadly", "Busy", "random"))
     for ids in ([4], [0]):

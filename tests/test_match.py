@@ -228,7 +228,7 @@ def test_a_classic_player_finds_itself_in_the_game(index):
     [
         (None, 1),
         (None, 2),
-        pytest.param(5.0, 1, marks=pytest.mark.slow),
+        pytest.param(5.0, 1, marks=pytest.mark.exhaustive),
         pytest.param(5.0, 2, marks=pytest.mark.exhaustive),
     ],
 )

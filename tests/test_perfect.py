@@ -76,6 +76,7 @@ def test_the_record_says_which_moves_the_heuristic_search_chose():
     assert all(score in (INFINITY, -INFINITY) for score, known in zip(game.score[2::2], exact, strict=True) if known)
 
 
+@pytest.mark.exhaustive
 def test_it_searches_on_under_half_the_limit_what_it_could_not_solve():
     board = Board.from_moves([49, 0], "9x11")
     result = perfect(Limit(nodes=2000)).choose(board, 0)

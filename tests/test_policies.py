@@ -105,6 +105,7 @@ def test_the_settings_change_with_the_module(agent):
     assert agent("lowest").settings()["content_hash"] != before["content_hash"]
 
 
+@pytest.mark.exhaustive
 def test_an_agent_as_a_policy_plays_its_moves_placements_included():
     rng, games = np.random.default_rng(1), VectorGames(40)
     policy = agent_policy("ID:improved@depth=2")

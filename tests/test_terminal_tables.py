@@ -69,7 +69,7 @@ def test_no_line_is_longer_than_the_terminal(run: Path, words: list[str]) -> Non
     assert max(map(len, said(command, run, *options).splitlines())) <= 80
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("narrow")
 @pytest.mark.parametrize(
     "words",
