@@ -1,6 +1,6 @@
 """The command line from a checkout: `python cli.py` does what `isolation` does."""
 
-from knights_isolation_packages import run
+from knights_isolation_command import run
 
 __all__ = ["READING", "Commands", "main", "run"]
 

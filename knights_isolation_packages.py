@@ -56,18 +56,6 @@ class LazyPackage(ModuleType):
         return homes
 
 
-def run() -> None:
-    """Run the command line; exit with code 2 and one line if files of the user hide a package that it needs."""
-    try:
-        refuse_hidden(*PACKAGES)
-    except ImportError as error:
-        print(f"Error: {error}", file=sys.stderr)
-        sys.exit(2)
-    from isolation_cli import main
-
-    main.run()
-
-
 def refuse_hidden(*packages: str) -> None:
     """Raise an ImportError that names the file imported in place of one of these packages, or of a library."""
     for name in packages:

@@ -19,7 +19,7 @@ from isolation.rules.limits import Limit
 
 LIMIT = Limit(nodes=10_000)
 """Limit per move in tournaments."""
-COMMAND = (sys.executable, "-P", "-c", "from knights_isolation_packages import run; run()")
+COMMAND = (sys.executable, "-P", "-c", "from knights_isolation_command import run; run()")
 """Starts the command line as `isolation` does, whatever is in the working directory."""
 _COMPARATOR = "improved"
 _SHOWN = ("net_advantage", "edge_distance_dynamic", "territory")

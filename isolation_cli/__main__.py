@@ -1,5 +1,5 @@
 """`python -m isolation_cli` does what `isolation` does."""
 
-from knights_isolation_packages import run
+from knights_isolation_command import run
 
 run()

@@ -277,7 +277,7 @@ def test_a_file_that_hides_a_package_is_named(tmp_path, name):
     file.parent.mkdir(exist_ok=True)
     file.write_text("")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
-    command = [sys.executable, "-P", "-c", "from knights_isolation_packages import run; run()", "--version"]
+    command = [sys.executable, "-P", "-c", "from knights_isolation_command import run; run()", "--version"]
     ended = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     hides, package = tmp_path / name.removesuffix("/__init__.py"), name.removesuffix(".py").partition("/")[0]
     kind = "library" if package == "click" else "toolkit's package"

@@ -22,7 +22,7 @@ from knights_isolation_packages import LIBRARIES, refuse_hidden
 ROOT = Path(__file__).parent.parent
 CONTRIBUTORS = ROOT / "docs" / "contributing"
 ROOMS = ("isolation", "heuristics", "experiments", "reports", "knights_isolation", "sample_players")
-COMMANDS = ("cli", "isolation_cli", "knights_isolation_packages")
+COMMANDS = ("cli", "isolation_cli", "knights_isolation_command", "knights_isolation_packages")
 LONGEST_FUNCTION = 60
 
 

@@ -20,7 +20,7 @@ from reports.board.resources import Resources, run_of
 
 _LOOKS_EVERY = 0.2
 """Seconds between two looks whether a run has begun."""
-_COMMAND = "from knights_isolation_packages import run; run()"
+_COMMAND = "from knights_isolation_command import run; run()"
 
 
 class Extending(StrictModel):

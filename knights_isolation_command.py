@@ -1,0 +1,23 @@
+"""The command `isolation`, which first looks whether files of the user hide a package that it needs.
+
+This module stands beside the packages for the same reason as `knights_isolation_packages`, which they import: it
+imports them.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from knights_isolation_packages import PACKAGES, refuse_hidden
+
+
+def run() -> None:
+    """Run the command line; exit with code 2 and one line if files of the user hide a package that it needs."""
+    try:
+        refuse_hidden(*PACKAGES)
+    except ImportError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        sys.exit(2)
+    from isolation_cli import main
+
+    main.run()
