@@ -1,7 +1,6 @@
 """The command `isolation`, which first looks whether files of the user hide a package that it needs.
 
-This module stands beside the packages for the same reason as `knights_isolation_packages`, which they import: it
-imports them.
+It is not part of `knights_isolation_packages`, because all packages import that, and this imports the command line.
 """
 
 from __future__ import annotations

@@ -67,6 +67,12 @@ def test_nothing_imports_the_command_line():
     assert [module.name for module in modules_of("isolation_cli") if "cli" in module.imported] == []
 
 
+def test_a_process_for_a_player_starts_without_numpy_and_the_compiler():
+    code = "import sys, isolation.processes.child as c; print({'numpy', 'numba', 'ssl'} & sys.modules.keys())"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
 def test_functions_are_short():
     functions = [
         (module.name, function, lines)

@@ -12,10 +12,7 @@ from isolation.boards.net import Net
 from isolation.native import floods  # noqa: F401 -- floods defines methods of positions
 from isolation.native.runtime import optional_tuples  # noqa: F401 -- defines parts of tuples that may be None
 from isolation.native.runtime.cell_sums import CellTerm, weighed, weighed_onto
-from isolation.native.runtime.checked_arithmetic import (
-    jit,
-    jit_with_numpy,
-)
+from isolation.native.runtime.checked_arithmetic import give_up, jit, jit_with_numpy
 from isolation.native.runtime.math_functions import (
     _abs,
     _int,
@@ -54,6 +51,7 @@ __all__ = [
     "builtins",
     "count_open",
     "distance",
+    "give_up",
     "is_open",
     "jit",
     "jit_with_numpy",

@@ -163,7 +163,7 @@ def descend(position: Any, depth: int, ply: int, alpha: int, beta: int, desk: An
         return worth(position, ply & 1, desk)
     if not QUIESCENT:
         if depth == 3:
-            # Constants where LLVM puts the code, but of one type, so that numba compiles it once.
+            # int64, since numba compiles a function anew for each literal; LLVM sees a constant either way.
             if ply & 1 == 1:
                 return three_plies(position, replies, ply, int64(0), alpha, beta, desk)
             return three_plies(position, replies, ply, int64(1), alpha, beta, desk)

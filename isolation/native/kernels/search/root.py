@@ -22,7 +22,7 @@ def search_root(position: Any, depth: int, random_ties: bool, desk: Any) -> tupl
 
     To tell equals apart under random ties, a later move is searched with a bound just below the best value.
     """
-    begin_line(desk, int64(0))
+    begin_line(desk, int64(0))  # not 0, for which numba would compile it anew
     replies = moves_from(position, location_of(position, position._turn))
     best_cell, best, equals = lowest(replies), -WON, 0
     if not count_node(desk):
