@@ -8,6 +8,7 @@ from board_server import request, serving
 from invented_runs import gauntlet, random_wins
 
 from experiments.record.run_directory import is_played_now
+from experiments.statistics.run_results import load_findings
 from isolation import Board, solve
 from isolation.compiling import code_cache
 from reports.board.board_processes import Processes
@@ -20,6 +21,7 @@ from reports.lab.pooled_ratings import RatingQuestion, pools
 from reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
 from reports.lab.run_lines import RunLines, signature
 from reports.lab.thumbnails import thumbnail
+from reports.tables.ratings import rating_sections
 
 WRITES = """def score(game, player):
     try:
@@ -95,6 +97,23 @@ def test_a_heuristic_is_rated_over_all_runs_of_one_board_and_limit(tmp_path):
     first, second, zero = (ratings[name] for name in ("mine.py:first", "mine.py:second", "improved"))
     assert (zero["runs"], zero["elo"], first["runs"], first["games"]) == (2, "0", 1, 240)
     assert (first["elo"][0], second["elo"][0]) == ("+", "−")
+
+
+def test_a_gallery_s_ratings_are_those_of_ratings_and_no_control_is_taken_for_the_baseline(tmp_path):
+    run = gauntlet(40, random_wins({"Base": 0.5, "Good": 0.7}))
+    run.agent("Base_control", "control", heuristic="Base")
+    for opening in range(40, 80):
+        for opponent in ("Opp_A", "Opp_B"):
+            run.pair("Base_control", opponent, opening, 2)
+    for name, target in {"Base": "improved", "Base_control": "improved", "Good": "territory"}.items():
+        run.agents[name]["spec"] = f"{name}=ID:{target}@nodes=1000"
+    path = run.write(tmp_path / "runs" / "run")
+    question = RatingQuestion(runs=["run"], limit="nodes=1000")
+    ratings = json.loads(answer(question, Resources(home=tmp_path / "runs")).body)["ratings"]
+    findings = load_findings([path])
+    listed = {row["agent"]: row["rating"].text for row in rating_sections(findings)[0].rows}
+    assert ratings["territory"]["elo"] == listed["Good"]
+    assert ratings["improved"]["elo"] == listed[findings.baseline] == "0"
 
 
 def test_a_run_is_read_again_only_when_its_log_has_changed(tmp_path):

@@ -8,7 +8,7 @@ Nothing else reads those settings. They are JSON: `kind`, and where they apply `
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,6 +99,15 @@ def run_facts(name: str, entry: Mapping[str, Any]) -> AgentFacts:
     """Read an agent's entry in `run.json`: `spec`, `roles`, `settings` and, in later runs, `deterministic`."""
     known = read_facts(entry["settings"], entry.get("deterministic"))
     return AgentFacts(known.settings, known.is_deterministic, name, tuple(entry["roles"]), entry["spec"])
+
+
+def baseline_of(roles: Mapping[str, Iterable[str]]) -> str | None:
+    """Return the only agent that is the baseline, given the roles of each; None if there is none, or several.
+
+    Every place that needs the baseline asks this function: a control plays like the baseline, and is not it.
+    """
+    baselines = [name for name, of_agent in roles.items() if "baseline" in of_agent]
+    return baselines[0] if len(baselines) == 1 else None
 
 
 def differing_settings(settings: str, others: str) -> tuple[str, str]:

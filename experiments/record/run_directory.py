@@ -22,7 +22,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from experiments.plan.agent_facts import read_facts
+from experiments.plan.agent_facts import baseline_of, read_facts
 from experiments.plan.config import Config, load_config, to_toml
 from experiments.plan.schedule import SeedsBy
 from experiments.plan.tournament_plan import Plan, make_plan
@@ -124,6 +124,11 @@ class RunInfo:
     seeds_by: SeedsBy = "agents"
     pools_control: bool = False
     processor_costs: dict[str, Cost] = field(default_factory=dict)
+
+    @property
+    def baseline(self) -> str | None:
+        """Name of the baseline; None without one."""
+        return baseline_of({name: entry["roles"] for name, entry in self.agents.items()})
 
 
 _INFO = TypeAdapter(RunInfo)

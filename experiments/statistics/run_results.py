@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from experiments.inference.game_pairs import PairTable, opponents_of, pair_games
 from experiments.inference.standings import Standing, standings
-from experiments.plan.agent_facts import AgentFacts, differing_settings, read_facts, run_facts
+from experiments.plan.agent_facts import AgentFacts, baseline_of, differing_settings, read_facts, run_facts
 from experiments.record.arrow_numpy import to_arrow, to_names, to_numpy
 from experiments.record.log import codes_in
 from experiments.record.log_validation import read_valid_games
@@ -234,7 +234,8 @@ def load_findings(runs: Sequence[str | Path], baseline: str | None = None, mixed
     columns = (*_COLUMNS, "seed") if len(sources) > 1 else _COLUMNS
     tables = [_read(source, number, columns, sorted(agents)) for number, source in enumerate(sources)]
     games, repeated = (tables[0], 0) if len(tables) == 1 else _pool(pa.concat_tables(tables), agents)
-    return RunResults(sources, agents, games, baseline or _baseline_of(agents), repeated)
+    usual = baseline_of({name: facts.roles for name, facts in agents.items()})
+    return RunResults(sources, agents, games, baseline or usual, repeated)
 
 
 def _refuse_repetition(infos: Sequence[RunInfo]) -> None:
@@ -299,12 +300,6 @@ def _merge_agents(sources: Sequence[LoadedRun]) -> dict[str, AgentFacts]:
             before = agents[facts.name].roles if facts.name in agents else ()
             agents[facts.name] = replace(facts, roles=tuple(dict.fromkeys((*before, *facts.roles))))
     return agents
-
-
-def _baseline_of(agents: Mapping[str, AgentFacts]) -> str | None:
-    """Return the only agent that is the baseline; None if there is none, or if runs have different ones."""
-    baselines = [name for name, facts in agents.items() if "baseline" in facts.roles]
-    return baselines[0] if len(baselines) == 1 else None
 
 
 def _read(source: LoadedRun, number: int, columns: Sequence[str], kinds: Sequence[str]) -> pa.Table:

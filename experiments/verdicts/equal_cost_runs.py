@@ -51,7 +51,7 @@ def _beside(findings: RunResults) -> Iterator[RunInfo]:
             runs.append(load_run(facts.parent))
     for info in sorted(runs, key=lambda info: info.created_at, reverse=True):
         asked = info.requested
-        baselines = [read_facts(entry["settings"]) for entry in info.agents.values() if "baseline" in entry["roles"]]
         is_same = all(asked.get(key) == first.requested.get(key) for key in _SAME)
-        if asked.get("equal_cost") and is_same and [baseline.settings for baseline in baselines] == [baseline.settings]:
-            yield info
+        if asked.get("equal_cost") and is_same and info.baseline:
+            if read_facts(info.agents[info.baseline]["settings"]).settings == baseline.settings:
+                yield info

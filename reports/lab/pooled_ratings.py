@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 MOST_GAMES = 1_000_000
 """Games that a pool reads; older runs beyond that are left out."""
-_ZERO = "improved"
+_USUAL = "improved"
+"""Heuristic whose rating is zero in pools without one baseline."""
 
 
 class RatingQuestion(BaseModel):
@@ -67,26 +68,31 @@ def rated(question: RatingQuestion, shelf: Resources) -> dict[str, Any]:
 
     findings = load_findings([run_of(shelf, run) for run in question.runs], mixed=True)
     agents = _most_played(findings, question.limit)
-    ratings = {rating.agent: rating for rating in rate(findings, agents.get(_ZERO)).ratings}
-    zero = f"compared with {_ZERO}" if _ZERO in agents else "above the mean of its pool"
+    ratings = rate(findings, None if findings.baseline else agents.get(_USUAL))
+    known = {rating.agent: rating for rating in ratings.ratings}
+    zero = f"compared with {ratings.zero}" if ratings.zero else "above the mean of its pool"
     rows = {}
     for reference, agent in agents.items():
-        if agent in ratings:
-            rating = ratings[agent]
+        if agent in known:
+            rating = known[agent]
             text = Estimate(*map(Elo, (rating.elo, rating.low, rating.high))).text
             runs = sum(agent in source.names.values() for source in findings.sources)
-            scale = "the zero of its pool" if agent == agents.get(_ZERO) else zero
+            scale = "the zero of its pool" if agent == ratings.zero else zero
             rows[reference] = {"elo": text, "zero": scale, "runs": runs, "games": rating.games}
     return {"ratings": rows}
 
 
 def _most_played(findings: RunResults, limit: str) -> dict[str, str]:
-    """Return for each heuristic, as the gallery calls it, the agent of this limit with most games."""
+    """Return for each heuristic, as the gallery calls it, its agent of this limit: the baseline, or that with most games.
+
+    A control stands for no heuristic: it is the baseline on other openings.
+    """
     pairs = findings.pairs
     games = np.bincount(np.concatenate([pairs.first, pairs.second]), minlength=len(pairs.agents))
     found: dict[str, str] = {}
-    for code in np.argsort(games, kind="stable"):
-        facts = findings.agents[pairs.agents[code]]
-        if facts.limit_text == limit and (reference := target_of(facts.spec).rpartition("/")[2]):
-            found[reference] = facts.name
+    for name in sorted(pairs.agents, key=lambda name: (name == findings.baseline, games[pairs.code(name)])):
+        facts = findings.agents[name]
+        is_shown = facts.limit_text == limit and "control" not in facts.roles
+        if is_shown and (reference := target_of(facts.spec).rpartition("/")[2]):
+            found[reference] = name
     return found

@@ -132,21 +132,17 @@ def signature(run: Path) -> str:
 def question_of(info: RunInfo) -> str:
     """Return what a run asks, in a sentence."""
     requested = info.requested
-    by_role: dict[str, list[str]] = {}
-    for name, entry in info.agents.items():
-        for role in entry["roles"]:
-            by_role.setdefault(role, []).append(name)
-    contenders, baseline = by_role.get("contender", []), by_role.get("baseline", [])
+    contenders = [name for name, entry in info.agents.items() if "contender" in entry["roles"]]
     where = f"on {requested['board']}"
     if is_imported(info):
         return f"Games played elsewhere, {where}"
-    if not baseline:
+    if info.baseline is None:
         return f"Which of {pluralise(len(info.agents), 'agent')} is strongest {where}?"
     cost = ", at equal cost" if requested.get("equal_cost") else ""
     if len(contenders) > _MOST_NAMED:
-        return f"Which of {len(contenders)} contenders beat {baseline[0]} {where}{cost}?"
+        return f"Which of {len(contenders)} contenders beat {info.baseline} {where}{cost}?"
     verb = "Is" if len(contenders) == 1 else "Are"
-    return f"{verb} {join_names(contenders)} better than {baseline[0]} {where}{cost}?"
+    return f"{verb} {join_names(contenders)} better than {info.baseline} {where}{cost}?"
 
 
 def _read(name: str, run: Path, seen: str) -> RunLine:

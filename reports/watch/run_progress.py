@@ -22,6 +22,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from experiments.plan.agent_facts import baseline_of
 from experiments.plan.config import Config
 from experiments.plan.tournament_plan import Plan
 from experiments.play.pools.pool import Machine
@@ -340,7 +341,7 @@ def _on_machines(machines: Sequence[Machine] | None) -> str:
 def standings_table(progress: RunProgress, lines: int) -> Table:
     """Return the leaders and the baseline on `lines` lines, with the number of hidden agents."""
     standings = live_standings(progress.plan, progress.points)
-    baseline = next((entrant.agent.name for entrant in progress.plan.entrants if "baseline" in entrant.roles), None)
+    baseline = baseline_of({entrant.agent.name: entrant.roles for entrant in progress.plan.entrants})
     visible = standings if len(standings) <= lines else standings[: lines - 1]
     if baseline and baseline not in [standing.name for standing in visible]:
         visible = [*visible[:-1], *(standing for standing in standings if standing.name == baseline)]
