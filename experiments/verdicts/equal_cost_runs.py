@@ -52,6 +52,6 @@ def _beside(findings: RunResults) -> Iterator[RunInfo]:
     for info in sorted(runs, key=lambda info: info.created_at, reverse=True):
         asked = info.requested
         is_same = all(asked.get(key) == first.requested.get(key) for key in _SAME)
-        if asked.get("equal_cost") and is_same and info.baseline:
-            if read_facts(info.agents[info.baseline]["settings"]).settings == baseline.settings:
-                yield info
+        settings = read_facts(info.agents[info.baseline]["settings"]).settings if info.baseline else None
+        if asked.get("equal_cost") and is_same and settings == baseline.settings:
+            yield info

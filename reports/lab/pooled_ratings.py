@@ -83,7 +83,7 @@ def rated(question: RatingQuestion, shelf: Resources) -> dict[str, Any]:
 
 
 def _most_played(findings: RunResults, limit: str) -> dict[str, str]:
-    """Return for each heuristic, as the gallery calls it, its agent of this limit: the baseline, or that with most games.
+    """Return for each heuristic, as the gallery calls it, its agent of this limit: the baseline, or else of most games.
 
     A control stands for no heuristic: it is the baseline on other openings.
     """
