@@ -96,7 +96,7 @@ def test_impossible_requests_end_in_one_line(tmp_path: Path) -> None:
         (["--board", "5x5"], "no solved positions ship for 5x5: choose one of 6x6"),
         (["--against", "ID:learned@nodes=5"], "leave out its limit"),
         (["--against", "Random"], "must be a search by a heuristic"),
-        (["--out", str(tmp_path)], "is not the journal of a discovery"),
+        (["--out", str(tmp_path)], "journal.jsonl, line 1: damaged or edited by hand"),
     ):
         result = CliRunner().invoke(main, ["discover", *words])
         assert result.exit_code == 2

@@ -15,7 +15,7 @@ import pytest
 from experiments.plan.config import load_config
 from experiments.plan.tournament_plan import Plan, make_plan
 from experiments.record import log
-from experiments.record.checked_parquet import DamagedFileError
+from experiments.record.checked_json import DamagedFileError
 from experiments.record.finished_games import FinishedGames, forfeited_game, joined
 from experiments.record.run_directory import locked
 from isolation.games.match import play_games

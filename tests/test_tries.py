@@ -1,7 +1,6 @@
 """What was tried in a project is logged, shown, and counted when the next verdict on the same positions is given."""
 
 import json
-import multiprocessing
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from click.testing import CliRunner, Result
 import knights_isolation as ki
 from cli import main
 from experiments.inference.sequential.online_fdr import lond_levels
-from experiments.record.tries import LOG, SETTING, Try, add_tries, earlier_p_values, read_tries
+from experiments.record.tries import SETTING, Try, earlier_p_values, read_tries
 from reports.studies.tries import season_sentence
 
 FIRST = Try("screen", "A", "B", "ID:a", "aaa", "", "suite 7x7", 9, (1.0, 0.5, 1.5), 0.001, None)
@@ -25,28 +24,6 @@ def log_is_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(*words: object) -> Result:
     return CliRunner().invoke(main, [str(word) for word in words], catch_exceptions=False)
-
-
-def add_many(home: Path, name: str) -> None:
-    for number in range(50):
-        add_tries([replace(FIRST, agent=f"{name}{number}")], home)
-
-
-def test_two_writers_lose_nothing(tmp_path: Path) -> None:
-    writers = [multiprocessing.Process(target=add_many, args=(tmp_path, name)) for name in "ab"]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-    assert sorted(each.agent for each in read_tries(tmp_path)) == sorted(f"{n}{i}" for n in "ab" for i in range(50))
-
-
-def test_a_line_cut_off_by_a_kill_costs_only_itself(tmp_path: Path) -> None:
-    add_tries([FIRST, FIRST], tmp_path)
-    log = tmp_path / LOG
-    log.write_bytes(log.read_bytes()[:-20])
-    add_tries([replace(FIRST, agent="later")], tmp_path)
-    assert [each.agent for each in read_tries(tmp_path)] == ["A", "later"]
 
 
 def test_equal_code_counts_once_and_sequential_tests_not_at_all() -> None:

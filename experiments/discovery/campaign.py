@@ -6,8 +6,6 @@ for any number of processes, interrupted or not; a longer budget continues a sho
 
 from __future__ import annotations
 
-import json
-import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -23,7 +21,7 @@ from experiments.discovery.kept_wins import Found, parts_of
 from experiments.discovery.move_ranking import ranking_of
 from experiments.discovery.programs import Program, from_json, to_json
 from experiments.play.parallel_map import Spread, parallel_mapper
-from isolation.files.atomic_write import make_folder
+from experiments.record.checked_lines import append_lines, open_journal
 from isolation.rules.geometry import parse_size
 
 CLIMBS = 8
@@ -79,10 +77,11 @@ def run_campaign(
         show: called after each round that the journal did not have whole.
 
     Raises:
-        ValueError: no suite ships for the board, or the journal is of another question.
+        ValueError: no suite ships for the board, or the journal is of another question or damaged.
         ChildProcessError: a process of the search died.
     """
-    campaign = Campaign(searched=_opened(journal, question))
+    heading = {"what": "discovery", "version": _VERSION, **asdict(question)}
+    campaign = Campaign(searched=dict(open_journal(journal, heading, _read)))
     compiled_interpreter(parse_size(question.size))  # once, before other processes want it
     with parallel_mapper(jobs, None) as spread:
         while (rounds is None or len(campaign.growth) < rounds) and _seconds(campaign) < 60 * minutes:
@@ -106,8 +105,8 @@ def _play_round(question: SearchTask, campaign: Campaign, journal: Path, spread:
         if (number, index) not in campaign.searched
     )
     for line in spread(_climb, calls):
-        _append(journal, line)
-        campaign.searched[line["round"], line["index"]] = _read(line)
+        append_lines(journal, [line])
+        campaign.searched.update([_read(line)])
     seconds, candidates = (campaign.growth[-1].seconds, campaign.growth[-1].candidates) if campaign.growth else (0.0, 0)
     for index in range(CLIMBS):
         found, taken = campaign.searched[number, index]
@@ -139,38 +138,7 @@ def _climb(question: SearchTask, number: int, index: int, program: list[Any], ot
     return {"round": number, "index": index, "seconds": seconds, **asdict(found), "program": to_json(found.program)}
 
 
-def _opened(journal: Path, question: SearchTask) -> dict[tuple[int, int], tuple[Found, float]]:
-    """Begin a journal, or read what it has; a last line that a crash has cut short is left out.
-
-    Raises:
-        ValueError: it is of another question, or is none.
-    """
-    first = {"what": "discovery", "version": _VERSION, **asdict(question)}
-    if not journal.exists():
-        make_folder(journal.parent)
-        _append(journal, first)
-        return {}
-    text = journal.read_text(encoding="utf-8")
-    whole = text[: text.rfind("\n") + 1]
-    try:
-        heading, *lines = map(json.loads, whole.splitlines())
-        searched = {(line["round"], line["index"]): _read(line) for line in lines}
-    except (ValueError, TypeError, KeyError):
-        raise ValueError(f"{journal} is not the journal of a discovery: choose another folder with --out") from None
-    if heading != first:
-        raise ValueError(f"{journal} is of another board, seed or version: choose another folder with --out")
-    if whole != text:
-        journal.write_text(whole, encoding="utf-8")
-    return searched
-
-
-def _append(journal: Path, line: dict[str, Any]) -> None:
-    with journal.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(line) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _read(line: dict[str, Any]) -> tuple[Found, float]:
+def _read(line: dict[str, Any]) -> tuple[tuple[int, int], tuple[Found, float]]:
+    """Return round and number of a climb, what it found, and its processor seconds."""
     numbers = (line[name] for name in ("cost", "train", "validation", "candidates"))
-    return Found(from_json(line["program"]), *numbers), line["seconds"]
+    return (line["round"], line["index"]), (Found(from_json(line["program"]), *numbers), line["seconds"])

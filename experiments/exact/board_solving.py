@@ -25,7 +25,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from experiments.play.parallel_map import parallel_map
-from experiments.record.checked_parquet import DamagedFileError, read_parquet, write_parquet
+from experiments.record.checked_json import DamagedFileError
+from experiments.record.checked_parquet import read_parquet, write_parquet
 from isolation.compiling.specialise import native_function
 from isolation.editions.classic_board import Board
 from isolation.exact.solved_tables import FILE, is_covered, pair_is_won

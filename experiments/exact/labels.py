@@ -25,7 +25,8 @@ import pyarrow.compute as pc
 
 from experiments.plan.openings import mixed
 from experiments.record import log
-from experiments.record.checked_parquet import DamagedFileError, read_parquet, write_parquet
+from experiments.record.checked_json import DamagedFileError
+from experiments.record.checked_parquet import read_parquet, write_parquet
 from experiments.record.run_directory import locked
 from isolation.editions.classic_board import Board
 from isolation.exact.solver import SearchBudget, known_value, order_moves, value

@@ -1,18 +1,14 @@
-"""Journal of a tuning: JSON lines, the settings first, then one line per batch.
-
-The file is the only state. A tuning resumes where its file ends; an incomplete last line is discarded.
-"""
+"""Journal of a tuning: its settings, then a line per batch. It is the only state; a tuning resumes where it ends."""
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from experiments.learn.tuning_games import Batch, BatchResult, PlayBatches
+from experiments.record.checked_lines import append_lines, open_journal
 
 
 class Journal:
@@ -22,50 +18,17 @@ class Journal:
         """Create the file, or read it; without a path nothing is kept.
 
         Raises:
-            ValueError: the file has other settings, or is not a journal.
+            ValueError: the file has other settings, is damaged, or is not a journal.
         """
-        self.tallies: dict[int, BatchResult] = {}
         self._path = path
-        if path is None:
-            return
-        if path.exists():
-            self._read(path, dict(question))
-        else:
-            self._append(dict(question))
+        played = open_journal(path, question, lambda line: BatchResult(**line)) if path else []
+        self.tallies = {result.key: result for result in played}
 
     def meet(self, batches: Sequence[Batch], play: PlayBatches) -> list[BatchResult]:
         """Return the results of batches in order; missing ones are played, and kept as they finish."""
         missing = [batch for batch in batches if batch.key not in self.tallies]
         for result in play(missing) if missing else ():
             self.tallies[result.key] = result
-            self._append(asdict(result))
+            if self._path:
+                append_lines(self._path, [asdict(result)])
         return [self.tallies[batch.key] for batch in batches]
-
-    def _append(self, line: Mapping[str, Any]) -> None:
-        if self._path is None:
-            return
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line, sort_keys=True) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-
-    def _read(self, path: Path, question: dict[str, Any]) -> None:
-        text = path.read_text(encoding="utf-8")
-        whole = text[: text.rfind("\n") + 1]
-        try:
-            first, *batch_lines = (json.loads(line) for line in whole.splitlines())
-            first = dict(**first)
-            tallies = [BatchResult(**line) for line in batch_lines]
-        except (ValueError, TypeError):
-            raise ValueError(f"{path} is not a record of a tuning: choose another name with --out") from None
-        differing = [
-            key for key in {**question, **first} if first.get(key) != json.loads(json.dumps(question)).get(key)
-        ]
-        if differing:
-            raise ValueError(
-                f"{path} contains games with different settings ({', '.join(sorted(differing))}): choose another name "
-                f"with --out, or remove it"
-            )
-        self.tallies = {tally.key: tally for tally in tallies}
-        if whole != text:
-            path.write_text(whole, encoding="utf-8")

@@ -17,6 +17,10 @@ from isolation.files.atomic_write import write_text
 SEALED, CHECKSUM = "sealed", "checksum"
 
 
+class DamagedFileError(ValueError):
+    """A file's contents differ from what was written."""
+
+
 def write_json(path: Path, facts: Mapping[str, Any]) -> None:
     """Write an object with a checksum, atomically and durably: on return it is synced to the disk.
 

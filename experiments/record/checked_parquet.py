@@ -19,6 +19,7 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from experiments.record.checked_json import DamagedFileError
 from isolation.files.atomic_write import make_folder, write_atomic
 
 SEAL = b"ISOLATION"
@@ -29,10 +30,6 @@ _MAGIC = b"PAR1"
 _CHECKSUM = 4
 """Bytes per checksum."""
 _SEAL_BYTES = len(SEAL) + 2 * _CHECKSUM
-
-
-class DamagedFileError(ValueError):
-    """A file's contents differ from what was written."""
 
 
 def save_table(path: Path, table: pa.Table, level: int | None = None) -> None:

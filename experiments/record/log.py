@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from experiments.plan.schedule import Ids, Schedule
 from experiments.record.arrow_numpy import to_numpy
+from experiments.record.checked_json import DamagedFileError
 from experiments.record.checked_parquet import (
-    DamagedFileError,
     count_rows,
     encode_checked,
     read_batches,

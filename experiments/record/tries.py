@@ -1,21 +1,21 @@
 """The log of tries: what was ever compared in a project, so that the best of many is not taken for a single one.
 
-`runs/tries.jsonl` has a JSON object a line, which is only ever appended. The sources that were tried are kept beside it
-by their hash, in `runs/tried/`. The environment variable `ISOLATION_TRIES=off` turns the log off.
+`runs/tries.jsonl` has a JSON object a line, which is only ever appended (`checked_lines`). The sources that were tried
+are kept beside it by their hash, in `runs/tried/`. The environment variable `ISOLATION_TRIES=off` turns the log off.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
+from experiments.record.checked_lines import append_lines, read_lines
 from experiments.record.run_directory import HOME
 from experiments.roster import complete, make_agent, named, parse_spec, settings_text
 from isolation.files.atomic_write import make_folder, write_text
@@ -80,37 +80,18 @@ def is_kept() -> bool:
 
 def add_tries(tries: Iterable[Try], home: Path = HOME) -> None:
     """Append tries to the log, after those of other processes that write at the same time; durable on return."""
-    lines = "".join(json.dumps(asdict(each), ensure_ascii=False) + "\n" for each in tries)
-    if not lines or not is_kept():
-        return
-    import fcntl  # here, so that the log can be read on systems without it
-
-    make_folder(home)
-    with (home / LOG).open("ab+") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        file.seek(0, os.SEEK_END)
-        if file.tell():
-            file.seek(-1, os.SEEK_END)
-            if file.read(1) != b"\n":  # a process was killed while it wrote
-                file.write(b"\n")
-        file.write(lines.encode())
-        file.flush()
-        os.fsync(file.fileno())
+    if is_kept():
+        append_lines(home / LOG, map(asdict, tries))
 
 
 def read_tries(home: Path = HOME) -> list[Try]:
-    """Return all tries, the oldest first; lines that were cut off by a kill are left out."""
-    try:
-        lines = (home / LOG).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return []
-    tries = []
-    for line in lines:
-        try:
-            tries.append(_TRY.validate_json(line))
-        except ValidationError:
-            continue
-    return tries
+    """Return all tries, the oldest first.
+
+    Raises:
+        DamagedFileError: a line was damaged or edited; the message names it.
+    """
+    remedy = "restore the file from a backup, or delete the line, whose try is then not counted"
+    return read_lines(home / LOG, _TRY.validate_python, remedy)
 
 
 def earlier_p_values(tries: Sequence[Try], family: str) -> dict[tuple[str, str], float]:

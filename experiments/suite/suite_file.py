@@ -29,7 +29,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from experiments.record.arrow_numpy import to_numpy
-from experiments.record.checked_parquet import DamagedFileError, read_parquet, write_parquet
+from experiments.record.checked_json import DamagedFileError
+from experiments.record.checked_parquet import read_parquet, write_parquet
 from isolation.files.shipped_data import read_shipped
 from isolation.games.batch_moves import Positions
 

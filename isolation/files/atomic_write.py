@@ -32,7 +32,7 @@ def write_atomic(path: Path, write: Callable[[IO[bytes]], object]) -> None:
         with suppress(OSError):
             temporary.unlink()
         raise
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def sweep(path: Path) -> None:
@@ -57,7 +57,7 @@ def make_folder(path: Path) -> None:
     path.mkdir(parents=True, exist_ok=True)
     for folder in missing:
         with suppress(PermissionError):  # a folder may be writable but not readable
-            _sync_folder(folder.parent)
+            sync_folder(folder.parent)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -65,7 +65,7 @@ def write_text(path: Path, text: str) -> None:
     write_atomic(path, lambda file: file.write(text.encode()))
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Sync a folder, which makes renames in it durable."""
     if os.name == "nt":  # folders cannot be opened on Windows
         return
