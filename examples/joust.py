@@ -27,7 +27,7 @@ from experiments.record.log import read_table
 from isolation.engines.program import Program
 from isolation.engines.protocol import variants_text
 from isolation.rules.geometry import parse_size
-from isolation.rules.outcome import Reason
+from isolation.rules.outcome import ON_THE_BOARD
 from reports.text.cell_values import estimate_of
 
 PACKAGE = Path("node_modules", "fairy-stockfish-nnue.wasm", "uci.js")
@@ -194,7 +194,7 @@ def _row(result: RunResults, split: TheorySplit, board: str, limit: str) -> Row:
     games = games[(games["agent_1"] == split.agent) | (games["agent_2"] == split.agent)]
     depths = (f"{_depth(games, name):.0f}" for name in (split.agent, FAIRY))
     cells = (board, limit.replace("=", " "), f"`{split.agent}`", f"{len(games):,}", *shares, *depths)
-    return Row(cells, float((games["reason"] != Reason.NO_MOVES.word).mean()))
+    return Row(cells, float((~games["reason"].isin(ON_THE_BOARD)).mean()))
 
 
 def _mistakes(result: RunResults, limit: str, jobs: int) -> list[tuple[str, ...]]:

@@ -13,7 +13,7 @@ from isolation.engines.engine_agent import EngineAgent
 from isolation.engines.program import Program
 from isolation.engines.protocol import Info, add_info, parse_pv, variant_of, variants_text
 from isolation.engines.session import Timeouts
-from isolation.players.agents import ForfeitError, opened_player
+from isolation.players.agents import ForfeitError, forfeit_from, opened_player
 from isolation.processes.transport import Idle, LineTooLong, TransportClosed, TransportTimeout
 from isolation.rules.outcome import Reason
 from isolation.search.result import is_well_formed
@@ -288,6 +288,16 @@ def test_each_way_to_lose_has_its_reason_and_the_last_lines_of_the_dialogue(cloc
     assert detail in loss.detail
     answered = reason in (Reason.ILLEGAL_MOVE, Reason.NONSENSE) and "bytes" not in loss.detail
     assert script.ended == (0 if answered else 1)
+
+
+@pytest.mark.parametrize("word", ["(none)", "0000", "resign"])
+def test_an_engine_resigns_by_naming_no_move(clock, word):
+    lost = Board.from_moves([24, 17])
+    _, loss = lose(clock, SPEAKS_UGI | {"go": (f"bestmove {word}",)})
+    assert forfeit_from(loss, lost).reason.word == "resigned"
+    assert forfeit_from(loss, BOARD).reason.word == "nonsense"
+    _, crash = lose(clock, SPEAKS_UGI | {"go": (TransportClosed(),)})
+    assert forfeit_from(crash, lost).reason.word == "crash"
 
 
 def test_an_engine_that_does_not_play_joust_is_told_from_one_that_does(clock):

@@ -20,7 +20,7 @@ from isolation.players.classic_agent import ClassicAgent
 from isolation.rules.outcome import Reason
 from isolation.rules.parameters import bind_parameters
 from isolation.search import SearchOptions
-from isolation.usercode.user_exceptions import LONGEST
+from isolation.usercode.user_exceptions import LONGEST_LINE
 
 
 def search_agent(method, name, options=SearchOptions(), **limit):  # noqa: B008
@@ -107,9 +107,23 @@ class AsList(Player):
         return list(game.get_legal_moves()[0])
 
 
-class NoMove(Player):
+class OfArrays(Player):
     def third_move(self, game, time_left):
-        return None
+        return np.array([2, 1])
+
+
+class Incomparable:
+    """An object that fails whatever it is asked."""
+
+    def __eq__(self, other):
+        raise KeyError("compared")
+
+    __hash__ = __len__ = __iter__ = __bool__ = __repr__ = __float__ = __int__ = __index__ = __eq__
+
+
+class OfHostiles(Player):
+    def third_move(self, game, time_left):
+        return Incomparable(), Incomparable()
 
 
 class Raising(Player):
@@ -209,8 +223,9 @@ def test_a_classic_player_finds_itself_in_the_game(index):
     ("player", "reason", "detail"),
     [
         (Illegal, "illegal_move", "played (0, 0)"),
-        (AsList, "illegal_move", "played ["),
-        (NoMove, "illegal_move", "played None"),
+        (AsList, "illegal_move", "], not a pair of numbers (test_match.py, line "),
+        (OfArrays, "illegal_move", "returned array([2, 1]), not a pair of numbers (test_match.py, line "),
+        (OfHostiles, "illegal_move", ", not a pair of numbers (test_match.py, line "),
         (Raising, "error", "KeyError: 'lost my way'"),
         (Leaving, "error", "SystemExit: 3"),
         (Breaking, "error", "OwnError: no Exception"),
@@ -219,7 +234,7 @@ def test_a_classic_player_finds_itself_in_the_game(index):
         (Surrogate, "error", "ValueError: \\ud800\\x1b[2J"),
         (Speechless, "error", "Untellable: (unprintable OwnError)"),
         (Talkative, "error", "Endless: xxx"),
-        (Rambling, "illegal_move", "played \\udcff\\udcff"),
+        (Rambling, "illegal_move", "returned \\udcff\\udcff"),
         (Late, "timeout", "of 20 ms"),
     ],
 )
@@ -237,7 +252,7 @@ def test_a_player_that_fails_loses_with_its_reason(player, reason, detail, hard_
     record = play(*(agents if index == 1 else agents[::-1]), opening=[24, 14], hard_cap=hard_cap)
     assert (record.winner, record.reason) == (3 - index, reason)
     assert detail in record.detail
-    assert len(record.detail) <= len("played ") + LONGEST
+    assert len(record.detail) <= LONGEST_LINE
     assert ("…" in record.detail) == (player in (Talkative, Rambling))
     assert record.detail.isprintable()
     assert record.plies == 2 + 4 + (index - 1)

@@ -261,8 +261,8 @@ def test_a_search_says_why_it_runs_interpreted_and_nobody_else_does():
 
 
 def test_reasons_are_numbers_with_words():
-    assert REASON_WORDS == ("no_moves", "timeout", "illegal_move", "error", "hang", "crash", "nonsense")
-    assert [int(reason) for reason in Reason] == list(range(7))
+    assert REASON_WORDS == ("no_moves", "timeout", "illegal_move", "error", "hang", "crash", "nonsense", "resigned")
+    assert [int(reason) for reason in Reason] == list(range(8))
     record = play(parse_agent("random"), parse_agent("random"), [24, 14])
     assert record.reason == Reason.NO_MOVES.word
     assert Board.from_moves(record.moves).outcome() == Outcome(record.winner, "no_moves")

@@ -22,7 +22,7 @@ from isolation.checks.agent_checks import check_player
 from isolation.checks.check_result import CheckResult
 from isolation.checks.search_cost import Cost
 from isolation.loading.load_user_code import load_player
-from isolation.rules.outcome import REASON_WORDS, Reason
+from isolation.rules.outcome import ON_THE_BOARD
 
 MISTAKES = 2
 QUICK_LIMIT = "nodes=1000"
@@ -201,5 +201,5 @@ def _with_games(player: PlayerResult, results: RunResults) -> PlayerResult:
     """Return a player with the number of its games won and of its games lost by forfeit."""
     games = [row for row in results.table.to_pylist() if player.name in (row["agent_1"], row["agent_2"])]
     lost = [row for row in games if row[f"agent_{row['winner']}"] != player.name]
-    forfeits = sum(row["reason"] != REASON_WORDS[Reason.NO_MOVES] for row in lost)
+    forfeits = sum(row["reason"] not in ON_THE_BOARD for row in lost)
     return replace(player, won=len(games) - len(lost), games=len(games), forfeits=forfeits)

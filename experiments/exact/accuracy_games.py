@@ -31,7 +31,7 @@ from isolation.games.game_batch import GameBatch
 from isolation.games.match import play_games
 from isolation.players.agents import SearchAgent
 from isolation.rules.geometry import parse_size
-from isolation.rules.outcome import REASON_WORDS, Reason
+from isolation.rules.outcome import REASON_WORDS
 from isolation.usercode.timeouts import UserCodeTimeout, run_with_watchdog
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def _judge(player: Agent, openings: OpeningSet, positions: int, marker: NDArray[
 
 def _failures_of(side: int, games: GameBatch) -> list[tuple[str, str]]:
     """Return reasons and details of the games that the player of this side lost by forfeit."""
-    lost = np.flatnonzero((games.reason != Reason.NO_MOVES) & (games.winner != side)).tolist()
+    lost = np.flatnonzero(games.is_forfeit & (games.winner != side)).tolist()
     return [(REASON_WORDS[games.reason[game]].replace("_", " "), games.detail[game]) for game in lost]
 
 

@@ -33,7 +33,7 @@ from isolation.exact.solver import SearchBudget, known_value, order_moves, value
 from isolation.files.atomic_write import sweep
 from isolation.rules.geometry import MOST_COMPILED_CELLS, format_size, parse_size
 from isolation.rules.limits import Limit
-from isolation.rules.outcome import Reason
+from isolation.rules.outcome import ON_THE_BOARD
 from isolation.shell import advice, command
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def label_run(
             out of reach of the limit, or another process is writing to the run.
     """
     games = log.read_table(run, ("game_id", "rows", "columns", "opening", "opening_id", "moves", "plies", "reason"))
-    decided = games if forfeits else games.filter(pc.equal(games["reason"].cast(pa.string()), Reason.NO_MOVES.word))
+    decided = games if forfeits else games.filter(pc.is_in(games["reason"].cast(pa.string()), pa.array(ON_THE_BOARD)))
     table = _sampled(decided, sample)
     size = _size(run, table)
     SearchBudget(limit)

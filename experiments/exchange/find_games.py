@@ -10,7 +10,7 @@ from experiments.exact import labels
 from experiments.record.log import PER_PLY, SCHEMA, find_row, read_games
 from experiments.record.log_validation import check_facts
 from experiments.record.run_directory import is_run, load_run
-from isolation.rules.outcome import Reason
+from isolation.rules.outcome import ON_THE_BOARD
 from isolation.shell import advice, command
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ SHOWN = ("game_id", "agent_1", "agent_2", "won_by", "plies", "reason", "detail")
 def find_games(run: str | Path, kind: Kind = "all", where: str = "") -> pd.DataFrame:
     """Return the games of a kind that meet a condition, the most remarkable first, as a frame of `FACTS`.
 
-    Longest and shortest count plies. Forfeits are games that ended otherwise than by a player without a move. Upsets
-    were won by the agent with the lower share of wins in the run; the largest difference of shares comes first.
+    Longest and shortest count plies. Forfeits are games that were lost by a failure. Upsets were won by the agent with
+    the lower share of wins in the run; the largest difference of shares comes first.
 
     Args:
         where: an expression over the columns, in the syntax of `pandas.DataFrame.query`. Besides the log's columns it
@@ -115,7 +115,7 @@ def _ordered(games: pd.DataFrame, kind: Kind) -> pd.DataFrame:
         case "shortest":
             return games.sort_values("plies", kind="stable")
         case "forfeits":
-            return games[games["reason"] != Reason.NO_MOVES.word]
+            return games[~games["reason"].isin(ON_THE_BOARD)]
         case "upsets":
             return games[games["gap"] > 0].sort_values("gap", ascending=False, kind="stable")
         case "all":

@@ -18,7 +18,7 @@ from experiments.verdicts.contender_verdicts import rate
 from isolation.processes.file_agent import file_name
 from isolation.rules.geometry import format_size, parse_size
 from isolation.rules.limits import Limit
-from isolation.rules.outcome import Reason
+from isolation.rules.outcome import ON_THE_BOARD, Reason
 
 MOST_LABELLED = 1000
 """Number of games whose moves are compared with perfect play, sampled from those that were decided on the board."""
@@ -58,7 +58,7 @@ class ClassGame:
     @property
     def is_forfeit(self) -> bool:
         """Return whether it was not decided on the board."""
-        return self.reason != Reason.NO_MOVES.word
+        return self.reason not in ON_THE_BOARD
 
     def has_moved(self, agent: str) -> bool:
         """Return whether an agent has made a legal move of its own, after the opening."""
@@ -123,6 +123,11 @@ class Results:
             return rated.wins, rated.games
         games = self.of(agent)
         return sum(game.agents[2 - game.loser] == agent for game in games), len(games)
+
+    @property
+    def resigned(self) -> tuple[ClassGame, ...]:
+        """The games that a player resigned where every move loses; they are no forfeits."""
+        return tuple(game for game in self.games if game.reason == Reason.RESIGNED.word)
 
     def of(self, agent: str) -> tuple[ClassGame, ...]:
         """Return the games of an agent."""

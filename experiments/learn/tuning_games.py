@@ -17,7 +17,6 @@ from experiments.play.parallel_map import parallel_mapper
 from experiments.roster import Spec, complete, make_agent, named, parse_spec
 from isolation.rules.geometry import parse_size
 from isolation.rules.limits import Limit
-from isolation.rules.outcome import Reason
 from isolation.rules.seeds import splitmix64
 
 if TYPE_CHECKING:
@@ -182,7 +181,7 @@ def play_pairs(
     seeds = [int(splitmix64(number + 1)) for number in numbers]
     games = (play_games(first, second, openings, seeds, size), play_games(second, first, openings, seeds, size))
     wins = (games[0].winner == 1).astype(np.int64) + (games[1].winner == 2)
-    return wins, sum(int((game.reason != Reason.NO_MOVES).sum()) for game in games)
+    return wins, sum(int(game.is_forfeit.sum()) for game in games)
 
 
 def prepare(specs: Sequence[str], size: str) -> list[Agent]:

@@ -21,10 +21,9 @@ from experiments.record import log, run_directory
 from experiments.record.finished_games import FinishedGames, LogPart, joined
 from experiments.record.log_validation import check_scheduled
 from experiments.record.run_directory import lock_file
-from isolation.rules.outcome import AT_LAST, REASON_WORDS, Reason
+from isolation.rules.outcome import AT_LAST, ON_THE_BOARD, REASON_WORDS, Reason
 from isolation.shell import advice, command, resume_advice
 
-ON_THE_BOARD = Reason.NO_MOVES.word
 BY_CLOCK = (Reason.TIMEOUT.word, Reason.HANG.word)
 """Reasons that depend on the machine's speed."""
 
@@ -203,7 +202,7 @@ class GameRecorder:
         self.logged += len(ids)
         for reason, count in zip(*np.unique(reasons, return_counts=True), strict=True):
             self.reasons[str(reason)] += int(count)
-        forfeited = np.flatnonzero(reasons != ON_THE_BOARD)
+        forfeited = np.flatnonzero(~np.isin(reasons, ON_THE_BOARD))
         losers = self.plan.schedule.players(ids[forfeited])[np.arange(len(forfeited)), 2 - winner[forfeited]]
         for game, loser in zip(forfeited.tolist(), losers.tolist(), strict=True):
             self.forfeits.setdefault((loser, str(reasons[game])), Counter())[str(details[game])] += 1

@@ -9,7 +9,7 @@ import numpy as np
 
 from experiments.record.log import codes_in, read_games
 from experiments.statistics.run_results import RunResults
-from isolation.rules.outcome import Reason
+from isolation.rules.outcome import ON_THE_BOARD
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class ForfeitGroup:
 
 def forfeits_of(findings: RunResults) -> tuple[ForfeitGroup, ...]:
     """Group the games that were not decided on the board by loser and reason, largest group first."""
-    is_forfeit = codes_in((Reason.NO_MOVES.word,), findings.table["reason"]) < 0
+    is_forfeit = codes_in(ON_THE_BOARD, findings.table["reason"]) < 0
     if not is_forfeit.any():
         return ()
     lost = findings.games[is_forfeit]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from queue import Empty
 from typing import TYPE_CHECKING, Any
 
 from isolation.editions.third.conversion import from_state_cell, state_of
 from isolation.editions.third.timed_turn import take_turn
 from isolation.rules.geometry import Move
-from isolation.usercode.user_exceptions import safe_repr
+from isolation.usercode.user_exceptions import return_lines, safe_repr
 
 if TYPE_CHECKING:
     from isolation.boards.board import Board
@@ -61,6 +62,44 @@ class NoMove:
 
     def __repr__(self) -> str:
         return f"action {safe_repr(self.action)}"
+
+
+def read_move(answer: Any) -> Move | None:
+    """Return a player's answer as (row, column); None if it is not a tuple of two whole numbers.
+
+    An answer may be any object: it is not compared before its type is known. NumPy's numbers are numbers.
+
+    >>> read_move((2, 1.0)), read_move([2, 1]), read_move((2, "1"))
+    ((2, 1), None, None)
+    """
+    if not issubclass(type(answer), tuple) or tuple.__len__(answer) != 2:
+        return None
+    row, column = map(_whole_number, tuple.__iter__(answer))
+    return None if row is None or column is None else (row, column)
+
+
+def _whole_number(value: Any) -> int | None:
+    """Return a foreign object as an int if it is a whole number, else None."""
+    if issubclass(type(value), int):
+        return int.__index__(value)
+    if not issubclass(type(value), Real):
+        return None
+    number = float(value)
+    return int(number) if number.is_integer() else None
+
+
+def names_no_move(answer: Any) -> bool:
+    """Return whether an answer is one by which players say that they have no move: None or (-1, -1)."""
+    return answer is None or (type(answer) is NoMove and answer.action is None) or read_move(answer) == (-1, -1)
+
+
+def describe_answer(player: Any, answer: Any) -> str:
+    """Describe an answer that is not a legal move, for its author."""
+    pair = read_move(answer)
+    if pair is not None or answer is None or type(answer) is NoMove:
+        return f"played {safe_repr(pair or answer)}"
+    lines = return_lines(getattr(player, "get_move", None))
+    return f"returned {safe_repr(answer)}, not a pair of numbers{f' ({lines})' if lines else ''}"
 
 
 def has_get_action(player: Any) -> bool:
@@ -115,10 +154,11 @@ def _ask_for_action(player: Any, game: Board, time_left: TimeLeft) -> Any:
             action = take_turn(player, state, time_left)
         except Empty:
             return TOO_LATE
-    if action is None or action not in actions:
+    number = _whole_number(action)
+    if number is None or number not in actions:
         return NoMove(action)
     cell = state.locs[state.player()] or 0
-    return from_state_cell(cell + actions[actions.index(action)], game.height, game.width)
+    return from_state_cell(cell + number, game.height, game.width)
 
 
 FIRST = Edition(

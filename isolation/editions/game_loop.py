@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from isolation.editions.edition import GameHistory, TimeLeft, call_get_move, edition_of
+from isolation.editions.edition import GameHistory, TimeLeft, call_get_move, edition_of, read_move
 
 if TYPE_CHECKING:
     from isolation.boards.board import Board
@@ -23,10 +23,11 @@ def play(game: Board, time_limit: float | None = None) -> tuple[Any, GameHistory
         mover = game.active_player
         move = call_get_move(mover, game.copy(), clock)
         late = edition_of(mover).is_late(move, clock)
-        if late or move not in legal_moves:
+        cell = read_move(move)
+        if late or cell is None or cell not in legal_moves:
             break
-        moves.append(move)
-        game.apply_move(move)
+        moves.append(cell)
+        game.apply_move(cell)
     outcome = "timeout" if late else edition.bad_move if legal_moves else "illegal move"
     return game.inactive_player, edition.history(moves, move, first_mover), outcome
 

@@ -48,6 +48,8 @@ _SHOWN_SAID = 4
 """Number of sent lines in a report: the position, `isready`, `go` and `stop`."""
 _SHOWN_HEARD = 3
 _SHOWN = 45
+_NO_MOVE = ("(none)", "0000", "resign")
+"""Answers by which engines say that they have no move, or give up."""
 _LAST_WORDS = 1.0
 
 
@@ -274,7 +276,8 @@ class Session:
     def _read_answer(self, board: Board, answer: str) -> int:
         word = (answer.split() or [""])[0]
         if not looks_like_move(word):
-            raise self._loss(Reason.NONSENSE, f"answered {to_one_line(word, _SHOWN)!r} for a move")
+            what = f"answered {to_one_line(word, _SHOWN)!r} for a move"
+            raise self._loss(Reason.NONSENSE, what, gives_up=word in _NO_MOVE)
         try:
             return read_move(board, word)
         except ValueError as error:
@@ -334,7 +337,7 @@ class Session:
         self.end()
         raise loss
 
-    def _loss(self, reason: Reason, what: str) -> ForfeitError:
+    def _loss(self, reason: Reason, what: str, *, gives_up: bool = False) -> ForfeitError:
         """Return a loss with the last lines of the dialogue: > for lines sent, < for answers."""
         dialogue, before = [], 0
         answers = (answer for answer in self._heard if answer > self._said[0])
@@ -342,7 +345,7 @@ class Session:
             dialogue += ["…"] if before and number > before + 1 else []
             dialogue.append(line)
             before = number
-        return ForfeitError(reason, f"{what}{AT_LAST}{' | '.join(dialogue)}")
+        return ForfeitError(reason, f"{what}{AT_LAST}{' | '.join(dialogue)}", gives_up=gives_up)
 
 
 def _variants_file(size: tuple[int, int]) -> Path:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from isolation.rules.outcome import Reason
+
 
 @dataclass(frozen=True)
 class GameBatch:
@@ -34,6 +36,11 @@ class GameBatch:
 
     def __len__(self) -> int:
         return len(self.winner)
+
+    @property
+    def is_forfeit(self) -> NDArray[np.bool_]:
+        """Whether the loser failed, for each game; see `Reason.is_forfeit`."""
+        return np.array([reason.is_forfeit for reason in Reason])[self.reason]
 
     def taken(self, indices: NDArray[np.int64]) -> GameBatch:
         """Return the games at these indices, in this order."""

@@ -29,7 +29,6 @@ from isolation.usercode.output_capture import capture_output
 from isolation.usercode.user_exceptions import detect_ctrl_c
 
 HUMAN = "Human"
-RESIGNED = "resigned"
 HELP = """Type a cell, like d3 (column and row) or 3,3 (row,column), or the number of a listed move. Or:
   hint          what a search would play
   undo          take your last move back, and the reply to it
@@ -193,7 +192,7 @@ def _turn_of_person(game: _Game) -> GameRecord | None:
                     return None
                 case "resign":
                     seat.say(f"You have resigned; {seat.opponent.name} won.")
-                    return _record(game, 3 - seat.side, RESIGNED)
+                    return _record(game, 3 - seat.side, Reason.RESIGNED.word)
                 case "quit":
                     seat.say("The game ends without a result. Goodbye.")
                     return _record(game, 0, "")
@@ -226,16 +225,17 @@ def _turn_of_agent(game: _Game) -> GameRecord | None:
     except BaseException as error:
         if is_ctrl_c(error):
             raise
-        loss = forfeit_from(error)
-        reason, detail = loss.reason.word, loss.detail
+        loss = forfeit_from(error, board)
     else:
         seat.say(
             f"{seat.opponent.name} {'places' if board.move_count < 2 else 'plays'} {_format_result(result, board)}."
         )
         _play(game, result)
         return None
-    seat.say(f"{seat.opponent.name} has lost by {reason.replace('_', ' ')} ({detail}). You won.")
-    return _record(game, seat.side, reason, detail)
+    reason = loss.reason.word
+    how = "resigned" if loss.reason is Reason.RESIGNED else f"lost by {reason.replace('_', ' ')}"
+    seat.say(f"{seat.opponent.name} has {how} ({loss.detail}). You won.")
+    return _record(game, seat.side, reason, loss.detail)
 
 
 def _choose(game: _Game) -> SearchResult:

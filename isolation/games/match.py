@@ -391,7 +391,7 @@ def _play_one(
             except BaseException as error:
                 if is_ctrl_c(error):
                     raise
-                loss = forfeit_from(error)
+                loss = forfeit_from(error, board)
         if loss is None and not board.moves_mask(turn) >> result.move & 1:
             loss = ForfeitError(Reason.ILLEGAL_MOVE, f"played cell {result.move}")
         if loss is not None:

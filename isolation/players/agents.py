@@ -36,15 +36,21 @@ if TYPE_CHECKING:
 Heuristic = Callable[[Any, Any], float]
 LATE_MS = 20.0
 """Tolerance of time limits: searches stop within a millisecond, but the operating system may delay that."""
+RESIGNING_NODES = 20_000_000
+"""Node limit of the proof that a position is lost: about a third of a second, enough for most of 7x7."""
 PLACING_NODES = 1000
 """Node limit of a search player's placements while a person waits."""
 
 
 class ForfeitError(Exception):
-    """A player has lost the game by a failure: the reason, a detail for the user, and a traceback if available."""
+    """A player has lost the game by a failure: the reason, a detail for the user, and a traceback if available.
 
-    def __init__(self, reason: Reason, detail: str, traceback: str = "") -> None:
+    `gives_up` is set if it named no move, which is a resignation where every move loses; see `forfeit_from`.
+    """
+
+    def __init__(self, reason: Reason, detail: str, traceback: str = "", *, gives_up: bool = False) -> None:
         super().__init__(reason, detail)
+        self.gives_up = gives_up
         self.reason = reason
         self.detail = detail
         self.traceback = traceback
@@ -167,13 +173,26 @@ def check_board_size(agents: Iterable[Agent], size: tuple[int, int]) -> None:
             raise ValueError(f"{agent.name}: {why}")
 
 
-def forfeit_from(error: BaseException) -> ForfeitError:
-    """Convert an exception raised by a player to its forfeit; other exceptions lose by error, with file and line."""
+def forfeit_from(error: BaseException, board: Board | None = None) -> ForfeitError:
+    """Convert an exception raised by a player to its forfeit; other exceptions lose by error, with file and line.
+
+    With the position, a player that named no move has resigned if every move is proven to lose.
+    """
     if isinstance(error, ForfeitError):
-        return ForfeitError(error.reason, to_one_line(error.detail, LONGEST_LINE))
+        has_resigned = error.gives_up and board is not None and is_lost(board)
+        return ForfeitError(Reason.RESIGNED if has_resigned else error.reason, to_one_line(error.detail, LONGEST_LINE))
     location = origin(error)
     tail = f" ({location})" if location else ""
     return ForfeitError(Reason.ERROR, f"{format_exception(error, LONGEST - len(tail))}{tail}")
+
+
+def is_lost(board: Board) -> bool:
+    """Return whether every move is proven to lose, within `RESIGNING_NODES`."""
+    from isolation.exact.solver import SearchBudget, value
+
+    if board.width * board.height > MOST_COMPILED_CELLS:
+        return False
+    return value(board, SearchBudget(Limit(nodes=RESIGNING_NODES))) is False
 
 
 class AgentDefaults:

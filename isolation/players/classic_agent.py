@@ -9,13 +9,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from isolation.editions.classic_board import Board
-from isolation.editions.edition import THIRD, TOO_LATE, edition_of, make_player, seat
+from isolation.editions.edition import (
+    THIRD,
+    TOO_LATE,
+    describe_answer,
+    edition_of,
+    make_player,
+    names_no_move,
+    read_move,
+    seat,
+)
 from isolation.editions.third.conversion import unsupported_size_reason
 from isolation.players.agents import ForfeitError, Player, UncompiledAgent
 from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason
 from isolation.search import SearchResult
-from isolation.usercode.user_exceptions import safe_repr
 
 
 @dataclass(frozen=True)
@@ -63,10 +71,11 @@ class Given:
 
     Attributes:
         cell: a legal move; None for anything else.
-        text: the answer as text, if it is not a legal move.
+        text: what it did, if the answer is not a legal move.
         seconds: time by the limit's clock.
         computed: CPU time in seconds.
         is_missing: whether there is no answer, as when a player of the third edition puts no action on its queue.
+        gives_up: whether the answer names no move: None or (-1, -1).
     """
 
     cell: int | None
@@ -74,6 +83,7 @@ class Given:
     seconds: float
     computed: float
     is_missing: bool = False
+    gives_up: bool = False
 
 
 def judged(given: Given, limit: Limit, *, overruns: bool) -> SearchResult:
@@ -89,7 +99,7 @@ def judged(given: Given, limit: Limit, *, overruns: bool) -> SearchResult:
     if given.is_missing or (given.seconds * 1e3 > limit.value and not overruns):
         raise ForfeitError(Reason.TIMEOUT, _lateness(given, limit))
     if given.cell is None:
-        raise ForfeitError(Reason.ILLEGAL_MOVE, f"played {given.text}")
+        raise ForfeitError(Reason.ILLEGAL_MOVE, given.text, gives_up=given.gives_up)
     return SearchResult(given.cell, float("nan"), 0, 0, given.seconds, (given.cell,), False)
 
 
@@ -133,9 +143,11 @@ class ClassicPlayer:
 
         move = edition_of(self.player).ask(self.player, game, time_left)
         seconds, computed = clock() - started, time.process_time() - computing
-        if not isinstance(move, tuple) or move not in legal_moves:
-            return Given(None, safe_repr(move), seconds, computed, move is TOO_LATE)
-        return Given(int(move[0]) * board.width + int(move[1]), "", seconds, computed)
+        cell = read_move(move)
+        if cell is None or cell not in legal_moves:
+            what = describe_answer(self.player, move)
+            return Given(None, what, seconds, computed, move is TOO_LATE, names_no_move(move))
+        return Given(cell[0] * board.width + cell[1], "", seconds, computed)
 
 
 def _lateness(given: Given, limit: Limit) -> str:

@@ -258,7 +258,7 @@ def _is_well_formed(given: Given) -> bool:
         (given.cell is None or (type(given.cell) is int and 0 <= given.cell < 1 << 15))
         and type(given.text) is str
         and all(type(number) in (int, float) and abs(number) < math.inf for number in (given.seconds, given.computed))
-        and type(given.is_missing) is bool
+        and type(given.is_missing) is type(given.gives_up) is bool
     )
 
 

@@ -24,6 +24,8 @@ class Reason(IntEnum):
     """The engine could not be started, or it ended."""
     NONSENSE = 6
     """The engine's answer could not be parsed."""
+    RESIGNED = 7
+    """It named no move where every move loses, or a person gave up."""
 
     @property
     def word(self) -> str:
@@ -34,9 +36,16 @@ class Reason(IntEnum):
         """
         return self.name.lower()
 
+    @property
+    def is_forfeit(self) -> bool:
+        """Whether the loser failed, rather than lost on the board: resigning a lost game changes no result."""
+        return self not in (Reason.NO_MOVES, Reason.RESIGNED)
+
 
 REASON_WORDS = tuple(reason.word for reason in Reason)
 """The words of all reasons, indexed by `Reason`."""
+ON_THE_BOARD = tuple(reason.word for reason in Reason if not reason.is_forfeit)
+"""The words of the reasons that are no forfeits."""
 PROCESS_DIED = "its process died"
 """First words of the details of games lost because the player's process ended or had to be ended."""
 AT_LAST = "; at last: "

@@ -47,7 +47,7 @@ def origin(error: BaseException) -> str:
     return next((_line_of(file, line) for file, line in reversed(frames) if is_user_file(file)), "")
 
 
-def return_lines(function: Callable[..., object]) -> str:
+def return_lines(function: object) -> str:
     """Return the file of a user's function and its lines with return statements; "" for other functions.
 
     A profiler could find the line that did return, but in a long-lived process Python 3.11 was seen to loop forever in

@@ -23,6 +23,7 @@ from reports.league.league_tables import (
 from reports.league.page_paths import page_of
 from reports.pages.templates import page_template, script_of
 from reports.text.sections import Section
+from reports.text.wording import forfeit_notes
 
 
 def class_page(run: Path, book: LeagueEntries, results: Results) -> str:
@@ -69,8 +70,7 @@ def _reasons(results: Results) -> Section:
         if counts:
             row: dict[str, Any] = {"player": agent, **{reason: counts.get(reason, 0) for reason in reasons}}
             rows.append({**row, "all": sum(counts.values())})
-    note = "None: every game ended when a player had no legal move."
-    return Section("forfeits", "Forfeits by reason", tuple(rows), () if rows else (note,))
+    return Section("forfeits", "Forfeits by reason", tuple(rows), forfeit_notes(not rows, 0))
 
 
 def _meetings(results: Results) -> Grid:

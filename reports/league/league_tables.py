@@ -8,6 +8,7 @@ from experiments.league.submission_checks import Check
 from reports.tables.ratings import highest, rating_notes, rating_rows
 from reports.text.cell_values import Elo, Estimate, Share, pluralise
 from reports.text.sections import Section
+from reports.text.wording import forfeit_notes
 
 FEWEST = 5
 """Minimum number of openings for intervals: with fewer, most of them are open."""
@@ -140,7 +141,7 @@ def headline(book: LeagueEntries, results: Results) -> list[str]:
             f"{pluralise(games, 'game')} of {len(results.games):,} were forfeited, "
             f"by {pluralise(len(losers), 'player')}."
         )
-    sentences += renamed(book)
+    sentences += forfeit_notes(False, len(results.resigned)) + tuple(renamed(book))
     if book.refused:
         sentences.append(f"Not in the league: {', '.join(submission.name for submission in book.refused)}.")
     return sentences

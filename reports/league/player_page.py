@@ -36,6 +36,7 @@ def player_page(agent: str, book: LeagueEntries, results: Results) -> str:
             *_rank(agent, results),
             ("Games won", f"{wins} of {games}, {Share(wins / games).text}"),
             ("Forfeits", str(sum(forfeited(results, agent).values()))),
+            ("Resigned", str(sum(game.agents[game.loser - 1] == agent for game in results.resigned))),
             *_submitted(entry),
         ],
         findings=_findings(entry),

@@ -16,7 +16,6 @@ from experiments.plan.agent_facts import read_facts
 from isolation.boards.drawing import format_value
 from isolation.boards.render import standing
 from isolation.editions.classic_board import Board
-from isolation.games.human import RESIGNED
 from isolation.games.match import GameRecord
 from isolation.games.transcript import board_after
 from isolation.rules.geometry import format_size
@@ -32,7 +31,7 @@ _DID = {
     Reason.HANG.word: "did not answer",
     Reason.CRASH.word: "crashed",
     Reason.NONSENSE.word: "gave an invalid answer",
-    RESIGNED: "resigned",
+    Reason.RESIGNED.word: "resigned",
 }
 """Description of how the loser lost, if it still had a move."""
 

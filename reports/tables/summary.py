@@ -8,17 +8,19 @@ from typing import Any
 
 from experiments.inference.pair_intervals import PairCounts, pair_interval
 from experiments.inference.standings import Matchup, matchups, splits
+from experiments.record.log import codes_in
 from experiments.record.run_directory import RunSummary, missing_sentence
 from experiments.statistics.agent_costs import node_costs
 from experiments.statistics.effort import Effort, measure_effort
 from experiments.statistics.forfeits import forfeits_of
 from experiments.statistics.run_results import RunResults
 from experiments.verdicts.sprt_tests import anytime_rate, own_tests
+from isolation.rules.outcome import Reason
 from isolation.shell import resume_advice
 from reports.tables.costs import equal_cost_sentences
 from reports.text.cell_values import CopiedName, Milliseconds, Range, Share, estimate_of, join_names, pluralise
 from reports.text.sections import Section
-from reports.text.wording import forfeit_sentences, stopped_sentences
+from reports.text.wording import forfeit_notes, forfeit_sentences, stopped_sentences
 
 TABLES = ("standings", "opponents", "sides", "forfeits", "lengths", "search")
 
@@ -114,9 +116,9 @@ def forfeits_section(findings: RunResults) -> Section:
         }
         for forfeit in forfeits_of(findings)
     )
-    if not rows:
-        return Section("forfeits", "Forfeits", (), ("None: every game ended when a player had no legal move.",))
-    return Section("forfeits", "Forfeits", rows, ("`isolation replay RUN GAME_ID` shows a game.",))
+    resigned = int((codes_in((Reason.RESIGNED.word,), findings.table["reason"]) == 0).sum())
+    shows = ("`isolation replay RUN GAME_ID` shows a game.",) if rows else ()
+    return Section("forfeits", "Forfeits", rows, (*forfeit_notes(not rows, resigned), *shows))
 
 
 def lengths_section(findings: RunResults) -> Section:

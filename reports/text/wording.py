@@ -335,6 +335,15 @@ def forfeit_sentences(findings: RunResults) -> list[str]:
     return sentences
 
 
+def forfeit_notes(are_none: bool, resigned: int) -> tuple[str, ...]:
+    """Return the notes of a table of forfeits: that there are none, and how many games were resigned."""
+    notes = ("None: no game was lost by a failure.",) if are_none else ()
+    if not resigned:
+        return notes
+    were = "game was" if resigned == 1 else "games were"
+    return (*notes, f"{resigned:,} {were} resigned, which is no forfeit.")
+
+
 def _reason_words(forfeit: ForfeitGroup) -> str:
     """Return reasons of forfeits, with the log's detail of the first one, such as the file and line of an error."""
     detail = f" ({shorten(forfeit.detail, _LONGEST_DETAIL)})" if forfeit.detail else ""
