@@ -6,10 +6,13 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from cli import main
+from isolation import solve
+from isolation.checks import agent_checks
 from isolation.checks.agent_checks import check_player
 from isolation.editions.third.sample_players import BasePlayer
 from isolation.sample_players import CustomPlayer, IsolationPlayer, MinimaxPlayer
@@ -39,6 +42,11 @@ def test_right_searches_agree_with_the_reference_in_480_comparisons(player, meth
     assert "in 480 comparisons" in finding.seen
 
 
+def open_moves(game, player):
+    """A score that does not know the end of the game."""
+    return len(game.get_legal_moves(player))
+
+
 class Pruning(IsolationPlayer):
     """Alpha-beta with one thing wrong, which `wrong` names."""
 
@@ -46,10 +54,14 @@ class Pruning(IsolationPlayer):
     wrong = ""
 
     def alphabeta(self, game, depth, alpha=-INFINITY, beta=INFINITY):
+        if self.wrong == "gives up":
+            return -1, -1
+        if self.wrong == "a score without ends":
+            self.score = open_moves
         best, best_move = -INFINITY, (-1, -1) if self.wrong == "no move where all lose" else game.get_legal_moves()[0]
         for move in game.get_legal_moves():
             value = self._value(game.forecast_move(move), depth - 1, alpha, beta, False)
-            if value > best:
+            if value > best or (value == best and self.wrong == "the last of equal scores"):
                 best, best_move = value, move
             alpha = max(alpha, best) + (1 if self.wrong == "a window too narrow" else 0)
         return best_move
@@ -80,7 +92,15 @@ def test_alpha_beta_that_prunes_rightly_passes():
     [
         ("a window too narrow", "is worth"),
         ("cuts on one side only", "is worth"),
-        ("no move where all lose", r"plays \(-1, -1\), as if it had no move, at depth . of .* are legal"),
+        (
+            "the last of equal scores",
+            r"\(., .\) is worth .*: takes the last of equal scores, which after a cut is only a bound$",
+        ),
+        (
+            "a score without ends",
+            r"\(., .\) wins at once; your score gives a finished game -?\d+: test `is_winner`$",
+        ),
+        ("gives up", r"plays \(-1, -1\), as if it had no move, at depth 1 of .* are legal$"),
     ],
 )
 def test_wrong_alpha_beta_shows(wrong, message):
@@ -88,6 +108,88 @@ def test_wrong_alpha_beta_shows(wrong, message):
     assert not finding.ok
     assert not finding.is_note
     assert re.search(message, finding.seen)
+
+
+class Resigning(Prompt):
+    """Answers None where every move loses."""
+
+    def get_move(self, game, time_left):
+        winning = solve(game.copy()).moves
+        return divmod(winning[0], game.width) if winning else None
+
+
+@pytest.mark.slow
+def test_no_move_where_every_move_loses_is_a_remark_and_no_failure():
+    moves, remark, *_ = (each for each in check_player(Resigning) if each.check in ("moves", "resigning"))
+    legal = int(re.fullmatch(r"legal on (\d+) positions", moves.seen)[1])
+    told = f"names no move on {20 - legal} positions where every move loses: a resignation, which changes no result"
+    assert moves.ok
+    assert 0 < legal < 20
+    assert (remark.ok, remark.is_note) == (False, True)
+    assert told in remark.seen
+    finding = seen_of(type("Right", (Pruning,), {"wrong": "no move where all lose"}), "fixed-depth alphabeta")
+    assert finding.ok
+    assert "8 times it names no move where every move loses: a resignation, which changes no result" in finding.seen
+
+
+class Incomparable:
+    """An object that fails whatever it is asked."""
+
+    def fail(self, *of):
+        raise KeyError("asked")
+
+    __eq__ = __hash__ = __len__ = __iter__ = __bool__ = __repr__ = __float__ = __int__ = __index__ = fail
+    __class__ = property(fail)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda: np.array([2, 1]), "array([2, 1])"),
+        (lambda: "c2", "'c2'"),
+        (lambda: [2, 1], "[2, 1]"),
+        (lambda: (2, "1"), "(2, '1')"),
+        (lambda: (2, 1, 0), "(2, 1, 0)"),
+        (lambda: Incomparable(), "(unprintable KeyError)"),
+        (lambda: (Incomparable(), Incomparable()), "(unprintable KeyError)"),
+    ],
+)
+def test_an_answer_that_is_no_pair_of_numbers_is_named_as_such(answer, said):
+    class Answering(Prompt):
+        def score(self, game, player):
+            return 0.0
+
+        def get_move(self, game, time_left):
+            return answer()
+
+        def minimax(self, game, depth):
+            return answer()
+
+    findings = {finding.check: finding for finding in check_player(Answering)}
+    for check in ("moves", "fixed-depth minimax"):
+        assert findings[check].seen.startswith(f"returned {said}, not a pair of numbers (test_player_checks.py, line ")
+
+
+def test_numpys_numbers_are_numbers():
+    class Numpy(Pruning):
+        def get_move(self, game, time_left):
+            return tuple(np.array(game.get_legal_moves()[0]))
+
+        def alphabeta(self, game, depth):
+            return np.float64(1), tuple(np.array(super().alphabeta(game, depth), float))
+
+    assert all(finding.ok for finding in check_player(Numpy))
+
+
+def test_an_answer_whose_repr_never_ends_does_not_stop_the_checks(monkeypatch):
+    class Endless:
+        def __repr__(self):
+            while True:
+                pass
+
+    monkeypatch.setattr(agent_checks, "LONGEST_MOVE", 0.05)
+    player = type("Odd", (Prompt,), {"get_move": lambda self, game, time_left: Endless()})
+    assert seen_of(player, "moves").seen.startswith("returned (unprintable UserCodeTimeout), not a pair of numbers")
 
 
 def _unwritten(self, game, depth):
@@ -98,8 +200,8 @@ def _unwritten(self, game, depth):
     ("minimax", "message"),
     [
         (lambda self, game, depth: None, "returns None (is the method still to be written?) at depth 1"),
-        (lambda self, game, depth: [], "plays [] at depth 1"),
-        (lambda self, game, depth: (0.0, None), "plays (0.0, None) at depth 1"),
+        (lambda self, game, depth: [], "returned [], not a pair of numbers (test_player_checks.py, line "),
+        (lambda self, game, depth: (0.0, None), "returns None (is the method still to be written?) at depth 1"),
         (_unwritten, "raises NotImplementedError (still to be written) at depth 1"),
     ],
 )
@@ -209,6 +311,8 @@ class Searching(BasePlayer):
         if self.wrong == "a value":
             return 1.5
         values = {action: self.value(state.result(action), depth - 1) for action in state.actions()}
+        if self.wrong == "no action where all lose" and set(values.values()) == {-INFINITY}:
+            return None
         return max(values, key=values.get)
 
     def value(self, state, depth):
@@ -231,6 +335,7 @@ def third(what):
         ("", True, "in 480 comparisons"),
         ("the end", False, "is worth inf"),
         ("the wrong side", False, "is worth"),
+        ("no action where all lose", True, " times it names no move where every move loses: a resignation"),
         ("unwritten", False, "not compared, because it returns None (is the method still to be written?)"),
         ("a value", True, "not compared, because it returns 1.5, a value and not an action"),
     ],

@@ -10,17 +10,19 @@ from typing import Any
 from isolation.checks.check_result import (
     LONGEST_CHECK,
     LONGEST_MOVE,
+    RESIGNED,
     CheckResult,
-    describe_answer,
     explain,
     is_number,
     new_player,
+    wrong_move,
 )
 from isolation.checks.search_checks import compare_searches
 from isolation.checks.speed import random_openings
 from isolation.editions.classic_board import Board
-from isolation.editions.edition import THIRD, Edition, edition_of, seat
+from isolation.editions.edition import THIRD, Edition, edition_of, names_no_move, read_move, seat
 from isolation.loading.load_user_code import load_player
+from isolation.players.agents import is_lost
 from isolation.rules.geometry import format_size
 from isolation.rules.parameters import base_function
 from isolation.usercode.output_capture import prevent_exit
@@ -87,12 +89,11 @@ def _failing(heuristic: Heuristic, board: Board, player: Any) -> str:
     try:
         with cpu_timeout(LONGEST_CALL), prevent_exit():
             value = heuristic(board.copy(), player)
-            if is_number(value):
-                return ""
+            unfit = "" if is_number(value) else _unfit(value)
     except Exception as error:
         return explain(error)
-    where = return_lines(base_function(heuristic))
-    return f"{_unfit(value)} ({where})" if where else _unfit(value)
+    where = return_lines(base_function(heuristic)) if unfit else ""
+    return f"{unfit} ({where})" if where else unfit
 
 
 def _unfit(value: object) -> str:
@@ -142,7 +143,7 @@ class _Move:
 
 def _check_moves(factory: Callable[[], Any], edition: Edition) -> list[CheckResult]:
     """Check moves from the opening to the end of the game, each of a new player, since it may remember its game."""
-    made, limit = [], edition.usual_limit
+    made, limit, resigned = [], edition.usual_limit, []
     for board in _boards_to_move_on(edition):
         legal_moves = board.get_legal_moves()
         try:
@@ -154,13 +155,20 @@ def _check_moves(factory: Callable[[], Any], edition: Edition) -> list[CheckResu
 
             with cpu_timeout(LONGEST_MOVE), prevent_exit():
                 move = edition.ask(player, seat(board, player), time_left)
+                cell, asked = read_move(move), getattr(player, "get_move", None)
+                wrong = "" if cell in legal_moves else wrong_move(move, asked)
         except Exception as error:
             return [CheckResult("moves", False, f"{explain(error)} at {board!r}")]
         made.append(_Move(1e3 * (time.process_time() - started), 1e3 * (time.perf_counter() - wall_started), board))
-        if not isinstance(move, tuple) or move not in legal_moves:
-            return [CheckResult("moves", False, f"{describe_answer(move)} at {board!r}, where {legal_moves} are legal")]
-    moves = CheckResult("moves", True, f"legal on {len(made)} positions")
-    return [moves, _UNTIMED if edition is THIRD else _check_times(made, limit)]
+        if wrong and names_no_move(move) and is_lost(board):
+            resigned.append(board)
+        elif wrong:
+            return [CheckResult("moves", False, f"{wrong} at {board!r}, where {legal_moves} are legal")]
+    findings = [CheckResult("moves", True, f"legal on {len(made) - len(resigned)} positions")]
+    if resigned:
+        seen = f"names no move on {len(resigned)} positions {RESIGNED}; the first is {resigned[0]!r}"
+        findings.append(CheckResult("resigning", False, seen, is_note=True))
+    return [*findings, _UNTIMED if edition is THIRD else _check_times(made, limit)]
 
 
 _UNTIMED = CheckResult("time", True, "not checked; the last action on the queue counts")

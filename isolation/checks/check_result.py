@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from isolation.editions.edition import THIRD, TOO_LATE, make_player
+from isolation.editions.edition import THIRD, TOO_LATE, describe_answer, make_player, names_no_move
 from isolation.usercode.output_capture import WantsToEnd, prevent_exit
 from isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
-from isolation.usercode.user_exceptions import format_exception, origin, safe_repr
+from isolation.usercode.user_exceptions import format_exception, origin
 
 LONGEST_CHECK = 3.0
 """Seconds of CPU time after which a check ends with what it has seen."""
@@ -42,13 +42,18 @@ def new_player(factory: Callable[[], Any], seat: int = 0) -> Any:
         return make_player(factory, seat)
 
 
-def describe_answer(answer: object) -> str:
-    """Describe an answer that is not a legal move."""
+RESIGNED = "where every move loses: a resignation, which changes no result"
+"""What it means that a player names no move in a lost position."""
+
+
+def wrong_move(answer: object, method: object) -> str:
+    """Describe an answer that is not a legal move; `method` gave it."""
     if answer is None:
         return "returns None (is the method still to be written?)"
     if answer is TOO_LATE:
         return f"puts no action on its queue within {THIRD.usual_limit:g} ms of CPU time"
-    return f"plays {safe_repr(answer)}" + (", as if it had no move," if answer == (-1, -1) else "")
+    said = describe_answer(method, answer)
+    return said.replace("played", "plays", 1) + (", as if it had no move," if names_no_move(answer) else "")
 
 
 def is_number(value: object) -> bool:

@@ -5,22 +5,27 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from isolation.checks.check_result import (
     LONGEST_CHECK,
     LONGEST_MOVE,
+    RESIGNED,
     CheckResult,
-    describe_answer,
     explain,
     new_player,
+    wrong_move,
 )
+from isolation.checks.search_faults import why_worse
 from isolation.checks.speed import random_openings
 from isolation.checks.state_search import NotComparable, StateSearch
 from isolation.compiling.determinism import nondeterminism_reason
 from isolation.editions.classic_board import Board
-from isolation.editions.edition import THIRD, Edition
+from isolation.editions.edition import THIRD, Edition, names_no_move, read_move
+from isolation.players.agents import is_lost
 from isolation.rules.limits import Limit
 from isolation.search import search
 from isolation.search.interpreted import value_of_move
@@ -33,9 +38,6 @@ DEPTHS = (1, 2, 3)
 SEARCHES = ("minimax", "alphabeta")
 STATE_SEARCHES = ("minimax", "alphabeta", "alpha_beta", "alphabeta_search", "alpha_beta_search")
 """Usual names of third-edition players' fixed-depth searches."""
-
-Comparison = Callable[[Board, int], str]
-"""Describes what is wrong with a search's answer at a position and depth; empty if it is as good as the reference's."""
 
 
 def compare_searches(player: Any, factory: Callable[[], Any], edition: Edition) -> list[CheckResult]:
@@ -54,28 +56,26 @@ def compare_searches(player: Any, factory: Callable[[], Any], edition: Edition) 
 
 def _compare(factory: Callable[[], Any], method: str, edition: Edition) -> CheckResult:
     check = f"fixed-depth {method}"
-    compared, started, manner = 0, time.process_time(), ""
-    wrong_in = _comparison(factory, method)
+    compared, started, manner, ended = 0, time.process_time(), "", f"at depths {DEPTHS[0]} to {DEPTHS[-1]}, "
+    searches: MoveSearch | StateSearch = MoveSearch(factory, method)
     try:
         if edition is THIRD:
-            states = StateSearch(factory, method, DEPTHS, next(_boards(edition)))
-            wrong_in, manner = states.wrong, states.manner
-        for board in _boards(edition):
-            for depth in DEPTHS:
-                if time.process_time() - started > LONGEST_CHECK:
-                    seen = (
-                        f"as good as the reference in {compared} comparisons (limited to {LONGEST_CHECK:g} s){manner}"
-                    )
-                    return CheckResult(check, True, seen)
-                if wrong := wrong_in(board, depth):
-                    return _told_of_chance(CheckResult(check, False, wrong), factory)
-                compared += 1
+            searches = StateSearch(factory, method, DEPTHS, next(_boards(edition)))
+            manner = searches.manner
+        for board, depth in product(_boards(edition), DEPTHS):
+            if time.process_time() - started > LONGEST_CHECK:
+                manner, ended = f" (limited to {LONGEST_CHECK:g} s){manner}", ""
+                break
+            if wrong := searches.wrong(board, depth):
+                return _told_of_chance(CheckResult(check, False, wrong), factory)
+            compared += 1
     except NotComparable as reason:
         return CheckResult(check, not reason.is_note, str(reason), is_note=reason.is_note)
     except Exception as error:
         return CheckResult(check, False, explain(error))
-    seen = f"as good as the reference at depths {DEPTHS[0]} to {DEPTHS[-1]}, in {compared} comparisons{manner}"
-    return CheckResult(check, True, seen)
+    if searches.resigned:
+        manner += f"; {searches.resigned} times it names no move {RESIGNED}"
+    return CheckResult(check, True, f"as good as the reference {ended}in {compared} comparisons{manner}")
 
 
 def _boards(edition: Edition) -> Iterator[Board]:
@@ -90,39 +90,55 @@ def _compared_at(edition: Edition) -> Sequence[int]:
     return [2 * plies for plies in COMPARED_AT] if edition is THIRD else COMPARED_AT
 
 
-def _comparison(factory: Callable[[], Any], method: str) -> Comparison:
-    """Return the comparison of a search of (game, depth)."""
+class MoveSearch:
+    """A player's search of (game, depth).
 
-    def wrong_in(board: Board, depth: int) -> str:
-        player = new_player(factory)
+    Attributes:
+        resigned: how often it named no move where every move loses.
+    """
+
+    def __init__(self, factory: Callable[[], Any], method: str) -> None:
+        self._factory, self._method, self.resigned = factory, method, 0
+
+    def wrong(self, board: Board, depth: int) -> str:
+        """Describe what is wrong with the answer at a position and depth; empty if it is as good as the reference's."""
+        player = new_player(self._factory)
         player.time_left = lambda: math.inf
         board = board.copy()
         board.players = (player, "opponent")
-        return _wrong_answer(player, method, board, depth)
-
-    return wrong_in
-
-
-def _wrong_answer(player: Any, method: str, board: Board, depth: int) -> str:
-    """Describe what is wrong with the answer of a player's search; empty if it is correct."""
-    where = f"at depth {depth} of {board!r}"
-    try:
+        where = f"at depth {depth} of {board!r}"
+        method = getattr(player, self._method)
+        try:
+            with cpu_timeout(LONGEST_MOVE), prevent_exit():
+                answer = _move_in(method(board.copy(), depth))
+                move = read_move(answer)
+                illegal = "" if move in board.get_legal_moves() else wrong_move(answer, method)
+        except Exception as error:
+            return f"{explain(error)} {where}"
         with cpu_timeout(LONGEST_MOVE), prevent_exit():
-            answer = getattr(player, method)(board.copy(), depth)
-    except Exception as error:
-        return f"{explain(error)} {where}"
-    with cpu_timeout(LONGEST_MOVE), prevent_exit():
-        is_value_and_move = isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], tuple)
-        move = answer[1] if is_value_and_move else answer
-        legal_moves = board.get_legal_moves()
-        if not isinstance(move, tuple) or move not in legal_moves:
-            return f"{describe_answer(move)} {where}, where {legal_moves} are legal"
-        best = search(board, player.score, Limit(depth=depth), interpreted=True)
-        worth = value_of_move(board, player.score, move[0] * board.width + move[1], depth)
-    if worth == best.score:
-        return ""
-    better = divmod(best.move, board.width)
-    return f"plays {move}, worth {worth:g}, {where}; {better} is worth {best.score:g}"
+            best = search(board, player.score, Limit(depth=depth), interpreted=True)
+            if illegal and names_no_move(answer) and (best.score == -math.inf or is_lost(board)):
+                self.resigned += 1
+                return ""
+            if illegal or move is None:
+                return f"{illegal} {where}, where {board.get_legal_moves()} are legal"
+            cell = move[0] * board.width + move[1]
+            worth = value_of_move(board, player.score, cell, depth)
+        if worth == best.score:
+            return ""
+        better = divmod(best.move, board.width)
+        seen = f"plays {move}, worth {worth:g}, {where}; {better} is worth {best.score:g}"
+        with suppress(Exception), cpu_timeout(LONGEST_MOVE), prevent_exit():
+            seen += why_worse(player.score, board, depth, cell, best.move)
+        return seen
+
+
+def _move_in(answer: Any) -> Any:
+    """Return the move of an answer: a move, or a pair of a value and a move."""
+    if issubclass(type(answer), tuple) and tuple.__len__(answer) == 2:
+        second = tuple.__getitem__(answer, 1)
+        return second if second is None or issubclass(type(second), tuple) else answer
+    return answer
 
 
 def _told_of_chance(finding: CheckResult, factory: Callable[[], Any]) -> CheckResult:

@@ -16,11 +16,12 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
-from isolation.checks.check_result import LONGEST_MOVE, describe_answer, explain, new_player
+from isolation.checks.check_result import LONGEST_MOVE, explain, new_player, wrong_move
 from isolation.editions.classic_board import Board
 from isolation.editions.third.conversion import state_of
 from isolation.editions.third.sample_players import minimax_value
 from isolation.editions.third.state import Action, Isolation
+from isolation.players.agents import is_lost
 from isolation.usercode.output_capture import prevent_exit
 from isolation.usercode.parsing import parse
 from isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
@@ -67,6 +68,7 @@ class StateSearch:
 
     Attributes:
         extra: plies that it looks ahead beyond `depth`.
+        resigned: how often it named no action where every one loses.
     """
 
     def __init__(self, factory: Callable[[], Any], method: str, depths: Sequence[int], first: Board) -> None:
@@ -75,7 +77,7 @@ class StateSearch:
         Raises:
             NotComparable: its arguments, its answers or its depth cannot be compared.
         """
-        self._factory, self._method = factory, method
+        self._factory, self._method, self.resigned = factory, method, 0
         self._reference = new_player(factory)
         self._depth = _depth_name(getattr(self._reference, method))
         if names := _required(self._reference.score)[1:]:
@@ -104,9 +106,12 @@ class StateSearch:
         except Exception as error:
             return f"{explain(error)} {where}"
         actions = state.actions()
-        if (action := _action_of(answer, where)) not in actions:
-            return f"{describe_answer(action)} {where}, where {[int(action) for action in actions]} are the actions"
         worth = self._worths(state, depth + self.extra)
+        if _names_no_action(answer) and (max(worth.values()) == -math.inf or is_lost(board)):
+            self.resigned += 1
+            return ""
+        if (action := _action_of(answer, where)) not in actions:
+            return f"plays {action!r} {where}, where {[int(action) for action in actions]} are the actions"
         best = max(actions, key=worth.__getitem__)
         if worth[action] == worth[best]:
             return ""
@@ -193,6 +198,11 @@ def _is_finite(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, Action) and math.isfinite(value)
 
 
+def _names_no_action(answer: Any) -> bool:
+    """Return whether an answer is None, or a pair with None."""
+    return any(part is None for part in (answer if isinstance(answer, tuple) and len(answer) == 2 else (answer,)))
+
+
 def _action_of(answer: Any, where: str) -> Any:
     """Return the action of an answer: an action, or a pair of a value and an action.
 
@@ -203,8 +213,8 @@ def _action_of(answer: Any, where: str) -> Any:
     actions = [part for part in parts if isinstance(part, Action)]
     if len(actions) == 1:
         return actions[0]
-    if None in parts:
-        raise NotComparable(f"it {describe_answer(None)} {where}", is_note=True)
+    if _names_no_action(answer):
+        raise NotComparable(f"it {wrong_move(None, None)} {where}", is_note=True)
     if _is_finite(answer) or isinstance(answer, float):
         raise NotComparable(f"it returns {answer:g}, a value and not an action")
     raise NotComparable(f"it returns {safe_repr(answer)}, not an action")

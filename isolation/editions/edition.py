@@ -93,12 +93,12 @@ def names_no_move(answer: Any) -> bool:
     return answer is None or (type(answer) is NoMove and answer.action is None) or read_move(answer) == (-1, -1)
 
 
-def describe_answer(player: Any, answer: Any) -> str:
-    """Describe an answer that is not a legal move, for its author."""
+def describe_answer(method: Any, answer: Any) -> str:
+    """Describe an answer that is not a legal move, and where the method that gave it returns."""
     pair = read_move(answer)
     if pair is not None or answer is None or type(answer) is NoMove:
         return f"played {safe_repr(pair or answer)}"
-    lines = return_lines(getattr(player, "get_move", None))
+    lines = return_lines(method)
     return f"returned {safe_repr(answer)}, not a pair of numbers{f' ({lines})' if lines else ''}"
 
 

@@ -145,7 +145,7 @@ class ClassicPlayer:
         seconds, computed = clock() - started, time.process_time() - computing
         cell = read_move(move)
         if cell is None or cell not in legal_moves:
-            what = describe_answer(self.player, move)
+            what = describe_answer(getattr(self.player, "get_move", None), move)
             return Given(None, what, seconds, computed, move is TOO_LATE, names_no_move(move))
         return Given(cell[0] * board.width + cell[1], "", seconds, computed)
 
