@@ -80,7 +80,7 @@ def note_evaluations(
 
     Only leads on held-out positions have a p-value, and are corrected for: the others are there to be learned from.
     """
-    from experiments.evaluation.evaluate import candidate_reference, code_of_candidate
+    from experiments.evaluation.evaluate import candidate_reference
     from experiments.record.tries import Try, is_kept, keep_source, named_settings
 
     if not is_kept():
@@ -96,7 +96,7 @@ def note_evaluations(
         baseline, _ = named_settings(question.baseline)
         tries.append(
             Try(
-                "evaluate", f"{method}_{name}", baseline, spec, code_of_candidate(candidate), keep_source(spec),
+                "evaluate", f"{method}_{name}", baseline, spec, evaluation.code, keep_source(spec),
                 judged_on, lead.n, (lead.estimate, lead.low, lead.high), lead.p_value, evaluation.cost,
                 held_out=_held_out_positions(question.size) if evaluation.held_out else "",
             )

@@ -2,12 +2,18 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 import knights_isolation as ki
+from experiments.evaluation.champions import admit, champions
+from experiments.evaluation.evaluation import Answer, EvaluationTask
+from experiments.evaluation.worker import Worker
+from experiments.record.checked_json import DamagedFileError
 from experiments.record.tries import read_tries
+from isolation.usercode.inputs import state_of
 from isolation_cli.main import main
 from reports.analysis.kept_pages import kept_pages, with_pages
 
@@ -73,6 +79,132 @@ def test_what_differs_in_layout_only_is_answered_from_what_is_kept() -> None:
     assert second.seconds == 0
     assert second.feedback == first.feedback
     assert ki.evaluate(GOOD.replace("1.0", "2.0"), budget="compile").seconds > 0
+
+
+READERS = {
+    "open": ("W = float(open('data.txt').read())", "W"),
+    "path": ("from pathlib import Path\nW = float((Path(__file__).parent / 'data.txt').read_text())", "W"),
+    "array": (
+        "import numpy as np\nW = float(np.fromfile(ELSEWHERE + '/the_data.py', np.uint8)[4])",
+        "W",
+    ),
+    "lazy": ("", "float(open('data.txt').read())"),
+    "late": ("W = 1.0", "(W if len(game.get_blank_spaces()) > 40 else float(open('data.txt').read()))"),
+    "module": ("import sys\nsys.path.insert(0, ELSEWHERE)\nimport the_data", "the_data.W"),
+    "listed": ("import os\nW = float(len(os.listdir(ELSEWHERE)))", "W"),
+    "exists": ("from pathlib import Path\nW = float(Path(ELSEWHERE, 'data.txt').exists())", "W"),
+    "absent": ("try:\n    W = float(len(open(ELSEWHERE + '/data.txt').read()))\nexcept OSError:\n    W = 0.5", "W"),
+    "variable": ("import os\nW = float(os.environ.get('DATA', '1'))", "W"),
+}
+
+
+def write_readers(folder: Path) -> list[str]:
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "the_data.py").write_text("W = 1.0\n")
+    (folder / "data.txt").write_text("1")
+    for name, (head, value) in READERS.items():
+        text = f"ELSEWHERE = {str(elsewhere)!r}\n{head}\n" + GOOD.replace("1.0", value)
+        (folder / f"{name}.py").write_text(text)
+    return [f"{name}.py:score" for name in READERS]
+
+
+@pytest.mark.slow
+def test_an_answer_is_repeated_only_while_all_that_was_read_is_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readers = write_readers(tmp_path)
+
+    def answers() -> dict[str, tuple[bool, str]]:
+        evaluations = ki.evaluate_all(readers, budget="values", jobs=1)
+        assert [each.feedback for each in evaluations if not each.passed] == []
+        return {name: (each.seconds > 0, each.code) for name, each in zip(READERS, evaluations, strict=True)}
+
+    first, again = answers(), answers()
+    assert [name for name, (is_new, _) in first.items() if not is_new] == []
+    assert [name for name, (is_new, _) in again.items() if is_new] == []
+    (tmp_path / "data.txt").write_text("2")
+    (tmp_path / "elsewhere/the_data.py").write_text("W = 2.0\n")
+    (tmp_path / "elsewhere/data.txt").write_text("2")
+    monkeypatch.setenv("DATA", "2")
+    changed = answers()
+    assert [name for name, (is_new, _) in changed.items() if not is_new] == []
+    assert [name for name in READERS if first[name][1] == changed[name][1]] == []
+    (tmp_path / "data.txt").write_text("1")
+    assert [name for name, (is_new, _) in answers().items() if is_new] == []  # both are kept
+
+
+@pytest.mark.slow
+def test_the_same_code_beside_other_data_is_another_candidate(tmp_path: Path) -> None:
+    for folder, weight in (("one", 1), ("two", 2)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "data.txt").write_text(str(weight))
+        (tmp_path / folder / "it.py").write_text(READERS["open"][0] + "\n" + GOOD.replace("1.0", "W"))
+    one, two = ki.evaluate_all(["one/it.py", "two/it.py"], budget="values", jobs=1)
+    assert one.code != two.code
+    assert ki.evaluate("two/it.py", budget="values").code == two.code
+
+
+@pytest.mark.slow
+def test_what_changes_meanwhile_or_is_read_unseen_is_not_kept_and_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluate = Worker.evaluate
+
+    def evaluate_and_change(self: Worker, *arguments: Any) -> Answer:
+        answer = evaluate(self, *arguments)
+        (tmp_path / "data.txt").write_text("2")
+        return answer
+
+    write_readers(tmp_path)
+    (tmp_path / "unseen.py").write_text("import pyarrow\n" + GOOD)
+    with monkeypatch.context() as context:
+        context.setattr(Worker, "evaluate", evaluate_and_change)
+        with pytest.warns(UserWarning, match=r"open.py:score: its evaluation is not kept: file data.txt changed"):
+            ki.evaluate("open.py", budget="values")
+    for _ in range(2):
+        with pytest.warns(UserWarning, match=r"unseen.py:score: its evaluation is not kept: what pyarrow reads"):
+            assert ki.evaluate("unseen.py", budget="values").seconds > 0
+    assert ki.evaluate("open.py", budget="values").seconds > 0
+
+
+@pytest.mark.slow
+def test_another_baseline_in_the_same_file_is_another_question(tmp_path: Path) -> None:
+    (tmp_path / "base.py").write_text(GOOD)
+    ki.evaluate(BETTER, budget="values", baseline="ID:base.py")
+    (tmp_path / "base.py").write_text(GOOD.replace("1.0", "2.0"))
+    assert ki.evaluate(BETTER, budget="values", baseline="ID:base.py").seconds > 0
+    assert ki.evaluate(BETTER, budget="values", baseline="ID:base.py").seconds == 0
+
+
+def test_a_champion_is_met_only_with_the_code_and_data_with_which_it_won(tmp_path: Path) -> None:
+    home, question, file = tmp_path / "runs", EvaluationTask(), tmp_path / "it.py"
+    file.write_text(READERS["open"][0] + "\n" + GOOD)
+    (tmp_path / "data.txt").write_text("1")
+    inputs = {f"{kind} data.txt": state_of(kind, "data.txt", tmp_path) for kind in ("file", "presence")}
+    assert admit(home, question, file, "score", 1.5, inputs) == ""
+    assert admit(home, question, file, "score", 1.5, {"folder .": "x"}) == "it depends on folder ."
+    (champion,) = champions(home, question)
+    assert (Path(champion.file).read_text(), champion.cost) == (file.read_text(), 1.5)
+    folder = Path(champion.file).parent
+    for name in ("it.py", "data.txt", "champion.json"):
+        whole = (folder / name).read_text()
+        (folder / name).write_text(whole.replace("1", "2"))
+        with pytest.raises(DamagedFileError, match=r"; delete the folder, and later candidates do not meet it"):
+            champions(home, question)
+        (folder / name).write_text(whole)
+    assert champions(home, question) == (champion,)
+
+
+@pytest.mark.slow
+def test_a_damaged_answer_is_named_and_not_taken(tmp_path: Path) -> None:
+    (tmp_path / "good.py").write_text(GOOD)
+    ki.evaluate("good.py", budget="values")
+    (kept,) = (tmp_path / "runs/evaluated").glob("*.jsonl")
+    kept.write_text(kept.read_text().replace('"score": 0.0', '"score": 7.0'))
+    result = CliRunner().invoke(main, ["evaluate", "good.py", "--budget", "values"])
+    assert result.exit_code != 0
+    assert f"{kept.name}, line 1: damaged or edited by hand; delete the file" in " ".join(result.output.split())
 
 
 @pytest.mark.slow

@@ -3,37 +3,40 @@
 from __future__ import annotations
 
 import ast
-import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from experiments.evaluation.champions import admit, champions, is_champion
-from experiments.evaluation.evaluation import Evaluation, EvaluationTask, failed
+from experiments.evaluation.evaluation import Answer, Evaluation, EvaluationTask, failed
 from experiments.evaluation.worker import Worker
 from experiments.league.normalised_code import code_hash_without_layout
+from experiments.record.checked_lines import append_lines, read_lines
+from experiments.record.log import versions
 from experiments.record.run_directory import HOME
+from experiments.record.tries import code_of, named_settings
 from experiments.roster import AgentLike, reference_of
 from isolation.compiling.code_cache import engine_fingerprint
-from isolation.files.atomic_write import make_folder, write_text
 from isolation.files.temp_folders import temporary_folder
-from isolation.loading.load_user_code import expand_path
+from isolation.loading.load_user_code import expand_path, sources
 from isolation.processes.transport import Idle
 from isolation.suggestions import file_meant
+from isolation.usercode.inputs import changed_input, digest_of_inputs, unseen_by_inputs
 from isolation.usercode.parsing import parse
 
 KEPT = "evaluated"
 """Folder of kept answers, below that of the runs."""
 _NOT_KEPT = ("time", "memory", "crash")
 """Failures that need not happen again, on another machine or another day."""
-_EVALUATION = TypeAdapter(Evaluation)
+_ANSWER = TypeAdapter(Answer)
 _workers: Idle[EvaluationTask, Worker] = Idle(os.cpu_count() or 1)
 
 
@@ -50,44 +53,74 @@ def evaluate_all(
         ValueError: there is no such file, it has several functions of which none is named, or there is no such
             baseline or board.
     """
-    answers: dict[str, Evaluation] = {}
-    due: dict[str, tuple[str, str]] = {}
-    keys = []
+    question = replace(question, code=code_of(named_settings(question.baseline)[1]))
+    answers: dict[_Candidate, Evaluation] = {}
+    asked = []
     for file, wanted in map(_file_of, candidates):
         found = _function_in(file, wanted)
-        key = _key(file, found, question) if isinstance(found, str) else str(file)
-        keys.append(key)
-        known = _kept(home / KEPT / f"{key}.json") if isinstance(found, str) else found
-        if known:
-            answers[key] = known
+        if isinstance(found, str):
+            candidate = _Candidate(file, found, _key(file, found, question))
+            known = _kept(candidate, home)
         else:
-            due.setdefault(key, (str(file), str(found)))
-    new = _evaluated(due, question, jobs, home / KEPT)
-    for key, answer in new.items():
-        if answer.error_kind not in _NOT_KEPT:
-            make_folder(home / KEPT)
-            write_text(home / KEPT / f"{key}.json", json.dumps(asdict(answer), ensure_ascii=False))
-        if is_champion(answer):
-            admit(home / KEPT, question, key, Path(due[key][0]), due[key][1], answer.cost or 1.0)
-    return [(answers | new)[key] for key in keys]
+            candidate, known = _Candidate(file, "", ""), found
+        asked.append(candidate)
+        answers |= {candidate: known} if known else {}
+    due = [candidate for candidate in dict.fromkeys(asked) if candidate not in answers]
+    for candidate, answer in zip(due, _evaluated(due, question, jobs, home / KEPT), strict=True):
+        answers[candidate] = _keep(candidate, answer, question, home)
+    return [answers[candidate] for candidate in asked]
 
 
-def _evaluated(
-    due: Mapping[str, tuple[str, str]], question: EvaluationTask, jobs: int, kept: Path
-) -> dict[str, Evaluation]:
+@dataclass(frozen=True)
+class _Candidate:
+    """A function of a file, and the key of its code for a question."""
+
+    file: Path
+    name: str
+    key: str
+
+    def record(self, home: Path) -> Path:
+        """Return the file of its answers: one for each state of the data that it reads."""
+        return home / KEPT / f"{self.key}.jsonl"
+
+
+def _keep(candidate: _Candidate, answer: Answer, question: EvaluationTask, home: Path) -> Evaluation:
+    """Keep an answer, unless it may be another one next time, and return it with the hash of its code and data."""
+    file, inputs = candidate.file, answer.inputs
+    code = code_hash_without_layout(file)[:12]
+    data = digest_of_inputs(inputs)
+    evaluation = replace(answer.evaluation, code=sha256(f"{code}{data}".encode()).hexdigest()[:12] if data else code)
+    if evaluation.error_kind in _NOT_KEPT:
+        return evaluation
+    changed = changed_input(inputs, file.parent) if _key(file, candidate.name, question) == candidate.key else file.name
+    unseen = unseen_by_inputs(sources(file).values())
+    why = f"{changed} changed meanwhile" if changed else f"what {unseen} reads is not seen" if unseen else ""
+    if not why:
+        append_lines(candidate.record(home), [asdict(Answer(evaluation, inputs))])
+        if is_champion(evaluation):
+            why = admit(home / KEPT, question, file, candidate.name, evaluation.cost or 1.0, inputs)
+            why = why and f"not among the champions: {why}"
+    else:
+        why = f"its evaluation is not kept: {why}"
+    if why:
+        warnings.warn(f"{file.name}:{candidate.name}: {why}", stacklevel=3)
+    return evaluation
+
+
+def _evaluated(due: Sequence[_Candidate], question: EvaluationTask, jobs: int, kept: Path) -> list[Answer]:
     earlier = champions(kept, question) if question.asks("games") else ()
 
-    def evaluate(candidate: tuple[str, str]) -> Evaluation:
+    def evaluate(candidate: _Candidate) -> Answer:
         worker = _workers.take(question) or Worker(question)
-        answer = worker.evaluate(*candidate, earlier)
+        answer = worker.evaluate(str(candidate.file), candidate.name, earlier)
         if worker.is_usable:
             _workers.put(question, worker)
         return answer
 
     if not due:
-        return {}
+        return []
     with ThreadPoolExecutor(min(jobs or os.cpu_count() or 1, len(due))) as threads:
-        return dict(zip(due, threads.map(evaluate, due.values()), strict=True))
+        return list(threads.map(evaluate, due))
 
 
 def candidate_reference(candidate: AgentLike | Path) -> str:
@@ -96,16 +129,10 @@ def candidate_reference(candidate: AgentLike | Path) -> str:
     return f"{file}:{_function_in(file, wanted)}"
 
 
-def code_of_candidate(candidate: AgentLike | Path) -> str:
-    """Return a hash of a candidate's code without layout; no code of it runs."""
-    file, _ = _file_of(candidate)
-    return code_hash_without_layout(file)[:12]
-
-
 def _file_of(candidate: AgentLike | Path) -> tuple[Path, str]:
     """Return a candidate's file, written if it is a text, and the name of its function; "" if none is named."""
     if isinstance(candidate, str) and "\n" in candidate:
-        folder = _texts() / hashlib.sha256(candidate.encode()).hexdigest()[:16]
+        folder = _texts() / sha256(candidate.encode()).hexdigest()[:16]
         folder.mkdir(exist_ok=True)
         (folder / "candidate.py").write_text(candidate, encoding="utf-8")
         return folder / "candidate.py", ""
@@ -155,12 +182,19 @@ def _takes_two(node: ast.FunctionDef) -> bool:
 
 def _key(file: Path, name: str, question: EvaluationTask) -> str:
     """Return what is the same for candidates that differ in comments, docstrings and layout only."""
-    parts = (code_hash_without_layout(file), name, json.dumps(asdict(question)), engine_fingerprint())
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+    ours = (engine_fingerprint(), versions()["knights-isolation"])
+    parts = (code_hash_without_layout(file), name, json.dumps(asdict(question)), *ours)
+    return sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
-def _kept(path: Path) -> Evaluation | None:
-    """Return an answer that was kept, without the processor time that it took; None if there is none."""
-    with suppress(OSError, ValidationError):
-        return replace(_EVALUATION.validate_json(path.read_bytes()), seconds=0.0)
+def _kept(candidate: _Candidate, home: Path) -> Evaluation | None:
+    """Return the answer that was kept for the data as it is now, without its processor time; None if there is none.
+
+    Raises:
+        DamagedFileError: a kept answer was damaged or edited.
+    """
+    remedy = "delete the file, and the candidate is evaluated again"
+    for answer in reversed(read_lines(candidate.record(home), _ANSWER.validate_python, remedy)):
+        if not changed_input(answer.inputs, candidate.file.parent):
+            return replace(answer.evaluation, seconds=0.0)
     return None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Literal, get_args
+
+from isolation.usercode.inputs import Inputs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,11 +29,13 @@ class EvaluationTask:
         budget: the last stage.
         baseline: spec of the search that they are compared with; they search by its method.
         size: board, ROWSxCOLUMNS.
+        code: of the baseline, by hash: everything that influences its play.
     """
 
     budget: Budget = "games"
     baseline: str = "ID:improved"
     size: str = "7x7"
+    code: str = ""
 
     def asks(self, stage: Stage) -> bool:
         """Return whether the budget reaches a stage."""
@@ -73,6 +77,7 @@ class Evaluation:
             none, or none were played.
         held_out: lead in wins kept on the split `screen`; None if it was not asked there.
         seconds: processor time that it took; 0 if the answer was kept from an earlier evaluation.
+        code: hash of its code without layout, and of the data that it read.
     """
 
     score: float
@@ -89,6 +94,7 @@ class Evaluation:
     champions: Lead | None = None
     held_out: Lead | None = None
     seconds: float = 0.0
+    code: str = ""
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row with a column an attribute; those of leads are called as in `games_low`."""
@@ -112,6 +118,14 @@ class Evaluation:
         cost = "" if self.cost is None else f", a node costs {self.cost:.2f} × the baseline's"
         table = f'<table cellpadding="4"><thead>{head}</thead><tbody>{lines}</tbody></table>' if lines else ""
         return f"<div><b>{title}{cost}</b>{table}<p>{escape(self.feedback)}</p></div>"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The evaluation of a candidate, and what it depends on beside its code; see `isolation.usercode.inputs`."""
+
+    evaluation: Evaluation
+    inputs: Inputs = field(default_factory=dict)
 
 
 def failed(stage: Stage, kind: str, feedback: str, line: int | None = None) -> Evaluation:

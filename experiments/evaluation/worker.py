@@ -15,7 +15,7 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -25,13 +25,15 @@ from pydantic import TypeAdapter, ValidationError
 
 from experiments.evaluation.cascade import Prepared, check_question, prepare, run_cascade
 from experiments.evaluation.champions import Champion
-from experiments.evaluation.evaluation import STAGES, Evaluation, EvaluationTask, Stage, failed
+from experiments.evaluation.evaluation import STAGES, Answer, EvaluationTask, Stage, failed
 from isolation.compiling import code_cache
+from isolation.loading.load_user_code import namespace
 from isolation.processes.agent_pickling import recipe
 from isolation.processes.child import Failure, Setup, SetupError
-from isolation.processes.child_process import ChildProcess, exchange
+from isolation.processes.child_process import SPARING, ChildProcess, exchange
 from isolation.processes.sandbox import enter_sandbox
 from isolation.processes.transport import TransportClosed, TransportTimeout
+from isolation.usercode.inputs import all_inputs
 
 LONGEST_COMPUTING = 60
 """Processor time of a candidate, in seconds."""
@@ -43,7 +45,7 @@ def score(game, player):
     own, other = game.get_legal_moves(player), game.get_legal_moves(game.get_opponent(player))
     return len(own) - 1.0 * len(other)
 """
-_EVALUATION = TypeAdapter(Evaluation)
+_ANSWER = TypeAdapter(Answer)
 
 
 class Worker:
@@ -62,24 +64,24 @@ class Worker:
         if isinstance(refusal, SetupError):
             raise ValueError(refusal.why)
 
-    def evaluate(self, file: str, name: str, champions: Sequence[Champion] = ()) -> Evaluation:
+    def evaluate(self, file: str, name: str, champions: Sequence[Champion] = ()) -> Answer:
         """Evaluate a function of a file, which meets champions if it plays games."""
         try:
-            answer = exchange(self._process, (file, name, tuple(champions)), 2 * LONGEST_WAIT)
+            answer = exchange(self._process, (file, name, tuple(champions), dict(os.environ)), 2 * LONGEST_WAIT)
         except (TransportTimeout, TransportClosed):
             self.is_usable = False
             self.end()
-            return failed("load", "crash", "its worker process ended")
+            return Answer(failed("load", "crash", "its worker process ended"))
         if isinstance(answer, Failure):
-            return failed("load", "crash", f"its worker process failed: {answer.detail}")
-        return _EVALUATION.validate_json(answer)
+            return Answer(failed("load", "crash", f"its worker process failed: {answer.detail}"))
+        return _ANSWER.validate_json(answer)
 
     def end(self) -> None:
         """End the process."""
         self._process.end()
 
 
-def open_worker(question: EvaluationTask) -> Callable[[str, str, Sequence[Champion]], str]:
+def open_worker(question: EvaluationTask) -> Callable[[str, str, Sequence[Champion], Mapping[str, str]], str]:
     """Prepare a worker in its process, and return the function that answers questions."""
     check_question(question)
     prepared = prepare(question)
@@ -93,7 +95,7 @@ def open_worker(question: EvaluationTask) -> Callable[[str, str, Sequence[Champi
         shutil.rmtree(scratch, ignore_errors=True)
     gc.collect()
     gc.freeze()
-    return lambda file, name, champions: json.dumps(asdict(_evaluate_forked(prepared, file, name, champions)))
+    return lambda *candidate: json.dumps(asdict(_evaluate_forked(prepared, *candidate)))
 
 
 @contextmanager
@@ -108,14 +110,16 @@ def _own_code_folder(scratch: Path) -> Iterator[None]:
         code_cache.move_to(before)
 
 
-def _evaluate_forked(prepared: Prepared, file: str, name: str, champions: Sequence[Champion]) -> Evaluation:
-    """Evaluate a candidate in a process forked from this one."""
+def _evaluate_forked(
+    prepared: Prepared, file: str, name: str, champions: Sequence[Champion], variables: Mapping[str, str]
+) -> Answer:
+    """Evaluate a candidate in a process forked from this one, with the variables of the process that asks."""
     scratch = Path(tempfile.mkdtemp(prefix="isolation-evaluate-"))
     reading, writing = os.pipe()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     child = os.fork()
     if not child:
-        _run_candidate(prepared, file, name, champions, scratch, writing)
+        _run_candidate(prepared, file, name, champions, variables, scratch, writing)
     os.close(writing)
     try:
         lines = _lines_until(reading, time.monotonic() + LONGEST_WAIT)
@@ -126,14 +130,18 @@ def _evaluate_forked(prepared: Prepared, file: str, name: str, champions: Sequen
         shutil.rmtree(scratch, ignore_errors=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime
-    return replace(_answer_of(lines, status, seconds), seconds=seconds)
+    answer = _answer_of(lines, status, seconds)
+    return replace(answer, evaluation=replace(answer.evaluation, seconds=seconds))
 
 
 def _run_candidate(
-    prepared: Prepared, file: str, name: str, champions: Sequence[Champion], scratch: Path, writing: int
-) -> None:
+    prepared: Prepared, file: str, name: str, champions: Sequence[Champion], variables: Mapping[str, str],
+    scratch: Path, writing: int,
+) -> None:  # fmt: skip
     """Evaluate a candidate in its process, report stages and the result, and end the process."""
     try:
+        os.environ.clear()
+        os.environ.update({**variables, **SPARING})
         most = os.sysconf("SC_OPEN_MAX")
         os.closerange(3, writing)
         os.closerange(writing + 1, most)
@@ -145,8 +153,11 @@ def _run_candidate(
         def begin(stage: Stage) -> None:
             os.write(writing, f"{stage}\n".encode())
 
-        result = run_cascade(prepared, file, name, champions, begin)
-        os.write(writing, json.dumps(asdict(result)).encode() + b"\n")
+        with all_inputs(Path(file).parent, namespace(file)) as inputs:
+            result = run_cascade(prepared, file, name, champions, begin)
+        answer = memoryview(json.dumps(asdict(Answer(result, inputs))).encode() + b"\n")
+        while answer:
+            answer = answer[os.write(writing, answer) :]
     finally:
         os._exit(0)
 
@@ -164,14 +175,15 @@ def _lines_until(reading: int, deadline: float) -> list[str] | None:
         received += chunk
 
 
-def _answer_of(lines: list[str] | None, status: int, seconds: float) -> Evaluation:
+def _answer_of(lines: list[str] | None, status: int, seconds: float) -> Answer:
     """Return the result that a process reported, or how it ended without one."""
     if lines is None:
-        return failed("load", "time", f"it takes longer than {LONGEST_WAIT:g} s")
+        return Answer(failed("load", "time", f"it takes longer than {LONGEST_WAIT:g} s"))
     *_, last = ["load", *lines]
     with suppress(ValidationError):
-        return _EVALUATION.validate_json(last)
+        return _ANSWER.validate_json(last)
     stage: Any = last if last in STAGES else "load"
     if os.WIFSIGNALED(status) and seconds >= LONGEST_COMPUTING:
-        return failed(stage, "time", f"it computes for more than {LONGEST_COMPUTING} s; is there an endless loop?")
-    return failed(stage, "crash", "its process ended")
+        why = f"it computes for more than {LONGEST_COMPUTING} s; is there an endless loop?"
+        return Answer(failed(stage, "time", why))
+    return Answer(failed(stage, "crash", "its process ended"))

@@ -222,8 +222,7 @@ def load_module(path: str | Path) -> ModuleType:
     Raises:
         LoadError: the file does not exist or fails to import (the message gives the exception and its line).
     """
-    file = _resolve(path)
-    space = f"isolation.user_{_digest([str(file).encode(), content_hash(file).encode()])[:12]}"
+    file, space = _resolve(path), namespace(path)
     name = f"{space}.{re.sub(r'[^0-9A-Za-z_]', '_', file.stem)}"
 
     def say_slow() -> None:
@@ -256,6 +255,16 @@ def load_module(path: str | Path) -> ModuleType:
             if said := printed.sentence(f"{path}, while it was loaded,"):
                 warnings.warn(said, stacklevel=2)
         return sys.modules.setdefault(name, module)
+
+
+def namespace(path: str | Path) -> str:
+    """Return the name of the package that a file's module, and those of its siblings, are in.
+
+    Raises:
+        LoadError: the file does not exist.
+    """
+    file = _resolve(path)
+    return f"isolation.user_{_digest([str(file).encode(), content_hash(file).encode()])[:12]}"
 
 
 @contextmanager
