@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -149,16 +150,34 @@ def watch_run(run: Path | None, port: int, no_open: bool) -> None:
 
 @click.command("runs")
 @click.argument("home", required=False, type=click.Path(path_type=Path))
+@click.option("--verify", "is_verified", is_flag=True,
+              help="Verify all files that verdicts rest on instead; exit code 1 if one is damaged.")  # fmt: skip
 @format_option
-def list_runs(home: Path | None, output: Format) -> None:
+def list_runs(home: Path | None, is_verified: bool, output: Format) -> None:
     """List the runs in a directory (runs/ by default): date, design, games, status."""
     from knights_isolation import runs
 
+    if is_verified:
+        print_verified(home, output)
+        return
     listed = runs(home).sections[0]
     if listed.rows or output != "table":
         print_rows(listed.rows, output, keep=listed.keep)
     else:
         click.echo(listed.title)
+
+
+def print_verified(home: Path | None, output: Format) -> None:
+    """Print the state of each file of a project; exit code 1 if one is damaged."""
+    from experiments.record.run_directory import HOME
+    from experiments.record.verification import verify
+
+    verified = verify(home or HOME)
+    print_rows(
+        [{"file": each.file, "what": each.what, "state": each.state} for each in verified], output, keep=("state",)
+    )
+    if any(each.is_damaged for each in verified):
+        sys.exit(1)
 
 
 def play_run(file: Path | None, options: dict[str, Any], resume: str | None, extend: str | None = None) -> None:

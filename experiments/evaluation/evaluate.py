@@ -23,6 +23,7 @@ from experiments.record.checked_lines import append_lines, read_lines
 from experiments.record.log import versions
 from experiments.record.run_directory import HOME
 from experiments.record.tries import code_of, named_settings
+from experiments.record.verification import KEPT
 from experiments.roster import AgentLike, reference_of
 from isolation.compiling.code_cache import engine_fingerprint
 from isolation.files.temp_folders import temporary_folder
@@ -32,8 +33,6 @@ from isolation.suggestions import file_meant
 from isolation.usercode.inputs import changed_input, digest_of_inputs, unseen_by_inputs
 from isolation.usercode.parsing import parse
 
-KEPT = "evaluated"
-"""Folder of kept answers, below that of the runs."""
 _NOT_KEPT = ("time", "memory", "crash")
 """Failures that need not happen again, on another machine or another day."""
 _ANSWER = TypeAdapter(Answer)

@@ -105,7 +105,7 @@ def earlier_p_values(tries: Sequence[Try], family: str) -> dict[tuple[str, str],
 
 def code_of(settings: str) -> str:
     """Return the hash of an agent's settings, as `settings_text` writes them and `run.json` has them."""
-    return _hash(settings)
+    return hash_of_text(settings)
 
 
 def named_settings(spec: str) -> tuple[str, str]:
@@ -121,7 +121,7 @@ def keep_source(spec: str, home: Path = HOME) -> str:
     if not parsed.is_file or not is_kept():
         return ""
     text = expand_path(parsed.target.rpartition(":")[0]).read_text(encoding="utf-8", errors="replace")
-    source = _hash(text)
+    source = hash_of_text(text)
     kept = source_path(source, home)
     if not kept.exists():
         make_folder(kept.parent)
@@ -134,5 +134,6 @@ def source_path(source: str, home: Path = HOME) -> Path:
     return home / SOURCES / f"{source}.py"
 
 
-def _hash(text: str) -> str:
+def hash_of_text(text: str) -> str:
+    """Return the hash by which the text of a source is kept."""
     return hashlib.sha256(text.encode()).hexdigest()[:12]
