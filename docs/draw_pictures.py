@@ -59,6 +59,8 @@ def draw_board() -> None:
         thread.start()
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1400, "height": 1070}, device_scale_factor=1.5)
+        page.goto(server.address("/board"))
+        page.wait_for_url("**/board")
         page.goto(f"http://127.0.0.1:{port}/board#board=7x7&moves={MOVES}")
         page.get_by_role("button", name="Review this game").click()
         page.locator("#mistakes button").filter(has_text="22. ").click()

@@ -6,7 +6,11 @@ from contextlib import contextmanager
 from http.client import HTTPConnection
 
 from reports.board.board_processes import ROOM
+from reports.board.request_guard import cookie_of
 from reports.lab.server import LabServer, listen
+
+SECRETS = {}
+"""The secrets of the servers that run, by port."""
 
 
 @contextmanager
@@ -15,6 +19,7 @@ def serving(shelf, room=ROOM):
     with listen(0) as listener:
         port = listener.getsockname()[1]
         server = LabServer(shelf, port, room)
+        SECRETS[port] = server.secret
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         while not server.started:
@@ -27,8 +32,18 @@ def serving(shelf, room=ROOM):
             thread.join(timeout=10)
 
 
+def cookie(port):
+    """The cookie of a browser that was opened with the printed address."""
+    return f"{cookie_of(port)}={SECRETS[port]}"
+
+
 def request(port, path, body=None, method=None, **headers):
-    """The status, the headers and the text of an answer; underscores in the names of headers stand for hyphens."""
+    """The status, the headers and the text of an answer to the owner's browser; underscores stand for hyphens."""
+    return asked(port, path, body, method, **{**headers, "cookie": f"{cookie(port)}; {headers.get('cookie', '')}"})
+
+
+def asked(port, path, body=None, method=None, **headers):
+    """The same for anybody."""
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
     given = {name.replace("_", "-"): value for name, value in headers.items()}
     if body is not None:

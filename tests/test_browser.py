@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from axe import COLOURS, axe_script, violations
-from board_server import serving
+from board_server import SECRETS, serving
 from invented_runs import gauntlet, random_wins
 from played_games import NAMES, random_record, write_run
 from scripted_pool import Script, ScriptedPool
@@ -32,6 +32,7 @@ from isolation import Board, solve
 from isolation.checks.check_result import CheckResult
 from isolation.rules.notation import cell_name
 from reports.board.handlers import move_values
+from reports.board.request_guard import cookie_of
 from reports.board.request_models import Position, board_of
 from reports.board.resources import Resources
 from reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
@@ -126,6 +127,7 @@ def visit(browser):
         context = browser.new_context(**settings)
         context.set_default_timeout(20_000)
         contexts.append(context)
+        let_in(context, url)
         page = context.new_page()
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -146,6 +148,13 @@ def board(visit, address):
     page = visit(address)
     expect(page.locator("#board button")).to_have_count(49)
     return page
+
+
+def let_in(context, url):
+    """Give a browser the cookies of all servers that run."""
+    if url.startswith("http:"):
+        where = {"domain": "127.0.0.1", "path": "/"}
+        context.add_cookies([{"name": cookie_of(port), "value": word, **where} for port, word in SECRETS.items()])
 
 
 def cell(page, name):

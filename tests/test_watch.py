@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from http.client import HTTPConnection
 
 import pytest
-from board_server import request, serving
+from board_server import cookie, request, serving
 from click.testing import CliRunner
 from invented_runs import gauntlet, random_wins
 
@@ -37,7 +37,7 @@ def page_of(port, name="run", part=""):
 def told(port, name="run"):
     """Gives what reads the next state."""
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
-    connection.request("GET", f"/runs/{name}/events")
+    connection.request("GET", f"/runs/{name}/events", headers={"cookie": cookie(port)})
     answer = connection.getresponse()
     assert answer.headers["content-type"].startswith("text/event-stream")
 
@@ -200,7 +200,7 @@ def test_no_more_pages_are_told_than_there_is_room_for_even_if_all_come_at_once(
     with watching(path) as port:
         lines = [HTTPConnection("127.0.0.1", port, timeout=60) for _ in range(8)]
         for line in lines:
-            line.request("GET", "/runs/run/events")
+            line.request("GET", "/runs/run/events", headers={"cookie": cookie(port)})
         answers = [line.getresponse().status for line in lines]
         assert sorted(answers) == [200] * 3 + [503] * 5
         for line in lines:
@@ -215,7 +215,7 @@ def test_no_more_pages_are_told_than_there_is_room_for_even_if_all_come_at_once(
 @contextmanager
 def told_or_refused(port):
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
-    connection.request("GET", "/runs/run/events")
+    connection.request("GET", "/runs/run/events", headers={"cookie": cookie(port)})
     yield connection.getresponse().status
     connection.close()
 

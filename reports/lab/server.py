@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import secrets
 import socket
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import uvicorn
 from starlette.applications import Starlette
@@ -22,7 +23,7 @@ from isolation.files.temp_folders import temporary_folder
 from reports.board.board_api import STATIC as BOARD_STATIC
 from reports.board.board_api import BoardApi
 from reports.board.board_processes import ROOM, Processes, ServerLimits
-from reports.board.request_guard import Guarded
+from reports.board.request_guard import TOKEN, Guarded, leading_to
 from reports.board.resources import Resources
 from reports.lab.framing import frame_of, lab_page
 from reports.lab.heuristic_pages import HeuristicPages
@@ -40,6 +41,8 @@ _FOR_TRIALS = ("experiments.analysis.quick_trial", "reports.analysis.quick_trial
 
 class LabServer(uvicorn.Server):
     """Server of the lab at http://127.0.0.1:`port`. Questions are answered in parallel, in child processes.
+
+    Only who has `secret` is answered; see `request_guard`.
 
     Raises:
         ValueError: something on the shelf cannot be used in another process.
@@ -61,10 +64,18 @@ class LabServer(uvicorn.Server):
         )
         self._extensions = ExtensionPages(shelf, starter)
         self._folder = folder
+        self._port = port
+        self.secret = secrets.token_urlsafe(32)
         # A client that stays connected without activity must not delay the server's end.
         super().__init__(
-            uvicorn.Config(self._app(port), log_level="critical", access_log=False, timeout_graceful_shutdown=1)
+            uvicorn.Config(
+                self._app(port), log_level="critical", access_log=False, timeout_graceful_shutdown=1, ws="none"
+            )
         )
+
+    def address(self, path: str) -> str:
+        """Return the address of a page, with the secret."""
+        return f"http://{LOOPBACK}:{self._port}{path}?{urlencode({TOKEN: self.secret})}"
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start listening, with a process ready for the first question."""
@@ -98,7 +109,7 @@ class LabServer(uvicorn.Server):
             Mount("/lab", StaticFiles(directory=STATIC)),
             Mount("/static", StaticFiles(directory=BOARD_STATIC)),
         ]
-        return Guarded(Starlette(routes=routes), port)
+        return Guarded(Starlette(routes=routes), port, self.secret)
 
 
 def serve(
@@ -112,7 +123,7 @@ def serve(
     with listen(port) as listener:
         free = listener.getsockname()[1]
         server = LabServer(shelf, free)
-        _show(f"http://{LOOPBACK}:{free}{path}", announce, open_browser)
+        _show(server.address(path), announce, open_browser)
         server.run(sockets=[listener])
 
 
@@ -126,7 +137,7 @@ def serve_in_background(
         server = LabServer(shelf, port)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
-        _show(f"http://{LOOPBACK}:{port}{path}", announce, open_browser)
+        _show(server.address(path), announce, open_browser)
         try:
             yield thread.join
         finally:
@@ -157,8 +168,11 @@ def listen(port: int) -> socket.socket:
 
 
 def _show(address: str, announce: Callable[[str], None], open_browser: bool) -> None:
+    """Announce an address, and open it by a file, since everybody can read the arguments of programs."""
     announce(address)
     if open_browser:
-        opening = threading.Timer(0.5, webbrowser.open, [address])
+        page = temporary_folder("open").path / "lab.html"
+        page.write_text(leading_to(address), encoding="utf-8")
+        opening = threading.Timer(0.5, webbrowser.open, [page.as_uri()])
         opening.daemon = True
         opening.start()
