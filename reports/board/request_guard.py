@@ -1,9 +1,9 @@
 """Reject requests that do not come from the owner's browser and the lab's own pages.
 
-Any account of the machine can send requests to its loopback address. A request must therefore have the server's secret:
-in the printed address, after that in a cookie. Any page in a browser can send requests as well, with the cookie if it is
-of the same host. A request must therefore name the printed host, which fails for a page that has rebound its own host
-name to 127.0.0.1, and must not come from another origin.
+Any account of the machine can send requests to its loopback address. A request must therefore have the server's
+secret: in the printed address, after that in a cookie. Any page in a browser can send requests as well, with the cookie
+if it is of the same host. A request must therefore name the printed host, which fails for a page that has rebound its
+own host name to 127.0.0.1, and must not come from another origin.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ def _is_equal(given: str, secret: str) -> bool:
 
 
 def _locked_out(path: str) -> Response:
-    """Return the answer to a request without the secret; after a link from elsewhere, a click may still open the page."""
-    reason = "open the address that the command printed, with its token: this is not an address of its own"
+    """Return the answer to a request without the secret; after a link from elsewhere a click may still open the page."""
+    reason = "open the address that the command printed, with its token"
     if path.startswith("/api/"):
         return JSONResponse({"error": reason}, status_code=403)
     again = 'If the lab is open in this browser and a link led here, <a href="">open this page again</a>.'
