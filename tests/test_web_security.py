@@ -1,4 +1,4 @@
-"""Who may use the lab, and what a received folder can do in it: another account, another server, hostile pages, links."""
+"""Who may use the lab, and what received folders can do in it: other accounts and servers, hostile pages, links."""
 
 import json
 import stat

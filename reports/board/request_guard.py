@@ -93,7 +93,7 @@ def _is_equal(given: str, secret: str) -> bool:
 
 
 def _locked_out(path: str) -> Response:
-    """Return the answer to a request without the secret; after a link from elsewhere a click may still open the page."""
+    """Return the answer to a request without the secret; after a link, a click may open the page."""
     reason = "open the address that the command printed, with its token"
     if path.startswith("/api/"):
         return JSONResponse({"error": reason}, status_code=403)
