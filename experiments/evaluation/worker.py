@@ -146,9 +146,10 @@ def _run_candidate(
         os.closerange(3, writing)
         os.closerange(writing + 1, most)
         resource.setrlimit(resource.RLIMIT_CPU, (LONGEST_COMPUTING, LONGEST_COMPUTING + 1))
+        shared = [*code_cache.engine_folders(), *(Path(champion.file).parent for champion in champions)]
         code_cache.share_engine(scratch)
         code_cache.move_to(scratch)
-        enter_sandbox(str(Path(file).parent), str(scratch))
+        enter_sandbox(str(Path(file).parent), str(scratch), [str(path) for path in shared])
 
         def begin(stage: Stage) -> None:
             os.write(writing, f"{stage}\n".encode())

@@ -12,9 +12,9 @@ from experiments.league.submissions import Submission
 from isolation.checks.agent_checks import checks_of_file
 from isolation.checks.check_result import CheckResult
 from isolation.processes.agent_pickling import recipe
-from isolation.processes.child import Setup, SetupError
+from isolation.processes.child import SetupError
 from isolation.processes.child_process import ChildProcess, exchange
-from isolation.processes.file_agent import IMPORT_SECONDS
+from isolation.processes.file_agent import IMPORT_SECONDS, sandboxed
 from isolation.processes.transport import TransportClosed, TransportTimeout
 from isolation.usercode.user_exceptions import LONGEST_LINE, to_one_line
 
@@ -56,7 +56,7 @@ def check_one(player: Submission) -> Check:
     process = ChildProcess()
     make = recipe(checks_of_file, str(player.file), player.player)
     try:
-        refusal = exchange(process, Setup(make, "sandboxed", str(player.file.parent)), IMPORT_SECONDS)
+        refusal = exchange(process, sandboxed(make, player.file), IMPORT_SECONDS)
         if isinstance(refusal, SetupError):
             return Check(to_one_line(refusal.why, LONGEST_LINE))
         return Check("", tuple(_findings(process)))

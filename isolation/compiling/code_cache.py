@@ -115,19 +115,23 @@ def fingerprint(*texts: str) -> str:
     return hashlib.sha256("\0".join((engine_fingerprint(), *texts)).encode()).hexdigest()[:24]
 
 
+def engine_folders() -> list[Path]:
+    """The folders of compiled code that belongs to no heuristic, as far as it was compiled."""
+    paths = (folder() / fingerprint(part) for part in ("kernels", "no heuristic"))
+    return [path for path in paths if path.is_dir()]
+
+
 def copy_engine(target: Path) -> None:
     """Copy compiled code that belongs to no heuristic to another folder, so that it need not be compiled there."""
-    for part in ("kernels", "no heuristic"):
-        name = fingerprint(part)
-        if (folder() / name).is_dir() and not (target / name).exists():
-            shutil.copytree(folder() / name, target / name, ignore=shutil.ignore_patterns(".*"))
+    for path in engine_folders():
+        if not (target / path.name).exists():
+            shutil.copytree(path, target / path.name, ignore=shutil.ignore_patterns(".*"))
 
 
 def share_engine(target: Path) -> None:
     """Let another folder refer to compiled code that belongs to no heuristic, for whoever may only read it there."""
-    for part in ("kernels", "no heuristic"):
-        if (folder() / fingerprint(part)).is_dir():
-            (target / fingerprint(part)).symlink_to(folder() / fingerprint(part))
+    for path in engine_folders():
+        (target / path.name).symlink_to(path)
 
 
 def move_to(target: Path) -> None:

@@ -18,7 +18,6 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib import import_module
 from queue import SimpleQueue
 from typing import Any, BinaryIO, Literal
 
@@ -39,8 +38,9 @@ class Setup:
         guard: restrictions of the process, see `sandbox.contain` and `sandbox.enter_sandbox`. They apply before
             anything is unpickled. Processes that run only the toolkit's code have none.
         folder: folder of the user's file, if any; errors are located in it, and a sandboxed process works in it.
-        imports: modules of the toolkit to import before the guard applies, as some cannot be imported under it.
+        imports: modules of the toolkit to import into a sandboxed process, as some cannot be imported in it later.
         scratch: folder for compiled code in a sandboxed process, where it may change files; none by default.
+        readable: what a sandboxed process may read besides, see `sandbox.enter_sandbox`.
     """
 
     make: bytes
@@ -48,6 +48,7 @@ class Setup:
     folder: str = ""
     imports: tuple[str, ...] = ()
     scratch: str = ""
+    readable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -99,10 +100,10 @@ def serve() -> None:
     lines, answers = claim_stdio()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.argv[1:] = []
-    questions: SimpleQueue[bytes] = SimpleQueue()
-    threading.Thread(target=_listen, args=(lines, questions), daemon=True).start()
-    setup: Setup = decode(questions.get())
+    setup: Setup = decode(lines.readline())
     before_question = _restrain(setup)
+    questions: SimpleQueue[bytes] = SimpleQueue()  # a thread that began before would not be restricted
+    threading.Thread(target=_listen, args=(lines, questions), daemon=True).start()
     made = _make(setup)
     _say(answers, None if callable(made) else made)
     while callable(made):
@@ -134,8 +135,6 @@ def _restrain(setup: Setup) -> Callable[[], None]:
     """Restrict this process as the setup requires; return a function to be called before each question."""
     from isolation.processes.sandbox import contain, enter_sandbox
 
-    for name in setup.imports:
-        import_module(name)
     if setup.guard == "contained":
         return contain()
     if setup.guard == "sandboxed":
@@ -143,7 +142,7 @@ def _restrain(setup: Setup) -> Callable[[], None]:
             from isolation.compiling.code_cache import ENVIRONMENT_VARIABLE
 
             os.environ[ENVIRONMENT_VARIABLE] = setup.scratch
-        enter_sandbox(setup.folder, setup.scratch)
+        enter_sandbox(setup.folder, setup.scratch, setup.readable, setup.imports)
     return lambda: None
 
 

@@ -84,7 +84,7 @@ class FileAgent(UncompiledAgent):
         usual = USUAL_CAP if self.is_restricted else patience(self)
         return SubprocessPlayer(
             self.name,
-            Setup(make, "sandboxed" if self.is_restricted else "contained", str(Path(self.file).parent)),
+            sandboxed(make, self.file) if self.is_restricted else Setup(make, folder=str(Path(self.file).parent)),
             usual if self.hard_cap is None else self.hard_cap,
             judge_given(self.limit, overruns=self.edition in ("", THIRD.name)),
             start,
@@ -102,6 +102,13 @@ class FileAgent(UncompiledAgent):
             folder.mkdir(exist_ok=True)
             with (folder / f"{file_name(self.name)}.jsonl").open("a", encoding="utf-8") as file:
                 file.write(f"{json.dumps({'detail': loss.detail, 'traceback': loss.traceback})}\n")
+
+
+def sandboxed(make: bytes, file: str | Path) -> Setup:
+    """Return the setup of a sandboxed process for a user's file: it may read that file's folder, and compiled code."""
+    from isolation.compiling.code_cache import engine_folders  # here, since it imports LLVM, which players do without
+
+    return Setup(make, "sandboxed", str(Path(file).parent), readable=tuple(map(str, engine_folders())))
 
 
 def _open_file(path: str, name: str, content: str, agent: str, limit: Limit) -> Callable[..., object]:

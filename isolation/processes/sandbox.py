@@ -1,8 +1,8 @@
 """Sandbox for untrusted code: resource limits, Landlock, audit hook.
 
-Resource limits apply to code of any kind. So does Landlock, where Linux supports it; it forbids changing files and
-signalling other processes. All other restrictions are enforced by Python's audit hooks. These stop Python code,
-accidental or malicious, but not native code.
+Resource limits apply to code of any kind. So does Landlock, where Linux supports it; it forbids reading others' files,
+changing files, starting programs and signalling other processes. All other restrictions, and without Landlock these as
+well, are enforced by Python's audit hooks. Hooks stop Python code, accidental or malicious, but not native code.
 """
 
 from __future__ import annotations
@@ -10,15 +10,18 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
 from isolation.loading.integrity import allow_changes
 from isolation.usercode.output_capture import discard_output
 from isolation.usercode.process_lifetime import die_with_parent
+from knights_isolation_packages import HOME, PACKAGES
 
 MEMORY = 1 << 30
 """Memory limit of a player in bytes."""
@@ -49,25 +52,42 @@ _IN_SCRATCH = ("os.mkdir", "os.remove", "os.rmdir")
 _UNHEARD = {
     **dict.fromkeys(("mkfifo", "mknod", "shm_open", "shm_unlink", "SemLock", "sem_unlink"), "change files"),
     "pidfd_send_signal": "signal other processes",
+    **dict.fromkeys(("fork_exec", "_fork_exec"), "start a process"),
     **dict.fromkeys(
         ("setpriority", "nice", "sched_setaffinity", "sched_setscheduler", "sched_setparam"), "change who computes when"
     ),
 }
 """Functions without audit events, with descriptions; they are replaced by refusals."""
-_HAVE_UNHEARD = ("os", "posix", "signal", "_signal", "_posixshmem", "_multiprocessing")
-_NO_IMPORT = ("readline", "_gdbm", "_dbm", "posix", "_signal", "_posixshmem", "_multiprocessing")
-"""Modules that write files without audit events, or whose new import would restore the replaced functions."""
+_HAVE_UNHEARD = (
+    "os", "posix", "signal", "_signal", "_posixshmem", "_multiprocessing", "_posixsubprocess", "subprocess",
+)  # fmt: skip
+_NO_IMPORT = (
+    "readline", "_gdbm", "_dbm", "posix", "_signal", "_posixshmem", "_multiprocessing", "_posixsubprocess",
+    "_xxsubinterpreters", "_interpreters", "_testcapi", "_testinternalcapi",
+)  # fmt: skip
+"""Modules that write files without audit events, whose new import would restore the replaced functions, or that make
+interpreters, which have no audit hooks."""
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 """Landlock's system calls."""
-_WRITE = 1 << 1
-_TRUNCATE = 1 << 14
-_CHANGES = _WRITE | sum(1 << bit for bit in range(4, 14)) | _TRUNCATE
-"""Landlock rights: write, remove, create, move and truncate anything in a folder."""
+_WRITE, _READ, _LIST, _TRUNCATE = 1 << 1, 1 << 2, 1 << 3, 1 << 14
+_OF_FILES = _WRITE | _READ | _TRUNCATE
+"""Landlock's rights; the others start programs, and remove, create and move whatever a folder contains."""
 _RIGHTS = {1: 13, 2: 14}
 """Number of rights by Landlock version; later versions have 15 or more."""
 _SIGNALS = 1 << 1
 _PR_SET_NO_NEW_PRIVS = 38
+_SYSTEM = (
+    "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/share/zoneinfo", "/usr/share/locale",
+    "/nix/store", "/etc/ld.so.cache", "/etc/localtime", "/etc/ssl/openssl.cnf", "/dev/null", "/dev/zero", "/dev/random",
+    "/dev/urandom", "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu",
+)  # fmt: skip
+"""What libraries read of the system: shared libraries, time zones, locales, devices, the processor."""
+UNRESTRICTED_READS = (
+    "This machine has no Landlock (Linux 5.13 or later has it), so only Python code was kept from reading other files: "
+    "native code of a player could read all that you can, other submissions included."
+)
+"""What is said of a class whose players' reads the system did not restrict."""
 
 
 def contain() -> Callable[[], None]:
@@ -114,22 +134,48 @@ def _containing(started: mmap.mmap) -> Any:
     return audit
 
 
-def enter_sandbox(folder: str, scratch: str = "") -> None:
+def enter_sandbox(folder: str, scratch: str = "", readable: Sequence[str] = (), imports: Sequence[str] = ()) -> None:
     """Restrict this process from now on; its working directory is a folder that it may read.
 
-    It ends with its parent, its output is discarded, and it has a gigabyte of memory. Python code in it cannot start
-    processes, signal or slow down others, change files or use the network: such calls raise `PermissionError`. Only
-    in the folder `scratch`, an absolute path without links, it may change files: compiling needs that.
+    It ends with its parent, its output is discarded, and it has a gigabyte of memory. Code in it reads nothing but that
+    folder, Python, installed packages, the toolkit and `readable`. Python code in it cannot start processes, signal or
+    slow down others, change files or use the network: such calls raise `PermissionError`. Only in the folder `scratch`,
+    an absolute path without links, it may change files: compiling needs that. The modules `imports` are imported while
+    they can be: after Landlock, which would not reach the threads that some start, and before the audit hook.
+
+    Raises:
+        OSError: there is no such folder, or Landlock fails.
     """
     die_with_parent()
     allow_changes()
-    discard_output()
     os.chdir(folder)
+    own = [path for path in (folder, *readable) if os.path.exists(path)]
+    is_sealed = _seal([*own, *_of_everybody()], scratch)
+    for name in imports:
+        import_module(name)
+    discard_output()
     _limit()
     sys.dont_write_bytecode = True
-    _seal(scratch)
     _take_away()
     sys.addaudithook(_auditor(scratch))
+    if not is_sealed:
+        sys.addaudithook(_reading(own, [*_of_everybody(), *([scratch] if scratch else [])], bool(scratch)))
+
+
+def _of_everybody() -> list[str]:
+    """Return the files and folders that every sandboxed process may read.
+
+    Of `sys.path` only what is installed there: it may contain the folder in which all submissions are.
+    """
+    prefixes = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
+    libraries = [f"{prefix}/{name}" for prefix in prefixes for name in ("lib", sys.platlibdir)]
+    packages = [
+        path
+        for path in sys.path
+        if os.path.basename(path) in ("site-packages", "dist-packages") or any(Path(path).glob("*.dist-info"))
+    ]
+    toolkit = [str(HOME / name) for name in PACKAGES]
+    return [path for path in (*_SYSTEM, *libraries, *packages, *toolkit) if os.path.exists(path)]
 
 
 def _limit() -> None:
@@ -169,27 +215,37 @@ def landlock_version() -> int:
     return max(0, int(ctypes.CDLL(None).syscall(_CREATE, None, 0, 1)))
 
 
-def _seal(scratch: str) -> None:
-    """Make Linux refuse to change files outside `scratch` and to signal other processes, for code of any kind.
+def _seal(readable: Sequence[str], scratch: str) -> bool:
+    """Make Linux refuse to read files but `readable`, to change files outside `scratch`, and to signal other processes.
 
-    See landlock(7). Without Landlock, only Python enforces this.
+    This holds for code of any kind. Return whether the system supports it; see landlock(7).
+
+    Raises:
+        OSError: it supports it, and fails.
     """
     version = landlock_version()
     if not version:
-        return
-    system = ctypes.CDLL(None)
-    refused = _CHANGES & ((1 << _RIGHTS.get(version, 15)) - 1)
-    rules = (ctypes.c_uint64 * 3)(refused, 0, _SIGNALS if version >= 6 else 0)
+        return False
+    system = ctypes.CDLL(None, use_errno=True)
+    every = (1 << _RIGHTS.get(version, 15)) - 1
+    rules = (ctypes.c_uint64 * 3)(every, 0, _SIGNALS if version >= 6 else 0)
     sealing = system.syscall(_CREATE, rules, ctypes.sizeof(rules), 0)
-    for path, rights in ((os.devnull, refused & (_WRITE | _TRUNCATE)), (scratch, refused)):
-        if path:
-            place = os.open(path, os.O_RDONLY)
-            allowed = rights.to_bytes(8, sys.byteorder) + place.to_bytes(4, sys.byteorder)
-            system.syscall(_ADD, sealing, 1, allowed, 0)
-            os.close(place)
-    system.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    system.syscall(_RESTRICT, sealing, 0)
+    rights = {**dict.fromkeys(readable, _READ | _LIST), os.devnull: _OF_FILES, **({scratch: every} if scratch else {})}
+    for path, allowed in rights.items():
+        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        allowed &= every if stat.S_ISDIR(os.fstat(place).st_mode) else every & _OF_FILES
+        rule = allowed.to_bytes(8, sys.byteorder) + place.to_bytes(4, sys.byteorder)
+        _succeed(system.syscall(_ADD, sealing, 1, rule, 0))
+        os.close(place)
+    _succeed(system.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+    _succeed(system.syscall(_RESTRICT, sealing, 0))
     os.close(sealing)
+    return True
+
+
+def _succeed(result: int) -> None:
+    if result:
+        raise OSError(ctypes.get_errno(), f"Landlock: {os.strerror(ctypes.get_errno())}")
 
 
 def _take_away() -> None:
@@ -245,5 +301,57 @@ def _auditor(scratch: str) -> Any:
             what = "signal other processes"
         if what:
             raise refusal(f"a player from a file may not {what} here ({event})")
+
+    return audit
+
+
+def _reading(own: Sequence[str], others: Sequence[str], may_compile: bool) -> Any:
+    """Return the audit hook that keeps Python code from reading other files, where there is no Landlock.
+
+    The folders `own` may contain links that lead elsewhere, which are not followed. Nothing in /proc is read, as it
+    leads everywhere.
+    """
+    owned = {*own, *map(os.path.realpath, own)}
+    shared = {path for path in (*others, *map(os.path.realpath, others)) if not path.startswith("/proc")}
+    lists, loads = ("os.listdir", "os.scandir"), () if may_compile else ("ctypes.dlopen", "ctypes.dlsym")
+    here, read_link, path_of, failure, refusal = os.getcwd, os.readlink, os.fspath, OSError, PermissionError
+    is_instance, kind_of, number, text, data = isinstance, type, int, str, bytes
+
+    def is_in(path: str, places: set[str]) -> bool:
+        return any(path == place or path.startswith(f"{place}/") for place in places)
+
+    def is_link(path: str) -> bool:
+        try:
+            return bool(read_link(path))
+        except failure:
+            return False
+
+    def meant(file: Any) -> str:
+        """Return the absolute path of a file, without `..`; empty if it leads through a link of the user's."""
+        path: Any = path_of("." if file is None else file)
+        path = path.decode("utf-8", "surrogateescape") if kind_of(path) is data else path
+        at, is_linked = "", False
+        for part in (path if path.startswith("/") else f"{here()}/{path}").split("/") if kind_of(path) is text else ():
+            if part == "..":
+                at = at.rpartition("/")[0]
+            elif part not in ("", "."):
+                at = f"{at}/{part}"
+            if is_linked and part == "..":
+                return ""
+            if is_link(at):
+                is_linked = True
+                if at not in owned and is_in(at, owned):
+                    return ""
+        return at
+
+    def audit(event: str, arguments: tuple[Any, ...]) -> None:
+        if event in loads:
+            raise refusal(f"a player from a file may not call native code here ({event})")
+        if event == "import" and arguments[1] and not is_in(meant(arguments[1]), shared):
+            raise refusal("a player from a file may not load native code here (import)")
+        if (event == "open" or event in lists) and not is_instance(arguments[0], number):
+            path = meant(arguments[0])
+            if not (is_in(path, owned) or is_in(path, shared)):
+                raise refusal(f"a player from a file may not read outside its folder here ({event})")
 
     return audit
