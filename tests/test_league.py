@@ -65,7 +65,8 @@ BLAMED = {
     "os_exit": ("os._exit(0)", "error", "its process died"),
     "parent": ("os.kill(os.getppid(), 9)", "error", "may not signal other processes"),
     "parent_past_python": (
-        "ctypes.CDLL(None).kill(os.getppid(), 9); time.sleep(0.5); os._exit(0)", "error", "its process died",
+        "ctypes.CDLL(None).kill(os.getppid(), 9); time.sleep(0.5); os._exit(0)", "error",
+        "its process died" if landlock_version() else "may not call native code",
     ),
     "signals_unheard": (
         "import signal; signal.pidfd_send_signal(os.pidfd_open(os.getppid()), 9)", "error",

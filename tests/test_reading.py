@@ -1,5 +1,6 @@
 """What a player of a class can read: its own folder, Python and the toolkit, and nothing of others."""
 
+import html
 import os
 import zipfile
 from dataclasses import replace
@@ -7,14 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from submissions import submit
+from submissions import HONEST, league, submit
 
+from experiments.league.source_remarks import source_remarks
 from experiments.roster import parse_agent
 from isolation.editions.classic_board import Board
 from isolation.players.agents import ForfeitError
 from isolation.processes.child_process import START, ChildProcess
 from isolation.processes.file_agent import FileAgent
-from isolation.processes.sandbox import landlock_version
+from isolation.processes.sandbox import UNRESTRICTED_READS, landlock_version
 from isolation.processes.transport import Transport
 from isolation.rules.limits import Limit
 
@@ -193,3 +195,53 @@ def test_a_player_reads_its_own_files_python_and_the_toolkit(program: str, tmp_p
     for name in ("weights.json", "more/weights.json"):
         submit(tmp_path, "eva", "[1, 2]", name)
     assert move_of(restricted(submit(tmp_path, "eva", OWN)), program) is not None
+
+
+# Remarks, and what is said where reads are not restricted
+
+
+@pytest.mark.parametrize(
+    ("source", "remarks"),
+    [
+        ("x = 1\nexec('x')\neval('x')\nexec('x')\n", ["uses exec (line 2, line 4)", "uses eval (line 3)"]),
+        ("import os\nos.path.join('a')\nos.listdir()\n", ["uses os.listdir (line 3)"]),
+        ("from os import path, popen\n", ["uses os.popen (line 1)"]),
+        ("import numpy, ctypes.util\nfrom subprocess import run\n",
+         ["imports ctypes.util (line 1)", "imports subprocess (line 2)"]),
+        ("open('../ben/a.py')\nopen('data/a..b.json')\n", ["names a path outside its folder, ../ben/a.py (line 1)"]),
+        ("p = '/home/ben/a.py'\nq = 'a/../../b', '..'\n'''Win/loss: 1 / 2, see ../ben'''\n", [
+            "names a path outside its folder, /home/ben/a.py (line 1)",
+            "names a path outside its folder, a/../../b (line 2)",
+            "names a path outside its folder, .. (line 2)",
+        ]),
+        ("import helper\n", ["uses eval (helper.py line 1)"]),
+        ("import re, math, random, pickle\nre.compile('a/b')\nmath.exp(1)\n", []),
+    ],
+)  # fmt: skip
+def test_what_may_run_other_code_or_read_elsewhere_is_remarked_with_its_line(
+    source: str, remarks: list[str], tmp_path: Path
+) -> None:
+    submit(tmp_path, "ada", "y = eval\n", "helper.py")
+    found = source_remarks(submit(tmp_path, "ada", source))
+    assert [remark.seen for remark in found] == remarks
+    assert not [remark for remark in found if remark.ok or not remark.is_note]
+
+
+@pytest.mark.slow
+def test_a_league_says_where_the_system_did_not_restrict_reads_and_names_remarks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("experiments.league.entries.landlock_version", lambda: 0)
+    submit(tmp_path / "class", "ada", HONEST.format(prefers="0"))
+    submit(tmp_path / "class", "ben", HONEST.format(prefers="eval('1')"))
+    checked = " ".join(league(tmp_path / "class", "--check-only").output.split())
+    assert UNRESTRICTED_READS in checked
+    assert "all checks passed, 1 remark" in checked
+    monkeypatch.setattr("experiments.league.entries.landlock_version", lambda: 7)
+    assert UNRESTRICTED_READS not in " ".join(league(tmp_path / "class", "--check-only").output.split())
+    monkeypatch.setattr("experiments.league.entries.landlock_version", lambda: 0)
+    played = league(tmp_path / "class", "--pairs", "1", "--out", tmp_path / "run")
+    page = (tmp_path / "run" / "league" / "index.html").read_text(encoding="utf-8")
+    for text in (" ".join(played.output.split()), html.unescape(page)):
+        assert UNRESTRICTED_READS in text
+        assert "uses eval (line 4)" in text

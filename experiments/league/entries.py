@@ -18,6 +18,7 @@ from experiments.record.run_directory import is_run, load_run
 from experiments.roster import complete, parse_spec
 from experiments.roster.agent_kinds import KINDS
 from isolation.loading.load_user_code import content_hash
+from isolation.processes.sandbox import UNRESTRICTED_READS, landlock_version
 
 FILE = "league.json"
 
@@ -40,11 +41,13 @@ class LeagueEntries:
     """Submissions of a class: those that can play, and all other files among them, each with the reason.
 
     `goes_on_in` is the run that adds late submissions, as a path relative to this one's folder; empty if there is none.
+    `caveat` says what the machine did not keep the players from; empty if there is nothing.
     """
 
     entries: tuple[Entry, ...]
     skipped: tuple[Skipped, ...]
     goes_on_in: str = ""
+    caveat: str = ""
 
     def entry(self, name: str) -> Entry | None:
         """Return a player's entry; None for a player that was not submitted, such as Random."""
@@ -103,7 +106,8 @@ def collect_entries(
         for player in submissions.players
     ]
     unfit = [Skipped(entry.player.name, entry.check.why_not) for entry in entries if entry.check.why_not]
-    return LeagueEntries(tuple(entries), submissions.skipped).without(unfit)
+    caveat = (known.caveat if known else "") or ("" if landlock_version() else UNRESTRICTED_READS)
+    return LeagueEntries(tuple(entries), submissions.skipped, caveat=caveat).without(unfit)
 
 
 def _code(player: Submission, content: str) -> tuple[Path, str, str]:

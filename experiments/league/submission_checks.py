@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
+from experiments.league.source_remarks import source_remarks
 from experiments.league.submissions import Submission
 from isolation.checks.agent_checks import checks_of_file
 from isolation.checks.check_result import CheckResult
@@ -35,6 +36,11 @@ class Check:
         """Findings that are failures."""
         return tuple(finding for finding in self.findings if not finding.ok and not finding.is_note)
 
+    @property
+    def remarks(self) -> tuple[CheckResult, ...]:
+        """Findings to look at that are no failures."""
+        return tuple(finding for finding in self.findings if not finding.ok and finding.is_note)
+
 
 def check_all(
     players: Sequence[Submission], jobs: int, show: Callable[[int, int], None] = lambda done, total: None
@@ -59,7 +65,7 @@ def check_one(player: Submission) -> Check:
         refusal = exchange(process, sandboxed(make, player.file), IMPORT_SECONDS)
         if isinstance(refusal, SetupError):
             return Check(to_one_line(refusal.why, LONGEST_LINE))
-        return Check("", tuple(_findings(process)))
+        return Check("", (*_findings(process), *source_remarks(player.file)))
     except TransportTimeout:
         return Check(f"importing it takes longer than {IMPORT_SECONDS:g} s")
     except TransportClosed:

@@ -60,8 +60,8 @@ class Processes:
     """Answers questions about the resources on a shelf; belongs to one event loop.
 
     `answer` may be of a room above. Processes with a `guard` work in a `folder`, import the modules `imports` before,
-    may change files in `scratch`, have the guard's own limits, and answer only once, since user code may have tampered
-    with them.
+    may change files in `scratch`, and read `readable` besides; they have the guard's own limits, and answer only once,
+    since user code may have tampered with them.
 
     Raises:
         ValueError: something on the shelf cannot be used in another process.
@@ -76,12 +76,13 @@ class Processes:
         folder: str = "",
         imports: tuple[str, ...] = (),
         scratch: str = "",
+        readable: tuple[str, ...] = (),
     ) -> None:
         self._shelf = packed(shelf)
         self._here = answer
         self._is_guarded = guard != "none"
         memory = 0 if self._is_guarded else room.memory
-        self._setup = Setup(recipe(answering, answer, self._shelf, memory), guard, folder, imports, scratch)
+        self._setup = Setup(recipe(answering, answer, self._shelf, memory), guard, folder, imports, scratch, readable)
         self._room = room
         self._short = asyncio.Semaphore(room.short_places)
         self._waiting = 0

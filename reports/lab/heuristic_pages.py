@@ -59,7 +59,8 @@ class HeuristicPages:
 
     Args:
         processes: run the toolkit's own heuristics.
-        sandboxed: processes in which user code is tried; they may read `tries`, but change nothing.
+        sandboxed: processes in which pasted code is tried; they read `tries` alone, and change nothing.
+        sandboxed_here: the same for files in this folder, which they read as well.
         home: folder of the runs, where matches are kept.
         tries: folder of pasted sources.
         scratch: folder for code that the sandboxed processes compile.
@@ -72,6 +73,7 @@ class HeuristicPages:
         self,
         processes: Processes,
         sandboxed: Processes,
+        sandboxed_here: Processes,
         home: Path | None,
         tries: Path,
         scratch: Path,
@@ -82,6 +84,7 @@ class HeuristicPages:
     ) -> None:
         self._processes = processes
         self._sandboxed = sandboxed
+        self._sandboxed_here = sandboxed_here
         self._home = home or HOME
         self._tries = tries
         self._scratch = scratch
@@ -176,7 +179,8 @@ class HeuristicPages:
             return JSONResponse({"error": str(error)}, status_code=400)
         is_own = any(":" in name for name in (asked.first, asked.second))
         asked = asked.model_copy(update={"first": resolved(asked.first), "second": resolved(asked.second)})
-        answer = await (self._sandboxed if is_own else self._processes).answer(asked, request.headers.get("x-page", ""))
+        processes = self._sandboxed_here if is_own else self._processes
+        answer = await processes.answer(asked, request.headers.get("x-page", ""))
         return Response(answer.body, answer.status, media_type="application/json")
 
     async def _try(self, request: Request) -> Response:
@@ -192,7 +196,8 @@ class HeuristicPages:
             reference, tried = self._reference(trying)
         except ValueError as error:
             return JSONResponse({"error": str(error)}, status_code=400)
-        processes = self._sandboxed if ":" in reference else self._processes
+        found = self._sandboxed_here if ":" in reference else self._processes
+        processes = self._sandboxed if trying.source else found
         await asyncio.to_thread(copy_engine, self._scratch)
         answer = await processes.answer(TrialQuestion(heuristic=reference), request.headers.get("x-page", ""))
         if answer.status == 200:

@@ -8,6 +8,7 @@ import threading
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
@@ -54,14 +55,16 @@ class LabServer(uvicorn.Server):
         scratch = tries / "compiled"
         scratch.mkdir()
         self._processes = Processes(shelf, room, answer)
-        self._sandboxed = Processes(Resources(), room, answer, "sandboxed", str(tries), _FOR_TRIALS, str(scratch))
+        sandboxed = partial(Processes, Resources(), room, answer, "sandboxed", str(tries), _FOR_TRIALS, str(scratch))
+        self._sandboxed, self._sandboxed_here = sandboxed(), sandboxed(readable=(str(Path().resolve()),))
         self._api = BoardApi(shelf, self._processes)
         lines = RunLines()
         self._runs = RunPages(shelf, self._processes, folder, lines)
         starter = RunStarter(tries)
         self._heuristics = HeuristicPages(
-            self._processes, self._sandboxed, shelf.home, tries, scratch, folder, starter, shelf, lines
-        )
+            self._processes, self._sandboxed, self._sandboxed_here, shelf.home, tries, scratch, folder, starter, shelf,
+            lines,
+        )  # fmt: skip
         self._extensions = ExtensionPages(shelf, starter)
         self._folder = folder
         self._port = port
@@ -89,6 +92,7 @@ class LabServer(uvicorn.Server):
         self._runs.close()
         self._processes.close()
         self._sandboxed.close()
+        self._sandboxed_here.close()
         await super().shutdown(sockets)
 
     def _app(self, port: int) -> ASGIApp:

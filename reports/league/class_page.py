@@ -18,6 +18,7 @@ from reports.league.league_tables import (
     headline,
     identical_section,
     ranking_section,
+    remarks_section,
     skipped_section,
 )
 from reports.league.page_paths import page_of
@@ -34,11 +35,12 @@ def class_page(run: Path, book: LeagueEntries, results: Results) -> str:
         facts=_facts(results),
         headline=headline(book, results),
         ladder=ladder(results.ratings) if has_intervals(results) else None,
-        ranking=ranking_section(results),
+        ranking=ranking_section(results, book.caveat),
         links={agent: page_of(agent) for agent in results.ranks},
         identical=identical_section(book, results),
         forfeits=_reasons(results),
         checks=checks_section(book),
+        remarks=remarks_section(book),
         skipped=skipped_section(book),
         meetings=_meetings(results),
         command=command("league", "SUBMISSIONS", "--resume", run),

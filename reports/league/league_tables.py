@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from experiments.league.entries import LeagueEntries
 from experiments.league.league_results import Results, forfeited
 from experiments.league.submission_checks import Check
+from isolation.checks.check_result import CheckResult
 from reports.tables.ratings import highest, rating_notes, rating_rows
 from reports.text.cell_values import Elo, Estimate, Share, pluralise
 from reports.text.sections import Section
@@ -17,10 +20,11 @@ FEWEST = 5
 def league_sections(book: LeagueEntries, results: Results) -> tuple[Section, ...]:
     """Return the final report of a league: the ranking, then all problems."""
     sections = (
-        ranking_section(results),
+        ranking_section(results, book.caveat),
         identical_section(book, results),
         forfeits_section(results),
         checks_section(book),
+        remarks_section(book),
         skipped_section(book),
     )
     return tuple(section for section in sections if section.rows or section.key == "ranking")
@@ -42,17 +46,20 @@ def check_sections(book: LeagueEntries) -> tuple[Section, ...]:
     unknown = {"file": None, "player": None, "edition": None}
     rows += [{"submission": refused.name, "plays": "no", **unknown, "remark": refused.why} for refused in book.refused]
     title = f"{len(book.entries)} of {pluralise(len(rows), 'submission')} can play."
-    listed = Section("submissions", title, tuple(sorted(rows, key=lambda row: str(row["submission"]))))
+    caveats = (book.caveat,) if book.caveat else ()
+    listed = Section("submissions", title, tuple(sorted(rows, key=lambda row: str(row["submission"]))), caveats)
     others = tuple({"name": entry.name, "why": entry.why} for entry in book.skipped if not entry.is_submission)
-    sections = (identical_section(book), checks_section(book), Section("others", "Not submissions", others))
+    problems = (identical_section(book), checks_section(book), remarks_section(book))
+    sections = (*problems, Section("others", "Not submissions", others))
     return (listed, *(section for section in sections if section.rows))
 
 
 def _remark(check: Check) -> str:
-    return f"{pluralise(len(check.failures), 'check')} failed" if check.failures else "all checks passed"
+    passed = f"{pluralise(len(check.failures), 'check')} failed" if check.failures else "all checks passed"
+    return f"{passed}, {pluralise(len(check.remarks), 'remark')}" if check.remarks else passed
 
 
-def ranking_section(results: Results) -> Section:
+def ranking_section(results: Results, caveat: str = "") -> Section:
     """Return all players by rating, with intervals if there are enough openings; unranked ones are last."""
     is_sure = has_intervals(results)
     rated = tuple(rating_rows(results.ratings, "player", is_sure))
@@ -64,6 +71,7 @@ def ranking_section(results: Results) -> Section:
     if results.never_moved:
         never = f"Without a rank, having never made a legal move: {', '.join(sorted(results.never_moved))}."
         notes.append(f"{never} Games against them count for nobody.")
+    notes += [caveat] if caveat else []
     return Section("ranking", "Ranking", tuple(rows), tuple(notes))
 
 
@@ -112,12 +120,21 @@ def forfeits_section(results: Results) -> Section:
 
 def checks_section(book: LeagueEntries) -> Section:
     """Return what the checks found wrong with players that play nevertheless."""
+    return _findings("checks", "Failed checks", book, lambda check: check.failures)
+
+
+def remarks_section(book: LeagueEntries) -> Section:
+    """Return what the checks found worth a look."""
+    return _findings("remarks", "Remarks", book, lambda check: check.remarks)
+
+
+def _findings(key: str, title: str, book: LeagueEntries, of: Callable[[Check], Sequence[CheckResult]]) -> Section:
     rows = tuple(
         {"player": entry.player.name, "check": finding.check, "seen": finding.seen}
         for entry in book.entries
-        for finding in entry.check.failures
+        for finding in of(entry.check)
     )
-    return Section("checks", "Failed checks", rows)
+    return Section(key, title, rows)
 
 
 def skipped_section(book: LeagueEntries) -> Section:
