@@ -182,11 +182,12 @@ def league_results(outcome: RunOutcome, jobs: int) -> Results:
     """Compare moves with perfect play, with progress on the terminal, and evaluate the games."""
     import joblib
 
-    from experiments.league.league_results import label_games, read_results
+    from experiments.league.league_results import label_games, note_never_moved, read_results
     from reports.watch.run_progress import counting
 
     with counting("compared with perfect play") as show:
         why_unlabelled = label_games(outcome.path, jobs or joblib.cpu_count(), show)
+    note_never_moved(outcome.path)
     return read_results(outcome.path, why_unlabelled)
 
 

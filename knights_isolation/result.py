@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from reports.text.rendering import shown_column
-from reports.text.sections import Section, flat_rows, render_sections, section_called, worded_rows
+from reports.text.sections import Section, render_sections, section_called, worded_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,7 +48,7 @@ class Result(Generic[T]):
         import pandas as pd
 
         section = section_called(self.sections, table) if table else self.sections[0]
-        return pd.DataFrame([{key: _plain(cell) for key, cell in row.items()} for row in flat_rows(section.rows)])
+        return pd.DataFrame([{key: _plain(cell) for key, cell in row.items()} for row in section.flat])
 
     def plot(self) -> Figure:
         """Return the plot, a matplotlib figure; a notebook shows it as SVG.
@@ -82,7 +82,8 @@ class Result(Generic[T]):
         notes += [f"More tables for <code>to_frame</code>: {others}."] if others else []
         listed = "".join(f"<p>{note}</p>" for note in notes)
         details = f"<details><summary>Notes</summary>{listed}</details>" if notes else ""
-        return f"<div><b>{escape(section.title)}</b>{_html_table(section)}{details}</div>"
+        caveat = f"<p>{escape(section.caveat)}</p>" if section.caveat else ""
+        return f"<div>{caveat}<b>{escape(section.title)}</b>{_html_table(section)}{details}</div>"
 
 
 def drawn(chart: Chart | None, missing: str = "") -> Figure:

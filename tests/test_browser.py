@@ -1200,6 +1200,7 @@ def test_a_number_of_the_report_leads_to_a_game_that_shows_it(visit, report):
 def test_a_run_that_is_played_is_shown_and_fits_the_screen(visit, tmp_path, viewport, scheme):
     names = ("ID_a_heuristic_of_a_rather_long_name_indeed", EVIL)
     path = gauntlet(12, random_wins({"Base": 0.5, names[0]: 0.9, EVIL: 0.2}), contenders=names).write(tmp_path / "run")
+    (path / "lock").write_text(str(os.getpid()))
     with watching(path) as port:
         page = visit(f"http://127.0.0.1:{port}/runs/run", viewport=viewport, color_scheme=scheme)
         expect(page.locator("#standings tbody tr .agent")).to_have_text([names[0], "Base", EVIL])
@@ -1279,7 +1280,7 @@ def test_runs_are_listed_with_their_findings_filtered_and_compared(visit, lab):
     row = page.locator(".run[data-name='first']")
     expect(row.get_by_role("link")).to_have_text("Good significantly beats Base")
     expect(page.locator(".run[data-name='second']").get_by_role("link")).to_contain_text("No significant difference")
-    expect(page.locator(".run[data-name='going'] .chip")).to_have_text("playing")
+    expect(page.locator(".run[data-name='going'] .chip")).to_have_text("running")
     expect(page.get_by_role("heading", name="3 runs, one still playing")).to_be_visible()
     page.get_by_label("Filter runs").fill("significantly beats")
     expect(page.locator(".runs .run:visible")).to_have_count(1)

@@ -126,8 +126,8 @@ def test_a_run_is_read_again_only_when_its_log_has_changed(tmp_path):
     )  # fmt: skip
     assert found(lines, shelf) == 1
     line = lines.line("first", run)
-    assert line.finding == "Good significantly beats Base"
-    assert [(bar[3], bar[0] > 0) for bar in line.bars] == [("better", True)]
+    assert line.finding == "Stopped at 96 of 400 games: No significant difference between Good and Base"
+    assert [(bar[3], bar[0] > 0) for bar in line.bars] == [("no significant difference", False)]
     again = RunLines()  # as another start of the lab does
     assert again.line("first", run).finding == line.finding
     assert found(again, shelf) == 0
@@ -143,7 +143,7 @@ def test_the_state_of_a_run_is_that_of_the_process_that_plays_it(tmp_path):
     assert lines.line("run", run).state == "stopped"
     (run / "lock").write_text("1")
     assert is_played_now(run)
-    assert lines.line("run", run).state == "playing"
+    assert lines.line("run", run).state == "running"
     (run / "finished.json").write_text("{}")
     assert lines.line("run", run).state == "finished"
     (run / "run.json").write_text("{")

@@ -8,15 +8,18 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from submissions import HONEST, THIRD, league, submit
 
 import knights_isolation as ki
+from cli import main
 from experiments.league.entries import Entry, LeagueEntries, read_book
 from experiments.league.league_config import choose_board, fit_for
 from experiments.league.league_results import read_results
 from experiments.league.submission_checks import Check
 from experiments.league.submissions import Submission
 from experiments.record.log import read_games
+from experiments.statistics.run_results import load_findings
 from isolation.compiling import code_cache
 
 BEST = HONEST.format(prefers="len(game.forecast_move(move).get_legal_moves(self))")
@@ -88,7 +91,7 @@ def test_a_class_in_which_at_most_one_ever_moves_has_no_ranking(tmp_path: Path) 
     done = league(tmp_path / "class", *SHORT, "--out", tmp_path / "one")
     assert done.exit_code == 0, done.output
     assert done.output.splitlines()[-1] == "Only z made legal moves, so there is no ranking."
-    assert "\nWithout a rank, having never made a legal move: x, y. Games" in done.output
+    assert "\nWithout a rank, having never made a legal move: x, y. Their" in done.output
     assert "<dt>Rank</dt><dd>none</dd>" in (tmp_path / "one" / "league" / "player-z.html").read_text()
 
 
@@ -117,7 +120,28 @@ def test_the_page_of_a_class_says_what_was_played(home: Path) -> None:
     facts = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", (run / "league" / "index.html").read_text()))
     games, day = len(read_games(run)), date.fromisoformat(facts["Played"])
     assert day.isoformat() == json.loads((run / "run.json").read_text())["created_at"][:10]
-    assert (facts["Games"], facts["Board"], facts["Hard cap"]) == (str(games), "7x7", "2 s")
+    findings = load_findings([run])
+    ranked = len(findings.agents)
+    assert facts["Players"] == f"{ranked} ranked of {ranked + 1}"
+    assert facts["Games"] == f"{findings.played} counted of {games}"
+    assert (facts["Board"], facts["Hard cap"]) == ("7x7", "2 s")
+
+
+@pytest.mark.parametrize("command", ["summary", "ratings", "report"])
+def test_every_command_leaves_out_whom_the_page_of_the_class_leaves_out_and_says_so(command: str, home: Path) -> None:
+    run = str(home / "run")
+    text = CliRunner().invoke(main, [command, run]).output
+    if command == "report":
+        text = (home / "run" / "report.html").read_text()
+    sentence = "Without a rank, having never made a legal move: never. Their 6 games count for nobody."
+    assert sentence in text
+    assert sentence in (home / "run" / "league" / "index.html").read_text()
+    if command == "ratings":
+        page = json.loads((home / "said.json").read_text())["ranking"][:-1]
+        rows = json.loads(CliRunner().invoke(main, ["ratings", run, "--format", "json"]).output)["ratings"]
+        assert [(row["agent"], row["games"], row["wins"]) for row in rows] == [
+            (row["player"], row["games"], row["wins"]) for row in page
+        ]
 
 
 @pytest.mark.slow

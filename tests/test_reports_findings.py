@@ -5,6 +5,7 @@ import pytest
 from click.testing import CliRunner
 from invented_runs import Invented, gauntlet, random_wins
 
+import knights_isolation
 from cli import main
 from experiments.record.run_directory import finish, missing_sentence
 from experiments.roster import make_agent, parse_spec, settings_text
@@ -12,14 +13,19 @@ from experiments.statistics.effort import Effort, measure_effort
 from experiments.statistics.move_statistics import Distribution, over_moves
 from experiments.statistics.run_results import load_findings
 from experiments.verdicts.contender_verdicts import judge, rate
+from experiments.verdicts.frames import verdict_frame
 from experiments.verdicts.pilot_run import plan_contenders
 from experiments.verdicts.sprt_tests import run_tests
 from reports.charts.coloured_tables import differences, leads
+from reports.pages.report_page import finding_of, report_page
+from reports.plots import draw_kind
 from reports.tables.compare import compare_sections
-from reports.tables.headlines import compare_headline, summary_headline
+from reports.tables.headlines import compare_headline, ratings_headline, summary_headline
+from reports.tables.ratings import rating_sections
 from reports.tables.summary import summarize
 from reports.text.cell_values import Points
 from reports.text.sections import render_sections, section_called
+from reports.watch.run_status import run_state
 
 
 def rows_of(sections, key):
@@ -392,13 +398,37 @@ def test_unfinished_pairs_are_counted_and_left_out(tmp_path):
     assert findings.pairs.unfinished == 1
     notes = " ".join(summarize(findings)[0].notes)
     assert "1 unfinished pair" in notes
-    assert "39 of 999 planned games" in notes
+    assert "39 of 999 planned games" in summarize(findings)[0].caveat
+
+
+def test_a_stopped_run_says_so_on_every_surface_and_nowhere_gives_a_verdict_of_one_look(tmp_path):
+    path = gauntlet(8, better_on_all, planned=999).write(tmp_path / "runs" / "run")
+    findings, games = load_findings([path]), "64 of 999"
+    headlines = (compare_headline(findings), summary_headline(findings), ratings_headline(findings))
+    for headline in headlines:
+        assert headline.section.title.startswith(f"Stopped at {games} games: ")
+    titles = [finding_of(findings, judge(findings)), draw_kind("forest", findings).get_suptitle()]
+    for title in titles:
+        assert title.startswith(f"Stopped at {games} games: No significant")
+    for sections in (compare_sections(findings), summarize(findings), rating_sections(findings)):
+        for section in sections:
+            for output in ("table", "markdown", "json"):
+                assert f"Stopped: {games} planned games" in render_sections([section], output)
+            assert {row["run_state"] for row in section.flat} <= {"stopped"}
+    assert f"Stopped: {games} planned games" in report_page(findings)
+    live = run_state(path)
+    assert (live["state"], live["race"]["rows"][0]["role"]) == ("stopped", "")
+    assert f"Stopped: {games} planned games" in live["caveat"]
+    assert (verdict_frame(findings)["verdict"] == "no significant difference").all()
+    assert (verdict_frame(findings)["run_state"] == "stopped").all()
+    assert f"Stopped: {games} planned games" in knights_isolation.compare(path)._repr_html_()
 
 
 def test_a_run_its_stop_rule_ended_says_what_that_means(tmp_path):
     path = gauntlet(5, planned=999, config={"sprt": (0.0, 5.0)}).write(tmp_path / "run")
     finish(path, 40, 0, reproducible=True)
-    notes = " ".join(compare_sections(load_findings([path]))[0].notes)
+    first = compare_sections(load_findings([path]))[0]
+    notes = " ".join([first.caveat, *first.notes])
     assert "Stopped early, after 40 of at most 999 games" in notes
     assert "missing" not in notes
 
@@ -436,7 +466,7 @@ def test_a_run_without_games_says_so_everywhere(tmp_path):
     for sections in (summarize(findings), compare_sections(findings)):
         for output in ("table", "json", "csv", "markdown"):
             render_sections(sections, output)
-    assert "0 of 100 planned games are in the log." in compare_sections(findings)[0].notes
+    assert "0 of 100 planned games are in the log." in compare_sections(findings)[0].caveat
 
 
 def test_one_pair_is_analysed_and_proves_nothing(tmp_path):
@@ -522,14 +552,15 @@ def test_runs_that_ask_different_questions_are_not_pooled(tmp_path, key, value):
 
 def test_of_a_run_that_was_killed_before_its_first_game_it_is_said_how_to_go_on(tmp_path):
     run = gauntlet(0, planned=100).write(tmp_path / "my run")
-    text = summary_headline(load_findings([run])).section.title.split("\n")
+    section = summary_headline(load_findings([run])).section
+    text = section.title.split("\n")
+    assert section.caveat == "Stopped: 0 of 100 planned games are in the log."
     assert text == [
-        "0 of 100 planned games are in the log.",
         "No games are logged yet. If no process is playing this run, "
         f"resume it with: isolation tournament --resume '{run}'",
         "No result.",
     ]
-    assert text[1] in compare_headline(load_findings([run])).section.title
+    assert text[0] in compare_headline(load_findings([run])).section.title
 
 
 def test_a_name_with_other_settings_is_refused_or_told_apart(tmp_path):

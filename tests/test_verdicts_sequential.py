@@ -1,5 +1,6 @@
 """The report decides a sequential test exactly as the stop rule of the running tournament did."""
 
+import math
 from bisect import bisect_left
 from functools import cache
 from pathlib import Path
@@ -21,7 +22,9 @@ from experiments.play.runner import play_tournament
 from experiments.play.stop_rules import sprt_rule
 from experiments.record.log import read_games
 from experiments.statistics.run_results import RunResults, load_findings
-from experiments.verdicts.sprt_tests import anytime_leads, own_tests
+from experiments.verdicts.contender_verdicts import judge
+from experiments.verdicts.sprt_tests import own_tests
+from reports.charts.running_estimates import estimates
 from reports.pages.report_page import report_page
 from reports.tables.compare import compare_sections
 from reports.tables.headlines import compare_headline, summary_headline
@@ -211,19 +214,20 @@ def test_a_match_asked_in_normalized_elo_is_read_so_and_another_model_may_be_ask
     assert "accepted: 60 normalized Elo (H1)" in models[None][0].rows[0]["decision"].text
 
 
-def test_a_look_at_an_unfinished_run_is_warned_of_and_shown_beside_what_holds_at_any_time(tmp_path: Path) -> None:
+def test_an_unfinished_run_gets_verdicts_that_hold_at_any_time_and_a_finished_one_those_of_one_look(
+    tmp_path: Path,
+) -> None:
+    intervals = {}
     for planned, is_interim in ((400, True), (2 * len(WON), False)):
         findings = match_of(WON, tmp_path / str(planned), planned=planned, sprt=None)
-        for first in (compare_headline(findings), summary_headline(findings)):
-            assert ("8 looks" in first.section.title.replace("eight", "8")) == is_interim
-            assert ("at_any_time" in first.section.rows[0]) == is_interim
-        assert ("Interim result" in compare_headline(findings).section.title) == is_interim
+        intervals[is_interim] = verdict = judge(findings).duels[0]
         (row,) = compare_sections(findings)[0].rows
-        assert ("at_any_time" in row) == is_interim
-        if is_interim:
-            (lead,) = anytime_leads(findings).values()
-            assert (row["at_any_time"].low, row["at_any_time"].high, True) == lead
-            assert row["at_any_time"].low < row["win_rate"].low  # it holds at every look, so it is wider
+        assert (row["win_rate"].low, row["win_rate"].high) == (verdict.jointly.low, verdict.jointly.high)
+        assert math.isnan(verdict.adjusted_p) == is_interim
+        (at_any_time,) = estimates(findings, together=True).sequences.values()
+        assert (at_any_time.last == (verdict.jointly.low, verdict.jointly.high)) == is_interim
+    assert intervals[True].jointly.low < intervals[False].jointly.low  # it holds at every look, so it is wider
+    assert intervals[True].rate == intervals[False].rate
 
 
 def test_an_open_test_has_no_estimate_yet(tmp_path: Path) -> None:

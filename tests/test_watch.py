@@ -54,7 +54,7 @@ def test_the_state_of_a_run_says_who_stands_how_and_what_was_lost_otherwise(tmp_
     run = gauntlet(6, lambda agent, *_: 2 if agent == "Good" else 1, planned=999)
     run.rows[-1] |= {"reason": "error", "detail": "Oops"}
     state = run_state(run.write(tmp_path / "run"))
-    assert (state["played"], state["total"], state["finished"]) == (48, 999, False)
+    assert (state["played"], state["total"], state["state"]) == (48, 999, "stopped")
     assert [(row["name"], row["openings"], row["rate"]) for row in state["standings"]] == [
         ("Good", 6, 1.0), ("Base", 6, 0.5),
     ]  # fmt: skip
@@ -119,21 +119,21 @@ def test_a_page_is_told_at_once_and_again_when_the_log_has_grown(tmp_path):
     path = run.write(tmp_path / "run")
     with watching(path) as port, told(port) as following:
         state = following()
-        assert (state["played"], state["line"]) == (12, "12 of 24 games, 50.0 %")
+        assert (state["played"], state["line"]) == (12, "12 of 24 games, 50.0 %, stopped")
         run.rows = whole
         other = run.write(tmp_path / "other")
         args = log.read_table(other, list(log.SCHEMA.names)).slice(12)
         log.append(path / "games", args)
         (path / "finished.json").write_text("{}")
         states = [following()]
-        while not states[-1]["finished"]:
+        while states[-1]["state"] != "finished":
             states.append(following())
-        assert states[-1]["line"] == "24 of 24 games, 100.0 %, ended"
+        assert states[-1]["line"] == "24 of 24 games, 100.0 %, finished"
 
 
 @pytest.mark.exhaustive
 def test_the_report_is_there_when_the_run_has_ended_and_not_before(tmp_path):
-    path = gauntlet(3).write(tmp_path / "run")
+    path = gauntlet(3, planned=99).write(tmp_path / "run")
     with watching(path) as port:
         assert "Standings" in page_of(port)[2]
         (path / "finished.json").write_text("{}")
@@ -173,11 +173,11 @@ def test_the_report_of_a_damaged_run_says_what_is_wrong(tmp_path):
 def test_a_finished_run_that_is_removed_or_replaced_is_noticed(tmp_path):
     path = finished(gauntlet(3), tmp_path / "run")
     with watching(path) as port, told(port) as following:
-        assert following()["finished"]
+        assert following()["state"] == "finished"
         path.rename(tmp_path / "elsewhere")
         state = following()
-        assert (state["problem"], state["finished"], state["played"]) == (
-            f"{path} has been moved or deleted; this is its last known state", False, 24,
+        assert (state["problem"], state["state"], state["played"]) == (
+            f"{path} has been moved or deleted; this is its last known state", "", 24,
         )  # fmt: skip
         finished(gauntlet(3, contenders=("Newcomer",)), path)
         state = following()

@@ -95,9 +95,8 @@ class Blunder:
 class Results:
     """Results of a class.
 
-    `never_moved` are players that forfeited and made no legal move in any of their games; `findings` and `ratings` are
-    of the others' games among themselves. `labelled` are the ids of the games that were compared with perfect play;
-    `why_unlabelled` is the reason if there are none.
+    `findings` and `ratings` are without the games of players that never made a legal move. `labelled` are the ids of
+    the games that were compared with perfect play; `why_unlabelled` is the reason if there are none.
     """
 
     findings: RunResults
@@ -107,7 +106,11 @@ class Results:
     blunders: tuple[Blunder, ...]
     labelled: frozenset[int]
     why_unlabelled: str
-    never_moved: frozenset[str] = frozenset()
+
+    @property
+    def never_moved(self) -> frozenset[str]:
+        """Players that made no legal move in any of their games, and have no rank."""
+        return self.findings.unranked
 
     @cached_property
     def ranks(self) -> dict[str, int | None]:
@@ -160,15 +163,18 @@ def read_results(run: Path, why_unlabelled: str = "") -> Results:
     games = tuple(_games(run))
     blunders, labelled = _blunders(run, games) if has_labels(run) else ((), frozenset())
     forfeits = tuple(_forfeits(run, games))
-    never_moved = _never_moved(games, forfeits)
-    if never_moved:
-        findings = findings.among([name for name in findings.agents if name not in never_moved])
-    return Results(findings, rate(findings), games, forfeits, blunders, labelled, why_unlabelled, never_moved)
+    return Results(findings, rate(findings), games, forfeits, blunders, labelled, why_unlabelled)
 
 
-def _never_moved(games: tuple[ClassGame, ...], forfeits: tuple[PlayerForfeits, ...]) -> frozenset[str]:
+def note_never_moved(run: Path) -> None:
+    """Record which players forfeited and made no legal move in any game so far: whoever reads the run leaves them out.
+
+    Raises:
+        ValueError: there is no run there, or its log is damaged.
+    """
+    games = tuple(_games(run))
     moved = {agent for game in games for agent in game.agents if game.has_moved(agent)}
-    return frozenset(forfeit.agent for forfeit in forfeits) - moved
+    run_directory.note_unranked(run, {game.agents[game.loser - 1] for game in games if game.is_forfeit} - moved)
 
 
 def _games(run: Path) -> Iterator[ClassGame]:

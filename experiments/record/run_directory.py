@@ -12,13 +12,13 @@ import hashlib
 import json
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -37,6 +37,8 @@ from isolation.shell import advice, resume_advice
 from isolation.suggestions import did_you_mean
 
 LOCK = "lock"
+
+State = Literal["running", "stopped", "finished"]
 
 
 class RunLockedError(ValueError):
@@ -106,8 +108,9 @@ class RunInfo:
     in runs of older versions, whether it is `deterministic`; `agent_facts.run_facts` reads these. `processor_costs` has
     the search costs by name, relative to the baseline's if there is one; see `isolation.checks.search_cost`. `games` is
     the number of games to play, `openings` and `population` are the numbers of different openings that are played and
-    that exist. `seeds_by` is the rule of `schedule.game_seeds`, and `pools_control` is that of the plan; older versions
-    do not record them.
+    that exist. `unranked` are players of a league that never made a legal move: their games count for nobody.
+    `seeds_by` is the rule of `schedule.game_seeds`, and `pools_control` is that of the plan; older versions do not
+    record them.
     """
 
     path: Path
@@ -124,6 +127,7 @@ class RunInfo:
     seeds_by: SeedsBy = "agents"
     pools_control: bool = False
     processor_costs: dict[str, Cost] = field(default_factory=dict)
+    unranked: list[str] = field(default_factory=list)
 
     @property
     def baseline(self) -> str | None:
@@ -271,6 +275,17 @@ def note_costs(path: Path, costs: Mapping[str, Cost]) -> None:
     write_info(replace(load_run(path), processor_costs=dict(costs)))
 
 
+def note_unranked(path: Path, names: Iterable[str]) -> None:
+    """Save which players of a league never made a legal move, so that all results of the run leave them out.
+
+    Raises:
+        ValueError: it cannot be written.
+    """
+    info, unranked = load_run(path), sorted(names)
+    if info.unranked != unranked:
+        write_info(replace(info, unranked=unranked))
+
+
 def is_run(path: Path) -> bool:
     """Return whether a path is a run directory."""
     return (path / FACTS).exists()
@@ -361,6 +376,18 @@ def asked_for(file: Path | None, keys: Mapping[str, Any], resume: str | None) ->
 def runs_in(home: Path) -> list[Path]:
     """Return the directories of the runs below a directory, or the run that it is itself."""
     return [home] if is_run(home) else [facts.parent for facts in home.glob(f"*/{FACTS}")]
+
+
+def state_of(path: Path) -> State:
+    """Return whether a run is being played on this machine, has stopped before its end, or has all of its games."""
+    if is_finished(path):
+        return "finished"
+    if is_played_now(path):
+        return "running"
+    try:
+        return "finished" if log.count_games(path) >= load_run(path).games else "stopped"
+    except (ValueError, OSError):
+        return "stopped"
 
 
 def is_played_now(path: Path) -> bool:

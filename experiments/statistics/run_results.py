@@ -22,7 +22,7 @@ from experiments.plan.agent_facts import AgentFacts, baseline_of, differing_sett
 from experiments.record.arrow_numpy import to_arrow, to_names, to_numpy
 from experiments.record.log import codes_in
 from experiments.record.log_validation import read_valid_games
-from experiments.record.run_directory import RunInfo, games_at_end, load_run
+from experiments.record.run_directory import RunInfo, State, games_at_end, load_run, state_of
 from isolation.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -145,6 +145,11 @@ class RunResults:
         )
 
     @property
+    def unranked(self) -> frozenset[str]:
+        """Players of leagues that never made a legal move; they and their games are left out."""
+        return frozenset(source.names[name] for source in self.sources for name in source.info.unranked)
+
+    @property
     def planned(self) -> int:
         """Planned number of games of the runs, without those left out."""
         return sum(source.info.games for source in self.sources) - self.left_out
@@ -180,8 +185,14 @@ class RunResults:
         )
 
     @property
+    def state(self) -> State:
+        """State of the runs together: stopped if one of them is, or else running if one of them is."""
+        states = {state_of(source.info.path) for source in self.sources}
+        return "stopped" if "stopped" in states else "running" if "running" in states else "finished"
+
+    @property
     def is_interim(self) -> bool:
-        """Return whether planned games are missing that no stop rule has cancelled."""
+        """Return whether planned games are missing that no stop rule has cancelled: verdicts must hold at any time."""
         is_contest = any(source.info.requested["format"] == "best-of" for source in self.sources)
         return 0 < self.played + self.repeated < self.planned and not (is_contest or self.stopped_early)
 
@@ -235,7 +246,9 @@ def load_findings(runs: Sequence[str | Path], baseline: str | None = None, mixed
     tables = [_read(source, number, columns, sorted(agents)) for number, source in enumerate(sources)]
     games, repeated = (tables[0], 0) if len(tables) == 1 else _pool(pa.concat_tables(tables), agents)
     usual = baseline_of({name: facts.roles for name, facts in agents.items()})
-    return RunResults(sources, agents, games, baseline or usual, repeated)
+    results = RunResults(sources, agents, games, baseline or usual, repeated)
+    unranked = results.unranked
+    return results.among([name for name in agents if name not in unranked]) if unranked else results
 
 
 def _refuse_repetition(infos: Sequence[RunInfo]) -> None:

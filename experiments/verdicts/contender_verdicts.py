@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import TypeVar
 
 from experiments.inference.bradley_terry import Ratings, rate_agents
+from experiments.inference.cluster_intervals import Interval
 from experiments.inference.contenders.baseline_comparison import Comparison
 from experiments.inference.contenders.comparison_family import compare_all, compare_each
 from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.inference.game_pairs import opponents_of
 from experiments.statistics.run_results import RunResults
+from experiments.verdicts.sprt_tests import live_estimate
 
 ALPHA = 0.05
+
+Result = TypeVar("Result", Comparison, HeadToHead, Comparison | HeadToHead)
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,9 @@ class Verdicts:
 
 def judge(findings: RunResults, alpha: float = ALPHA) -> Verdicts:
     """Compare every contender with the baseline; p-values and intervals are joint over all of them except controls.
+
+    As long as games are missing, joint intervals and verdicts are those that are valid at any time, and there are no
+    adjusted p-values.
 
     Raises:
         ValueError: there is no baseline, or no agent to compare with it.
@@ -63,12 +73,35 @@ def judge(findings: RunResults, alpha: float = ALPHA) -> Verdicts:
         pairs, baseline, chosen, controls, alpha=alpha, chance=chance,
         pools=dict.fromkeys(chosen, pool) if pool else {}, also=findings.pooled_controls,
     )  # fmt: skip
+    if findings.is_interim:
+        results = _at_any_time(findings, results, controls, alpha)
     return Verdicts(
         baseline,
         tuple(result for result in results if isinstance(result, Comparison)),
         tuple(result for result in results if isinstance(result, HeadToHead)),
         controls,
     )
+
+
+def _at_any_time(
+    findings: RunResults, results: Sequence[Result], controls: Collection[str], alpha: float
+) -> tuple[Result, ...]:
+    """Return claims with joint intervals that are valid at any time, and therefore without adjusted p-values."""
+    claims = [result for result in results if result.contender not in controls and not result.is_empty]
+    return tuple(
+        replace(result, jointly=_live_interval(findings, result, alpha / len(claims)), adjusted_p=math.nan)
+        if result in claims
+        else result
+        for result in results
+    )
+
+
+def _live_interval(findings: RunResults, result: Comparison | HeadToHead, alpha: float) -> Interval:
+    is_duel = isinstance(result, HeadToHead)
+    low, high = live_estimate(findings, result.contender, result.baseline, is_duel, 1 - alpha).last
+    low, high = (low, high) if is_duel else (2 * low - 1, 2 * high - 1)
+    estimate = result.estimate + 0.5 if is_duel else result.estimate
+    return Interval(estimate, min(low, estimate), max(high, estimate), result.jointly.confidence)
 
 
 def judge_all_pairs(findings: RunResults, alpha: float = ALPHA) -> tuple[HeadToHead, ...]:
@@ -87,7 +120,8 @@ def judge_all_pairs(findings: RunResults, alpha: float = ALPHA) -> tuple[HeadToH
         (duel.baseline, duel.contender) if duel.rate.estimate < 0.5 else names
         for duel, names in zip(duels, met, strict=True)
     ]
-    return compare_each(pairs, turned, alpha=alpha, pools=[findings.pool_of(names) for names in turned])
+    results = compare_each(pairs, turned, alpha=alpha, pools=[findings.pool_of(names) for names in turned])
+    return _at_any_time(findings, results, (), alpha) if findings.is_interim else results
 
 
 def rate(findings: RunResults, zero: str | None = None) -> Ratings:

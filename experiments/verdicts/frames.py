@@ -19,13 +19,13 @@ from experiments.verdicts.contender_verdicts import ALPHA, judge, rate
 
 VERDICTS = (
     *("contender", "baseline", "measure", "estimate", "low", "high", "joint_low", "joint_high", "p_value"),
-    *("adjusted_p", "verdict", "is_control", "observations", "is_census"),
+    *("adjusted_p", "verdict", "is_control", "observations", "is_census", "run_state"),
 )
 STANDINGS = (
     *("agent", "wins", "games", "win_rate", "low", "high", "both_won", "split", "both_lost"),
-    *("unfinished", "openings"),
+    *("unfinished", "openings", "run_state"),
 )
-RATINGS = ("agent", "rating", "low", "high", "wins", "games", "is_zero", "half_game_added")
+RATINGS = ("agent", "rating", "low", "high", "wins", "games", "is_zero", "half_game_added", "run_state")
 
 
 def verdict_frame(findings: RunResults, alpha: float = ALPHA) -> pd.DataFrame:
@@ -35,9 +35,11 @@ def verdict_frame(findings: RunResults, alpha: float = ALPHA) -> pd.DataFrame:
     `observations` are openings. Head to head it is ``score``: the share of games won against the baseline, where 0.5 is
     no difference, and `observations` are pairs. All values are about the openings of the run's kind on its board.
     `low`, `high` and `p_value` hold individually; `joint_low`, `joint_high` and `adjusted_p` hold for all contenders
-    except controls together. `verdict` is ``better`` or ``worse`` exactly if `adjusted_p` is at most `alpha` and no
-    difference is outside of `joint_low` to `joint_high`; otherwise it is ``no significant difference``, after a census
-    also ``equal``. `is_census`: every existing opening was played.
+    except controls together. As long as games are missing, `joint_low`, `joint_high` and `verdict` are valid at any
+    time, the others for a single look at the end, and `adjusted_p` is NaN. `verdict` is ``better`` or ``worse`` exactly
+    if no difference is outside of `joint_low` to `joint_high`, which is if `adjusted_p` is at most `alpha`; otherwise
+    it is ``no significant difference``, after a census also ``equal``. `is_census`: every existing opening was played.
+    `run_state` is ``running``, ``stopped`` or ``finished``, as in all frames of this module.
 
     Raises:
         ValueError: there is no baseline, or no agent to compare with it.
@@ -48,7 +50,7 @@ def verdict_frame(findings: RunResults, alpha: float = ALPHA) -> pd.DataFrame:
         for comparison in verdicts.comparisons
     ]
     rows += [_verdict(duel, "score", duel.rate, duel.pairs.n, verdicts.controls) for duel in verdicts.duels]
-    return _frame(rows, VERDICTS)
+    return _frame(findings, rows, VERDICTS)
 
 
 def standings_frame(findings: RunResults) -> pd.DataFrame:
@@ -74,7 +76,7 @@ def standings_frame(findings: RunResults) -> pd.DataFrame:
         }
         for standing in findings.standings
     ]
-    return _frame(rows, STANDINGS)
+    return _frame(findings, rows, STANDINGS)
 
 
 def ratings_frame(findings: RunResults, zero: str | None = None) -> pd.DataFrame:
@@ -103,7 +105,7 @@ def ratings_frame(findings: RunResults, zero: str | None = None) -> pd.DataFrame
         }
         for rating in ratings.ratings
     ]
-    return _frame(rows, RATINGS)
+    return _frame(findings, rows, RATINGS)
 
 
 def _verdict(
@@ -127,5 +129,5 @@ def _verdict(
     }
 
 
-def _frame(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=list(columns))
+def _frame(findings: RunResults, rows: list[dict[str, Any]], columns: tuple[str, ...]) -> pd.DataFrame:
+    return pd.DataFrame([{**row, "run_state": findings.state} for row in rows], columns=list(columns))

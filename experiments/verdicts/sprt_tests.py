@@ -68,11 +68,13 @@ class SequentialTest:
 
 
 def run_tests(
-    findings: RunResults, low: float, high: float, alpha: float = 0.05, beta: float = 0.05, model: str = "logistic"
-) -> list[SequentialTest]:
+    findings: RunResults, low: float, high: float, alpha: float = 0.05, beta: float = 0.05, model: str = "logistic",
+    *, together: bool = False,
+) -> list[SequentialTest]:  # fmt: skip
     """Return the test of every contender, between `low` and `high`.
 
-    These are Elo differences of this model head to head, and percentage points otherwise.
+    These are Elo differences of this model head to head, and percentage points otherwise. The 95 % intervals `live`
+    hold each by itself, or with `together` for all contenders at once.
 
     Raises:
         ValueError: there is no baseline, no agent to test, or `low` is not below `high`.
@@ -88,7 +90,8 @@ def run_tests(
         names = [name for name, facts in findings.agents.items() if "contender" in facts.roles]
     if not names:
         raise ValueError(f"no agent to test against {findings.baseline}")
-    return [_test(findings, name, findings.baseline, low, high, alpha, beta, model) for name in names]
+    confidence = 1 - 0.05 / (len(names) if together else 1)
+    return [_test(findings, name, findings.baseline, low, high, alpha, beta, model, confidence) for name in names]
 
 
 def own_tests(findings: RunResults) -> list[SequentialTest]:
@@ -109,25 +112,25 @@ def model_of(findings: RunResults) -> str:
     return next(filter(None, asked), "logistic")
 
 
-def anytime_leads(findings: RunResults) -> dict[str, tuple[float, float, bool]]:
-    """Return, for each contender, an anytime-valid 95 % interval, and whether it is of the head-to-head score.
+def live_estimate(
+    findings: RunResults, name: str, baseline: str, is_duel: bool, confidence: float = 0.95
+) -> ConfidenceSequence:
+    """Return the anytime-valid estimate of a contender's share of games won from the baseline, one value a pair.
 
-    Otherwise it is of the difference from the baseline.
+    Unless `is_duel` it is of (1 + difference from the baseline)/2 over their opponents, one value an opening.
     """
-    if findings.baseline is None or findings.baseline not in findings.pairs.agents:
-        return {}
-    base, number = _record(findings, findings.baseline), findings.pairs.code(findings.baseline)
-    controls = [_record(findings, control) for control in findings.pooled_controls]
-    intervals = {}
-    for name in findings.contenders:
-        own = _record(findings, name)
-        if _is_duel(findings, own, base, number):
-            intervals[name] = *confidence_sequence(own.wins[own.opponent == number] / 2).last, True
-        elif "control" not in findings.agents[name].roles:
-            leads, most = opening_leads(own, base, controls[0] if len(controls) == 1 else None)
-            low, high = confidence_sequence((leads + most) / (2 * most)).last
-            intervals[name] = 2 * low - 1, 2 * high - 1, False
-    return intervals
+    own, base = _record(findings, name), _record(findings, baseline)
+    if is_duel:
+        known = baseline in findings.pairs.agents
+        values = own.wins[own.opponent == findings.pairs.code(baseline)] / 2 if known else np.empty(0)
+        pool = findings.pool_of([name, baseline])
+    else:
+        leads, most = opening_leads(own, base, _control(findings))
+        values = (leads + most) / (2 * most)
+        # with the control's openings, the observations are not the openings of the pool
+        is_of_pool = not findings.pooled_controls and findings.repeats_itself([baseline])
+        pool = findings.pool_among(name) if is_of_pool else None
+    return confidence_sequence(values, confidence, pool if pool and pool >= values.size else None)
 
 
 def bounds_of(findings: RunResults) -> tuple[float, float]:
@@ -167,25 +170,19 @@ def rates_by_opening(findings: RunResults, name: str) -> tuple[Floats, Floats]:
 
 
 def _test(
-    findings: RunResults, name: str, baseline: str, low: float, high: float, alpha: float, beta: float, model: str
-) -> SequentialTest:
+    findings: RunResults, name: str, baseline: str, low: float, high: float, alpha: float, beta: float, model: str,
+    confidence: float,
+) -> SequentialTest:  # fmt: skip
     own, base = _record(findings, name), _record(findings, baseline)
     number = findings.pairs.code(baseline) if baseline in findings.pairs.agents else -1
     is_duel = _is_duel(findings, own, base, number)
-    known = None
     if is_duel:
         path = duel_path(own, number, low, high, alpha, beta, model)
-        pool = findings.pool_of([name, baseline])
-        known = pool if pool and pool >= path.outcomes.size else None
     else:
-        controls = [_record(findings, control) for control in findings.pooled_controls]
-        path = gauntlet_path(own, base, low, high, alpha, beta, controls[0] if len(controls) == 1 else None)
-        # with the control's openings, the observations are not the openings of the pool
-        pool = None if controls else findings.pool_among(name)
-        known = pool if pool and findings.repeats_itself([baseline]) and pool >= path.outcomes.size else None
-    live = confidence_sequence(path.outcomes / (path.classes - 1), pool=known)
+        path = gauntlet_path(own, base, low, high, alpha, beta, _control(findings))
+    live = live_estimate(findings, name, baseline, is_duel, confidence)
     played_out = findings.played + findings.repeated == findings.planned
-    census = known is not None and known == path.outcomes.size
+    census = live.pool is not None and live.pool == path.outcomes.size
     return SequentialTest(name, baseline, is_duel, low, high, path, live, played_out, census, _is_stop_rule(findings))
 
 
@@ -195,6 +192,12 @@ def _is_duel(findings: RunResults, own: AgentPairs, base: AgentPairs, baseline: 
     if _formats(findings) == {"gauntlet"}:
         return has_met and not np.isin(own.opponent, base.opponent).any()
     return has_met or _formats(findings) == {"head-to-head"}
+
+
+def _control(findings: RunResults) -> AgentPairs | None:
+    """Return the pairs of the control that counts as the baseline; None without exactly one."""
+    controls = [_record(findings, control) for control in findings.pooled_controls]
+    return controls[0] if len(controls) == 1 else None
 
 
 def _formats(findings: RunResults) -> set[str]:

@@ -28,25 +28,24 @@ def forest(findings: RunResults, verdicts: Verdicts) -> RowChart | None:
     claims = {claim.contender: claim for claim in all_claims if not claim.is_empty}
     if not claims:
         return None
-    rows = []
+    rows, is_joint = [], verdicts.family > 1 and not findings.is_interim
     ranked = sorted(findings.in_order(claims), key=lambda name: -claims[name].estimate)
     for name in sorted(ranked, key=lambda name: name in verdicts.controls):
         claim = claims[name]
         role = "control" if name in verdicts.controls else claim.verdict
         low, high = (100 * end for end in claim.lead)
-        inner = _alone(claim) if verdicts.family > 1 and role != "control" else None
+        inner = _alone(claim) if is_joint and role != "control" else None
         rows.append(Row(name, role, 100 * claim.estimate, low, high, Points(claim.estimate).text, inner))
     ends = [end for row in rows for end in (row.low, row.value, row.high)]
     return RowChart(
-        finding_title(verdicts) or f"Win rate compared with {verdicts.baseline}",
+        finding_title(findings, verdicts) or f"Win rate compared with {verdicts.baseline}",
         tuple(rows),
         fit_axis("difference from the baseline in percentage points", [0.0, *ends], signed),
         0.0,
         " ".join(
             [
-                "95 % intervals; thin: for all contenders at once, thick: for one alone. "
-                if verdicts.family > 1
-                else "",
+                "95 % intervals; thin: for all contenders at once, thick: for one alone." if is_joint else "",
+                "95 % intervals for all contenders at once, valid at any time." if findings.is_interim else "",
                 "Blue better, orange worse: the interval excludes 0. Grey: no significant difference.",
                 _LUCK if verdicts.controls else "",
             ]

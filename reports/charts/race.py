@@ -31,9 +31,10 @@ class Race:
 def race(findings: RunResults) -> Race | None:
     """Return differences to the baseline, or win rates without one; None before anything can be estimated.
 
-    A row is better or worse once its interval, which is valid at any time, excludes no difference.
+    A row is better or worse once its interval, which is valid at any time, excludes no difference: as in the report of
+    a run that has not finished.
     """
-    found = estimates(findings)
+    found = estimates(findings, together=True)
     if not found.sequences:
         return None
     names = sorted(found.sequences, key=lambda name: -float(found.sequences[name].mean[-1]))

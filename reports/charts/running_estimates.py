@@ -55,10 +55,15 @@ class Estimates:
         return _percent(shares, self.is_difference)
 
 
-def estimates(findings: RunResults, agents: Sequence[str] | None = None) -> Estimates:
-    """Return the running estimates of these agents (default: all that are measured) that have any."""
+def estimates(findings: RunResults, agents: Sequence[str] | None = None, *, together: bool = False) -> Estimates:
+    """Return the running estimates of these agents (default: all that are measured) that have any.
+
+    With `together` the intervals of all contenders hold at once, as those of an unfinished run's verdicts do.
+    """
     if findings.baseline is not None and findings.contenders:
-        tests = [test for test in run_tests(findings, 0, 10) if agents is None or test.contender in agents]
+        tests = [
+            test for test in run_tests(findings, 0, 10, together=together) if agents is None or test.contender in agents
+        ]
         sequences = {test.contender: test.live for test in tests}
         is_difference = bool(tests) and not tests[0].is_duel
         unit = "openings" if is_difference else "pairs"

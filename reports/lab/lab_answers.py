@@ -15,9 +15,11 @@ from reports.board.resources import Resources, run_of
 from reports.lab.pooled_ratings import RatingQuestion, rated
 from reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
 from reports.lab.seeing import SeeingQuestion, see
-from reports.text.cell_values import HasEnds, Points, Share, estimate_of
+from reports.text.cell_values import Points, Share, estimate_of
 
 if TYPE_CHECKING:
+    from experiments.inference.contenders.baseline_comparison import Comparison
+    from experiments.inference.contenders.head_to_head import HeadToHead
     from experiments.statistics.run_results import RunResults
 
 MOST_RUNS = 8
@@ -57,6 +59,8 @@ class TrialQuestion(StrictModel):
 def finding(question: FindingQuestion, shelf: Resources) -> dict[str, Any]:
     """Return the finding, and for each contender low, estimate, high in percentage points, the verdict and its name.
 
+    The interval is that of the verdict.
+
     Raises:
         ValueError: there is no such run, or it is damaged.
     """
@@ -69,27 +73,12 @@ def finding(question: FindingQuestion, shelf: Resources) -> dict[str, Any]:
     sentence = finding_of(results, verdicts)
     if verdicts is None:
         return {"finding": sentence, "bars": _rates(results)}
+    both: list[Comparison | HeadToHead] = [*verdicts.comparisons, *verdicts.duels]
+    claims = [claim for claim in both if claim.contender not in verdicts.controls]
     bars = [
-        [
-            100 * claim.difference.low,
-            100 * claim.difference.estimate,
-            100 * claim.difference.high,
-            claim.verdict,
-            claim.contender,
-        ]
-        for claim in verdicts.claims
+        [*(100 * value for value in (claim.lead[0], claim.estimate, claim.lead[1])), claim.verdict, claim.contender]
+        for claim in claims
         if not claim.is_empty
-    ]
-    bars += [
-        [
-            100 * duel.rate.low - 50,
-            100 * duel.rate.estimate - 50,
-            100 * duel.rate.high - 50,
-            duel.verdict,
-            duel.contender,
-        ]
-        for duel in verdicts.duels
-        if duel.contender not in verdicts.controls and not duel.is_empty
     ]
     return {"finding": sentence, "bars": sorted(bars, key=lambda bar: -bar[1])}
 
@@ -105,11 +94,6 @@ def _rates(results: RunResults) -> list[list[Any]]:
         [100 * rate.low - 50, 100 * rate.estimate - 50, 100 * rate.high - 50, "", name] for name, rate in rates.items()
     ]
     return sorted(bars, key=lambda bar: -bar[1])
-
-
-def _points(interval: HasEnds, zero: float = 0.0) -> list[float]:
-    """Return low, estimate and high in percentage points above `zero`."""
-    return [100 * (end - zero) for end in (interval.low, interval.estimate, interval.high)]
 
 
 def report(question: ReportQuestion, shelf: Resources) -> dict[str, Any]:

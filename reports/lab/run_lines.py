@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from experiments.plan.agent_facts import run_facts
 from experiments.record.log import count_games, games_folder
-from experiments.record.run_directory import END, FACTS, RunInfo, is_finished, is_imported, is_played_now, load_run
+from experiments.record.run_directory import END, FACTS, RunInfo, is_imported, load_run, state_of
 from experiments.roster import parse_spec
 from isolation.compiling.code_cache import folder
 from isolation.files.atomic_write import write_text
@@ -21,7 +21,7 @@ from reports.board.resources import Resources
 from reports.text.cell_values import Estimate, Points, join_names, pluralise
 
 _MOST_NAMED = 2
-_VERSION = 3
+_VERSION = 4
 """Increased when lines are made otherwise, so that kept ones are made anew."""
 
 
@@ -38,7 +38,7 @@ class RunLine:
         played, planned: numbers of games.
         begun: when it was planned, ISO 8601.
         seconds: from its start to its end; None if it has not ended.
-        state: playing, stopped, finished or damaged.
+        state: running, stopped, finished or damaged.
         finding: what it found in one sentence; None if that is not known yet.
         bars: low, estimate and high in percentage points, the verdict and the name, of each contender.
         targets: what each agent plays, in the syntax of specs.
@@ -118,7 +118,7 @@ class RunLines:
 
 
 def signature(run: Path) -> str:
-    """Return a text that changes whenever the files of a run do."""
+    """Return a text that changes whenever the files of a run or its state do."""
     facts = []
     for path in [run / FACTS, run / END, *sorted(games_folder(run).glob("games-*.parquet"))]:
         try:
@@ -126,7 +126,7 @@ def signature(run: Path) -> str:
         except OSError:
             continue
         facts.append(f"{path.name} {status.st_size} {status.st_mtime_ns}")
-    return hashlib.sha256("\n".join([str(_VERSION), *facts]).encode()).hexdigest()[:16]
+    return hashlib.sha256("\n".join([str(_VERSION), state_of(run), *facts]).encode()).hexdigest()[:16]
 
 
 def question_of(info: RunInfo) -> str:
@@ -185,11 +185,7 @@ def target_of(spec: str) -> str:
 
 
 def _state(run: Path, line: RunLine) -> str:
-    if line.state == "damaged":
-        return "damaged"
-    if is_finished(run):
-        return "finished"
-    return "playing" if is_played_now(run) else "stopped"
+    return "damaged" if line.state == "damaged" else state_of(run)
 
 
 def _seconds(info: RunInfo) -> float | None:

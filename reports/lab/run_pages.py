@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from experiments.record.run_directory import is_finished
+from experiments.record.run_directory import state_of
 from reports.analysis.kept_pages import PAGE, kept_pages, with_pages
 from reports.board.board_processes import Processes
 from reports.board.request_models import parse
@@ -117,7 +117,7 @@ class RunPages:
         analyses = [ShownAnalysis(page.title, f"/runs/{quote(page.run)}/analysis", page.run, _date_of(page.written))
                     for page in kept if (page.run in names) == is_archive]  # fmt: skip
         self._is_read.set()
-        playing = [run for run in runs if run.line.state == "playing"]
+        playing = [run for run in runs if run.line.state == "running"]
         return lab_page(
             "runs.html",
             frame_of(request, "runs", self._folder),
@@ -167,7 +167,7 @@ class RunPages:
 
     async def _run(self, request: Request) -> Response:
         name, run = self._named(request)
-        if run is not None and not is_finished(run):
+        if run is not None and state_of(run) != "finished":
             return lab_page("live.html", frame_of(request, "runs", self._folder), title=name, address=quote(name))
         return await self._report_of(request, [name])
 

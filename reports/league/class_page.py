@@ -52,10 +52,12 @@ def class_page(run: Path, book: LeagueEntries, results: Results) -> str:
 def _facts(results: Results) -> list[tuple[str, str]]:
     info = results.findings.sources[0].info
     requested = info.requested
-    played = f"{len(results.games):,}"
+    players, ranked = len(results.ranks), len(results.ranks) - len(results.never_moved)
+    played, counted = len(results.games), results.findings.played
+    games = f"{counted:,} counted of {played:,}" if counted < played else f"{played:,}"
     return [
-        ("Players", str(len(results.ranks))),
-        ("Games", played if len(results.games) == info.games else f"{played} of {info.games:,} planned"),
+        ("Players", str(players) if ranked == players else f"{ranked} ranked of {players}"),
+        ("Games", games if played == info.games else f"{games}, {info.games:,} planned"),
         ("Board", requested["board"]),
         ("Limit per move", requested["limit"]),
         ("Hard cap", f"{requested['hard_cap']:g} s" if requested["hard_cap"] else "none"),

@@ -9,9 +9,10 @@ from experiments.league.league_results import Results, forfeited
 from experiments.league.submission_checks import Check
 from isolation.checks.check_result import CheckResult
 from reports.tables.ratings import highest, rating_notes, rating_rows
+from reports.tables.summary import of_runs
 from reports.text.cell_values import Elo, Estimate, Share, pluralise
 from reports.text.sections import Section
-from reports.text.wording import forfeit_notes
+from reports.text.wording import caveats, forfeit_notes, state_words
 
 FEWEST = 5
 """Minimum number of openings for intervals: with fewer, most of them are open."""
@@ -68,11 +69,8 @@ def ranking_section(results: Results, caveat: str = "") -> Section:
     rows = [row | {"forfeits": sum(forfeited(results, row["player"]).values())} for row in rows]
     notes = [*rating_notes(results.findings, results.ratings, is_sure)]
     notes += [_too_few(results)] if rated and not is_sure else []
-    if results.never_moved:
-        never = f"Without a rank, having never made a legal move: {', '.join(sorted(results.never_moved))}."
-        notes.append(f"{never} Games against them count for nobody.")
     notes += [caveat] if caveat else []
-    return Section("ranking", "Ranking", tuple(rows), tuple(notes))
+    return of_runs(results.findings, [Section("ranking", "Ranking", tuple(rows), tuple(notes))])[0]
 
 
 def _unranked(agent: str, results: Results) -> dict[str, object]:
@@ -150,7 +148,7 @@ def verdict_section(results: Results) -> Section:
 
 def headline(book: LeagueEntries, results: Results) -> list[str]:
     """Summarise the class in a few sentences: leader, forfeits, missing players."""
-    sentences = [leading(results)]
+    sentences = [*caveats(results.findings), leading(results)]
     losers = {forfeit.agent for forfeit in results.forfeits}
     if losers:
         games = sum(len(forfeit.games) for forfeit in results.forfeits)
@@ -175,7 +173,14 @@ def renamed(book: LeagueEntries) -> list[str]:
 
 
 def leading(results: Results) -> str:
-    """Name the leader, its lead, and the players over which its superiority has a likelihood of less than 97.5 %."""
+    """Name the leader, its lead, and the players over which its superiority has a likelihood of less than 97.5 %.
+
+    Of an unfinished league it begins with its state, and calls nothing significant.
+    """
+    return state_words(results.findings) + _leading(results)
+
+
+def _leading(results: Results) -> str:
     first, *others = results.ratings.ratings or (None,)
     if first is None:
         moved = [agent for agent in results.ranks if agent not in results.never_moved]
@@ -188,6 +193,8 @@ def leading(results: Results) -> str:
         are = "is" if results.ratings.openings == 1 else "are"
         return f"{lead}: {Elo(first.elo).text} Elo; {played} {are} too few to test whether that is chance."
     interval = Estimate(Elo(first.elo), Elo(first.low), Elo(first.high)).text
+    if results.findings.is_interim:
+        return f"{lead}: {interval} Elo."
     below = zip(others, results.ratings.ranks[1:], results.ratings.superiority[0][1:], strict=True)
     doubtful = [other.agent for other, rank, above in below if rank > 1 and above < _SURE]
     if not doubtful:

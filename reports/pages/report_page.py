@@ -48,7 +48,7 @@ from reports.tables.summary import (
 )
 from reports.text.cell_values import Points, Share, estimate_of, pluralise
 from reports.text.sections import Section
-from reports.text.wording import control_sentence, finding_sentence, forfeit_sentences
+from reports.text.wording import caveats, control_sentence, finding_sentence, forfeit_sentences, state_words
 
 _MORE_COLUMNS = ["better against all", "heterogeneity p", "openings"]
 """Columns of the verdicts that are moved to a second table, since the first would be wider than a page."""
@@ -186,8 +186,8 @@ def draw_plot(plot: Plot | None, key: str) -> DrawnPlot | None:
 def finding_of(findings: RunResults, verdicts: Verdicts | None) -> str:
     """Return what a run found in a clause: the heading of its report, and its line in a list of runs."""
     if verdicts is None or read_contest(findings):
-        return _judgement(findings, verdicts)[0].rstrip(".")
-    return finding_sentence(verdicts).rstrip(".").partition("; ")[0]
+        return f"{state_words(findings)}{_judgement(findings, verdicts)[0].rstrip('.')}"
+    return finding_sentence(findings, verdicts).rstrip(".").partition("; ")[0]
 
 
 def headline(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
@@ -196,7 +196,7 @@ def headline(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
 
 
 def _warnings(findings: RunResults) -> list[str]:
-    return equal_cost_sentences(findings) + forfeit_sentences(findings)
+    return [*caveats(findings), *equal_cost_sentences(findings), *forfeit_sentences(findings)]
 
 
 def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:

@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, Template
 from markupsafe import Markup, escape
 
 from reports.text.rendering import render_rows, shown_column
-from reports.text.sections import Section, flat_rows, worded_rows
+from reports.text.sections import Section, worded_rows
 
 _HERE = Path(__file__).parents[1] / "templates"
 STYLE = _HERE / "lab.css"
@@ -58,7 +58,7 @@ def breakable(text: str) -> Markup:
 
 def csv_url(section: Section) -> str:
     """Return a section's table as CSV in a data URL."""
-    return data_url("text/csv;charset=utf-8", render_rows(flat_rows(section.rows), "csv") + "\n")
+    return data_url("text/csv;charset=utf-8", render_rows(section.flat, "csv") + "\n")
 
 
 def data_url(kind: str, text: str) -> str:

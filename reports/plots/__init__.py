@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -129,7 +129,7 @@ def _chart(kind: str, findings: RunResults, agent: str | None) -> Chart | Card |
     from experiments.verdicts.contender_verdicts import judge, rate
     from experiments.verdicts.opening_leads import leads_by_opening
     from reports.charts import board_maps, card, coloured_tables, interval_rows, line_plots, running_estimates
-    from reports.text.wording import opponents_title
+    from reports.text.wording import opponents_title, state_words
 
     def heatmap() -> Chart | None:
         verdicts = judge(findings) if findings.baseline is not None else None
@@ -163,4 +163,7 @@ def _chart(kind: str, findings: RunResults, agent: str | None) -> Chart | Card |
             line_plots.score_curves(findings, agent) if agent else coloured_tables.calibration(findings)
         ),
     }
-    return builders[kind]()
+    chart, state = builders[kind](), state_words(findings)
+    if chart is None or chart.title.startswith(state):
+        return chart
+    return replace(chart, title=state + chart.title)

@@ -20,14 +20,12 @@ from isolation.shell import advice
 from reports.tables.accuracy import theory_section
 from reports.tables.best_of import contest_section
 from reports.tables.costs import cost_cell, cost_sentence
-from reports.tables.summary import pair_cells, run_notes
+from reports.tables.summary import of_runs, pair_cells, run_notes
 from reports.text.cell_values import Elo, Estimate, Points, PValue, Ratio, Share, estimate_of, pluralise
 from reports.text.sections import Section
 from reports.text.wording import (
     against_all_cell,
     against_all_sentence,
-    anytime_cells,
-    at_any_time,
     baseline_openings_words,
     control_cell,
     control_sentence,
@@ -49,22 +47,23 @@ def compare_sections(findings: RunResults, worth: float = WORTH) -> tuple[Sectio
 
     `worth` is a difference worth having, in share of games won.
     """
+    theory = theory_section(findings)
+    return of_runs(findings, [*verdict_sections(findings, worth), *([theory] if theory else [])])
+
+
+def verdict_sections(findings: RunResults, worth: float = WORTH) -> list[Section]:
+    """Return the verdicts as `compare_sections` does, without anything about perfect play."""
     if contest := read_contest(findings):
-        theory = theory_section(findings)
-        return contest_section(findings, contest), *([theory] if theory else [])
+        return [contest_section(findings, contest)]
     if each := judge_all_pairs(findings):
-        theory = theory_section(findings)
-        return each_section(findings, each, worth), *([theory] if theory else [])
-    verdicts = judge(findings)
-    costs = relative_costs(findings)
+        return [each_section(findings, each, worth)]
+    verdicts, costs = judge(findings), relative_costs(findings)
     sections = []
     if verdicts.comparisons or not verdicts.duels:
         sections += [verdict_section(findings, verdicts, costs, worth), effects_section(findings, verdicts)]
     if verdicts.duels:
         sections.append(duels_section(findings, verdicts, costs, worth))
-    if theory := theory_section(findings):
-        sections.append(theory)
-    return tuple(sections)
+    return sections
 
 
 def verdict_section(
@@ -74,13 +73,12 @@ def verdict_section(
     rates = {
         standing.agent: estimate_of(standing.rate) for standing in (*findings.standings, *findings.pooled_standings)
     }
-    rows, anytime = [], anytime_cells(findings)
+    rows = []
     for comparison in ranked_comparisons(findings, verdicts):
         is_control = comparison.contender in verdicts.controls
         row: dict[str, Any] = {
             "contender": comparison.contender,
             "difference": estimate_of(comparison.jointly, Points),
-            **at_any_time(anytime, comparison.contender),
             "verdict": control_cell(comparison) if is_control else verdict_cell(comparison, worth),
             "cost": cost_cell(costs, comparison.contender),
             "win_rate": rates[comparison.contender],
@@ -139,13 +137,12 @@ def effects_section(findings: RunResults, verdicts: Verdicts) -> Section:
 
 def duels_section(findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH) -> Section:
     """Return one row per contender that met the baseline itself."""
-    rows, anytime = [], anytime_cells(findings)
+    rows = []
     by_contender = {duel.contender: duel for duel in verdicts.duels}
     for duel in map(by_contender.__getitem__, findings.in_order(by_contender)):
         row: dict[str, Any] = {
             "contender": duel.contender,
             "win_rate": estimate_of(duel.jointly),
-            **at_any_time(anytime, duel.contender),
             "elo": elo_of(duel),
             "verdict": verdict_cell(duel, worth),
             "adjusted_p": p_value_of(duel),
@@ -193,8 +190,13 @@ def each_section(findings: RunResults, duels: Sequence[HeadToHead], worth: float
 
 
 def clearest_first(duels: Sequence[HeadToHead]) -> list[HeadToHead]:
-    """Sort by adjusted p-value, then by share of games won."""
-    return sorted(duels, key=lambda duel: (duel.adjusted_p, -duel.rate.estimate))
+    """Sort by adjusted p-value, of an unfinished run by verdict, then by share of games won."""
+
+    def key(duel: HeadToHead) -> tuple[float, float]:
+        is_open = duel.verdict == "no significant difference"
+        return float(is_open) if math.isnan(duel.adjusted_p) else duel.adjusted_p, -duel.rate.estimate
+
+    return sorted(duels, key=key)
 
 
 def elo_of(duel: HeadToHead) -> Estimate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,18 +24,17 @@ from reports.tables.costs import cost_cell, cost_sentence
 from reports.tables.ratings import TABLES as RATING_TABLES
 from reports.tables.ratings import highest, rating_rows
 from reports.tables.summary import TABLES as SUMMARY_TABLES
-from reports.tables.summary import interval_note, rate_at_any_time, run_notes
-from reports.text.cell_values import Points, Range, Share, estimate_of, join_names, pluralise
+from reports.tables.summary import interval_note, of_runs, rate_at_any_time, run_notes
+from reports.text.cell_values import Points, Share, estimate_of, join_names, pluralise
 from reports.text.sections import Section
 from reports.text.wording import (
-    anytime_cells,
-    at_any_time,
     control_cell,
     decision_cell,
     finding_sentence,
     pooled_sentence,
     short_verdict,
     signed,
+    state_words,
     stopped_cell,
     stopped_sentences,
     unit_words,
@@ -74,12 +73,10 @@ def compare_headline(findings: RunResults, worth: float = WORTH, lines: int | No
     if not comparisons:
         duels = {duel.contender: duel for duel in verdicts.duels}
         comparisons = [duels[name] for name in findings.in_order(duels)]
-    anytime = anytime_cells(findings)
     rows = [
         {
             "contender": comparison.contender,
             **_difference(comparison),
-            **at_any_time(anytime, comparison.contender),
             "verdict": _verdict(comparison, verdicts, worth),
             "cost": cost_cell(costs, comparison.contender),
         }
@@ -89,7 +86,7 @@ def compare_headline(findings: RunResults, worth: float = WORTH, lines: int | No
     claims = [comparison for comparison in comparisons if comparison.contender not in verdicts.controls]
     pooled = pooled_sentence(findings) if verdicts.comparisons else ""
     notes = [
-        _interval_note(comparisons, verdicts),
+        _interval_note(findings, comparisons, verdicts),
         f"In this table {pooled}." if pooled else "",
         cost_sentence(costs, [comparison.contender for comparison in comparisons]) if claims else "",
         price_sentence(findings, verdicts, costs),
@@ -97,7 +94,7 @@ def compare_headline(findings: RunResults, worth: float = WORTH, lines: int | No
     notes.append(
         f"{pluralise(left_out, 'contender')} more without a significant difference: --full." if left_out else ""
     )
-    title = _so_far(findings, comparisons, anytime) + finding_sentence(verdicts)
+    title = finding_sentence(findings, verdicts)
     tables = (*(["verdicts", "effects"] if verdicts.comparisons else []), *(["head_to_head"] if verdicts.duels else []))
     return _headline(findings, title, visible_rows, notes, (*(tables or ("verdicts",)), *_theory(findings)))
 
@@ -118,18 +115,16 @@ def summary_headline(findings: RunResults, lines: int | None = None) -> Headline
         for standing in standings
     ]
     visible_rows, left_out = _first(rows, lines)
-    title = (
-        f"{pluralise(findings.played, 'game')} of {pluralise(len(standings), 'agent')}"
-        if findings.played
-        else "No result"
-    )
+    agents = pluralise(len(standings), "agent")
+    title = agents if findings.is_interim else f"{pluralise(findings.played, 'game')} of {agents}"
+    title = title if findings.played else "No result"
     if standings and not math.isnan(standings[0].rate.estimate):
         title += f": {_won_most(standings, findings.baseline)}"
     notes = [interval_note(findings)] if rows else []
     if pooled := pooled_sentence(findings):
         notes.append(f"Every agent is listed by itself; in {advice('isolation compare', 'ki.compare()')}, {pooled}.")
     notes += [f"{pluralise(left_out, 'agent')} more: --full."] if left_out else []
-    return _headline(findings, f"{title}.", visible_rows, notes, SUMMARY_TABLES)
+    return _headline(findings, f"{state_words(findings)}{title}.", visible_rows, notes, SUMMARY_TABLES)
 
 
 def ratings_headline(findings: RunResults, zero: str | None = None, lines: int | None = None) -> Headline:
@@ -148,7 +143,7 @@ def ratings_headline(findings: RunResults, zero: str | None = None, lines: int |
             f"Half a win and half a loss were added for {', '.join(added)}, which would have no finite rating."
         )
     notes += [f"{pluralise(left_out, 'agent')} more: --full."] if left_out else []
-    return _headline(findings, title, visible_rows, notes, RATING_TABLES)
+    return _headline(findings, state_words(findings) + title, visible_rows, notes, RATING_TABLES)
 
 
 def _won_most(standings: Sequence[Standing], baseline: str | None) -> str:
@@ -181,7 +176,8 @@ def _each_headline(findings: RunResults, duels: Sequence[HeadToHead], worth: flo
     title = f"{len(decided)} of {pluralise(len(duels), 'match')} have a significant winner."
     if len(decided) == len(duels):
         title = f"All {pluralise(len(duels), 'match')} have a significant winner."
-    notes = [f"Simultaneous 95 % intervals for all {pluralise(len(duels), 'match')}."]
+    title = state_words(findings) + title
+    notes = [f"Simultaneous 95 % intervals for all {pluralise(len(duels), 'match')}{_when(findings)}."]
     notes += [f"{pluralise(left_out, 'match')} more: --full."] if left_out else []
     return _headline(findings, title, visible_rows, notes, ("each_against_each", *_theory(findings)))
 
@@ -229,27 +225,7 @@ def _headline(
     section = Section(
         "answer", "\n".join(filter(None, [*run_notes(findings), title])), tuple(rows), tuple(filter(None, notes))
     )
-    return Headline(section, tuple(tables))
-
-
-def _so_far(
-    findings: RunResults, comparisons: Sequence[Comparison | HeadToHead], anytime: Mapping[str, Mapping[str, Range]]
-) -> str:
-    """Return the preface of an unfinished run's finding, and name the verdicts that are not valid at any time."""
-    if not findings.is_interim:
-        return ""
-    judged = [
-        comparison.contender
-        for comparison in comparisons
-        if comparison.verdict in ("better", "worse") and comparison.contender in anytime
-    ]
-    ranges = {name: anytime[name]["at_any_time"] for name in judged}
-    unsure = [
-        name for name, ends in ranges.items() if ends.low <= (0.5 if isinstance(ends.low, Share) else 0) <= ends.high
-    ]
-    if not unsure:
-        return "Interim result: "
-    return f"Interim result (intervals valid at any time still include no difference for {join_names(unsure)}): "
+    return Headline(of_runs(findings, [section])[0], tuple(tables))
 
 
 def _verdict(comparison: Comparison | HeadToHead, verdicts: Verdicts, worth: float) -> str:
@@ -265,7 +241,11 @@ def _difference(comparison: Comparison | HeadToHead) -> dict[str, Any]:
     return {"win_rate": estimate_of(comparison.jointly)}
 
 
-def _interval_note(comparisons: Sequence[Comparison | HeadToHead], verdicts: Verdicts) -> str:
+def _when(findings: RunResults) -> str:
+    return ", valid at any time" if findings.is_interim else ""
+
+
+def _interval_note(findings: RunResults, comparisons: Sequence[Comparison | HeadToHead], verdicts: Verdicts) -> str:
     claims = [comparison for comparison in comparisons if comparison.contender not in verdicts.controls]
     if not claims:
         return ""
@@ -275,7 +255,7 @@ def _interval_note(comparisons: Sequence[Comparison | HeadToHead], verdicts: Ver
         return f"{unit}, exact: all openings of this kind were played."
     together = "simultaneous " if len(claims) > 1 else ""
     by_itself = " (the control's is individual)" if together and len(claims) < len(comparisons) else ""
-    return f"{unit}, with {together}95 % intervals{by_itself}."
+    return f"{unit}, with {together}95 % intervals{_when(findings)}{by_itself}."
 
 
 def _shortened(rows: Sequence[dict[str, Any]], lines: int | None) -> tuple[tuple[dict[str, Any], ...], int]:

@@ -8,7 +8,7 @@ from typing import Any
 from experiments.inference.bradley_terry import Ratings
 from experiments.statistics.run_results import RunResults
 from experiments.verdicts.contender_verdicts import rate
-from reports.tables.summary import run_notes
+from reports.tables.summary import of_runs, run_notes
 from reports.text.cell_values import Chance, Elo, Estimate, Resampled, Share, join_names, pluralise
 from reports.text.sections import Section
 
@@ -29,7 +29,7 @@ def rating_sections(
         | {str(other): None if rank == other else likelihood(p) for other, p in enumerate(row, start=1)}
         for rank, (name, row) in enumerate(zip(names, ratings.superiority, strict=True), start=1)
     ]
-    return (
+    sections = (
         Section("ratings", "Ratings", tuple(rating_rows(ratings)), rating_notes(findings, ratings)),
         Section(
             "superiority",
@@ -39,6 +39,7 @@ def rating_sections(
             panels=True,
         ),
     )
+    return of_runs(findings, sections)
 
 
 def rating_rows(ratings: Ratings, called: str = "agent", is_sure: bool = True) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ import numpy as np
 from experiments.inference.pair_intervals import count_pairs, pair_interval
 from experiments.statistics.run_results import RunResults
 from experiments.verdicts.sprt_tests import SequentialTest, bounds_of, error_of, model_of, run_tests
+from reports.tables.summary import of_runs
 from reports.text.cell_values import Estimate, Points, Share, end_text, pluralise
 from reports.text.sections import Section
 from reports.text.wording import decision_cell, pooled_sentence, stopped_cell, unit_words
@@ -32,10 +33,11 @@ def sprt_sections(
     notes += [_several(tests)] if len(tests) > 1 else []
     notes += [_far_outside(test) for test in tests if test.observations]
     notes += [_exact(test) for test in tests if test.exhausted]
-    return (
+    sections = (
         Section("sprt", "Sequential test", tuple(rows), tuple(note for note in notes if note)),
         Section("path", "Log-likelihood ratio during the run", tuple(steps)),
     )
+    return of_runs(findings, sections)
 
 
 def _row(test: SequentialTest) -> dict[str, Any]:

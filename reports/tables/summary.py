@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from experiments.inference.pair_intervals import PairCounts, pair_interval
@@ -20,14 +21,14 @@ from isolation.shell import resume_advice
 from reports.tables.costs import equal_cost_sentences
 from reports.text.cell_values import CopiedName, Milliseconds, Range, Share, estimate_of, join_names, pluralise
 from reports.text.sections import Section
-from reports.text.wording import forfeit_notes, forfeit_sentences, stopped_sentences
+from reports.text.wording import caveats, forfeit_notes, forfeit_sentences, stopped_sentences
 
 TABLES = ("standings", "opponents", "sides", "forfeits", "lengths", "search")
 
 
 def summarize(findings: RunResults) -> tuple[Section, ...]:
     """Return all tables of a summary."""
-    return (
+    sections = (
         standings_section(findings),
         opponents_section(findings),
         sides_section(findings),
@@ -35,6 +36,7 @@ def summarize(findings: RunResults) -> tuple[Section, ...]:
         lengths_section(findings),
         search_section(findings, measure_effort(findings)),
     )
+    return of_runs(findings, sections)
 
 
 def rate_at_any_time(findings: RunResults, agent: str) -> dict[str, Range]:
@@ -163,6 +165,12 @@ def pair_cells(pairs: PairCounts) -> dict[str, int]:
     return {"both_won": pairs.won, "split": pairs.split, "both_lost": pairs.lost}
 
 
+def of_runs(findings: RunResults, sections: Iterable[Section]) -> tuple[Section, ...]:
+    """Return sections about runs with the state of the runs, and with what every output about them begins with."""
+    state, caveat = findings.state, " ".join(caveats(findings))
+    return tuple(replace(section, state=state, caveat=caveat) for section in sections)
+
+
 def run_notes(findings: RunResults) -> tuple[str, ...]:
     """Return the notes that apply to everything reported about these runs."""
     notes = equal_cost_sentences(findings)
@@ -173,22 +181,9 @@ def run_notes(findings: RunResults) -> tuple[str, ...]:
         notes.append("Census: deterministic agents play every opening of this kind from both sides.")
     if games == planned or findings.stopped_early:
         notes += stopped_sentences(own_tests(findings))
-    if games < planned and findings.stopped_early:
-        notes.append(
-            f"Stopped early, after {games:,} of at most {planned:,} games. Intervals and p-values for a fixed "
-            f"number of games are overconfident here; `isolation {findings.judged_by}` accounts for the stopping."
-        )
-    elif games < planned:
-        notes.append(f"{games:,} of {planned:,} planned games are in the log.")
-        if findings.is_interim:
-            notes.append(
-                "Interim look: verdicts, p-values and intervals are meant for a single look at the end. With eight "
-                "looks, 20 % of runs show a significant difference by chance. Only the intervals “at any time” stay "
-                "valid however often you look."
-            )
-        if not games:
-            again = join_names([resume_advice(source.info.path) for source in findings.sources])
-            notes.append(f"No games are logged yet. If no process is playing this run, resume it with: {again}")
+    if not games and planned:
+        again = join_names([resume_advice(source.info.path) for source in findings.sources])
+        notes.append(f"No games are logged yet. If no process is playing this run, resume it with: {again}")
     if findings.repeated:
         notes.append(f"{findings.repeated:,} games are in several runs and are counted once.")
     if unfinished := findings.pairs.unfinished:

@@ -21,7 +21,8 @@ class Section:
 
     If it is wider than the terminal, `panels` distributes its columns over several tables, so that none is hidden.
     `verbatim`: column keys are names, such as those of agents, and are used as headings unchanged. `keep`: columns that
-    contain the answer and are always shown; of the others the last are hidden first.
+    contain the answer and are always shown; of the others the last are hidden first. `state` is that of the runs that
+    the table is about, a column for programs, and `caveat` what follows from it, which is printed before anything else.
     """
 
     key: str
@@ -31,6 +32,14 @@ class Section:
     panels: bool = False
     verbatim: bool = False
     keep: tuple[str, ...] = ("difference", "verdict", "decision")
+    state: str = ""
+    caveat: str = ""
+
+    @property
+    def flat(self) -> list[dict[str, Any]]:
+        """The rows for programs; see `flat_rows`."""
+        rows = flat_rows(self.rows)
+        return [{**row, "run_state": self.state} for row in rows] if self.state else rows
 
 
 def render_sections(sections: Sequence[Section], output: Format, only: str | None = None) -> str:
@@ -44,16 +53,16 @@ def render_sections(sections: Sequence[Section], output: Format, only: str | Non
     """
     if only is not None:
         sections = [section_called(sections, only)]
+    caveats = list(dict.fromkeys(section.caveat for section in sections if section.caveat))
     if output == "json":
-        tables: dict[str, Any] = {
-            section.key: json.loads(render_rows(flat_rows(section.rows), "json")) for section in sections
-        }
-        tables["notes"] = [note for section in sections for note in section.notes]
+        tables: dict[str, Any] = {section.key: json.loads(render_rows(section.flat, "json")) for section in sections}
+        tables["notes"] = [*caveats, *(note for section in sections for note in section.notes)]
         return json.dumps(tables, indent=2, ensure_ascii=False)
     if output == "csv":
-        texts = [(section.key, render_rows(flat_rows(section.rows), "csv")) for section in sections]
+        texts = [(section.key, render_rows(section.flat, "csv")) for section in sections]
         return texts[0][1] if len(texts) == 1 else "\n\n".join(f"# {key}\n{text}" for key, text in texts)
-    return "\n\n".join(_readable(section, output) for section in sections)
+    marked = [f"**{caveat}**\n" if output == "markdown" else wrapped(caveat, terminal_width()) for caveat in caveats]
+    return "\n".join([*marked, "\n\n".join(_readable(section, output) for section in sections)])
 
 
 def section_called(sections: Sequence[Section], key: str) -> Section:

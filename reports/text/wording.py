@@ -5,7 +5,8 @@ Results contain facts only; tables, pages and examples all use this module for t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Sequence
 from textwrap import shorten
 
 import numpy as np
@@ -22,14 +23,13 @@ from experiments.published.published_claims import Claim, Repetition
 from experiments.statistics.forfeits import ForfeitGroup, forfeits_of
 from experiments.statistics.run_results import RunResults
 from experiments.verdicts.contender_verdicts import Verdicts
-from experiments.verdicts.sprt_tests import SequentialTest, anytime_leads
+from experiments.verdicts.sprt_tests import SequentialTest
 from reports.text.cell_values import (
     Chance,
     Elo,
     Estimate,
     Points,
     PValue,
-    Range,
     Share,
     WordedCell,
     end_text,
@@ -80,8 +80,39 @@ def short_verdict(comparison: Comparison | HeadToHead, worth: float = WORTH) -> 
     return verdict_words(comparison, worth).partition(":")[0].removesuffix(" on all openings")
 
 
-def finding_sentence(verdicts: Verdicts) -> str:
-    """Summarise a run in one sentence: how many beat the baseline, which, who is worse, and the control's result."""
+def state_words(findings: RunResults) -> str:
+    """Return the state of an unfinished run as the beginning of whatever is said of it; empty for others."""
+    if not findings.is_interim:
+        return ""
+    games = f"{findings.played + findings.repeated:,} of {findings.planned:,} games"
+    return f"{'Stopped at' if findings.state == 'stopped' else 'After'} {games}: "
+
+
+def state_caveat(findings: RunResults) -> str:
+    """Return what follows from the state of a run for its results; empty for a run that was played as planned."""
+    games, planned = findings.played + findings.repeated, findings.planned
+    if games >= planned:
+        return ""
+    if findings.stopped_early:
+        return (
+            f"Stopped early, after {games:,} of at most {planned:,} games. Intervals and p-values for a fixed "
+            f"number of games are overconfident here; `isolation {findings.judged_by}` accounts for the stopping."
+        )
+    begin = {"running": "Still running: ", "stopped": "Stopped: ", "finished": ""}[findings.state]
+    logged = f"{begin}{games:,} of {planned:,} planned games are in the log."
+    if not findings.is_interim:
+        return logged
+    return (
+        f"{logged} Verdicts and their intervals are those that are valid at any time; other intervals and p-values are "
+        "meant for a single look at the end: with eight looks, 20 % of runs show a significant difference by chance."
+    )
+
+
+def finding_sentence(findings: RunResults, verdicts: Verdicts) -> str:
+    """Summarise a run in one sentence: how many beat the baseline, which, who is worse, and the control's result.
+
+    Of an unfinished run it begins with its state.
+    """
     comparisons: list[Comparison | HeadToHead] = [*verdicts.claims]
     comparisons += (duel for duel in verdicts.duels if duel.contender not in verdicts.controls)
     if not comparisons or all(comparison.is_empty for comparison in comparisons):
@@ -114,13 +145,14 @@ def finding_sentence(verdicts: Verdicts) -> str:
             parts.append(
                 f"{moved}{', too much for chance: do not trust this run' if _is_odd(comparison) else ' (chance)'}"
             )
-    return f"{'; '.join(parts)}."
+    return f"{state_words(findings)}{'; '.join(parts)}."
 
 
-def finding_title(verdicts: Verdicts) -> str:
+def finding_title(findings: RunResults, verdicts: Verdicts) -> str:
     """Return the finding about the contenders without their names, as a title; empty without any."""
-    title, _, _ = finding_sentence(verdicts).removesuffix(".").partition(";")
-    return "" if title.startswith("No complete pairs") else title.partition(": ")[0]
+    state = state_words(findings)
+    title, _, _ = finding_sentence(findings, verdicts).removeprefix(state).removesuffix(".").partition(";")
+    return "" if title.startswith("No complete pairs") else state + title.partition(": ")[0]
 
 
 def opponents_title(verdicts: Verdicts | None) -> str:
@@ -253,6 +285,12 @@ def interval_sentence(claims: Sequence[Comparison | HeadToHead]) -> str:
     """Explain for which comparisons intervals and verdicts hold jointly, and how they are related."""
     if all(claim.is_census for claim in claims):
         return ""
+    if all(math.isnan(claim.adjusted_p) for claim in claims):
+        return (
+            f"Intervals and verdicts hold however often one looks, with {100 * claims[0].jointly.confidence:.0f} % for "
+            f"all {pluralise(len(claims), 'comparison')} at once: a contender is better or worse if its interval "
+            "excludes 0."
+        )
     confidence = f"{100 * claims[0].jointly.confidence:.0f} %"
     many = len(claims) > 1
     together = f" for all {pluralise(len(claims), 'comparison')} at once" if many else ""
@@ -308,6 +346,20 @@ def control_sentence(comparison: Comparison) -> str:
         f"Control: {comparison.contender} is {comparison.baseline} "
         f"on {pluralise(comparison.openings, 'opening')} of its own. It differs from itself by "
         f"{difference} points, {p_words(comparison.p_value)}: chance alone, and a measure of its size."
+    )
+
+
+def caveats(findings: RunResults) -> list[str]:
+    """Return what every output about runs begins with: what follows from their state, and whose games are left out."""
+    return [*filter(None, [state_caveat(findings), _unranked_sentence(findings)])]
+
+
+def _unranked_sentence(findings: RunResults) -> str:
+    if not findings.unranked:
+        return ""
+    return (
+        f"Without a rank, having never made a legal move: {', '.join(sorted(findings.unranked))}. Their "
+        f"{pluralise(findings.left_out, 'game')} count for nobody."
     )
 
 
@@ -376,21 +428,6 @@ def unit_words(test: SequentialTest) -> str:
     if not test.is_duel:
         return "points"
     return "normalized Elo" if test.path.sprt.model == "normalized" else "Elo"
-
-
-def anytime_cells(findings: RunResults) -> dict[str, dict[str, Range]]:
-    """Return a column of anytime-valid intervals for each contender, for an unfinished run only."""
-    if not findings.is_interim:
-        return {}
-    return {
-        name: {"at_any_time": Range(Share(low), Share(high)) if is_duel else Range(Points(low), Points(high))}
-        for name, (low, high, is_duel) in anytime_leads(findings).items()
-    }
-
-
-def at_any_time(anytime: Mapping[str, dict[str, Range]], name: str) -> dict[str, Range | None]:
-    """Return a contender's column of `anytime_cells`; None for a control, and empty if no contender has one."""
-    return {**dict.fromkeys(["at_any_time"] if anytime else []), **anytime.get(name, {})}
 
 
 def stopped_cell(test: SequentialTest) -> Estimate | None:

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from experiments.record.log import count_games
-from experiments.record.run_directory import FACTS, is_finished, is_run
+from experiments.record.run_directory import FACTS, State, is_run, state_of
 from reports.watch.pace import Pace
 from reports.watch.run_status import blank_state, line_of, run_state
 
@@ -72,9 +72,9 @@ class RunFollower:
                 state = self._state if now == seen else await asyncio.to_thread(_status, self._run)
                 seen = now
                 pace = self._pace.words(time.monotonic(), state["played"], state["total"])
-                state = {**state, "pace": "" if state["finished"] else pace}
+                state = {**state, "pace": pace if state["state"] == "running" else ""}
             except (ValueError, OSError) as error:
-                seen, state = None, {**self._state, "finished": False, "problem": str(error).partition("\n")[0]}
+                seen, state = None, {**self._state, "state": "", "problem": str(error).partition("\n")[0]}
             if state != self._state or not self._version:
                 self._state = state
                 async with self._changed:
@@ -113,16 +113,16 @@ class _Listening(StreamingResponse):
 
 @dataclass(frozen=True)
 class _Seen:
-    """Signature of a run's state: the identity of `run.json`, the games, and whether it is finished."""
+    """Signature of a run's state: the identity of `run.json`, the games, and its state."""
 
     run: tuple[int, int] | None
     games: int
-    is_finished: bool
+    state: State
 
 
 def _seen(run: Path) -> _Seen:
     facts = (run / FACTS).stat() if is_run(run) else None
-    return _Seen((facts.st_ino, facts.st_mtime_ns) if facts else None, count_games(run), is_finished(run))
+    return _Seen((facts.st_ino, facts.st_mtime_ns) if facts else None, count_games(run), state_of(run))
 
 
 def _status(run: Path) -> dict[str, Any]:

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from experiments.inference.sequential.confidence_sequence import confidence_sequence
-from experiments.record.run_directory import is_finished, is_run
+from experiments.record.run_directory import is_run
 from experiments.statistics.run_results import RunResults, load_findings
 from experiments.verdicts.sprt_tests import rates_by_opening
 from reports.charts.chart import Axis
 from reports.charts.race import race
 from reports.text.cell_values import Range, Share
-from reports.text.wording import forfeit_sentences
+from reports.text.wording import caveats, forfeit_sentences
 
 LATEST = 12
 """Number of games shown, the latest first."""
@@ -31,7 +31,8 @@ def run_state(run: Path) -> dict[str, Any]:
         "run": run.name,
         "played": findings.played,
         "total": findings.planned,
-        "finished": is_finished(run),
+        "state": findings.state,
+        "caveat": " ".join(caveats(findings)),
         "standings": standings(findings),
         "race": race_state(findings),
         "forfeits": forfeit_sentences(findings),
@@ -44,7 +45,8 @@ def blank_state(run: Path) -> dict[str, Any]:
     none: dict[str, Any] = {
         "played": 0,
         "total": 0,
-        "finished": False,
+        "state": "running",
+        "caveat": "",
         "standings": [],
         "race": None,
         "forfeits": [],
@@ -122,9 +124,9 @@ def latest_games(findings: RunResults) -> list[dict[str, Any]]:
 def line_of(state: dict[str, Any]) -> str:
     """Summarise a run's progress in a few words.
 
-    >>> line_of({"played": 50, "total": 200, "finished": False})
-    '50 of 200 games, 25.0 %'
+    >>> line_of({"played": 50, "total": 200, "state": "stopped"})
+    '50 of 200 games, 25.0 %, stopped'
     """
     share = Share(state["played"] / state["total"]).text if state["total"] else "not started"
-    ended = ", ended" if state["finished"] else ""
+    ended = "" if state["state"] == "running" else f", {state['state']}"
     return f"{state['played']:,} of {state['total']:,} games, {share}{ended}"

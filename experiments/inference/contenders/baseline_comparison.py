@@ -134,10 +134,8 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict:
-        """Verdict by the adjusted p-value; "equal" after a census only."""
-        if self.adjusted_p > self.alpha:
-            return "equal" if self.is_census and not self.is_empty else "no significant difference"
-        return "better" if self.estimate > 0 else "worse"
+        """Verdict by the joint interval; "equal" after a census only."""
+        return verdict_by(self.lead, self.is_census and not self.is_empty)
 
     @property
     def estimate(self) -> float:
@@ -159,6 +157,14 @@ class Comparison:
         """
         error = standard_error(self.parts.part, self.parts.score, self.parts.clusters, len(self.effects))
         return min(self.openings * error**2, 1.0) if self.effects else math.nan
+
+
+def verdict_by(lead: tuple[float, float], is_exact: bool) -> Verdict:
+    """Return the verdict that an interval of a contender's lead gives; if it is exact and excludes nothing, "equal"."""
+    low, high = lead
+    if low > 0 or high < 0:
+        return "better" if low > 0 else "worse"
+    return "equal" if is_exact else "no significant difference"
 
 
 def compare(

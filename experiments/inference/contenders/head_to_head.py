@@ -8,7 +8,7 @@ import numpy as np
 
 from experiments.inference.argument_checks import Ints, check_between
 from experiments.inference.cluster_intervals import ErrorContributions, Interval, agree, rate_interval
-from experiments.inference.contenders.baseline_comparison import Verdict
+from experiments.inference.contenders.baseline_comparison import Verdict, verdict_by
 from experiments.inference.contenders.multiple_testing import flip
 from experiments.inference.game_pairs import PairTable, record_of
 from experiments.inference.pair_intervals import PairCounts, count_pairs, pair_interval
@@ -59,10 +59,8 @@ class HeadToHead:
 
     @property
     def verdict(self) -> Verdict:
-        """Verdict by the adjusted p-value; "equal" after a census only."""
-        if self.adjusted_p > self.alpha:
-            return "equal" if self.is_census and not self.is_empty else "no significant difference"
-        return "better" if self.estimate > 0 else "worse"
+        """Verdict by the joint interval; "equal" after a census only."""
+        return verdict_by(self.lead, self.is_census and not self.is_empty)
 
     @property
     def estimate(self) -> float:

@@ -66,7 +66,7 @@ function showRace(race) {
   $("axis").replaceChildren(element("span", "interval", "unseen"), ...ticks);
   $("counted").textContent = race.is_judged ? "verdict so far" : "played";
   $("race").tBodies[0].replaceChildren(...race.rows.map((row) => racer(row, race)));
-  $("label").textContent = `${race.label[0].toUpperCase()}${race.label.slice(1)}, with 95 % intervals that are valid at any time, each by itself. The report's verdicts hold for all contenders together, for a single look at the end.`;
+  $("label").textContent = `${race.label[0].toUpperCase()}${race.label.slice(1)}, with 95 % intervals that are valid at any time, ${race.is_judged ? "for all contenders at once" : "each by itself"}.`;
 }
 
 function standingRow(standing) {
@@ -95,7 +95,8 @@ function show(state) {
   $("bar").max = Math.max(state.total, 1);
   $("bar").value = state.played;
   $("problem").textContent = state.problem ?? "";
-  $("end").hidden = !state.finished;
+  $("caveat").textContent = state.caveat;
+  $("end").hidden = state.state !== "finished";
   showRace(state.race);
   $("standings").tBodies[0].replaceChildren(...state.standings.map(standingRow));
   $("games").tBodies[0].replaceChildren(...state.games.map(gameRow));
