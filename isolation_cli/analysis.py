@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from isolation.shell import command
 from isolation.usercode.process_lifetime import continue_in_child
 from isolation_cli.cli_errors import same_again
 from isolation_cli.completion import complete_file, complete_spec
@@ -102,7 +103,13 @@ def try_file(reference: str, baseline: str | None, limit: str | None, output: Fo
     from experiments.analysis.file_contents import read_file
     from experiments.roster.default_names import only_heuristic
     from isolation.loading.load_user_code import load_warnings
-    from reports.analysis.quick_trial import describe_trial, shown_trial_rows, trial_problems, trial_rows
+    from reports.analysis.quick_trial import (
+        describe_trial,
+        shown_trial_rows,
+        skipped_sentence,
+        trial_problems,
+        trial_rows,
+    )
     from reports.text.rendering import terminal_width, wrapped
 
     with capture_user_output(reference):
@@ -121,10 +128,12 @@ def try_file(reference: str, baseline: str | None, limit: str | None, output: Fo
         print_rows(shown_trial_rows(trials), output)
         for line in trial_problems(contents.path, trials):
             click.echo(wrapped(line, terminal_width()))
-    for name, trial in trials.items():
-        if trial.screening:
-            spec = f"ID:{contents.path}:{name}@{limit or QUICK_LIMIT}"
-            note_screening("try", trial.screening, [spec], "split screen", {})
+    players = {name: f"is a player: {command('test-agent', f'{contents.path}:{name}')}" for name in contents.players}
+    if skipped := skipped_sentence(contents.skipped | players):
+        click.echo(wrapped(skipped, terminal_width()), err=output != "table")
+    screened = {f"ID:{contents.path}:{name}@{limit or QUICK_LIMIT}": trial.screening for name, trial in trials.items()}
+    if asked := {spec: screening for spec, screening in screened.items() if screening}:
+        note_screening("try", list(asked.values()), list(asked), "split screen", {})
     if not all(trial.is_sound for trial in trials.values()):
         sys.exit(1)
 

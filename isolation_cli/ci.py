@@ -61,7 +61,7 @@ def check_commit(
             results.append(checked)
             if checked.screening:
                 costs = {checked.name: checked.cost.times} if checked.cost else {}
-                note_screening("ci", checked.screening, [checked.spec], "split screen", costs)
+                note_screening("ci", [checked.screening], [checked.spec], "split screen", costs)
     section = commit_section(results, main.commit if base.startswith(main.commit) else f"{base} ({main.commit})")
     print_sections([section], output)
     if summary:

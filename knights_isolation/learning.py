@@ -139,7 +139,7 @@ def screen(
         sections.append(mistakes_section(others[0].name, mistakes[others[0].name], positions.size))
     part = f"split {split}" + (f", {sample} of them with seed {seed}" if sample else "")
     times = {name: cost.times for name, cost in costs.items()}
-    note_screening("screen", screening, [other.spec for other in others], part, times)
+    note_screening("screen", [screening], [other.spec for other in others], part, times)
     return Result(Screened(screening, mistakes, costs), tuple(sections), partial(drawn, screening_chart(screening)))
 
 
@@ -224,7 +224,7 @@ def fit(
     sections = (*fit_sections(fitted), *screening_sections(screening)[:1])
     if fitted.values:
         note_screening(
-            "fit", screening, [f"ID:{path}:{name}@{limit},{options_text(fitted.values)}"], "split screen", {}
+            "fit", [screening], [f"ID:{path}:{name}@{limit},{options_text(fitted.values)}"], "split screen", {}
         )
     return Result(Fitted(fitted, screening), sections, partial(drawn, fit_chart(fitted)))
 

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 def note_screening(
-    command: str, screening: Screening, specs: Sequence[str], part: str, costs: Mapping[str, float]
+    command: str, screenings: Sequence[Screening], specs: Sequence[str], part: str, costs: Mapping[str, float]
 ) -> None:
-    """Add a screening to the log; warn of what earlier tries on these positions mean for its verdicts.
+    """Add screenings of one suite to the log; warn of what earlier tries on these positions mean for its verdicts.
 
     Args:
         command: the command or function that screened.
-        screening: of the contenders that `specs` name, in this order.
+        screenings: of the contenders that `specs` name, in this order.
         specs: their specs, in full.
         part: the positions of the suite, in words.
         costs: cost a node over the baseline's, by agent, where it is known.
@@ -37,10 +37,12 @@ def note_screening(
 
     if not is_kept():
         return
-    judged_on = f"suite {screening.suite.name}, {part}"
-    held_out = _held_out_positions(screening.suite.name) if part.startswith("split screen") else ""
+    suite = screenings[0].suite.name
+    judged_on = f"suite {suite}, {part}"
+    held_out = _held_out_positions(suite) if part.startswith("split screen") else ""
     tries = []
-    for spec, (score, against) in zip(specs, screening.contenders, strict=True):
+    asked = [(screening, *each) for screening in screenings for each in screening.contenders]
+    for spec, (screening, score, against) in zip(specs, asked, strict=True):
         name, settings = named_settings(spec)
         tries.append(
             Try(

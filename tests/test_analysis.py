@@ -16,6 +16,7 @@ from experiments.analysis.file_contents import read_file
 from experiments.analysis.gauntlets import TrialConditions, play_gauntlet
 from experiments.play.runner import play_tournament
 from experiments.record.log import count_games
+from isolation.checks.agent_checks import check_values
 from reports.analysis.kept_pages import kept_pages
 
 SOURCE = """
@@ -78,7 +79,7 @@ def test_an_analysis_has_a_sentence_for_each_function_and_player(analysed: tuple
     assert "custom_score_3 fails, and would lose games by that: raises ZeroDivisionError" in lines
     assert "CustomPlayer passes its checks; won" in lines
     assert "Broken fails: moves: returns None" in lines
-    assert "distance" not in lines
+    assert "Skipped: distance returns no number for (game, player)." in lines
     assert "improved_score" not in lines
 
 
@@ -172,3 +173,96 @@ def test_a_function_that_a_file_only_imports_is_analysed_if_it_has_no_other(tmp_
     file.write_text("from sample_players import improved_score\n\ndef mine(game, player):\n    return 1.0\n")
     assert list(read_file(str(file)).functions) == ["mine"]
     assert read_file(f"{file}:improved_score").players == ()
+
+
+OTHERS = """
+from near import other_score
+
+def mine(game, player):
+    return 1.0
+
+alias = mine
+
+def custom_score(game):
+    return 1.0
+
+def distance(one, other):
+    return one[5]
+
+class SearchTimeout(Exception):
+    pass
+
+class Odd:
+    def get_move(self, game):
+        return None
+"""
+
+
+def test_every_function_and_class_of_a_file_is_used_or_skipped_with_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "near.py").write_text("def other_score(game, player):\n    return 1.0\n")
+    (tmp_path / "mine.py").write_text(f"{OTHERS}\nclass Player:\n    get_move = lambda self, game, time_left: None\n")
+    contents = read_file(str(tmp_path / "mine.py"))
+    assert (list(contents.functions), contents.players) == (["mine", "alias"], ("Player",))
+    assert contents.skipped == {
+        "other_score": "is imported from near.py",
+        "custom_score": "takes (game), not (game, player)",
+        "distance": "returns no number for (game, player)",
+        "SearchTimeout": "is a class without get_move or get_action",
+        "Odd": "needs a method get_move(self, game, time_left) or get_move(self, game, legal_moves, time_left), "
+        "not get_move(self, game)",
+    }
+    assert read_file(f"{tmp_path / 'mine.py'}:mine").skipped == {}
+
+
+def test_a_file_without_a_heuristic_says_what_its_functions_take(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("def custom_score(game):\n    return 1.0\n")
+    for command in (["try"], ["screen"], ["analyse"]):
+        result = CliRunner().invoke(main, [*command, str(tmp_path / "mine.py")])
+        assert result.exit_code == 2
+        assert "; custom_score takes (game), not (game, player)" in result.output
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("quick_trials")
+def test_try_names_what_it_skips_and_what_is_suspect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text("def custom_score(game):\n    return 1.0\n\ndef other(game, player):\n    return 1.0\n")
+    result = CliRunner().invoke(main, ["try", "mine.py", "--limit", "nodes=30"])
+    assert result.stdout.splitlines()[-1] == "Skipped: custom_score takes (game), not (game, player)."
+    assert "Note: suspect: constant: returns 1 in all of 289 unfinished positions." in result.stdout
+
+
+def _lead(game: Any, player: Any) -> int:
+    return len(game.get_legal_moves(player)) - len(game.get_legal_moves(game.get_opponent(player)))
+
+
+@pytest.mark.parametrize(
+    ("score", "suspected"),
+    [
+        (_lead, ""),
+        (lambda game, player: -len(game.get_legal_moves(game.get_opponent(player))), ""),
+        (lambda game, player: -_lead(game, player), "signs reversed? "),
+        (lambda game, player: 7, "constant: returns 7 in all of 289 unfinished positions"),
+        (
+            lambda game, player: game.players.index(player),
+            "takes no notice of the position: returns 0 for player 1 ",
+        ),
+    ],
+)
+def test_values_that_are_constant_blind_or_reversed_are_suspect(score: Any, suspected: str) -> None:
+    seen = [finding for finding in check_values(score) if finding.check == "suspect"]
+    assert [finding.is_note for finding in seen] == [True] * bool(suspected)
+    assert all(finding.seen.startswith(suspected) for finding in seen)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("quick_trials")
+def test_try_adds_all_functions_to_the_log_of_tries_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    added: list[list[str]] = []
+    monkeypatch.setenv("ISOLATION_TRIES", "on")
+    monkeypatch.setattr("experiments.record.tries.add_tries", lambda tries: added.append([t.agent for t in tries]))
+    values = ("1", "-len(game.get_legal_moves(player))", "len(repr(game.get_legal_moves()))")
+    code = "".join(f"def score_{n}(game, player):\n    return {value}\n" for n, value in enumerate(values))
+    (tmp_path / "mine.py").write_text(code)
+    CliRunner().invoke(main, ["try", str(tmp_path / "mine.py"), "--limit", "nodes=30"])
+    assert [len(agents) for agents in added] == [3]

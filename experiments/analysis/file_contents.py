@@ -10,10 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from experiments.plan.catalogue import likely_heuristics
+from experiments.roster.default_names import other_definitions
 from isolation.editions.edition import THIRD
 from isolation.editions.third.state_heuristics import StateHeuristic
 from isolation.loading.edition_detection import is_of_third_edition
-from isolation.loading.load_user_code import LoadError, content_hash, is_player, load_heuristic, load_module
+from isolation.loading.load_user_code import (
+    LoadError,
+    content_hash,
+    is_player,
+    load_heuristic,
+    load_module,
+    load_player,
+)
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,7 @@ class FileContents:
         functions: its heuristics by name.
         players: names of its player classes.
         size: board of its edition of the classic package, ROWSxCOLUMNS.
+        skipped: its other functions and classes, each with why it is neither; empty if one function was named.
     """
 
     path: str
@@ -33,6 +42,7 @@ class FileContents:
     functions: dict[str, Callable[[Any, Any], float]]
     players: tuple[str, ...]
     size: str
+    skipped: dict[str, str]
 
 
 def read_file(reference: str) -> FileContents:
@@ -48,15 +58,20 @@ def read_file(reference: str) -> FileContents:
     if colon and name and path.endswith(".py"):
         functions = {name: load_heuristic(path, name).value}
         players: tuple[str, ...] = ()
+        skipped: dict[str, str] = {}
     else:
         path = reference.removeprefix("ID:")
         functions, players = _heuristics(path), _players(path)
+        skipped = other_definitions(path, {*functions, *players})
     if not functions and not players:
-        raise LoadError(f"{path} has no heuristic, a function of (game, player), and no player, a class with get_move")
+        why = "".join(f"; {name} {reason}" for name, reason in skipped.items())
+        raise LoadError(
+            f"{path} has no heuristic, a function of (game, player), and no player, a class with get_move{why}"
+        )
     module = load_module(path)
     is_third = is_of_third_edition(Path(str(module.__file__)).read_bytes())
     size = THIRD.usual_size if is_third else "7x7"
-    return FileContents(path, content_hash(path), functions, players, size)
+    return FileContents(path, content_hash(path), functions, players, size, skipped)
 
 
 def _heuristics(path: str) -> dict[str, Callable[[Any, Any], float]]:
@@ -75,10 +90,19 @@ def _home_of(function: Any) -> str:
 
 
 def _players(path: str) -> tuple[str, ...]:
-    """Return the names of the player classes that the file defines."""
+    """Return the names of the player classes that the file defines, without private ones and those that cannot play."""
     module = load_module(path)
-    return tuple(
+    classes = [
         name
         for name, value in vars(module).items()
         if inspect.isclass(value) and value.__module__ == module.__name__ and is_player(value) and name[:1] != "_"
-    )
+    ]
+    return tuple(name for name in classes if _can_play(path, name))
+
+
+def _can_play(path: str, name: str) -> bool:
+    try:
+        load_player(path, name)
+    except LoadError:
+        return False
+    return True

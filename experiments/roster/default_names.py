@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -50,6 +50,45 @@ def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
     heuristics = {name: load_heuristic(path, name).value for name in names}
     is_third = is_of_third_edition(Path(str(module.__file__)).read_bytes())
     return {name: value for name, value in heuristics.items() if isinstance(value, StateHeuristic) or not is_third}
+
+
+def other_definitions(path: str | Path, used: Collection[str]) -> dict[str, str]:
+    """Return the functions and classes that a file defines besides those `used`, each with why it is not.
+
+    Other names of what is used, and functions that siblings define, are left out unless they could be heuristics.
+
+    Raises:
+        LoadError: the file cannot be loaded.
+    """
+    module = load_module(path)
+    known = [getattr(module, name) for name in used if hasattr(module, name)]
+    reasons = {}
+    for name, value in vars(module).items():
+        is_code = inspect.isfunction(value) or inspect.isclass(value)
+        if not is_code or name in used or any(value is each for each in known):
+            continue
+        home = str(value.__module__)
+        if home == module.__name__:
+            reasons[name] = _why_unused(path, name, value)
+        elif home.startswith("isolation.user_") and is_heuristic(value) and names_game_and_player(value):
+            reasons[name] = f"is imported from {home.rpartition('.')[2]}.py"
+    return reasons
+
+
+def _why_unused(path: str | Path, name: str, value: Any) -> str:
+    """Return why a function or class of a file is neither a heuristic nor a player."""
+    if inspect.isclass(value):
+        if not is_player(value):
+            return "is a class without get_move or get_action"
+        try:
+            load_player(path, name)
+        except LoadError as error:
+            return str(error).removeprefix(f"{path}:{name} ")
+        return "is a player" if name[:1] != "_" else "is a private class"
+    asked = "(state, player_id)" if is_of_third_edition(Path(inspect.getfile(value)).read_bytes()) else "(game, player)"
+    if is_heuristic(value):
+        return f"returns no number for {asked}"
+    return f"takes {inspect.signature(value)}, not {asked}"
 
 
 def evaluation_methods(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
@@ -100,7 +139,8 @@ def only_heuristic(path: str | Path) -> str:
         return likely[0]
     if likely:
         raise LoadError(f"{path} has several functions of (game, player); name one, such as {path}:{likely[0]}")
-    raise LoadError(f"{path} has no function of (game, player){_player_hint(path)}")
+    takes = [f"{name} {why}" for name, why in other_definitions(path, ()).items() if why.startswith("takes ")]
+    raise LoadError(f"{path} has no function of (game, player){_player_hint(path)}{'; '.join(['', *takes])}")
 
 
 def _player_hint(path: str | Path) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -30,7 +31,11 @@ from isolation.usercode.timeouts import cpu_timeout
 from isolation.usercode.user_exceptions import name_of, return_lines, safe_repr
 
 Heuristic = Callable[[Any, Any], float]
+PositionValues = tuple[Board, tuple[float, float]]
+"""A position, and a heuristic's values of it for both players."""
 SAMPLE = 300
+FEWEST_SUSPECT, REVERSED = 10, -0.7
+"""Unfinished positions needed to suspect a mistake, and the rank correlation with the lead in moves that suffices."""
 MOVES_AT = (2, 10, 18, 24, 28)
 """Numbers of plies after which players are asked for moves; players of the third edition also place their knights."""
 LONGEST_CALL = 2.0
@@ -38,13 +43,56 @@ LONGEST_CALL = 2.0
 
 
 def check_values(heuristic: Heuristic, size: tuple[int, int] = (7, 7)) -> list[CheckResult]:
-    """Check that a heuristic returns numbers, both in games with both players placed and before."""
+    """Check that a heuristic returns numbers, both in games with both players placed and before.
+
+    A note follows if the numbers make one suspect a mistake; see `suspicion`.
+    """
     from isolation.compiling.compile_heuristic import sample_positions
 
-    return [
-        _check_values("values", heuristic, list(sample_positions(size, SAMPLE))),
-        _noted(_check_values("values before both players are placed", heuristic, _early_positions(size))),
+    values: list[PositionValues] = []
+    findings = [
+        _check_values("values", heuristic, list(sample_positions(size, SAMPLE)), values),
+        _noted(_check_values("values before both players are placed", heuristic, _early_positions(size), [])),
     ]
+    if findings[0].ok and (why := suspicion(values)):
+        findings.append(CheckResult("suspect", False, why, is_note=True))
+    return findings
+
+
+def suspicion(values: Sequence[PositionValues]) -> str:
+    """Return what is suspect about a heuristic's values of positions; "" if nothing is.
+
+    They are suspect if they are the same everywhere, or the larger the fewer moves the player has and the more the
+    opponent, in rank correlation.
+    """
+    going_on = [(board, each) for board, each in values if board.legal_cells()]
+    distinct = [set(side) for side in zip(*(each for _, each in going_on), strict=True)]
+    if not distinct or len(going_on) < FEWEST_SUSPECT:
+        return ""
+    if all(len(side) == 1 for side in distinct):
+        (first,), (second,) = distinct
+        if first == second:
+            return f"constant: returns {first:g} in all of {len(going_on)} unfinished positions"
+        seen = f"returns {first:g} for player 1 and {second:g} for player 2 in all of {len(going_on)} positions"
+        return f"takes no notice of the position: {seen}"
+    leads = [board.moves_mask(0).bit_count() - board.moves_mask(1).bit_count() for board, _ in going_on]
+    correlation = _rank_correlation(
+        [*leads, *(-lead for lead in leads)], [each[side] for side in (0, 1) for _, each in going_on]
+    )
+    if correlation > REVERSED:
+        return ""
+    return (
+        "signs reversed? Its values are the higher the fewer moves the player has and the more the opponent "
+        f"(rank correlation {correlation:.2f})".replace("-", "−")
+    )
+
+
+def _rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
+    """Return Spearman's rank correlation; 0 if one of the two does not vary."""
+    import pandas as pd
+
+    correlation = pd.Series(first).rank().corr(pd.Series(second).rank())
+    return 0.0 if math.isnan(correlation) else float(correlation)
 
 
 def _noted(finding: CheckResult) -> CheckResult:
@@ -58,14 +106,18 @@ def _early_positions(size: tuple[int, int]) -> list[Board]:
     return [Board(1, 2, width=size[1], height=size[0]), Board.from_moves([0], format_size(*size))]
 
 
-def _check_values(check: str, heuristic: Heuristic, boards: list[Board]) -> CheckResult:
+def _check_values(check: str, heuristic: Heuristic, boards: list[Board], values: list[PositionValues]) -> CheckResult:
+    """Check that a heuristic returns numbers in positions, and add these to `values`."""
     started, asked = time.process_time(), 0
     failures: list[tuple[str, Board]] = []
     for board in boards:
         if time.process_time() - started > LONGEST_CHECK:
             break
-        if why := _failing_for_any(heuristic, board):
+        given: list[float] = []
+        if why := _failing_for_any(heuristic, board, given):
             failures.append((why, board))
+        else:
+            values.append((board, (given[0], given[1])))
         asked += 1
     of = f"{asked} test positions"
     if asked < len(boards):
@@ -76,20 +128,21 @@ def _check_values(check: str, heuristic: Heuristic, boards: list[Board]) -> Chec
     return CheckResult(check, False, f"{why}; it fails in {len(failures):,} of {of}", fen=board.fen)
 
 
-def _failing_for_any(heuristic: Heuristic, board: Board) -> str:
-    """Describe how a heuristic fails at a position for the first player it fails for; empty if it returns numbers."""
+def _failing_for_any(heuristic: Heuristic, board: Board, given: list[float]) -> str:
+    """Describe how a heuristic fails at a position for the first player it fails for; else add values to `given`."""
     for player in board.players:
-        if why := _failing(heuristic, board, player):
+        if why := _failing(heuristic, board, player, given):
             return f"{why} at {board!r} for player {player}"
     return ""
 
 
-def _failing(heuristic: Heuristic, board: Board, player: Any) -> str:
-    """Describe how a heuristic fails at a position for a player; empty if it returns a number."""
+def _failing(heuristic: Heuristic, board: Board, player: Any, given: list[float]) -> str:
+    """Describe how a heuristic fails at a position for a player; if it returns a number, add it to `given`."""
     try:
         with cpu_timeout(LONGEST_CALL), prevent_exit():
             value = heuristic(board.copy(), player)
             unfit = "" if is_number(value) else _unfit(value)
+            given.append(0.0 if unfit else float(value))
     except Exception as error:
         return explain(error)
     where = return_lines(base_function(heuristic)) if unfit else ""

@@ -16,7 +16,7 @@ from isolation.files.atomic_write import write_text
 from reports.analysis.analysis_tables import cost_table, opponents_table, verdict_table
 from reports.analysis.analysis_text import heading, leading_mistakes, mistake_words
 from reports.analysis.kept_pages import PAGE
-from reports.analysis.verdict_sentences import player_sentence, sentence_of
+from reports.analysis.verdict_sentences import verdict_lines
 from reports.charts.chart import RowChart
 from reports.charts.interval_rows import forest
 from reports.pages.templates import data_url, page_template
@@ -32,7 +32,7 @@ def write_page(analysis: Analysis, path: Path, command: str) -> None:
     page = page_template("analysis.html").render(
         title=f"Analysis of {Path(analysis.contents.path).name}",
         heading=heading(analysis),
-        verdicts=_verdicts(analysis),
+        verdicts=verdict_lines(analysis),
         charts=forests(analysis),
         sections=_sections(analysis),
         mistaken=name,
@@ -53,7 +53,7 @@ def write_markdown(analysis: Analysis, path: Path, command: str) -> list[Path]:
     """Write an analysis as Markdown, with its forest plot as an SVG file beside it; return the files written."""
     written = [path]
     parts = [f"# Analysis of {Path(analysis.contents.path).name}", heading(analysis)]
-    parts += [f"**{name}** {sentence}" for name, sentence in _verdicts(analysis)]
+    parts += [f"**{name}** {sentence}" for name, sentence in verdict_lines(analysis)]
     if charts := forests(analysis):
         from reports.plots.draw_chart import draw_chart
         from reports.plots.style import save
@@ -70,11 +70,6 @@ def write_markdown(analysis: Analysis, path: Path, command: str) -> list[Path]:
     parts += ["## How this was measured", _method(analysis), f"Repeat it with `{command}`."]
     write_text(path, "\n\n".join(parts) + "\n")
     return written
-
-
-def _verdicts(analysis: Analysis) -> list[tuple[str, str]]:
-    functions = [(name, sentence_of(analysis, name)) for name in analysis.ranked]
-    return functions + [(player.name, player_sentence(player)) for player in analysis.players]
 
 
 def forests(analysis: Analysis) -> list[RowChart]:

@@ -12,7 +12,7 @@ from isolation.boards.render import to_text
 from isolation.editions.classic_board import Board
 from isolation.rules.notation import format_moves
 from reports.analysis.analysis_tables import cost_table, opponents_table, verdict_table
-from reports.analysis.verdict_sentences import next_steps, player_sentence, sentence_of
+from reports.analysis.verdict_sentences import next_steps, verdict_lines
 from reports.text.cell_values import pluralise
 from reports.text.rendering import is_terminal, terminal_width, wrapped
 from reports.text.sections import Section, render_sections
@@ -32,8 +32,7 @@ def analysis_text(analysis: Analysis) -> str:
     """Return verdicts, tables, two mistakes as boards, and next steps."""
     width = min(terminal_width(), _FULL_WIDTH) if not is_terminal() else terminal_width()
     blocks = [wrapped(heading(analysis), width)]
-    blocks += [wrapped(f"{name} {sentence_of(analysis, name)}", width) for name in analysis.ranked]
-    blocks += [wrapped(f"{player.name} {player_sentence(player)}", width) for player in analysis.players]
+    blocks += [wrapped(f"{name} {sentence}", width) for name, sentence in verdict_lines(analysis)]
     tables = [verdict_table(analysis), opponents_table(analysis), cost_table(analysis)]
     blocks += [_table_text(table, width) for table in tables if table.rows]
     if shown := _boards(analysis, width):

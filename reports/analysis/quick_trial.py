@@ -149,12 +149,24 @@ def _quick_word(trial: Trial) -> str:
     return f"looks {word}" if word in ("better", "worse") else "no difference yet"
 
 
+def skipped_sentence(reasons: Mapping[str, str]) -> str:
+    """Return which functions and classes of a file are skipped, given the reasons; "" if none is."""
+    skipped = "; ".join(f"{name} {why}" for name, why in reasons.items())
+    return f"Skipped: {skipped}." if skipped else ""
+
+
+def suspicions(trial: Trial) -> list[str]:
+    """Return what is suspect about a function's values."""
+    return [finding.seen for finding in trial.findings if finding.check == "suspect"]
+
+
 def trial_problems(path: str, trials: Mapping[str, Trial]) -> list[str]:
     """Return lines about problems that prevent functions from compiling or playing, and how to reproduce them."""
     lines = []
     for name, trial in trials.items():
         if trial.problem is not None:
             lines.append(f"{name}: {_compiling(trial)[0]}")
+        lines += [f"{name}: suspect: {seen}." for seen in suspicions(trial)]
         for finding in trial.findings:
             if not finding.ok and not finding.is_note:
                 lines.append(f"{name}: {finding.check}: {finding.seen}.")

@@ -13,12 +13,21 @@ from experiments.inference.contenders.sample_size import pairs_to_decide
 from isolation.checks.search_cost import Cost
 from isolation.rules.parameters import ParameterError, parameters_of
 from isolation.shell import command
+from reports.analysis.quick_trial import skipped_sentence, suspicions
 from reports.text.cell_values import Points, Range, Ratio, Share, pluralise
 
 _POSITION = re.compile(r" at Board\.from_moves\(.*?\)( for player \w+)?")
 """The position of a failed check, which a command shows instead."""
 DEAR = 1.2
 """Cost ratio to the baseline from which on a function is called slow."""
+
+
+def verdict_lines(analysis: Analysis) -> list[tuple[str, str]]:
+    """Return the name and the verdict of each function and player, then the rest of the file and why it is skipped."""
+    lines = [(name, sentence_of(analysis, name)) for name in analysis.ranked]
+    lines += [(player.name, player_sentence(player)) for player in analysis.players]
+    title, _, skipped = skipped_sentence(analysis.contents.skipped).partition(" ")
+    return [*lines, (title, skipped)] if skipped else lines
 
 
 def sentence_of(analysis: Analysis, name: str) -> str:
@@ -35,7 +44,7 @@ def sentence_of(analysis: Analysis, name: str) -> str:
     sentences = [f"{_verdict(nodes)}: {_rate_words(nodes, _at_limit(analysis))}."]
     if cost is not None:
         sentences += _cost_sentences(nodes, cost, analysis.cost(name))
-    return " ".join(sentences)
+    return " ".join([*sentences, *(f"Suspect: {seen}." for seen in suspicions(trial))])
 
 
 def _verdict(comparison: Comparison) -> str:
