@@ -495,14 +495,18 @@ def test_what_a_difference_worth_having_costs_is_said_and_never_more_than_there_
     assert "Detecting 0.2 points (set by --worth) takes more openings than the 5,000 of this kind" in dear
 
 
-def test_whom_chance_alone_tells_apart_is_said_to_play_alike(tmp_path):
+def test_of_whom_no_game_but_those_of_chance_tells_apart_it_is_said_in_how_many_games_that_was_seen(tmp_path):
     wins = random_wins({"Good": 0.5, "Base": 0.5})
     run = gauntlet(20, lambda agent, opponent, opening: wins(agent, opponent, opening) if opponent == "Opp_A" else 1)
     run.agent("Opp_A", "opponent", kind="random", method=None, limit=None)
+    run.agent("Good", "contender", code="1").agent("Base", "baseline", code="2")
     sections = compare_sections(load_findings([run.write(tmp_path / "run")]))
     (row,) = rows_of(sections, "verdicts")
+    assert any(note.endswith("against 1 opponent; the functions differ.") for note in sections[0].notes)
     assert (row["verdict"], row["plays_alike"]) == ("no significant difference", True)
-    assert "identical results apart from chance" in render_sections(sections, "table")
+    text = render_sections(sections, "table")
+    assert "equal results in all 40 games of 20 openings against 1 opponent" in text
+    assert "apart from chance" not in text
 
 
 def test_an_opponent_only_one_has_met_is_left_out_and_named(tmp_path):

@@ -64,6 +64,11 @@ class AgentFacts:
         return str(self.settings.get("heuristic", ""))
 
     @property
+    def function(self) -> tuple[str, str]:
+        """Hash of its heuristic's code, empty if that is unknown, and the parameters."""
+        return str(self.settings.get("code", "")), json.dumps(self.settings.get("parameters", {}), sort_keys=True)
+
+    @property
     def limit(self) -> tuple[str, float] | None:
         """Unit and value of its limit; None for players without one."""
         return next(((unit, float(value)) for unit, value in (self.settings.get("limit") or {}).items()), None)

@@ -15,7 +15,7 @@ import pyarrow as pa
 from experiments.inference.argument_checks import Ints
 from experiments.record.arrow_numpy import to_numpy
 from experiments.record.log import fold_batches
-from experiments.statistics.run_results import RunResults
+from experiments.statistics.run_results import LoadedRun, RunResults, counted_games
 
 QUICKEST_MOVE = 5
 """Mean microseconds per move below which times are meaningless: the log has whole microseconds."""
@@ -74,11 +74,11 @@ def list_chunks(table: pa.Table, column: str) -> Iterator[tuple[Ints, npt.NDArra
 
 
 def agent_codes(column: pa.ChunkedArray, names: list[str], called: dict[str, str]) -> Ints:
-    """Return the indices in `names` of a dictionary column of agents, after renaming them by `called`."""
+    """Return the indices in `names` of a column of agents, after renaming them by `called`; −1 for others."""
     code_of = {name: code for code, name in enumerate(names)}
     parts = []
     for chunk in column.chunks:
-        codes = np.array([code_of[called.get(name, name)] for name in chunk.dictionary.to_pylist()], np.int64)
+        codes = np.array([code_of.get(called.get(name, name), -1) for name in chunk.dictionary.to_pylist()], np.int64)
         parts.append(codes[to_numpy(chunk.indices)])
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
@@ -88,16 +88,17 @@ def _summed(findings: RunResults, columns: Sequence[str]) -> dict[str, tuple[int
     names = list(findings.agents)
     sums = np.zeros((1 + len(columns), len(names)))
     for source in findings.sources:
-        look = partial(_sums, names, dict(source.names), columns)
+        look = partial(_sums, names, source, columns)
         sums += fold_batches(source.info.path, (*_WHO, *columns), look, total)
     return {name: tuple(int(value) for value in sums[:, index]) for index, name in enumerate(names)}
 
 
-def _sums(names: list[str], called: dict[str, str], columns: Sequence[str], table: pa.Table) -> npt.NDArray[np.float64]:
+def _sums(names: list[str], source: LoadedRun, columns: Sequence[str], table: pa.Table) -> npt.NDArray[np.float64]:
     """Return sums over these games as an array [moves and each column, agent]."""
     import pyarrow.compute as pc
 
-    players = [agent_codes(table[column], names, called) for column in ("agent_1", "agent_2")]
+    table = counted_games(source.info.unranked, table)
+    players = [agent_codes(table[column], names, dict(source.names)) for column in ("agent_1", "agent_2")]
     opening, plies = to_numpy(pc.list_value_length(table["opening"])), to_numpy(table["plies"]).astype(np.int64)
     # plies 0, 2, … are the first player's, so (n + 1) // 2 of the first n plies
     moves = [(plies + odd) // 2 - (opening + odd) // 2 for odd in (1, 0)]

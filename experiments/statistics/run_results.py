@@ -251,6 +251,17 @@ def load_findings(runs: Sequence[str | Path], baseline: str | None = None, mixed
     return results.among([name for name in agents if name not in unranked]) if unranked else results
 
 
+def counted_games(unranked: Sequence[str], table: pa.Table) -> pa.Table:
+    """Return the games of a part of a run's log without those of players that have no rank; see `RunInfo.unranked`."""
+    import pyarrow.compute as pc
+
+    if not unranked:
+        return table
+    names = pa.array(unranked, pa.string())
+    of_them = [pc.is_in(table[side].cast(pa.string()), names) for side in ("agent_1", "agent_2")]
+    return table.filter(pc.invert(pc.or_(*of_them)))
+
+
 def _refuse_repetition(infos: Sequence[RunInfo]) -> None:
     paths = [info.path.resolve() for info in infos]
     for path in paths:

@@ -130,6 +130,6 @@ def opponents_table(analysis: Analysis) -> Section:
     ]
     mean = {comparison.contender: Share(comparison.contender_rate) for comparison in compared}
     games = pluralise(2 * compared[0].openings, "game")
-    note = f"At {analysis.question.limit} a move; {games} of each function in each row."
+    note = f"At {analysis.question.limit} a move; {games} of each function in each row; win rates without intervals."
     rows.append({"win rate against": "mean", compared[0].baseline: Share(compared[0].baseline_rate), **mean})
     return Section("opponents", "", tuple(rows), (note,), verbatim=True)

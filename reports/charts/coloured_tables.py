@@ -75,9 +75,12 @@ def differences(
         cells = (_lead_cell(findings, leads.get((name, other)), is_baseline, links.get((name, other), ""))
                  for other in opponents)  # fmt: skip
         rows.append((name, tuple(cells)))
-    note = "Win rates in percentage points above 50 %."
+    note = "Win rates in percentage points above 50 %, without intervals."
     if findings.baseline is not None:
-        note = "Win rates compared with the baseline, in percentage points. The baseline's row shows its win rate."
+        note = (
+            "Win rates compared with the baseline, in percentage points, without intervals. The baseline's row shows "
+            "its win rate."
+        )
     corner = "rank, agent" if ranks else "agent"
     numbers = tuple(ranks[name] for name in agents) if ranks else ()
     return Grid(title or "Win rate by opponent", tuple(opponents), tuple(rows), corner, note, numbers)

@@ -44,13 +44,18 @@ def forest(findings: RunResults, verdicts: Verdicts) -> RowChart | None:
         0.0,
         " ".join(
             [
-                "95 % intervals; thin: for all contenders at once, thick: for one alone." if is_joint else "",
-                "95 % intervals for all contenders at once, valid at any time." if findings.is_interim else "",
+                _forest_intervals(is_joint, findings.is_interim),
                 "Blue better, orange worse: the interval excludes 0. Grey: no significant difference.",
                 _LUCK if verdicts.controls else "",
             ]
         ).strip(),
     )
+
+
+def _forest_intervals(is_joint: bool, is_interim: bool) -> str:
+    if is_interim:
+        return "95 % intervals for all contenders at once, valid at any time."
+    return "95 % intervals; thin: for all contenders at once, thick: for one alone." if is_joint else "95 % intervals."
 
 
 def _alone(claim: Comparison | HeadToHead) -> tuple[float, float]:
@@ -90,7 +95,7 @@ def ladder(ratings: Ratings) -> RowChart | None:
         return None
     arrows = "" if np.isfinite(ends).all() else "; arrow: the rating is unbounded on that side"
     zero = f"{ratings.zero} is 0" if ratings.zero else "the pool's mean is 0"
-    axis = fit_axis(f"Elo, with 95 % intervals{arrows}", [0.0, *ends.flat], signed)
+    axis = fit_axis(f"Elo, with individual 95 % intervals{arrows}", [0.0, *ends.flat], signed)
     return RowChart("Ratings", tuple(rows), axis, 0.0, f"Elo by the Bradley–Terry model; {zero}.")
 
 

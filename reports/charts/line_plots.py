@@ -23,7 +23,7 @@ from reports.text.cell_values import HasEnds, Points, Ratio
 
 _MAX_LIMIT_TICKS = 8
 _BINS = 8
-_WITH_INTERVALS = "with 95 % intervals"
+_WITH_INTERVALS = "with individual 95 % intervals"
 
 
 def limits_chart(runs: Sequence[RunResults]) -> Plot | None:
@@ -129,8 +129,8 @@ def strength_by_cost(
         "difference in percentage points", [0.0, *(100 * end for row in compared for end in row[0].lead)], signed
     )
     note = (
-        "Up: stronger at this limit. Right: higher cost per node. Dashed: the best for its cost. Bars: joint 95 % "
-        "intervals."
+        "Up: stronger at this limit. Right: higher cost per node. Dashed: the best for its cost. Bars: 95 % "
+        "intervals for all contenders at once."
     )
     return Plot(_cost_title(frontier), (Panel("Strength and cost", (*series, steps), x, y, 0.0),), note)
 
@@ -196,7 +196,7 @@ def response_chart(sweep: Sweep, opponent: str) -> Plot | Grid:
         series.append(_rates(label, str(number % COLOURS), x, rates, "band"))
     ticks = {at: _text(value) for at, value in enumerate(first.values)}
     x_axis = fit_axis(first.name, x, lambda at: ticks[int(at)], marks=x) if is_limit else fit_axis(first.name, x)
-    return _lines(title, series, x_axis, "games won, per cent", "Bands: 95 % intervals.")
+    return _lines(title, series, x_axis, "games won, per cent", "Bands: individual 95 % intervals.")
 
 
 def _share_cell(rate: HasEnds) -> Cell:

@@ -48,7 +48,14 @@ from reports.tables.summary import (
 )
 from reports.text.cell_values import Points, Share, estimate_of, pluralise
 from reports.text.sections import Section
-from reports.text.wording import caveats, control_sentence, finding_sentence, forfeit_sentences, state_words
+from reports.text.wording import (
+    alike_sentences,
+    caveats,
+    control_sentence,
+    finding_sentence,
+    forfeit_sentences,
+    state_words,
+)
 
 _MORE_COLUMNS = ["better against all", "heterogeneity p", "openings"]
 """Columns of the verdicts that are moved to a second table, since the first would be wider than a page."""
@@ -210,7 +217,7 @@ def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
         if math.isinf(best["rating"].low) and math.isinf(best["rating"].high):
             return ["No highest rating yet: the ratings have no finite bounds."]
         equals = ", ".join(row["agent"] for row in rows if row["rank"] == 1)
-        return [f"Rated highest: {equals}, {best['rating'].text} Elo."]
+        return [f"Rated highest: {equals}, {best['rating'].text} Elo, individual 95 % interval."]
     claims = {
         claim.contender: (claim.verdict, f"{claim.contender} by {estimate_of(claim.jointly, Points).text}")
         for claim in sorted(verdicts.claims, key=lambda claim: -claim.difference.estimate)
@@ -233,20 +240,12 @@ def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
     equal = [name for name, (kind, _) in claims.items() if kind == "equal"]
     if equal:
         sentences.append(f"Equal to {verdicts.baseline} on all openings: {', '.join(equal)}.")
-    alike = [
-        claim.contender
-        for claim in verdicts.claims
-        if claim.verdict == "no significant difference" and claim.plays_alike
-    ]
-    if alike:
-        sentences.append(f"Identical to {verdicts.baseline} apart from chance: {', '.join(alike)}.")
-    open_ones = [
-        name for name, (kind, _) in claims.items() if kind == "no significant difference" and name not in alike
-    ]
+    open_ones = [name for name, (kind, _) in claims.items() if kind == "no significant difference"]
     if len(open_ones) == len(claims):
         sentences.append(f"No contender differs significantly from {verdicts.baseline} yet.")
     elif open_ones:
         sentences.append(f"No significant difference from {verdicts.baseline} yet: {', '.join(open_ones)}.")
+    sentences += alike_sentences(findings, verdicts.claims)
     sentences += [
         control_sentence(comparison) for comparison in verdicts.comparisons if comparison.contender in verdicts.controls
     ]
@@ -309,7 +308,10 @@ def _sides_by_agent(sides: Section) -> Section:
         cells = rows.setdefault(row["agent"], {"agent": row["agent"]})
         cells[f"{row['places']}, {row['colours']} colours"] = row["win_rate"]
     columns = list(dict.fromkeys(key for row in rows.values() for key in row))
-    note = "Win rates. Same colours: both first placements on cells of one colour; this decides strong players' games."
+    note = (
+        "Win rates with individual 95 % intervals. Same colours: both first placements on cells of one colour; this "
+        "decides strong players' games."
+    )
     table = tuple({column: row.get(column) for column in columns} for row in rows.values())
     return Section(sides.key, sides.title, table, (note,) if table else ("No games yet.",))
 

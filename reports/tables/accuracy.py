@@ -24,7 +24,7 @@ _ACCURACY_NOTES = (
 _THEORY_NOTES = (
     "Won openings: games from openings that the agent wins with perfect play; converted: the share it won.",
     "Lost openings: games from openings that its opponent wins with perfect play; saved: the share it won "
-    "nevertheless.",
+    "nevertheless. Individual 95 % intervals.",
 )
 
 

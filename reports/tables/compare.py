@@ -26,6 +26,7 @@ from reports.text.sections import Section
 from reports.text.wording import (
     against_all_cell,
     against_all_sentence,
+    alike_sentences,
     baseline_openings_words,
     control_cell,
     control_sentence,
@@ -235,11 +236,13 @@ def verdict_notes(
     openings = max(claim.openings for claim in claims or verdicts.comparisons)
     notes.append(
         f"Differences in percentage points, mean over opponents, from {pluralise(openings, 'opening')}"
-        f"{baseline_openings_words(claims)}. "
+        f"{baseline_openings_words(claims)}; win rates with individual 95 % intervals. "
         f"{population_words(findings, claims or verdicts.comparisons)}"
     )
     if claims:
-        notes += filter(None, [interval_sentence(claims), excluded_sentence(claims)])
+        notes += filter(
+            None, [interval_sentence(claims), excluded_sentence(claims), *alike_sentences(findings, claims)]
+        )
     notes += reach_sentences(claims, worth, findings.population)
     chance = [name for name in findings.pairs.agents if not findings.agents[name].is_deterministic]
     if chance and not any(comparison.pool for comparison in verdicts.comparisons):

@@ -136,7 +136,11 @@ def ratings_headline(findings: RunResults, zero: str | None = None, lines: int |
         return _headline(findings, "No complete pairs to rate yet.", (), [], RATING_TABLES)
     of_zero = f"{ratings.zero} is 0" if ratings.zero else "the pool's mean is 0"
     title = f"{highest(ratings)} rated highest of {pluralise(len(rows), 'agent')}: {rows[0]['rating'].text} Elo."
-    how = "exact: all openings of this kind were played" if ratings.is_exact else "95 % intervals, openings resampled"
+    how = (
+        "exact: all openings of this kind were played"
+        if ratings.is_exact
+        else "individual 95 % intervals, openings resampled"
+    )
     notes = [f"Elo in this pool, {of_zero}; {how}."]
     if added := ratings.half_game_added:
         notes.append(

@@ -103,7 +103,8 @@ def sides_section(findings: RunResults) -> Section:
         for split in splits(findings.pairs, agent, pool=findings.pool_among(agent))
         if split.games
     ]
-    return Section("sides", "By side and colour role of the opening", tuple(rows))
+    notes = (interval_note(findings),) if rows else ()
+    return Section("sides", "By side and colour role of the opening", tuple(rows), notes)
 
 
 def forfeits_section(findings: RunResults) -> Section:

@@ -64,9 +64,28 @@ def verdict_words(comparison: Comparison | HeadToHead, worth: float = WORTH) -> 
     least, most = comparison.lead
     if is_too_little(comparison):
         return "too little data"
-    if comparison.plays_alike:
-        return "identical results apart from chance"
+    if isinstance(comparison, Comparison) and comparison.plays_alike:
+        return _alike_words(comparison)
     return f"no difference of {_size(worth)}" if max(most, -least) < worth else "no significant difference"
+
+
+def _alike_words(comparison: Comparison) -> str:
+    """Say in how many games that do not depend on chance a contender had the baseline's results."""
+    games = 2 * sum(effect.openings for effect in comparison.effects if not effect.is_chance)
+    of_chance = sum(effect.is_chance for effect in comparison.effects)
+    among = f" against {pluralise(len(comparison.effects) - of_chance, 'opponent')}" if of_chance else ""
+    return f"equal results in all {games:,} games of {pluralise(comparison.openings, 'opening')}{among}"
+
+
+def alike_sentences(findings: RunResults, claims: Sequence[Comparison | HeadToHead]) -> list[str]:
+    """Name the contenders that had the baseline's results throughout, and say whether their functions differ."""
+    sentences = []
+    for claim in claims:
+        if isinstance(claim, Comparison) and claim.plays_alike and claim.verdict == "no significant difference":
+            own, base = (findings.agents[name].function for name in (claim.contender, claim.baseline))
+            differ = "; the functions differ" if own[0] and base[0] and own != base else ""
+            sentences.append(f"{claim.contender} and {claim.baseline}: {_alike_words(claim)}{differ}.")
+    return sentences
 
 
 def is_too_little(comparison: Comparison | HeadToHead) -> bool:
@@ -193,7 +212,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def excluded_sentence(claims: Sequence[Comparison | HeadToHead]) -> str:
     """Return what is excluded for contenders without significant difference; empty if nothing is."""
-    unsure = [claim for claim in claims if claim.verdict == "no significant difference" and not claim.plays_alike]
+    unsure = [claim for claim in claims if claim.verdict == "no significant difference"]
     bounded = [claim for claim in unsure if not claim.is_empty and not is_too_little(claim)]
     if not bounded:
         return ""

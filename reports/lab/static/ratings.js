@@ -15,5 +15,5 @@ for (const item of document.querySelectorAll("[data-heuristic]")) {
   text.hidden = false;
 }
 document.getElementById("rated").textContent = Object.keys(ratings).length
-  ? "Ratings: Bradley–Terry over all runs of the folder with one board and limit, with 95 % intervals."
+  ? "Ratings: Bradley–Terry over all runs of the folder with one board and limit, with individual 95 % intervals."
   : "No run of the folder has rated games of these heuristics yet.";
