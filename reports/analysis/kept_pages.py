@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from isolation.files.received import read_plain
+
 PAGE = "analysis.html"
 _HEAD = 2000
 """Characters of a page that its title is looked for in."""
@@ -27,8 +29,7 @@ def kept_pages(folders: Mapping[str, Path]) -> list[KeptPage]:
     found = []
     for name, folder in folders.items():
         try:
-            with (folder / PAGE).open(encoding="utf-8") as file:
-                head = file.read(_HEAD)
+            head = read_plain(folder / PAGE)[:_HEAD]
             found.append(KeptPage(name, _title(head) or name, (folder / PAGE).stat().st_mtime))
         except (OSError, ValueError):
             continue
@@ -39,7 +40,8 @@ def with_pages(runs: Mapping[str, Path], home: Path | None) -> dict[str, Path]:
     """Return the runs by name, and the folders of `home` that are no runs and hold a page."""
     pages = sorted(home.glob(f"*/{PAGE}")) if home else []
     known = {run.resolve() for run in runs.values()}
-    others = {page.parent.name: page.parent for page in pages if page.parent.resolve() not in known}
+    folders = [page.parent for page in pages if not page.parent.is_symlink()]
+    others = {folder.name: folder for folder in folders if folder.resolve() not in known}
     return {**others, **runs}
 
 

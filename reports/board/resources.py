@@ -13,6 +13,7 @@ import heuristics
 from experiments.exact.labels import has_labels
 from experiments.exchange.find_games import find_games, with_mistakes
 from experiments.record.run_directory import FACTS, runs_in
+from isolation.files.received import strange_entry
 from isolation.processes.agent_pickling import from_bytes, one_line, to_bytes
 from isolation.shell import command
 from reports.board.request_models import GameQuestion, GamesQuestion
@@ -41,15 +42,25 @@ class Resources:
     home: Path | None = None
 
     def named_runs(self) -> dict[str, Path]:
-        """Return the runs by name, the latest first; of runs with the same name, the second is called NAME~2."""
+        """Return the runs by name, the latest first; of runs with the same name, the second is called NAME~2.
+
+        Those that contain links, pipes or devices are left out, as nothing in them may be opened; see `strange_runs`.
+        """
         found = [*self.runs, *(runs_in(self.home) if self.home else ())]
         named: dict[str, Path] = {}
-        for run in sorted(dict.fromkeys(found), key=_begun, reverse=True):
+        for run in sorted(set(found) - self.strange_runs().keys(), key=_begun, reverse=True):
             name, number = run.resolve().name, 1
             while (key := name if number == 1 else f"{name}~{number}") in named:
                 number += 1
             named[key] = run
         return named
+
+    def strange_runs(self) -> dict[Path, str]:
+        """Return the runs that may not be opened, each with the entry that is a link, a pipe or a device."""
+        strange = {run: strange_entry(run) for run in self.runs}
+        for run in runs_in(self.home) if self.home else ():
+            strange[run] = run.name if run != self.home and run.is_symlink() else strange_entry(run)
+        return {run: entry for run, entry in strange.items() if entry}
 
     @property
     def all_heuristics(self) -> Mapping[str, Heuristic]:

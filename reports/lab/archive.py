@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from isolation.files.atomic_write import write_text
+from isolation.files.received import read_plain
 from reports.board.request_models import Name, StrictModel
 
 FILE = "archive.json"
@@ -26,7 +27,7 @@ class Archiving(StrictModel):
 def archived(home: Path | None) -> frozenset[str]:
     """Return the names of the archived runs of a folder; none if its file cannot be read."""
     try:
-        return frozenset(json.loads((home / FILE).read_text(encoding="utf-8"))) if home else frozenset()
+        return frozenset(json.loads(read_plain(home / FILE))) if home else frozenset()
     except (OSError, ValueError, TypeError):
         return frozenset()
 

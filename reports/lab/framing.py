@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from markupsafe import escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from reports.pages.templates import page_template
+from reports.league.games_page import SCRIPTS
+from reports.pages.templates import page_template, policy_of, script_of
+from reports.replay.replay_page import bundle
 
-_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">\n')
+_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="[^"]*">\n')
+_SHOWN = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+_BOXED = f"sandbox allow-downloads; {_SHOWN}; frame-ancestors 'self'"
 LINKS = (
     ("runs", "/", "Runs", "M3 5h14M3 10h14M3 15h9"),
     ("heuristics", "/heuristics", "Heuristics", "M3 16c5 0 4-12 7-12s2 12 7 12"),
@@ -52,22 +57,34 @@ def lab_page(name: str, frame: Frame, status: int = 200, **values: object) -> Re
 def framed(page: str, frame: Frame, crumb: str = "") -> Response:
     """Return a page that is complete by itself with the lab's navigation, and above its heading the name of its run.
 
-    Its own policy becomes that of the response, which also permits the navigation's script and requests to the lab.
+    The page is made by this version of the toolkit. Its policy is the server's, whatever the page says: the toolkit's
+    own scripts, and requests to the lab.
     """
-    found = _POLICY.search(page)
-    policy = found[1].replace("&#39;", "'") if found else "default-src 'none'; style-src 'unsafe-inline'"
-    own = re.search(r"script-src [^;]*", policy)
-    policy = policy.replace(own[0], f"{own[0]} 'self'") if own else f"{policy}; script-src 'self'"
-    policy = f"{policy}; connect-src 'self'"
-    theme = f' data-theme="{frame.theme}"' if frame.theme else ""
-    page = _POLICY.sub("", page, count=1)
-    page = page.replace('<html lang="en">', f'<html lang="en"{theme}>', 1)
+    page = themed(_POLICY.sub("", page, count=1), frame)
     page = page.replace("</head>", '<script type="module" src="/lab/frame.js"></script>\n</head>', 1)
     page = page.replace("<body>", f"<body>\n{page_template('frame.html').render(frame=frame)}", 1)
     if crumb:
         above = f'<p class="crumb"><a href="/">Runs</a> / {escape(crumb)}</p>'
         page = page.replace('<main id="main">', f'<main id="main">\n{above}', 1)
-    return HTMLResponse(page, headers={"content-security-policy": f"{policy}; frame-ancestors 'none'"})
+    return HTMLResponse(page, headers={"content-security-policy": _policy_of_framed()})
+
+
+def boxed(page: str, frame: Frame) -> Response:
+    """Return a page of unknown origin: without scripts, in an origin of its own, shown in a frame of the lab."""
+    return HTMLResponse(themed(page, frame), headers={"content-security-policy": _BOXED})
+
+
+def themed(page: str, frame: Frame) -> str:
+    """Return a page in the chosen theme."""
+    theme = f' data-theme="{frame.theme}"' if frame.theme else ""
+    return page.replace('<html lang="en">', f'<html lang="en"{theme}>', 1)
+
+
+@cache
+def _policy_of_framed() -> str:
+    """Return the policy of our own pages that are complete by themselves; it names their inline scripts."""
+    scripts = f"'self' '{script_of('report.js')[1]}' '{policy_of(bundle(SCRIPTS))}'"
+    return f"{_SHOWN}; script-src {scripts}; connect-src 'self'; frame-ancestors 'none'"
 
 
 def problem_page(frame: Frame, status: int, title: str, problem: str) -> Response:

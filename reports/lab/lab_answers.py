@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,6 +50,15 @@ class DiffQuestion(BaseModel):
 
     before: Name
     after: Name
+
+
+class LeagueQuestion(BaseModel):
+    """Request for a page of a league, by its file name."""
+
+    model_config = ConfigDict(frozen=True)
+
+    run: Name
+    page: Name
 
 
 class TrialQuestion(StrictModel):
@@ -130,6 +141,31 @@ def diff(question: DiffQuestion, shelf: Resources) -> dict[str, Any]:
     return {"page": page}
 
 
+def league(question: LeagueQuestion, shelf: Resources) -> dict[str, Any]:
+    """Return a page of a league as it is now; the pages in its folder are not read.
+
+    Raises:
+        ValueError: there is no such run or page, it is not a league's, or it is damaged.
+    """
+    from experiments.exact.labels import has_labels
+    from reports.lab.run_lines import signature
+
+    run = run_of(shelf, question.run)
+    made = _league_pages(run, signature(run), has_labels(run))
+    if question.page not in made:
+        raise ValueError(f"there is no page {question.page}")
+    return {"page": made[question.page]()}
+
+
+@lru_cache(maxsize=1)
+def _league_pages(run: Path, seen: str, is_labelled: bool) -> dict[str, Callable[[], str]]:
+    from experiments.league.entries import LeagueEntries, read_book
+    from experiments.league.league_results import read_results
+    from reports.league.write_pages import pages
+
+    return pages(run, read_book(run) or LeagueEntries((), ()), read_results(run))
+
+
 def trial(question: TrialQuestion, shelf: Resources) -> dict[str, Any]:
     """Return what a trial of a heuristic found: figures for the gallery, and all of it as sentences.
 
@@ -163,6 +199,7 @@ _ANSWERS: Answers = {
     FindingQuestion: finding,
     ReportQuestion: report,
     DiffQuestion: diff,
+    LeagueQuestion: league,
     TrialQuestion: trial,
     PuzzleQuestion: puzzle,
     PuzzleAnswer: judge_move,

@@ -165,10 +165,13 @@ def _read(name: str, run: Path, seen: str) -> RunLine:
             seen=seen,
         )
     except (ValueError, OSError) as error:
-        return RunLine(
-            name, str(error).partition("\n")[0], "", "", (), 0, 0, "", None, "damaged", "Cannot be read", (), (), seen
-        )
+        return damaged(name, str(error).partition("\n")[0], seen)
     return line if line.played else replace(line, finding="No games yet")
+
+
+def damaged(name: str, why: str, seen: str = "") -> RunLine:
+    """Return the line of a run that cannot be read."""
+    return RunLine(name, why, "", "", (), 0, 0, "", None, "damaged", "Cannot be read", (), (), seen)
 
 
 def _limit(info: RunInfo) -> str:

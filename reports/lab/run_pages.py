@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -14,17 +15,19 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from experiments.league.entries import FILE
 from experiments.record.run_directory import state_of
+from isolation.files.received import read_plain
 from reports.analysis.kept_pages import PAGE, kept_pages, with_pages
 from reports.board.board_processes import Processes
 from reports.board.request_models import parse
 from reports.board.resources import Resources, run_of
 from reports.lab.archive import Archiving, archived, set_archived
-from reports.lab.framing import Frame, frame_of, framed, lab_page, problem_page
-from reports.lab.lab_answers import DiffQuestion, FindingQuestion, ReportQuestion
-from reports.lab.run_lines import RunLine, RunLines, signature
+from reports.lab.framing import Frame, boxed, frame_of, framed, lab_page, problem_page
+from reports.lab.lab_answers import DiffQuestion, FindingQuestion, LeagueQuestion, ReportQuestion
+from reports.lab.run_lines import RunLine, RunLines, damaged, signature
 from reports.lab.thumbnails import Thumbnail, thumbnail
-from reports.league.page_paths import FOLDER, INDEX
+from reports.league.page_paths import INDEX
 from reports.watch.run_follower import RunFollower
 
 _REPORTS_KEPT = 4
@@ -75,6 +78,7 @@ class RunPages:
             Route("/runs/{run}/events", self._events),
             Route("/api/archive", self._archive, methods=["POST"]),
             Route("/runs/{run}/analysis", self._analysis),
+            Route("/runs/{run}/analysis/page", self._analysis_page),
             Route("/report", self._pooled),
             Route("/diff", self._diff),
             Route("/class", self._classes),
@@ -132,6 +136,8 @@ class RunPages:
     def _shown(self) -> list[ShownRun]:
         lines = [self._lines.line(name, run) for name, run in self._shelf.named_runs().items()]
         lines.sort(key=lambda line: line.begun, reverse=True)
+        strange = self._shelf.strange_runs().items()
+        lines += [damaged(run.name, f"{entry} is not a file, and links are not followed") for run, entry in strange]
         return [
             ShownRun(
                 line, f"/runs/{quote(line.name)}", thumbnail(line.bars), _duration(line.seconds), _date(line.begun)
@@ -196,14 +202,20 @@ class RunPages:
         return framed(self._reports[key], frame, ", ".join(names))
 
     async def _analysis(self, request: Request) -> Response:
-        """Return the page of an analysis or a discovery."""
-        frame = frame_of(request, "runs", self._folder)
-        name = request.path_params["run"]
+        """Return what shows the page of an analysis or a discovery, which may come from anywhere, in a box."""
+        return await self._kept(request, lambda frame, name, page: lab_page("kept.html", frame, title=name))
+
+    async def _analysis_page(self, request: Request) -> Response:
+        """Return the page of an analysis or a discovery itself."""
+        return await self._kept(request, lambda frame, name, page: boxed(page, frame))
+
+    async def _kept(self, request: Request, show: Callable[[Frame, str, str], Response]) -> Response:
+        frame, name = frame_of(request, "runs", self._folder), request.path_params["run"]
         try:
-            folder = await asyncio.to_thread(lambda: self._with_pages()[name])
-            return framed(await asyncio.to_thread((folder / PAGE).read_text, "utf-8"), frame, name)
+            page = await asyncio.to_thread(lambda: read_plain(self._with_pages()[name] / PAGE))
         except (KeyError, OSError, ValueError):
             return problem_page(frame, 404, "No such analysis", f"There is no page of an analysis in {name}.")
+        return show(frame, name, page)
 
     def _with_pages(self) -> dict[str, Path]:
         return with_pages(self._shelf.named_runs(), self._shelf.home)
@@ -230,19 +242,19 @@ class RunPages:
 
     async def _classes(self, request: Request) -> Response:
         frame = frame_of(request, "class", self._folder)
-        leagues = [name for name, run in self._shelf.named_runs().items() if (run / FOLDER / INDEX).is_file()]
+        leagues = [name for name, run in self._shelf.named_runs().items() if (run / FILE).is_file()]
         if len(leagues) == 1:
             return RedirectResponse(f"/class/{quote(leagues[0])}/{INDEX}")
         return lab_page("classes.html", frame, title="Class", leagues=leagues)
 
     async def _class(self, request: Request) -> Response:
-        frame: Frame = frame_of(request, "class", self._folder)
-        name, run = self._named(request)
-        page = request.path_params["page"]
-        pages = {path.name: path for path in (run / FOLDER).glob("*.html")} if run is not None else {}
-        if page not in pages:
-            return problem_page(frame, 404, "No such page", f"There is no page {page} of a league {name}.")
-        return framed(await asyncio.to_thread(pages[page].read_text, "utf-8"), frame)
+        frame = frame_of(request, "class", self._folder)
+        name, page = request.path_params["run"], request.path_params["page"]
+        answer = await self._processes.answer(LeagueQuestion(run=name, page=page), "")
+        content = json.loads(answer.body)
+        if answer.status != 200:
+            return problem_page(frame, 404, f"No page of the league {name}", content["error"])
+        return framed(content["page"], frame)
 
 
 def _title(runs: int, playing: int) -> str:

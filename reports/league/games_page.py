@@ -12,12 +12,12 @@ from reports.pages.templates import page_template, policy_of
 from reports.replay.replay import Replay, describe_end
 from reports.replay.replay_page import bundle, embedded
 
-_SCRIPTS = ("game.js", "board.js", "games.js")
+SCRIPTS = ("game.js", "board.js", "games.js")
 
 
 def games_page(agent: str, results: Results) -> str:
     """Return the page with the moves of all games of a player."""
-    script = bundle(_SCRIPTS)
+    script = bundle(SCRIPTS)
     mistakes: dict[int, list[int]] = {}
     for blunder in results.blunders:
         mistakes.setdefault(blunder.game.id, []).append(blunder.ply)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from experiments.league.entries import LeagueEntries
@@ -21,8 +23,15 @@ def write_pages(run: Path, book: LeagueEntries, results: Results) -> Path:
     """
     folder = run / FOLDER
     folder.mkdir(exist_ok=True)
-    for agent in results.ranks:
-        write_text(folder / page_of(agent), player_page(agent, book, results))
-        write_text(folder / games_of(agent), games_page(agent, results))
-    write_text(folder / INDEX, class_page(run, book, results))
+    for name, make in pages(run, book, results).items():
+        write_text(folder / name, make())
     return folder / INDEX
+
+
+def pages(run: Path, book: LeagueEntries, results: Results) -> dict[str, Callable[[], str]]:
+    """Return what makes each page of a class, by the page's file name; the class's own is the last."""
+    made: dict[str, Callable[[], str]] = {}
+    for agent in results.ranks:
+        made[page_of(agent)] = partial(player_page, agent, book, results)
+        made[games_of(agent)] = partial(games_page, agent, results)
+    return {**made, INDEX: partial(class_page, run, book, results)}
