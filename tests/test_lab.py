@@ -184,11 +184,6 @@ def test_every_page_is_there_and_has_the_navigation(tmp_path):
     for name in ("first", "second"):
         run = gauntlet(3).write(home / name)
         (run / "finished.json").write_text("{}")
-    league = home / "first" / "league"
-    league.mkdir()
-    (league / "index.html").write_text(
-        '<!doctype html>\n<html lang="en">\n<head>\n</head>\n<body>\nRanking</body></html>'
-    )
     (home / "second" / "analysis.html").write_text(
         '<html lang="en">\n<head><title>Analysis of &lt;mine&gt;.py</title>\n</head>\n<body>\nVerdict</body>'
     )
@@ -199,16 +194,15 @@ def test_every_page_is_there_and_has_the_navigation(tmp_path):
     with serving(Resources(home=home)) as port:
         for path, part in (
             ("/", '<a href="/runs/discover/analysis">Discovery</a>'),
-            ("/runs/discover/analysis", "Archive"),
+            ("/runs/discover/analysis", "/runs/discover/analysis/page"),
             ("/", "Is Good better than Base"),
             ("/", '<a href="/runs/second/analysis">Analysis of &lt;mine&gt;.py</a>'),
-            ("/runs/second/analysis", "Verdict"),
+            ("/runs/second/analysis", "/runs/second/analysis/page"),
             ("/runs/first", 'id="comparison"'),
             ("/runs/first/report", 'id="comparison"'),
             ("/board", 'id="board"'),
             ("/openings?board=5x5", "c2 leaves navy the fewest refutations, 4 of 24"),
             ("/diff?before=first&after=second", "are identical move by move"),
-            ("/class/first/index.html", "Ranking"),
             ("/heuristics", "two_step_mobility"),
             ("/heuristics/phased", "territory"),
             ("/try?copy=improved", "def improved"),
@@ -218,6 +212,8 @@ def test_every_page_is_there_and_has_the_navigation(tmp_path):
             assert 'data-theme="dark"' in text
             assert "frame-ancestors 'none'" in headers["content-security-policy"]
             assert len(text) < 600_000
+        for path, part in (("/runs/discover/analysis/page", "Archive"), ("/runs/second/analysis/page", "Verdict")):
+            assert part in request(port, path, cookie="theme=dark")[2]
         for path in (
             "/runs/third",
             "/runs/first/analysis",
