@@ -20,8 +20,3 @@ def command(*words: object) -> str:
 def advice(command: str, call: str) -> str:
     """Return what a message names: the command if the command line is running, else the call, for Python users."""
     return command if COMMAND_LINE in sys.modules else call
-
-
-def resume_advice(path: object) -> str:
-    """Return how to resume a run."""
-    return advice(command("tournament", "--resume", path), f"the call that began it, out={str(path)!r}")

@@ -12,7 +12,7 @@ from isolation.shell import command
 from isolation.usercode.process_lifetime import continue_in_child
 from isolation_cli.cli_errors import same_again
 from isolation_cli.completion import complete_file, complete_spec
-from isolation_cli.options import format_option
+from isolation_cli.options import PAGE, OutputPath, format_option
 from isolation_cli.output import capture_user_output, print_rows
 from isolation_cli.tournaments import play_kept_run
 from knights_isolation.tried import note_screening
@@ -35,8 +35,8 @@ baseline_option = click.option(
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed of all games.")
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="Worker processes; 0: one per core.")
 @click.option("--quick", is_flag=True, help="Only check, compile, and play a quick match: seconds instead of a minute.")
-@click.option("--markdown", type=click.Path(path_type=Path), help="Also write it as Markdown, with a picture beside.")
-@click.option("--html", type=click.Path(path_type=Path), help="Also write it as a page.")
+@click.option("--markdown", type=OutputPath(), help="Also write it as Markdown, with a picture beside.")
+@click.option("--html", type=PAGE, help="Also write it as a page.")
 def analyse_file(
     reference: str, baseline: str | None, limit: str | None, opponents: tuple[str, ...], board: str | None,
     pairs: int | None, seed: int, jobs: int, quick: bool, markdown: Path | None, html: Path | None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from isolation_cli.options import jobs_option
+from isolation_cli.options import OutputPath, jobs_option
 
 if TYPE_CHECKING:
     from experiments.play.cluster.daemons import Certificates
@@ -34,9 +34,7 @@ def tls_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8786, show_default=True, help="Port to listen on; 0: any free one."
 )
-@click.option(
-    "--scheduler-file", type=click.Path(path_type=Path), help="Write the address to this file for the other machines."
-)
+@click.option("--scheduler-file", type=OutputPath(), help="Write the address to this file for the other machines.")
 @tls_options
 def scheduler(
     host: str, port: int, scheduler_file: Path | None, tls_ca_file: Path | None, tls_cert: Path | None,

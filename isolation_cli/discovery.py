@@ -8,7 +8,7 @@ import click
 
 from isolation_cli.cli_errors import interruptible
 from isolation_cli.completion import complete_spec
-from isolation_cli.options import board_option, format_option, jobs_option
+from isolation_cli.options import PICTURE, OutputPath, board_option, format_option, jobs_option
 from isolation_cli.output import print_sections
 from reports.text.rendering import Format
 
@@ -20,11 +20,11 @@ from reports.text.rendering import Format
 @board_option
 @click.option("--against", default="ID:learned", show_default=True, metavar="SPEC", shell_complete=complete_spec,
               help="A search by a heuristic, to be beaten at equal cost.")  # fmt: skip
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+@click.option("--out", type=OutputPath(makes_folders=True, file_okay=False), metavar="DIR",
               help="Folder of the journal and of what is found; default: one below runs/.")  # fmt: skip
 @click.option("--pairs", type=click.IntRange(min=10), default=3000, show_default=True,
               help="Held-out openings of each verdict, each played twice.")  # fmt: skip
-@click.option("--plot", type=click.Path(path_type=Path), help="Draw strength over processor time as .svg or .png.")
+@click.option("--plot", type=PICTURE, help="Draw strength over processor time as .svg or .png.")
 @jobs_option
 @format_option
 def discover_heuristics(
@@ -37,10 +37,6 @@ def discover_heuristics(
     """
     from knights_isolation import discover
 
-    if plot:
-        from reports.plots.style import check_plot
-
-        check_plot(plot)
     with interruptible("what was searched is in the journal"):
         result = discover(
             minutes=minutes, seed=seed, board=size, against=against, out=out, pairs=pairs, jobs=jobs,

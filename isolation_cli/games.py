@@ -12,7 +12,15 @@ import click
 from experiments.play.pools.interrupts import until_interrupted
 from isolation.shell import command
 from isolation_cli.completion import complete_run, complete_spec
-from isolation_cli.options import board_option, format_option, moves_option, position_asked_for, run_or_latest
+from isolation_cli.options import (
+    PAGE,
+    OutputPath,
+    board_option,
+    format_option,
+    moves_option,
+    position_asked_for,
+    run_or_latest,
+)
 from isolation_cli.output import print_rows
 from reports.text.rendering import Format, terminal_width, without_room, wrapped
 
@@ -38,8 +46,8 @@ def speaks_ascii_only() -> bool:
     "--fen", is_flag=False, flag_value=ITS_FEN, metavar="[FEN]",
     help="Show this FEN instead; without a value, print the FEN of the position.",
 )  # fmt: skip
-@click.option("--svg", type=click.Path(path_type=Path), help="Write the position as SVG.")
-@click.option("--png", type=click.Path(path_type=Path), help="Write the position as PNG.")
+@click.option("--svg", type=OutputPath(".svg"), help="Write the position as SVG.")
+@click.option("--png", type=OutputPath(".png"), help="Write the position as PNG.")
 def show_position(size: str, moves: str, ascii_only: bool, fen: str | None, svg: Path | None, png: Path | None) -> None:
     """Show a position, as text or as a picture."""
     from isolation.boards.render import to_svg, to_text
@@ -65,9 +73,9 @@ def show_position(size: str, moves: str, ascii_only: bool, fen: str | None, svg:
 @board_option
 @moves_option
 @ascii_option
-@click.option("--gif", type=click.Path(path_type=Path), help="Write the game as an animated GIF.")
+@click.option("--gif", type=OutputPath(".gif"), help="Write the game as an animated GIF.")
 @click.option("--pace", type=click.FloatRange(0.05, 60), default=1.0, show_default=True, help="GIF: seconds per ply.")
-@click.option("--html", type=click.Path(path_type=Path), help="Write the game as one self-contained page.")
+@click.option("--html", type=PAGE, help="Write the game as one self-contained page.")
 @format_option
 def replay_game(
     source: tuple[str, ...], size: str, moves: str, ascii_only: bool, gif: Path | None, pace: float, html: Path | None,
@@ -199,7 +207,9 @@ def open_lab(home: Path | None, port: int, no_browser: bool) -> None:
 @click.option("--side", type=click.Choice(["first", "second"]), default="first", show_default=True, help="Your side.")
 @board_option
 @click.option("--from", "saved", type=click.Path(path_type=Path), help="Continue a saved game.")
-@click.option("--log", "log_path", type=click.Path(path_type=Path), help="Add the finished game to this log of games.")
+@click.option(
+    "--log", "log_path", type=OutputPath(makes_folders=True), help="Add the finished game to this log of games."
+)
 @ascii_option
 def play_agent(against: str, side: str, size: str, saved: Path | None, log_path: Path | None, ascii_only: bool) -> None:
     """Play against an agent in the terminal."""
@@ -231,7 +241,7 @@ def ask_line(prompt: str) -> str:
 @click.option(
     "--to", "kind", type=click.Choice(["pgn", "csv", "jsonl", "duckdb"]), required=True, help="Output format."
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Output file; must not exist yet.")
+@click.option("--out", type=OutputPath(), help="Output file; must not exist yet.")
 def export_games(run: Path, kind: Any, out: Path | None) -> None:
     """Export the games of a run: PGN, CSV, JSON lines, or a DuckDB database."""
     if out is None and kind == "duckdb":
@@ -261,7 +271,7 @@ def query_games(query: str, runs: tuple[Path, ...], output: Format) -> None:
 
 @click.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Directory of the run.")
+@click.option("--out", type=OutputPath(makes_folders=True), required=True, help="Directory of the run.")
 def import_games(file: Path, out: Path) -> None:
     """Import games played elsewhere as a run; FILE is PGN."""
     from experiments.exchange.import_games import import_pgn

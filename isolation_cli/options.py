@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from isolation.files.atomic_write import check_output
 from reports.text.rendering import FORMATS
 
 if TYPE_CHECKING:
     from isolation import Board
 
+
+class OutputPath(click.Path):
+    """A file or folder to write, which is checked before the command computes anything."""
+
+    def __init__(self, *suffixes: str, makes_folders: bool = False, file_okay: bool = True) -> None:
+        super().__init__(path_type=Path, file_okay=file_okay)
+        self._suffixes, self._makes_folders = suffixes, makes_folders
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path, or fail if it cannot be written."""
+        path: Any = super().convert(value, param, ctx)
+        try:
+            check_output(Path(path), self._suffixes, makes_folders=self._makes_folders)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        return path
+
+
+PICTURE, PAGE = OutputPath(".svg", ".png"), OutputPath(".html", ".htm")
 format_option = click.option(
     "--format", "output", type=click.Choice(FORMATS), default="table", show_default=True, help="How to print tables."
 )

@@ -11,6 +11,9 @@ from isolation.shell import command
 from isolation_cli.cli_errors import interruptible
 from isolation_cli.completion import complete_heuristics, complete_run, complete_spec
 from isolation_cli.options import (
+    PAGE,
+    PICTURE,
+    OutputPath,
     board_option,
     cluster_option,
     fen_option,
@@ -42,11 +45,9 @@ if TYPE_CHECKING:
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="With --all: worker processes; 0: one per core.")
 @cluster_option
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="With --all: output file; solved_BOARD.parquet by default."
+    "--out", type=OutputPath(makes_folders=True), help="With --all: output file; solved_BOARD.parquet by default."
 )
-@click.option(
-    "--plot", "plot_path", type=click.Path(path_type=Path), help="With --all: draw the winners as .svg or .png."
-)
+@click.option("--plot", "plot_path", type=PICTURE, help="With --all: draw the winners as .svg or .png.")
 @format_option
 def solve_position(
     size: str, moves: str, fen: str | None, with_length: bool, limit: str | None, everything: bool, jobs: int,
@@ -79,12 +80,9 @@ def solve_board(
     """Solve every pair of placements of a board, locally or on a cluster, and summarise the results."""
     from experiments.exact.board_solving import solve_all, summarise
     from reports.charts.board_maps import refutation_maps
-    from reports.plots.style import check_plot
     from reports.studies.solutions import board_sections
     from reports.watch.run_progress import counting
 
-    if plot_path:
-        check_plot(plot_path)
     with interruptible("what was solved", path), counting("placement pairs") as show:
         jobs, cluster = workers
         winners = solve_all(size, path, jobs=jobs, cluster=cluster, limit=limit, show=show)
@@ -132,8 +130,8 @@ def label_games(
 )
 @cluster_option
 @click.option("--by-ply", is_flag=True, help="Also by bands of seven plies.")
-@click.option("--plot-by-ply", type=click.Path(path_type=Path), help="Draw accuracy by ply, .svg or .png.")
-@click.option("--plot-by-depth", type=click.Path(path_type=Path), help="Draw accuracy by depth, .svg or .png.")
+@click.option("--plot-by-ply", type=PICTURE, help="Draw accuracy by ply, .svg or .png.")
+@click.option("--plot-by-depth", type=PICTURE, help="Draw accuracy by depth, .svg or .png.")
 @table_option
 @format_option
 def measure_accuracy(
@@ -147,14 +145,11 @@ def measure_accuracy(
     """
     from knights_isolation import accuracy
     from reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
-    from reports.plots.style import check_plot
 
     if run is not None and heuristics is not None:
         raise ValueError("name either a labelled RUN or --heuristics NAMES")
     wanted = ((plot_by_ply, accuracy_by_ply), (plot_by_depth, accuracy_by_depth))
     plots = [(path, chart_of) for path, chart_of in wanted if path]
-    for path, _ in plots:
-        check_plot(path)
     if heuristics is not None:
         names = "*" if heuristics == "*" else [name.strip() for name in heuristics.split(",")]
         searched = [whole_number("--depths", word.strip(), "or several, as in 1,3,5") for word in depths.split(",")]
@@ -203,7 +198,7 @@ def save_plot(chart: Chart | None, path: Path, missing: str = "") -> None:
               help="Node limit per position; unsolved positions are left out.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed.")
 @jobs_option
-@click.option("--out", type=click.Path(path_type=Path), help="Folder to write; dataset_BOARD by default.")
+@click.option("--out", type=OutputPath(makes_folders=True), help="Folder to write; dataset_BOARD by default.")
 def make_dataset(
     positions: int, size: str, agent: str, random_moves: float, first_ply: int | None, features: tuple[str, ...],
     nodes: int, seed: int, jobs: int, out: Path | None,
@@ -241,7 +236,7 @@ def make_dataset(
               help="Count the wins from the same openings against this agent.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed of the openings.")
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="Threads; 0: one per core.")
-@click.option("--html", type=click.Path(path_type=Path), help="Also write a page.")
+@click.option("--html", type=PAGE, help="Also write a page.")
 @format_option
 def refute_agents(
     specs: tuple[str, ...], sizes: tuple[str, ...], limits: tuple[str, ...], openings: int | None, opponent: str,

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from isolation.files.atomic_write import check_output
 from isolation_cli.completion import complete_plot, complete_run
-from isolation_cli.options import format_option, full_option, run_or_latest, table_option
+from isolation_cli.options import PAGE, PICTURE, format_option, full_option, run_or_latest, table_option
 from isolation_cli.output import print_headline, print_sections
 from reports.plots import KINDS, OF_ONE_AGENT, check_kind
 from reports.text.rendering import Format, terminal_height
@@ -185,7 +186,7 @@ def published_command(file: Path | None, baseline: str | None, only: str | None,
 
 @click.command("plot", help=f"Draw a plot: {', '.join(KINDS)}.")
 @click.argument("arguments", metavar="[RUN]... KIND", nargs=-1, required=True, shell_complete=complete_plot)
-@click.option("--out", type=click.Path(path_type=Path), help="Output file, .svg or .png; KIND.svg by default.")
+@click.option("--out", type=PICTURE, help="Output file, .svg or .png; KIND.svg by default.")
 @click.option("--baseline", metavar="AGENT", help="Compare with this agent instead of the run's own baseline.")
 @click.option("--mixed", is_flag=True, help="Pool runs even if limits, boards or openings differ.")
 @click.option("--agent", metavar="AGENT", help=f"Show only this agent ({' and '.join(OF_ONE_AGENT)}).")
@@ -201,15 +202,16 @@ def plot_command(
     if kind not in KINDS and is_run(run_called(kind)):
         raise ValueError(f"which plot of {kind}? isolation plot {kind} KIND, with one of {', '.join(KINDS)}")
     check_kind(kind)
+    out = out or Path("card.png" if kind == "card" else f"{kind}.svg")
+    check_output(out)
     named = [run_called(run) for run in runs] or [run_or_latest(None)]
-    figure = plot(kind, *named, baseline=baseline, mixed=mixed, agent=agent)
-    written = save(figure, out or Path("card.png" if kind == "card" else f"{kind}.svg"))
+    written = save(plot(kind, *named, baseline=baseline, mixed=mixed, agent=agent), out)
     click.echo(f"Wrote {written}")
 
 
 @click.command("report")
 @findings_options
-@click.option("--out", type=click.Path(path_type=Path), help="Output file; RUN/report.html by default.")
+@click.option("--out", type=PAGE, help="Output file; RUN/report.html by default.")
 @click.option("--open", "is_opened", is_flag=True, help="Open the page in the browser.")
 def report(runs: tuple[Path, ...], baseline: str | None, mixed: bool, out: Path | None, is_opened: bool) -> None:
     """Write a report of runs: one self-contained page, every table also as CSV."""

@@ -10,6 +10,8 @@ from isolation.shell import command
 from isolation_cli.cli_errors import interruptible
 from isolation_cli.completion import complete_spec
 from isolation_cli.options import (
+    PAGE,
+    OutputPath,
     board_option,
     cluster_option,
     equal_cost_option,
@@ -39,7 +41,7 @@ from reports.text.rendering import Format
 @equal_cost_option
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="Threads and worker processes; 0: one per core.")
 @cluster_option
-@click.option("--html", type=click.Path(path_type=Path), help="Write a page with pictures of the worst mistakes.")
+@click.option("--html", type=PAGE, help="Write a page with pictures of the worst mistakes.")
 @table_option
 @format_option
 def screen_agents(
@@ -90,7 +92,7 @@ def suite_commands() -> None:
 )
 @jobs_option
 @cluster_option
-@click.option("--out", type=click.Path(path_type=Path), help="Output file; suite_BOARD.parquet by default.")
+@click.option("--out", type=OutputPath(makes_folders=True), help="Output file; suite_BOARD.parquet by default.")
 def build(
     size: str, specs: tuple[str, ...], first_ply: int | None, last_ply: int | None, openings: int | None, nodes: int,
     seed: int, jobs: int, cluster: str | None, out: Path | None,

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from experiments.play.pools.interrupts import until_interrupted
-from isolation.shell import command
 from isolation_cli.cli_errors import Interrupted, interruptible, same_again
 from isolation_cli.completion import complete_run, complete_spec
 from isolation_cli.options import cluster_option, equal_cost_option, format_option, number, run_or_latest, whole_number
@@ -237,6 +236,7 @@ def play_with_page(wanted: RunRequest) -> None:
 
 def play_in_terminal(wanted: RunRequest) -> None:
     """Play with display on the terminal, and print the outcome."""
+    from experiments.record.run_directory import resume_advice
     from reports.watch.run_progress import end_message, play_shown, print_outcome, what_is_kept
 
     with interruptible(f"{wanted.resume} is unchanged" if wanted.resume else ""):
@@ -245,7 +245,7 @@ def play_in_terminal(wanted: RunRequest) -> None:
         outcome = play_shown(config, resume=resume, retry_forfeits=retry, extends=extends)
     print_outcome(outcome)
     if not outcome.finished:
-        raise Interrupted(what_is_kept(outcome), command("tournament", "--resume", outcome.path))
+        raise Interrupted(what_is_kept(outcome), resume_advice(outcome.path))
     if outcome.played:
         note_run(str(click.get_current_context().info_name), outcome.path)
     click.echo(end_message(outcome))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from isolation_cli.options import format_option
+from isolation_cli.options import PICTURE, format_option
 from isolation_cli.output import print_sections
 from reports.text.rendering import Format
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("--agent", default="", help="Only agents whose name contains this.")
 @click.option("--command", "by", default="", help="Only tries of this command.")
 @click.option("--diff", nargs=2, type=int, metavar="N M", help="Show how the sources of two tries differ.")
-@click.option("--plot", type=click.Path(path_type=Path), help="Draw the differences as .svg or .png.")
+@click.option("--plot", type=PICTURE, help="Draw the differences as .svg or .png.")
 @format_option
 def show_tries(
     home: Path | None, agent: str, by: str, diff: tuple[int, int] | None, plot: Path | None, output: Format
@@ -35,10 +35,6 @@ def show_tries(
     from experiments.record.tries import read_tries
     from knights_isolation import tried
 
-    if plot:
-        from reports.plots.style import check_plot
-
-        check_plot(plot)
     if diff:
         click.echo(source_diff(read_tries(home or HOME), *diff, home or HOME), nl=False)
         return

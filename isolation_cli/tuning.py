@@ -13,6 +13,8 @@ from isolation.usercode.process_lifetime import continue_in_child
 from isolation_cli.cli_errors import interruptible
 from isolation_cli.completion import complete_file, complete_spec
 from isolation_cli.options import (
+    PICTURE,
+    OutputPath,
     board_option,
     cluster_option,
     equal_cost_option,
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 out_option = click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=OutputPath(makes_folders=True),
     help="Keep the games to learn from in this file; the same command resumes.",
 )
 
@@ -48,7 +50,7 @@ out_option = click.option(
 @click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed for additional starts."
 )
-@click.option("--patch", type=click.Path(path_type=Path), help="Write the new defaults as a patch to this file.")
+@click.option("--patch", type=OutputPath(), help="Write the new defaults as a patch to this file.")
 @table_option
 @format_option
 def fit_heuristic(
@@ -73,7 +75,7 @@ def fit_heuristic(
         path, function = heuristic_named(reference)
         heuristic = load_heuristic(path, function).value
         if patch:
-            check_place(patch, path)
+            check_place(path)
         space = space_of(heuristic, wanted)
         if patch:
             check_defaults(path, function, space.names)
@@ -111,18 +113,14 @@ def tell_of_choices(space: Space, wanted: Sequence[str]) -> None:
         )
 
 
-def check_place(patch: Path, path: str) -> None:
-    """Check, before anything is computed, that a patch applies to a user's file and can be written.
+def check_place(path: str) -> None:
+    """Check, before anything is computed, that a patch applies to a user's file.
 
     Raises:
-        ValueError: the heuristic is not from a file, or there is no folder for the patch.
+        ValueError: the heuristic is not from a file.
     """
     if not path.endswith(".py"):
         raise ValueError("--patch needs a heuristic from your own file, FILE.py:FUNCTION")
-    if patch.is_dir():
-        raise ValueError(f"--patch: {patch} is a directory; name a file")
-    if not patch.parent.is_dir():
-        raise ValueError(f"--patch: {patch.parent}: no such directory")
 
 
 def check_defaults(path: str, function: str, names: Sequence[str]) -> None:
@@ -177,7 +175,7 @@ def write_patch(patch: Path, path: str, function: str, values: Mapping[str, floa
 @jobs_option
 @cluster_option
 @out_option
-@click.option("--patch", type=click.Path(path_type=Path), help="Write the new defaults as a patch to this file.")
+@click.option("--patch", type=OutputPath(), help="Write the new defaults as a patch to this file.")
 @table_option
 @format_option
 def tune_agent(
@@ -206,7 +204,7 @@ def tune_agent(
         opponent_of(opponent)
     path, _, function = agent.target.rpartition(":")
     if patch:
-        check_place(patch, path)
+        check_place(path)
     with capture_user_output(spec):
         space = tunable(agent, wanted, with_choices=sampler == "optuna")
     if patch:
@@ -245,9 +243,9 @@ def tune_agent(
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed of the openings.")
 @jobs_option
 @cluster_option
-@click.option("--out", type=click.Path(path_type=Path),
+@click.option("--out", type=OutputPath(makes_folders=True),
               help="Directory of the run, or of one run for each limit; by default in runs/.")  # fmt: skip
-@click.option("--plot", type=click.Path(path_type=Path), help="Write curves or a heatmap as .svg or .png.")
+@click.option("--plot", type=PICTURE, help="Write curves or a heatmap as .svg or .png.")
 @format_option
 def sweep_agent(
     spec: str, over: tuple[str, ...], opponent: str | None, limit: str, pairs: int, equal_cost: bool | None, size: str,
@@ -258,10 +256,6 @@ def sweep_agent(
     from experiments.learn.parameter_sweep import parse_axis
     from knights_isolation import sweep
 
-    if plot:
-        from reports.plots.style import check_plot
-
-        check_plot(plot)
     given = click.get_current_context().get_parameter_source("limit") == click.core.ParameterSource.COMMANDLINE
     if given and any(parse_axis(text).name == "limit" for text in over):
         raise ValueError("--over limit=... and --limit exclude each other: use one of them")

@@ -14,11 +14,28 @@ import pytest
 
 from experiments.record.checked_parquet import write_parquet
 from experiments.record.run_directory import RunLockedError, locked
-from isolation.files.atomic_write import make_folder, sweep, write_atomic, write_text
+from isolation.files.atomic_write import check_output, make_folder, sweep, write_atomic, write_text
 
 
 def write_table(path: Path) -> None:
     write_parquet(path, pa.table({"number": [1]}))
+
+
+def test_a_target_is_checked_before_anything_is_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: tmp_path / "locked" not in (path, path.parent))
+    (tmp_path / "locked").mkdir()
+    for target, why in (
+        (tmp_path, "is a directory: name a file"),
+        (tmp_path / "no" / "it.svg", "no: no such directory"),
+        (tmp_path / "it.gif", "unknown format '.gif': use .svg or .png"),
+        (tmp_path / "locked" / "it.svg", "cannot write there: permission denied"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            check_output(target, (".svg", ".png"))
+    check_output(tmp_path / "it.svg", (".svg", ".png"))
+    check_output(tmp_path / "no" / "further", makes_folders=True)
+    with pytest.raises(ValueError, match="cannot write there"):
+        check_output(tmp_path / "locked", makes_folders=True)
 
 
 WRITERS = [lambda path: write_text(path, "new"), write_table]

@@ -318,6 +318,11 @@ def test_a_missing_file_is_named(tmp_path):
     [
         ("x = 1\ny = x / 0", "line 2: ZeroDivisionError: division by zero"),
         ("def f(:\n    pass", "line 1: SyntaxError: "),
+        (
+            "\ndef f(game, player):\n<<<<<<< HEAD\n    return 1\n=======\n    return 2\n>>>>>>> other\n",
+            "line 3: SyntaxError: unresolved merge conflict: keep one side, and delete",
+        ),
+        ("x = 1 <<<<<<< 2\n", "line 1: SyntaxError: invalid syntax"),
         ("\nimport not_installed_anywhere", "line 2: ModuleNotFoundError: No module named 'not_installed_anywhere'"),
         ("from isolation import Bored", "line 1: ImportError: cannot import name 'Bored' from 'isolation'"),
         ("import broken", "broken.py, line 3: NameError: name 'missing' is not defined"),

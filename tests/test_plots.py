@@ -88,7 +88,7 @@ def test_plots_are_written_as_png_too(tmp_path):
 
 def test_other_files_kinds_and_agents_are_refused(tmp_path):
     path = many(1)[0].write(tmp_path / "run")
-    with pytest.raises(ValueError, match=r"unknown plot format"):
+    with pytest.raises(ValueError, match=r"unknown format"):
         draw_plot("forest", [path], tmp_path / "plot.bmp")
     with pytest.raises(ValueError, match="no such directory"):
         draw_plot("forest", [path], tmp_path / "nowhere" / "plot.svg")

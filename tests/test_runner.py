@@ -186,6 +186,8 @@ def test_the_key_that_was_given_is_the_one_that_is_blamed(tmp_path: Path) -> Non
     keys = {"format": "head-to-head", "contenders": ["greedy"], "baseline": "random", "opponents": None, "pairs": 2}
     play_tournament(config_of(tmp_path, **keys), pools=here)
     info = run_directory.load_run(tmp_path)
+    with pytest.raises(ValueError, match=f"already holds a run: resume with isolation match --resume {tmp_path}"):
+        play_tournament(config_of(tmp_path, **keys), pools=here)
     with pytest.raises(ValueError, match="is a run with pairs = 2, not 5: choose another --out"):
         play_tournament(run_directory.requested_config(info, jobs=1, changes={"pairs": 5}), resume=True)
     assert play_tournament(

@@ -20,9 +20,9 @@ from experiments.plan.tournament_plan import Plan
 from experiments.record import log, run_directory
 from experiments.record.finished_games import FinishedGames, LogPart, joined
 from experiments.record.log_validation import check_scheduled
-from experiments.record.run_directory import lock_file
+from experiments.record.run_directory import lock_file, resume_advice
 from isolation.rules.outcome import AT_LAST, ON_THE_BOARD, REASON_WORDS, Reason
-from isolation.shell import advice, command, resume_advice
+from isolation.shell import advice, command
 
 BY_CLOCK = (Reason.TIMEOUT.word, Reason.HANG.word)
 """Reasons that depend on the machine's speed."""

@@ -31,13 +31,12 @@ from experiments.play.pools.recovery import KILLED
 from experiments.play.run_extension import carry_over, extend
 from experiments.play.stop_rules import stop_rule
 from experiments.record import log, run_directory
-from experiments.record.run_directory import locked
+from experiments.record.run_directory import locked, resume_advice
 from isolation.checks.answer_checks import unresponsive_reason
 from isolation.checks.search_cost import Cost
 from isolation.loading.load_user_code import expand_path
 from isolation.processes.subprocess_player import HANGS_AFTER
 from isolation.rules.geometry import parse_size
-from isolation.shell import resume_advice
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -178,10 +177,10 @@ def _play(
     jobs = config.jobs or joblib.cpu_count()
     extension = extend(extends, config) if extends else None
     plan = extension.plan if extension else make_plan(config)
+    path = run_directory.new_directory(config)
     costs: dict[str, Cost] = {}
     if config.equal_cost:
         plan, costs = _at_equal_cost(plan, jobs, measure, show, pools)
-    path = run_directory.new_directory(config)
     with run_directory.lock_directory(path):
         run_directory.create(path, plan, config, costs)
         if extension:

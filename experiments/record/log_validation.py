@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from experiments.plan.schedule import Schedule, game_seeds
 from experiments.record import log
 from experiments.record.arrow_numpy import to_arrow, to_numpy
-from experiments.record.run_directory import RunInfo
+from experiments.record.run_directory import RunInfo, resume_advice
 from isolation.rules.geometry import parse_size
 from isolation.rules.outcome import REASON_WORDS
-from isolation.shell import resume_advice
 
 Flags = NDArray[np.bool_]
 

@@ -13,7 +13,7 @@ import json
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import count
@@ -30,10 +30,10 @@ from experiments.record import log
 from experiments.record.checked_json import read_json, write_json
 from experiments.roster.function_files import FOLDER, keep_function_files, restore_function_files
 from isolation.checks.search_cost import Cost
-from isolation.files.atomic_write import leftovers, make_folder, sweep, write_text
+from isolation.files.atomic_write import check_output, leftovers, make_folder, sweep, write_text
 from isolation.loading.load_user_code import expand_path
 from isolation.rules.geometry import parse_size
-from isolation.shell import advice, resume_advice
+from isolation.shell import advice, command
 from isolation.suggestions import did_you_mean
 
 LOCK = "lock"
@@ -165,6 +165,7 @@ def new_directory(config: Config) -> Path:
     ours = {log.GAMES, LOCK, CONFIG, FOLDER, *half_written}
     if path.exists() and not (path.is_dir() and {child.name for child in path.iterdir()} <= ours):
         raise ValueError(f"{path} already exists and is not a run: choose another --out")
+    check_output(path, makes_folders=True)
     return path
 
 
@@ -329,6 +330,14 @@ def load_run(path: str | Path) -> RunInfo:
         reason = str(error).partition("\n")[0]
         raise ValueError(f"{path / FACTS}: cannot be read: {reason}") from None
     return info
+
+
+def resume_advice(path: Path) -> str:
+    """Return how to resume a run: by the command that plays runs of its kind."""
+    name = "tournament"
+    with suppress(ValueError):
+        name = "match" if load_run(path).requested.get("format") == "head-to-head" else name
+    return advice(command(name, "--resume", path), f"the call that began it, out={str(path)!r}")
 
 
 def is_imported(info: RunInfo) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
@@ -63,6 +63,29 @@ def make_folder(path: Path) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write a small text file atomically, in UTF-8; see `write_atomic`."""
     write_atomic(path, lambda file: file.write(text.encode()))
+
+
+def check_output(path: Path, suffixes: Sequence[str] = (), *, makes_folders: bool = False) -> None:
+    """Check that a file or folder can be written, before what it will hold is computed.
+
+    Args:
+        suffixes: those that a file may have; any if there are none.
+        makes_folders: whether missing folders are created, and the path may be a folder.
+
+    Raises:
+        ValueError: it cannot be written; the message says why.
+    """
+    if path.is_dir() and not makes_folders:
+        raise ValueError(f"{path} is a directory: name a file")
+    if suffixes and path.suffix not in suffixes:
+        raise ValueError(f"{path}: unknown format {path.suffix!r}: use {' or '.join(suffixes)}")
+    folder = path.parent
+    while makes_folders and not folder.exists():
+        folder = folder.parent
+    if not folder.is_dir():
+        raise ValueError(f"{folder}: no such directory")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise ValueError(f"{path}: cannot write there: permission denied")
 
 
 def sync_folder(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import threading
 import warnings
 from collections.abc import Iterator
@@ -16,6 +17,9 @@ Python 3.11.7 raises SystemError if two threads parse at once.
 """
 
 
+_CONFLICT = re.compile(rb"^<{7} .*?^={7}\r?$.*?^>{7} ", re.MULTILINE | re.DOTALL)
+
+
 @contextmanager
 def suppress_warnings() -> Iterator[None]:
     """Suppress syntax warnings, which would be repeated each time a worker reads the same file."""
@@ -25,12 +29,26 @@ def suppress_warnings() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _conflicts_named(source: Any) -> Iterator[None]:
+    """Name an unresolved merge conflict as that, with the line where it begins, wherever Python stumbles over it."""
+    try:
+        yield
+    except SyntaxError as error:
+        text = source.encode() if isinstance(source, str) else bytes(source) if isinstance(source, bytes) else b""
+        if not (begin := _CONFLICT.search(text)):
+            raise
+        line = text.count(b"\n", 0, begin.start()) + 1
+        why = "unresolved merge conflict: keep one side, and delete the lines <<<<<<<, ======= and >>>>>>>"
+        raise SyntaxError(why, (error.filename, line, None, None)) from None
+
+
 class SilentLoader(SourceFileLoader):
     """Loads a module from source without printing syntax warnings."""
 
     def source_to_code(self, *arguments: Any, **options: Any) -> Any:  # type: ignore[override]
         """Compile the source."""
-        with suppress_warnings():
+        with suppress_warnings(), _conflicts_named(arguments[0]):
             return super().source_to_code(*arguments, **options)
 
 
@@ -40,7 +58,7 @@ def parse(source: str | bytes) -> ast.Module:
     Raises:
         SyntaxError, ValueError: the source is not Python.
     """
-    with suppress_warnings():
+    with suppress_warnings(), _conflicts_named(source):
         return ast.parse(source)
 
 

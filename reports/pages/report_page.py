@@ -23,7 +23,7 @@ from experiments.verdicts.best_of import read_contest
 from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
 from experiments.verdicts.opening_leads import leads_by_opening
 from isolation.checks.search_cost import Cost
-from isolation.files.atomic_write import write_text
+from isolation.files.atomic_write import check_output, write_text
 from isolation.shell import command
 from reports.charts import board_maps, coloured_tables, interval_rows, line_plots
 from reports.charts.chart import Plot
@@ -93,12 +93,11 @@ def write_report(findings: RunResults, out: str | Path) -> Path:
     """Write the page of a run into the file `out`, atomically.
 
     Raises:
-        ValueError: there is no such directory.
+        ValueError: it cannot be written there.
     """
-    page, out = report_page(findings), Path(out)
-    if not out.parent.is_dir():
-        raise ValueError(f"{out.parent}: no such directory")
-    write_text(out, page)
+    out = Path(out)
+    check_output(out)
+    write_text(out, report_page(findings))
     return out
 
 

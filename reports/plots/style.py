@@ -15,6 +15,8 @@ import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from isolation.files.atomic_write import check_output
+
 _CSS = (Path(__file__).parents[1] / "templates" / "lab.css").read_text(encoding="utf-8")
 COLOURS = dict(re.findall(r"--([\w-]+): light-dark\((#[0-9a-f]{6}),", _CSS.partition("}")[0]))
 """The pages' colours in the light theme."""
@@ -103,25 +105,13 @@ def to_svg(figure: Figure) -> str:
     return text.getvalue()
 
 
-def check_plot(path: Path) -> None:
-    """Check that a plot can be written to a file.
-
-    Raises:
-        ValueError: its suffix is neither .svg nor .png, or there is no such directory.
-    """
-    if path.suffix not in (".svg", ".png"):
-        raise ValueError(f"unknown plot format {path.name!r}: use .svg or .png")
-    if not path.parent.is_dir():
-        raise ValueError(f"{path.parent}: no such directory")
-
-
 def save(figure: Figure, path: Path) -> Path:
     """Write a figure as SVG or PNG, by the file's suffix.
 
     Raises:
-        ValueError: see `check_plot`.
+        ValueError: its suffix is neither .svg nor .png, or it cannot be written.
     """
-    check_plot(path)
+    check_output(path, (".svg", ".png"))
     if path.suffix == ".svg":
         path.write_text(to_svg(figure), encoding="utf-8")
         return path

@@ -10,14 +10,13 @@ from typing import Any
 from experiments.inference.pair_intervals import PairCounts, pair_interval
 from experiments.inference.standings import Matchup, matchups, splits
 from experiments.record.log import codes_in
-from experiments.record.run_directory import RunSummary, missing_sentence
+from experiments.record.run_directory import RunSummary, missing_sentence, resume_advice
 from experiments.statistics.agent_costs import node_costs
 from experiments.statistics.effort import Effort, measure_effort
 from experiments.statistics.forfeits import forfeits_of
 from experiments.statistics.run_results import RunResults
 from experiments.verdicts.sprt_tests import anytime_rate, own_tests
 from isolation.rules.outcome import Reason
-from isolation.shell import resume_advice
 from reports.tables.costs import equal_cost_sentences
 from reports.text.cell_values import CopiedName, Milliseconds, Range, Share, estimate_of, join_names, pluralise
 from reports.text.sections import Section
