@@ -5,6 +5,7 @@ This module stands beside the packages, under a name nobody else uses, because i
 
 from __future__ import annotations
 
+import ast
 import sys
 from functools import cache
 from importlib import import_module
@@ -26,7 +27,7 @@ LIBRARIES = {
 
 
 class LazyPackage(ModuleType):
-    """A package whose public names are loaded from the modules listed in its table `_HOMES`; it has a `__version__`.
+    """A package whose public names are loaded from the modules that its stub imports them from; it has a `__version__`.
 
     A package becomes one by ``sys.modules[__name__].__class__ = LazyPackage``. Where a module of the package is named
     like a public name, as `isolation.search` is, importing that module does not replace the public name.
@@ -37,8 +38,10 @@ class LazyPackage(ModuleType):
             from importlib.metadata import version
 
             value: Any = version("knights-isolation")
+        elif name == "__all__":
+            value = [public for public, (_, is_exported) in self._homes().items() if is_exported]
         elif name in self._homes():
-            value = getattr(import_module(self._homes()[name]), name)
+            value = getattr(import_module(self._homes()[name][0]), name)
         else:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         self.__dict__[name] = value
@@ -51,9 +54,18 @@ class LazyPackage(ModuleType):
     def __dir__(self) -> list[str]:
         return sorted({*self.__dict__, *self._homes(), "__version__"})
 
-    def _homes(self) -> dict[str, str]:
-        homes: dict[str, str] = self.__dict__.get("_HOMES", {})
-        return homes
+    def _homes(self) -> dict[str, tuple[str, bool]]:
+        """The module of each name in the stub, and whether the stub exports it: as type checkers read it."""
+        if "_stub" not in self.__dict__:
+            tree = ast.parse(Path(str(self.__file__)).with_suffix(".pyi").read_text(encoding="utf-8"))
+            self.__dict__["_stub"] = {
+                alias.name: (str(node.module), alias.asname == alias.name)
+                for node in tree.body
+                if isinstance(node, ast.ImportFrom)
+                for alias in node.names
+            }
+        stub: dict[str, tuple[str, bool]] = self.__dict__["_stub"]
+        return stub
 
 
 def refuse_hidden(*packages: str) -> None:
