@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from board_server import request, serving
+from board_server import cookie, request, serving
 from played_games import write_run
 
 from experiments.roster import parse_agent
@@ -93,11 +93,12 @@ def move(agent):
     return {"position": {"size": "9x11", "moves": [40, 50]}, "agent": agent}
 
 
-def begun(port, agent, page):
+def begun(port, agent, page, **details):
     """A connection on which a move was asked for."""
     connection = socket.create_connection(("127.0.0.1", port))
-    body = json.dumps(move(agent)).encode()
+    body = json.dumps({**move(agent), **details}).encode()
     head = f"POST /api/move HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\ncontent-type: application/json\r\nx-page: {page}\r\n"
+    head += f"cookie: {cookie(port)}\r\n"
     connection.sendall(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
     return connection
 
@@ -158,6 +159,16 @@ def test_a_newer_question_of_a_page_takes_the_place_of_its_older_one(port):
         status, answer = older.result()
     assert status == 409
     assert "replaced by another request, or the board was closed" in answer["error"]
+
+
+@pytest.mark.slow
+def test_nobody_moves_for_an_agent_that_thinks_in_a_game(port):
+    game = {**move("endless"), "is_game": True}
+    moves = [*game["position"]["moves"], 59]
+    after = {"position": {**game["position"], "moves": moves}, "agent": "random", "is_game": True}
+    with closing(begun(port, "endless", "c", is_game=True)):
+        until(lambda: "only its answer moves" in ask(port, "move", after, "c")[1].get("error", ""))
+        assert "only its answer" not in str(ask(port, "move", after, "another page"))
 
 
 @pytest.mark.slow

@@ -258,6 +258,30 @@ def test_the_keyboard_alone_is_enough(board):
         expect(board.locator("#standing")).to_contain_text(ply)
 
 
+def test_the_knight_of_an_agent_that_thinks_is_moved_by_nobody_else(board):
+    held = []
+    board.route("**/api/move", lambda route: held.append(route))
+    board.locator("#agent-kind").select_option("random")
+    board.locator("#plays-2").check()
+    play(board, "d3")
+    expect(board.locator("#agent-state")).to_contain_text("Thinking")
+    cell(board, "a2").click()
+    expect(board.locator("#problem")).to_contain_text("The agent is thinking about its move.")
+    knight, target = (board.locator(place).bounding_box() for place in ("[data-seat='2'] .knight", "[data-cell='14']"))
+    board.mouse.move(knight["x"] + 5, knight["y"] + 5)
+    board.mouse.down()
+    board.mouse.move(target["x"] + 5, target["y"] + 5, steps=3)
+    board.mouse.up()
+    assert move_list(board) == ["1. d3"]
+    held.pop().fulfill(json={"agent": "Random", "move": 14, "preparing": 0})
+    expect(board.locator("#standing")).to_have_text("Ply 2: a2. You to move.")
+    play(board, "c1")
+    expect(board.locator("#agent-state")).to_contain_text("Thinking")
+    board.locator("#plays-2").uncheck()  # who takes over may move at once
+    play(board, "b0")
+    assert move_list(board) == ["1. d3", "2. a2", "3. c1", "4. b0"]
+
+
 @pytest.mark.exhaustive
 def test_everything_that_can_be_used_has_a_name(board):
     nameless = board.locator("button:visible, select:visible, input:visible").evaluate_all(
@@ -1096,6 +1120,9 @@ def test_a_replay_charts_scores_and_depths_and_marks_mistakes(replay):
     page, game = replay
     expect(page.locator("#chart .dot")).to_have_count(len(game.moves) - 2)
     expect(page.locator("#chart .bar")).to_have_count(len(game.moves))
+    assert page.locator("#chart .bar").evaluate_all(
+        "bars => bars.every((bar) => bar.getBoundingClientRect().width > 1)"
+    )
     expect(page.locator("#chart .mistake")).to_have_count(1)
     expect(page.locator("#moves .mistake")).to_have_text(f"4. {cell_name(game.moves[3], 5)} ?")
     page.keyboard.press("End")

@@ -12,6 +12,7 @@ from experiments.exchange.find_games import KINDS, find_games, read_game
 from experiments.exchange.saved_games import append_game, load_game, save_game
 from experiments.record.log import PER_PLY, read_games
 from isolation import Board
+from reports.pages.templates import STYLE
 from reports.replay.replay import (
     as_json,
     describe_end,
@@ -301,3 +302,19 @@ def test_a_labelled_runs_replay_marks_the_plies_that_threw_the_win_away(run):
         assert marked == tuple(ply + 1 for ply in mistakes(run, game_id))
         result += len(marked)
     assert result
+
+
+def test_no_style_of_the_lab_meets_a_class_of_a_drawing_by_chance():
+    scripts = [path.read_text() for path in (STYLE.parents[1] / "board" / "static").glob("*.js")]
+    drawn = {
+        name
+        for text in scripts
+        for kind, names in re.findall(r'makeSvg\("(\w+)", \{[^}]*?class: ["`]([^"`]*)', text)
+        for name in names.split()
+        if kind != "svg"
+    }
+    assert {"bar", "dot", "axis"} <= drawn
+    style = re.sub(r"/\*.*?\*/", "", STYLE.read_text(), flags=re.DOTALL)
+    bare = set(re.findall(r"(?:^|[,}{])\s*\.([\w-]+)\s*(?=[,{])", style))
+    assert "soft" in bare
+    assert not drawn & bare

@@ -48,7 +48,7 @@ class BoardApi:
     def __init__(self, shelf: Resources, processes: Processes) -> None:
         self._shelf = shelf
         self._processes = processes
-        self._asked: dict[asyncio.Task[BoardAnswer], tuple[str, type]] = {}
+        self._asked: dict[asyncio.Task[BoardAnswer], tuple[str, BaseModel]] = {}
 
     def routes(self) -> list[Route]:
         """Return the routes below /api/."""
@@ -109,12 +109,15 @@ class BoardApi:
                 question = kind.model_validate(given)
         except (ValueError, TimeoutError) as error:
             return _response(failed(400, str(error) or "the request was incomplete"))
-        for task, asked in self._asked.items():
-            if page and asked == (page, kind):
+        earlier = {task: asked for task, (of, asked) in self._asked.items() if page and of == page}
+        if any(_moves_for_agent(asked, question) for asked in earlier.values()):
+            return _response(failed(400, "the agent is thinking about its move: only its answer moves its knight"))
+        for task, asked in earlier.items():
+            if type(asked) is kind:
                 task.cancel()
         asking = asyncio.create_task((processes or self._processes).answer(question, page))
         leaving = asyncio.create_task(_left(request))
-        self._asked[asking] = page, kind
+        self._asked[asking] = page, question
         try:
             await asyncio.wait({asking, leaving}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -124,6 +127,15 @@ class BoardApi:
                 asking.cancel()
         await asyncio.wait({asking})
         return _response(_REPLACED if asking.cancelled() else asking.result())
+
+
+def _moves_for_agent(asked: BaseModel, question: BaseModel) -> bool:
+    """Return whether a question follows a move that a person made for the agent that was asked in a game."""
+    if not (isinstance(asked, MoveQuestion) and asked.is_game and isinstance(question, MoveQuestion)):
+        return False
+    before, now = asked.position, question.position
+    is_same_game = before.model_copy(update={"moves": now.moves}) == now
+    return is_same_game and len(now.moves) > len(before.moves) and now.moves[: len(before.moves)] == before.moves
 
 
 async def _left(request: Request) -> None:

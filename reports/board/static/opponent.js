@@ -35,6 +35,7 @@ function shape() {
 function stop() {
   thinking?.abort();
   thinking = null;
+  state.isThinking = false;
   find("agent-state").textContent = "";
 }
 
@@ -50,6 +51,7 @@ async function letMove() {
   stop();
   const { node } = state, asking = new AbortController();
   thinking = asking;
+  state.isThinking = Boolean(agentOf(node.position.turn));
   const ended = waiting("agent-state", "Thinking", "; new agents are compiled first");
   try {
     const answer = await ask("/api/move", { position: askedPosition(), agent: spec(), is_game: isPlaying() }, asking.signal);
@@ -95,6 +97,6 @@ export function wireOpponent() {
   whenShown(() => { find("move-now").disabled = Boolean(state.editing) || !legalCells(state.node.position).length; });
   find("agent-kind").onchange = find("agent-heuristic").onchange = shape;
   find("agent-unit").onchange = find("agent-limit").onchange = show;
-  find("plays-1").onchange = find("plays-2").onchange = letPlay;
+  find("plays-1").onchange = find("plays-2").onchange = () => { stop(); letPlay(); };
   find("move-now").onclick = async () => { if (await letMove()) letPlay(); };
 }

@@ -8,8 +8,8 @@ export const find = (id) => document.getElementById(id);
 
 /**
  * State of the page: the current node; the title; the loaded game, its source and its nodes; the position being edited; and how to
- * undo the last action, `within` the tree of a root if it can only be undone there. Other parts keep state that only
- * they need.
+ * undo the last action, `within` the tree of a root if it can only be undone there; and whether an agent thinks about
+ * its own move, which nobody else may make. Other parts keep state that only they need.
  */
 export const state = {
   node: makeRoot({ size: "7x7" }),
@@ -19,6 +19,7 @@ export const state = {
   logged: [],
   editing: null,
   undo: null,
+  isThinking: false,
   choices: { heuristics: [], agents: [], runs: [], kinds: [], deepest: 1, longest: 0 },
 };
 
@@ -57,6 +58,7 @@ export function whenChosen(act) {
 /** Play a cell for the side to move, as a person's choice. */
 export function choose(cell) {
   try {
+    if (state.isThinking) throw new Error("The agent is thinking about its move. To move instead, take back or end its play.");
     const next = addMove(state.node, cell);
     goTo(next);
     for (const act of chosen) act(next);

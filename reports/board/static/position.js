@@ -65,7 +65,7 @@ function showSeats() {
 
 /** Make the knight of the side to move draggable: on the board, or from its seat while it is not placed. */
 function mayDrag(holder) {
-  if (state.editing || !legalCells(state.node.position).length) return false;
+  if (state.editing || state.isThinking || !legalCells(state.node.position).length) return false;
   const { knights, turn } = state.node.position;
   return holder.dataset.seat ? Number(holder.dataset.seat) === turn && knights[turn - 1] === null
     : Number(holder.dataset.cell) === knights[turn - 1];
