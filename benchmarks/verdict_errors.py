@@ -126,6 +126,7 @@ def sample(findings: RunResults, drawn: NDArray[np.int64], shared: int) -> PairT
         second=np.where(is_more, control, second).astype(np.int16),
         opening=numbers.astype(np.int32),
         cluster=numbers.astype(np.int32),
+        cluster_ids=np.arange(len(drawn)),
         same_colour=same,
         won_placing_first=np.where(turned, 1 - won_second, won_first).astype(np.int8),
         won_placing_second=np.where(turned, 1 - won_first, won_second).astype(np.int8),

@@ -48,12 +48,13 @@ def tried(home: str | Path | None = None, *, agent: str = "", command: str = "")
     from experiments.record.tries import read_tries
     from reports.studies.tries import tries_section
 
+    known = read_tries(Path(home or HOME))
     chosen = {
         number: each
-        for number, each in enumerate(read_tries(Path(home or HOME)), start=1)
+        for number, each in enumerate(known, start=1)
         if agent in each.agent and command in ("", each.command)
     }
-    return Result(chosen, (tries_section(chosen),), partial(_figure_of, chosen))
+    return Result(chosen, (tries_section(chosen, known),), partial(_figure_of, chosen))
 
 
 def _figure_of(chosen: dict[int, Try]) -> Figure:

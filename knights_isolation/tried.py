@@ -1,23 +1,23 @@
-"""What functions and commands add to the log of tries."""
+"""What functions and commands add to the log of tries: every look at a comparison."""
 
 from __future__ import annotations
 
 import math
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from experiments.evaluation.evaluation import Evaluation, EvaluationTask, Lead
     from experiments.inference.cluster_intervals import Interval
-    from experiments.inference.contenders.baseline_comparison import Comparison
-    from experiments.inference.contenders.head_to_head import HeadToHead
     from experiments.learn.feature_selection import Selection
     from experiments.plan.config import Config
     from experiments.play.runner import Play, RunOutcome
     from experiments.record.tries import Try
     from experiments.roster import AgentLike
+    from experiments.statistics.run_results import RunResults
     from experiments.suite.screening import Screening
 
 
@@ -37,21 +37,23 @@ def note_screening(
 
     if not is_kept():
         return
-    suite = screenings[0].suite.name
+    suite, baseline = screenings[0].suite.name, screenings[0].baseline.agent
     judged_on = f"suite {suite}, {part}"
-    held_out = _held_out_positions(suite) if part.startswith("split screen") else ""
-    tries = []
+    family = _family(_held_out_positions(suite) if part.startswith("split screen") else judged_on, baseline)
+    tries, adjusted = [], []
     asked = [(screening, *each) for screening in screenings for each in screening.contenders]
     for spec, (screening, score, against) in zip(specs, asked, strict=True):
         name, settings = named_settings(spec)
+        question = _question(code_of(settings), judged_on, against.p_value)
         tries.append(
             Try(
                 command, name, screening.baseline.agent, spec, code_of(settings), keep_source(spec),
                 judged_on, len(screening.suite), _points(against.both, 0.0, 100), against.p_value,
-                costs.get(score.agent), held_out=held_out,
+                costs.get(score.agent), family=family, question=question,
             )
         )  # fmt: skip
-    _add(tries)
+        adjusted.append(against.adjusted)
+    _add(tries, adjusted)
 
 
 def note_selection(selection: Selection, suite: str) -> None:
@@ -70,8 +72,10 @@ def note_selection(selection: Selection, suite: str) -> None:
             Try(
                 "features", " + ".join(names), best.feature, "", code_of(f"{names} {weights}"), "", judged_on,
                 selection.decisions, (gain, -math.inf, math.inf), None, None,
+                family=_family(judged_on, best.feature), question=", ".join(names),
             )
-        ]
+        ],
+        [],
     )  # fmt: skip
 
 
@@ -100,10 +104,11 @@ def note_evaluations(
             Try(
                 "evaluate", f"{method}_{name}", baseline, spec, evaluation.code, keep_source(spec),
                 judged_on, lead.n, (lead.estimate, lead.low, lead.high), lead.p_value, evaluation.cost,
-                held_out=_held_out_positions(question.size) if evaluation.held_out else "",
+                family=_family(_held_out_positions(question.size) if evaluation.held_out else judged_on, baseline),
+                question=_question(code_of_candidate(candidate), judged_on, lead.p_value),
             )
         )  # fmt: skip
-    _add(tries)
+    _add(tries, [])
 
 
 def _last_lead(evaluation: Evaluation, size: str) -> tuple[Lead | None, str]:
@@ -122,40 +127,52 @@ def _last_lead(evaluation: Evaluation, size: str) -> tuple[Lead | None, str]:
 
 
 def note_run(command: str, run: Path) -> None:
-    """Add the verdicts of a finished run to the log; warn of what earlier tries on these openings mean for them."""
-    from experiments.record.tries import Try, code_of, is_kept, keep_source
-    from experiments.statistics.agent_costs import relative_costs
+    """Add the verdicts of a finished run to the log."""
+    from experiments.record.tries import is_kept
     from experiments.statistics.run_results import load_findings
+
+    if is_kept():
+        _note_results(command, load_findings([run]), is_finished=True)
+
+
+def note_look(findings: RunResults) -> None:
+    """Add verdicts that are shown to the log, if they are a further look at games of this project."""
+    from experiments.record.run_directory import HOME
+
+    if HOME.is_dir():
+        with suppress(OSError):  # a folder that cannot be written
+            _note_results("compare", findings, is_finished=False)
+
+
+def _note_results(command: str, findings: RunResults, *, is_finished: bool) -> None:
+    """Add each contender's result that has new openings; at the end of a run also those that are not judged by them."""
+    from experiments.inference.contenders.head_to_head import HeadToHead
+    from experiments.record.tries import Try, add_tries, code_of, is_kept, keep_source, known_tries
+    from experiments.statistics.agent_costs import relative_costs
+    from experiments.verdicts.account import claim_of, look_of
     from experiments.verdicts.contender_verdicts import judge
     from experiments.verdicts.sprt_tests import own_tests
 
-    findings = load_findings([run]) if is_kept() else None
-    if findings is None or findings.baseline is None:
+    if not is_kept() or findings.baseline is None:
         return
-    verdicts, costs, info = judge(findings), relative_costs(findings), findings.sources[0].info
-    openings, board = info.requested["openings"], info.requested["board"]
-    held_out = f"held-out openings of {board}" if str(openings).endswith(",screen") else ""
-    judged_on = f"openings {openings} with seed {info.requested['seed']} on {board}"
-    is_stopped = bool(own_tests(findings))
-    judged: list[tuple[Comparison | HeadToHead, int, tuple[float, float, float]]] = [
-        (claim, claim.openings, _points(claim.difference, 0.0, 100)) for claim in verdicts.claims
-    ]
-    judged += [
-        (duel, duel.pairs.n, _points(duel.rate, 0.5, 200))
-        for duel in verdicts.duels
-        if duel.contender not in verdicts.controls
-    ]
-    tries = []
-    for compared, openings, points in judged:
-        name, entry = compared.contender, info.agents[compared.contender]
+    verdicts, costs, known = judge(findings), relative_costs(findings), known_tries()
+    asked, tries = findings.sources[0].info.requested, []
+    for result in verdicts.results:
+        name, claim = result.contender, claim_of(findings, result, known)
+        if name in verdicts.controls or not (claim.is_new if claim else is_finished):
+            continue
+        entry = findings.entry_of(name)
+        points = (result.rate, 0.5, 200) if isinstance(result, HeadToHead) else (result.difference, 0.0, 100)
         tries.append(
             Try(
                 command, name, findings.baseline, entry["spec"], code_of(entry["settings"]), keep_source(entry["spec"]),
-                judged_on, openings, points, None if is_stopped else compared.p_value,
-                costs[name].times if name in costs else None, held_out=held_out,
+                f"openings {asked['openings']} with seed {asked['seed']} on {asked['board']}",
+                result.pairs.n if isinstance(result, HeadToHead) else result.openings,
+                _points(*points), None if own_tests(findings) else result.p_value,
+                costs[name].times if name in costs else None, **look_of(claim, findings, result),
             )
         )  # fmt: skip
-    _add(tries)
+    add_tries(tries)
 
 
 def noting(command: str, play: Play) -> Play:
@@ -179,13 +196,24 @@ def _points(interval: Interval, null: float, factor: float) -> tuple[float, floa
     return factor * (interval.estimate - null), factor * (interval.low - null), factor * (interval.high - null)
 
 
-def _add(tries: list[Try]) -> None:
-    """Add tries to the log, and warn of what earlier ones mean for them."""
-    from experiments.record.tries import add_tries, earlier_p_values, read_tries
-    from reports.studies.tries import season_sentence
+def _family(positions: str, baseline: str) -> str:
+    return f"{positions}, compared with {baseline}"
+
+
+def _question(code: str, judged_on: str, p_value: float | None) -> str:
+    """Return what is asked of fixed positions: players of chance who give another answer were asked again."""
+    return f"{code} on {judged_on}: {p_value}"
+
+
+def _add(tries: list[Try], adjusted: Sequence[float]) -> None:
+    """Add tries on fixed positions to the log, and warn if earlier ones withdraw verdicts of their report.
+
+    Args:
+        adjusted: the p-values by which the report judged them; without any it gave no verdict.
+    """
+    from experiments.record.tries import add_tries, known_tries
+    from reports.studies.tries import withdrawn_sentence
 
     add_tries(tries)
-    known = read_tries()
-    for family in dict.fromkeys(each.family for each in tries):
-        if sentence := season_sentence(tries, earlier_p_values(known, family)):
-            warnings.warn(sentence, stacklevel=4)
+    if sentence := withdrawn_sentence(list(zip(tries, adjusted, strict=False)), known_tries()):
+        warnings.warn(sentence, stacklevel=4)

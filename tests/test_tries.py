@@ -1,18 +1,17 @@
-"""What was tried in a project is logged, shown, and counted when the next verdict on the same positions is given."""
+"""What was tried in a project is logged, shown, and counted when the next verdict in the same family is given."""
 
 import json
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
 import knights_isolation as ki
 from cli import main
-from experiments.inference.sequential.online_fdr import lond_levels
-from experiments.record.tries import SETTING, Try, earlier_p_values, read_tries
-from reports.studies.tries import season_sentence
+from experiments.record.tries import LOG, SETTING, Try, read_tries
+from experiments.verdicts.account import adjusted_p_values
+from reports.studies.tries import withdrawn_sentence
 
 FIRST = Try("screen", "A", "B", "ID:a", "aaa", "", "suite 7x7", 9, (1.0, 0.5, 1.5), 0.001, None)
 
@@ -26,64 +25,53 @@ def run(*words: object) -> Result:
     return CliRunner().invoke(main, [str(word) for word in words], catch_exceptions=False)
 
 
-def test_equal_code_counts_once_and_sequential_tests_not_at_all() -> None:
-    tries = [FIRST, replace(FIRST, p_value=0.5), replace(FIRST, code="b", p_value=None), replace(FIRST, code="c")]
-    found = earlier_p_values([*tries, replace(FIRST, code="d", judged_on="others")], "suite 7x7")
-    assert {code: p_value for (code, _), p_value in found.items()} == {"aaa": 0.001, "c": 0.001}
+def on_positions(name: str, p_value: float | None, family: str = "suite 7x7") -> Try:
+    return replace(FIRST, agent=name, family=family, question=f"{name} {p_value}", p_value=p_value)
 
 
-def test_other_seeds_on_one_held_out_split_are_further_tests_of_it() -> None:
-    """Whoever draws again until a difference is significant is corrected for all draws."""
+def test_questions_of_a_family_are_adjusted_together_and_equal_answers_count_once() -> None:
     tries = [
-        replace(FIRST, judged_on=f"openings random:4,screen with seed {seed} on 7x7", p_value=p_value, held_out="split")
-        for seed, p_value in enumerate((0.5, 0.6, 0.04))
+        on_positions("a", 0.01),
+        on_positions("a", 0.01),
+        on_positions("b", 0.5),
+        on_positions("c", None),
+        on_positions("d", 0.02, "others"),
     ]
-    assert list(earlier_p_values(tries, "split").values()) == [0.5, 0.6, 0.04]
-    assert season_sentence(tries[2:], earlier_p_values(tries, "split")).startswith(
-        "2 other tests were made on split. At a false discovery rate of 5 % over all of them, not significant"
+    assert adjusted_p_values(tries) == {
+        ("suite 7x7", "a 0.01"): 0.02,
+        ("suite 7x7", "b 0.5"): 0.5,
+        ("others", "d 0.02"): 0.02,
+    }
+
+
+def test_only_verdicts_that_a_report_gave_are_withdrawn() -> None:
+    """By the p-values that it printed: what it had adjusted away was no verdict, whatever its p-value alone."""
+    earlier = [on_positions(f"old {number}", 0.9) for number in range(4)]
+    clear, weak, none = (on_positions(*each) for each in (("clear", 1e-6), ("weak", 0.02), ("none", 0.03)))
+    known = [*earlier, clear, weak, none]
+    judged = [(clear, 3e-6), (weak, 0.04), (none, 0.06)]
+    assert withdrawn_sentence(judged, known) == (
+        "Adjusted for 4 earlier tests on suite 7x7, not significant any more: weak (adjusted p = 0.12). Confirm on "
+        "new openings."
     )
+    assert withdrawn_sentence(judged[:1], known) == ""
+    assert withdrawn_sentence([], known) == ""
 
 
-def test_levels_fall_with_tests_and_rise_with_discoveries() -> None:
-    none_found, one_found = lond_levels([1.0] * 9), lond_levels([0.0] + [1.0] * 8)
-    assert sum(lond_levels([1.0] * 10_000)) == pytest.approx(0.05, rel=0.01)
-    assert none_found == sorted(none_found, reverse=True)
-    assert one_found[1:] == pytest.approx([2 * level for level in none_found[1:]])
-
-
-@pytest.mark.parametrize("real", [0, 10])
-def test_a_season_of_a_hundred_tries_has_few_false_discoveries(real: int) -> None:
-    generator = np.random.default_rng(1)
-    shares = []
-    for _ in range(2000):
-        shared = generator.normal(size=1)  # all contenders are compared with the same baseline
-        effects = np.where(generator.permutation(100) < real, 4.0, 0.0)
-        z = np.sqrt(0.5) * (shared + generator.normal(size=100)) + effects
-        p_values = normal_tails(z)
-        found = p_values <= lond_levels(p_values)[:-1]
-        shares.append((found & (effects == 0)).sum() / max(1, found.sum()))
-    assert np.mean(shares) < 0.05 + 3 * np.std(shares) / np.sqrt(len(shares))
-    assert np.mean(shares) > 0.002
-
-
-def normal_tails(z: np.ndarray) -> np.ndarray:
-    from scipy.stats import norm
-
-    return 2 * norm.sf(np.abs(z))
-
-
-def known(**p_values: float) -> dict[tuple[str, str], float]:
-    return {(code, FIRST.judged_on): p_value for code, p_value in p_values.items()}
-
-
-def test_a_verdict_after_others_on_the_same_positions_is_corrected_for_them() -> None:
-    report = [replace(FIRST, code="c", agent="C"), replace(FIRST, code="d", agent="D")]
-    assert season_sentence(report, known(a=0.9, c=0.04, d=1e-6)) == ""
-    assert season_sentence(report, known(a=0.9, b=0.9, c=0.5, d=0.5)) == ""
-    late = season_sentence(report, known(a=0.9, b=0.9, c=0.04, d=1e-6))
-    assert late.startswith("2 other tests were made on the same openings or positions.")
-    assert late.endswith("not significant any more: C (unadjusted p = 0.04, level 0.0038). Confirm on new openings.")
-    assert season_sentence(report, known(a=0.9, b=0.9, c=1e-6, d=1e-6)).endswith("remains so.")
+def test_tries_of_versions_without_families_are_read(tmp_path: Path) -> None:
+    """A look at games keeps its openings and its p-value; each set of openings is a question of its own."""
+    old = {
+        **{"command": "match", "agent": "A", "baseline": "B", "spec": "ID:a@nodes=9", "code": "aaa", "source": ""},
+        **{"judged_on": "openings random:4 with seed 1 on 7x7", "n": 50, "difference": [-3, -6, 0], "p_value": 0.04},
+        **{"cost": None, "when": "2026-01-01T00:00:00+00:00"},
+    }
+    suite = {**old, "command": "screen", "judged_on": "suite 7x7, split screen", "held_out": "held-out positions"}
+    (tmp_path / LOG).write_text(f"{json.dumps(old)}\n{json.dumps({**old, 'n': 100})}\n{json.dumps(suite)}\n")
+    games, extended, positions = read_tries(tmp_path)
+    assert games.family == extended.family == "head to head with B, random:4 openings on 7x7, nodes=9"
+    assert (games.planned, games.looked, extended.looked, games.z) == (50, 50, 100, pytest.approx(-2.0537, abs=1e-3))
+    assert positions.family == "held-out positions"
+    assert adjusted_p_values([games, extended]) == {(games.family, games.question): pytest.approx(0.0444, abs=1e-3)}
 
 
 @pytest.mark.exhaustive
@@ -124,7 +112,8 @@ def test_fits_and_selections_are_logged_and_drawn(tmp_path: Path, monkeypatch: p
     assert run("sweep", "ID:mine.py", *over, "--pairs", 3, "--jobs", 1).exit_code == 0
     fitted, selected, *points = read_tries()
     assert [(each.command, each.baseline, each.n) for each in points] == [("sweep", "Greedy", 3)] * 4
-    assert (fitted.held_out, points[0].held_out) == ("held-out positions of suite 7x7", "")
+    assert fitted.family == "held-out positions of suite 7x7, compared with before"
+    assert points[0].family == "head to head with Greedy, random:4 openings on 7x7, nodes=9"
     assert (fitted.command, fitted.baseline, fitted.n) == ("fit", "before", 12_676)
     assert fitted.p_value is not None
     assert fitted.source

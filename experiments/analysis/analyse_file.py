@@ -17,7 +17,7 @@ from experiments.roster import parse_agent, parse_limit
 from experiments.statistics.agent_costs import relative_costs
 from experiments.statistics.run_results import RunResults
 from experiments.suite.screening import Mistake, Screening, screen, worst_mistakes
-from experiments.verdicts.contender_verdicts import judge
+from experiments.verdicts.contender_verdicts import Verdicts, judge_together
 from isolation.checks.agent_checks import check_player
 from isolation.checks.check_result import CheckResult
 from isolation.checks.search_cost import Cost
@@ -67,18 +67,15 @@ class Analysis:
     runs: dict[RunKind, RunResults]
 
     @cached_property
-    def _comparisons(self) -> dict[tuple[RunKind, str], Comparison]:
-        """Comparisons with the baseline, by gauntlet and function: the functions of a gauntlet are judged together."""
-        judged = {kind: judge(results) for kind, results in self.runs.items() if kind != "players"}
-        return {
-            (kind, comparison.contender): comparison
-            for kind, verdicts in judged.items()
-            for comparison in verdicts.comparisons
-        }
+    def verdicts(self) -> dict[RunKind, Verdicts]:
+        """Verdicts by gauntlet: all functions of all gauntlets are judged together."""
+        kinds: list[RunKind] = [kind for kind in self.runs if kind != "players"]
+        return dict(zip(kinds, judge_together([self.runs[kind] for kind in kinds]), strict=True))
 
     def comparison(self, name: str, kind: RunKind) -> Comparison | None:
         """Return the comparison of a function with the baseline in a gauntlet, or None if it did not play there."""
-        return self._comparisons.get((kind, name))
+        judged = self.verdicts[kind].comparisons if kind in self.verdicts else ()
+        return next((comparison for comparison in judged if comparison.contender == name), None)
 
     def cost(self, name: str) -> Cost | str | None:
         """Return the cost of a function's compiled search: the one that set the nodes of the games at equal cost."""

@@ -28,8 +28,9 @@ class PairTable:
     `first` and `second` index `agents`, which are sorted by name; `first < second`. `won_placing_first[i]` is 1 if
     agent `first[i]` won the game in which it placed first, 0 if it lost, and −1 if that game is missing;
     `won_placing_second[i]` is the same for the other side. `opening` numbers openings (of one board size) from 0.
-    `cluster` numbers groups of dependent openings, also from 0. `same_colour` is whether both first placements are on
-    cells of one colour. Integer types are as narrow as possible, since a large run has millions of pairs.
+    `cluster` numbers groups of dependent openings, also from 0, and `cluster_ids` are their ids in the games.
+    `same_colour` is whether both first placements are on cells of one colour. Integer types are as narrow as possible,
+    since a large run has millions of pairs.
     """
 
     agents: tuple[str, ...]
@@ -37,6 +38,7 @@ class PairTable:
     second: _Codes
     opening: _Numbers
     cluster: _Numbers
+    cluster_ids: Ints
     same_colour: npt.NDArray[np.bool_]
     won_placing_first: npt.NDArray[np.int8]
     won_placing_second: npt.NDArray[np.int8]
@@ -143,12 +145,16 @@ def pair_games(games: pa.Table, cluster: str | None = None) -> PairTable:
         sides.append(result)
     opening = opening[start]
     known = "same_colour" in games.column_names
+    groups = _combined_codes(games["size"], games[cluster])[start] if cluster else opening
+    group_ids = np.zeros(int(groups.max(initial=-1)) + 1, np.int64)
+    group_ids[groups] = to_numpy(games[cluster or "opening_id"])[start]
     return PairTable(
         agents=agents,
         first=first[start],
         second=second[start],
         opening=opening,
-        cluster=_combined_codes(games["size"], games[cluster])[start] if cluster else opening,
+        cluster=groups,
+        cluster_ids=group_ids,
         same_colour=to_numpy(games["same_colour"])[start] if known else np.zeros(len(ids), bool),
         won_placing_first=sides[0],
         won_placing_second=sides[1],

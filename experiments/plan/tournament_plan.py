@@ -50,7 +50,8 @@ class Plan:
 
     `population` is the number of openings to draw from, 0 if unknown; `notes` are messages for the user.
     `pools_control`: the control's games count as the baseline's too, and their number is optimal (`_control_share`);
-    otherwise the control plays as many openings as a contender, as in runs of older versions.
+    otherwise the control plays as many openings as a contender, as in runs of older versions. `looks` are the numbers
+    of openings after which the runs were finished that it extends.
     """
 
     config: Config
@@ -60,6 +61,7 @@ class Plan:
     is_census: bool
     notes: tuple[str, ...]
     pools_control: bool
+    looks: tuple[int, ...] = ()
 
 
 def make_plan(config: Config, seeds_by: SeedsBy = "opponent", pools_control: bool = True) -> Plan:

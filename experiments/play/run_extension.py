@@ -122,7 +122,9 @@ def extend(run: Path, config: Config) -> Extension:
     _replay(run, plan, games["game_id"].to_numpy()[ids >= 0], ids[ids >= 0])
     extension = Extension(run, plan, ids)
     note = f"{extension.games:,} games come from {run}, which this run extends"
-    return replace(extension, plan=replace(plan, notes=(*plan.notes, note)))
+    before = load_config(info.path / run_directory.CONFIG)
+    looks = {*info.looks, int(before.pairs), before.more_pairs or int(before.pairs)}
+    return replace(extension, plan=replace(plan, notes=(*plan.notes, note), looks=tuple(sorted(looks))))
 
 
 def carry_over(extension: Extension, path: Path) -> None:

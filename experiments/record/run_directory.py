@@ -108,9 +108,9 @@ class RunInfo:
     in runs of older versions, whether it is `deterministic`; `agent_facts.run_facts` reads these. `processor_costs` has
     the search costs by name, relative to the baseline's if there is one; see `isolation.checks.search_cost`. `games` is
     the number of games to play, `openings` and `population` are the numbers of different openings that are played and
-    that exist. `unranked` are players of a league that never made a legal move: their games count for nobody.
-    `seeds_by` is the rule of `schedule.game_seeds`, and `pools_control` is that of the plan; older versions do not
-    record them.
+    that exist. `unranked` are players of a league that never made a legal move: their games count for nobody. `looks`
+    are the numbers of openings of each match after which the runs were finished that this one extends. `seeds_by` is
+    the rule of `schedule.game_seeds`, and `pools_control` is that of the plan; older versions do not record them.
     """
 
     path: Path
@@ -128,6 +128,7 @@ class RunInfo:
     pools_control: bool = False
     processor_costs: dict[str, Cost] = field(default_factory=dict)
     unranked: list[str] = field(default_factory=list)
+    looks: list[int] = field(default_factory=list)
 
     @property
     def baseline(self) -> str | None:
@@ -241,6 +242,7 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, Cost] 
         seeds_by=plan.schedule.seeds_by,
         pools_control=plan.pools_control,
         processor_costs=dict(costs or {}),
+        looks=list(plan.looks),
     )
     try:
         make_folder(log.games_folder(path))

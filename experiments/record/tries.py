@@ -1,4 +1,4 @@
-"""The log of tries: what was ever compared in a project, so that the best of many is not taken for a single one.
+"""The log of tries: every look at a comparison in a project, so that the best of many is not taken for a single one.
 
 `runs/tries.jsonl` has a JSON object a line, which is only ever appended (`checked_lines`). The sources that were tried
 are kept beside it by their hash, in `runs/tried/`. The environment variable `ISOLATION_TRIES=off` turns the log off.
@@ -6,13 +6,21 @@ are kept beside it by their hash, in `runs/tried/`. The environment variable `IS
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import math
 import os
+import re
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import scipy
 from pydantic import TypeAdapter
 
 from experiments.record.checked_lines import append_lines, read_lines
@@ -27,7 +35,10 @@ SETTING = "ISOLATION_TRIES"
 
 @dataclass(frozen=True)
 class Try:
-    """One comparison of an agent with a baseline.
+    """One look at a comparison of an agent with a baseline.
+
+    A *question* asks about one agent; all its openings count together, whatever run, seed or machine they come from.
+    Questions of a *family* are corrected for together.
 
     Attributes:
         command: the command that compared them.
@@ -41,8 +52,12 @@ class Try:
         p_value: of the difference alone; None if a sequential test decided when to stop.
         cost: processor time a node, over the baseline's; None if it was not measured.
         when: time of the comparison, in UTC.
-        held_out: the held-out split that they are drawn from, in words; empty for others. Whichever openings or
-            positions of one split a seed draws, its tries are corrected for together.
+        family: what is measured against which baseline on what kind of openings or positions, in words.
+        question: the agent and its opponents, within the family.
+        planned: openings planned when the question was first looked at; 0 for a fixed set of positions.
+        looked: different openings of the question so far, the look's included.
+        z: the difference of all of these in standard errors; None if the look is not judged by a p-value.
+        openings: those that the look added, as `pack_ids` writes them.
     """
 
     command: str
@@ -57,20 +72,52 @@ class Try:
     p_value: float | None
     cost: float | None
     when: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
-    held_out: str = ""
-
-    @property
-    def family(self) -> str:
-        """What tries share that are corrected for together."""
-        return self.held_out or self.judged_on
-
-    @property
-    def test(self) -> tuple[str, str]:
-        """What makes a test of its own: the same code on the same openings or positions is no second one."""
-        return self.code, self.judged_on
+    family: str = ""
+    question: str = ""
+    planned: int = 0
+    looked: int = 0
+    z: float | None = None
+    openings: str = ""
 
 
 _TRY = TypeAdapter(Try)
+_OLD_GAMES = re.compile(r"openings (\S+) with seed \d+ on (\S+)")
+
+
+def family_of_games(baseline: str, is_duel: bool, openings: str, board: str, limit: str | None) -> str:
+    """Return the family of comparisons by games, in words."""
+    how = "head to head with" if is_duel else "over shared opponents, compared with"
+    return f"{how} {baseline}, {openings} openings on {board}{f', {limit}' if limit else ''}"
+
+
+def pack_ids(ids: Iterable[int]) -> str:
+    """Return ids of openings as a text."""
+    return base64.b64encode(zlib.compress(np.array(sorted(ids), "<i8").tobytes(), 9)).decode()
+
+
+def unpack_ids(text: str) -> set[int]:
+    """Return the ids of openings in a text."""
+    return set(np.frombuffer(zlib.decompress(base64.b64decode(text)), "<i8").tolist()) if text else set()
+
+
+def _lifted(record: dict[str, Any]) -> Try:
+    """Return a try, with what versions before families and looks did not write.
+
+    Their openings are not known, so each question is one of its own.
+    """
+    if "family" not in record:
+        held_out, judged_on, p_value = record.pop("held_out", ""), record["judged_on"], record["p_value"]
+        games = _OLD_GAMES.fullmatch(judged_on)
+        record["family"] = held_out or f"{judged_on}, compared with {record['baseline']}"
+        record["question"] = f"{record['code']} on {judged_on}"
+        if games:
+            is_duel, (openings, board) = record["command"] not in ("tournament", "analyse"), games.groups()
+            limit = record["spec"].partition("@")[2]
+            record["family"] = family_of_games(record["baseline"], is_duel, openings, board, limit)
+            deviate = None if p_value is None else -float(scipy.special.ndtri(p_value / 2))
+            record["z"] = deviate and math.copysign(min(deviate, 9.0), record["difference"][0])
+            record["planned"] = record["looked"] = record["n"]
+    return _TRY.validate_python(record)
 
 
 def is_kept() -> bool:
@@ -91,16 +138,21 @@ def read_tries(home: Path = HOME) -> list[Try]:
         DamagedFileError: a line was damaged or edited; the message names it.
     """
     remedy = "restore the file from a backup, or delete the line, whose try is then not counted"
-    return read_lines(home / LOG, _TRY.validate_python, remedy)
+    return read_lines(home / LOG, _lifted, remedy)
 
 
-def earlier_p_values(tries: Sequence[Try], family: str) -> dict[tuple[str, str], float]:
-    """Return the first p-value of each test of a family, in order."""
-    p_values: dict[tuple[str, str], float] = {}
-    for each in tries:
-        if each.family == family and each.p_value is not None:
-            p_values.setdefault(each.test, each.p_value)
-    return p_values
+def known_tries(home: Path = HOME) -> Sequence[Try]:
+    """Return all tries of a project like `read_tries`, read again only if the log has changed; none if it is off."""
+    try:
+        status = (home / LOG).stat()
+    except OSError:
+        return ()
+    return _tries_of(home.resolve(), status.st_mtime_ns, status.st_size) if is_kept() else ()
+
+
+@lru_cache(maxsize=2)
+def _tries_of(home: Path, changed: int, size: int) -> Sequence[Try]:
+    return tuple(read_tries(home))
 
 
 def code_of(settings: str) -> str:

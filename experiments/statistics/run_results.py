@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -150,6 +150,17 @@ class RunResults:
         return frozenset(source.names[name] for source in self.sources for name in source.info.unranked)
 
     @property
+    def looks(self) -> tuple[int, ...]:
+        """Openings of each match after which a run that the runs extend was finished, ascending."""
+        return tuple(sorted({openings for source in self.sources for openings in source.info.looks}))
+
+    def entry_of(self, agent: str) -> Mapping[str, Any]:
+        """Return what `run.json` of the first of the runs says of an agent."""
+        return next(
+            source.info.agents[own] for source in self.sources for own, name in source.names.items() if name == agent
+        )
+
+    @property
     def planned(self) -> int:
         """Planned number of games of the runs, without those left out."""
         return sum(source.info.games for source in self.sources) - self.left_out
@@ -192,9 +203,23 @@ class RunResults:
 
     @property
     def is_interim(self) -> bool:
-        """Return whether planned games are missing that no stop rule has cancelled: verdicts must hold at any time."""
+        """Return whether verdicts must hold at any time.
+
+        Planned games are missing that no stop rule has cancelled, or a run was finished with fewer openings before.
+        """
         is_contest = any(source.info.requested["format"] == "best-of" for source in self.sources)
-        return 0 < self.played + self.repeated < self.planned and not (is_contest or self.stopped_early)
+        is_part = 0 < self.played + self.repeated < self.planned
+        return (is_part or self.is_extended) and not (is_contest or self.stopped_early)
+
+    @property
+    def is_extended(self) -> bool:
+        """Return whether a run has more openings than one that it extends."""
+        asked = [(source.info.requested, source.info.looks) for source in self.sources]
+        return any(
+            before < max(requested["pairs"], requested.get("more_pairs") or 0)
+            for requested, looks in asked
+            for before in looks
+        )
 
     def _is_pooled(self, source: LoadedRun, control: str) -> bool:
         settings = {source.names[name]: entry["settings"] for name, entry in source.info.agents.items()}

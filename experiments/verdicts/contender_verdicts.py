@@ -14,7 +14,9 @@ from experiments.inference.contenders.baseline_comparison import Comparison
 from experiments.inference.contenders.comparison_family import compare_all, compare_each
 from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.inference.game_pairs import opponents_of
+from experiments.record.tries import known_tries
 from experiments.statistics.run_results import RunResults
+from experiments.verdicts.account import account_for
 from experiments.verdicts.sprt_tests import live_estimate
 
 ALPHA = 0.05
@@ -32,6 +34,11 @@ class Verdicts:
     controls: tuple[str, ...]
 
     @property
+    def results(self) -> tuple[Comparison | HeadToHead, ...]:
+        """All comparisons, over shared opponents and head to head."""
+        return *self.comparisons, *self.duels
+
+    @property
     def claims(self) -> tuple[Comparison, ...]:
         """The comparisons that are not controls."""
         return tuple(comparison for comparison in self.comparisons if comparison.contender not in self.controls)
@@ -45,18 +52,45 @@ class Verdicts:
 def judge(findings: RunResults, alpha: float = ALPHA) -> Verdicts:
     """Compare every contender with the baseline; p-values and intervals are joint over all of them except controls.
 
-    As long as games are missing, joint intervals and verdicts are those that are valid at any time, and there are no
-    adjusted p-values.
+    As long as games are missing, and in an extended run, joint intervals are those that are valid at any time, and
+    there are no adjusted p-values. Verdicts also allow for earlier looks at the same contenders, and for what else was
+    tried (`account`).
 
     Raises:
         ValueError: there is no baseline, or no agent to compare with it.
     """
+    return judge_together([findings], alpha)[0]
+
+
+def judge_together(runs: Sequence[RunResults], alpha: float = ALPHA) -> list[Verdicts]:
+    """Judge several runs of one report, as `judge` does; p-values and intervals are joint over all contenders of all.
+
+    Raises:
+        ValueError: a run has no baseline, or no agent to compare with it.
+    """
+    separate = [_compare(findings, alpha) for findings in runs]
+    controls = [findings.having("control") for findings in runs]
+    return [
+        Verdicts(
+            str(findings.baseline),
+            tuple(result for result in results if isinstance(result, Comparison)),
+            tuple(result for result in results if isinstance(result, HeadToHead)),
+            of_run,
+        )
+        for findings, results, of_run in zip(
+            runs, account_for(runs, separate, controls, known_tries(), alpha), controls, strict=True
+        )
+    ]
+
+
+def _compare(findings: RunResults, alpha: float) -> tuple[Comparison | HeadToHead, ...]:
+    """Compare every contender with the baseline, jointly over all of them except controls."""
     baseline, pairs = findings.baseline, findings.pairs
     if baseline is None:
         known = ", ".join(pairs.agents)
         raise ValueError(f"no baseline to compare with: name one with --baseline; agents: {known or 'none'}")
     if not findings.played:
-        return Verdicts(baseline, (), (), ())
+        return ()
     met = opponents_of(pairs, baseline)
     shared = {name: opponents_of(pairs, name) & met - {name, baseline} for name in findings.contenders}
     chosen = [name for name in findings.contenders if shared[name] or name in met]
@@ -73,14 +107,7 @@ def judge(findings: RunResults, alpha: float = ALPHA) -> Verdicts:
         pairs, baseline, chosen, controls, alpha=alpha, chance=chance,
         pools=dict.fromkeys(chosen, pool) if pool else {}, also=findings.pooled_controls,
     )  # fmt: skip
-    if findings.is_interim:
-        results = _at_any_time(findings, results, controls, alpha)
-    return Verdicts(
-        baseline,
-        tuple(result for result in results if isinstance(result, Comparison)),
-        tuple(result for result in results if isinstance(result, HeadToHead)),
-        controls,
-    )
+    return _at_any_time(findings, results, controls, alpha) if findings.is_interim else results
 
 
 def _at_any_time(

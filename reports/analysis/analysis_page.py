@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from experiments.analysis.analyse_file import Analysis
+from experiments.analysis.gauntlets import RunKind
 from experiments.suite.screening import Mistake
-from experiments.verdicts.contender_verdicts import judge
 from isolation.boards.drawing import Annotations
 from isolation.boards.render import to_svg, to_text
 from isolation.editions.classic_board import Board
@@ -23,7 +23,7 @@ from reports.pages.templates import data_url, page_template
 from reports.text.cell_values import pluralise
 from reports.text.sections import Section, render_sections
 
-_TITLES = {"nodes": "at equal nodes", "cost": "at equal cost"}
+_TITLES: dict[RunKind, str] = {"nodes": "at equal nodes", "cost": "at equal cost"}
 
 
 def write_page(analysis: Analysis, path: Path, command: str) -> None:
@@ -76,8 +76,8 @@ def forests(analysis: Analysis) -> list[RowChart]:
     """Return forest plots of the runs at equal nodes and at equal cost."""
     charts = []
     for kind, words in _TITLES.items():
-        results = analysis.runs.get(kind)  # type: ignore[call-overload]
-        if results is not None and (chart := forest(results, judge(results))):
+        verdicts = analysis.verdicts.get(kind)
+        if verdicts is not None and (chart := forest(analysis.runs[kind], verdicts)):
             charts.append(replace(chart, title=f"{chart.title}, {words}"))
     return charts
 
@@ -96,7 +96,7 @@ def _method(analysis: Analysis) -> str:
     results = analysis.runs.get("nodes")
     if results is None:
         return "No function that compiles was played."
-    comparison = judge(results).comparisons[0]
+    comparison = analysis.verdicts["nodes"].comparisons[0]
     opponents = ", ".join(results.in_order(comparison.opponents))
     return (
         f"Every function played {pluralise(2 * comparison.openings, 'game')} against each of {opponents}: "

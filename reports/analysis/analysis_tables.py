@@ -8,11 +8,11 @@ from typing import Any
 from experiments.analysis.analyse_file import Analysis
 from experiments.analysis.quick_trial import BASELINE
 from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.verdicts.contender_verdicts import judge
 from isolation.checks.search_cost import Cost
 from reports.analysis.verdict_sentences import interval_name
 from reports.text.cell_values import Points, PValue, Ratio, Share, estimate_of, pluralise
 from reports.text.sections import Section
+from reports.text.wording import evidence_sentences
 
 _COURSE_LIMIT = 150e6
 """Time per move of the course, in nanoseconds."""
@@ -30,15 +30,17 @@ def verdict_table(analysis: Analysis) -> Section:
         f"range that the games support ({interval_name(first)} interval{_all_at_once(first)}).",
         f"p: how often luck alone would make such a difference{_adjusted(first)}; below 0.05 is significant.",
     ]
-    return Section("verdicts", "", rows, (*notes, *_control_words(analysis)))
+    return Section("verdicts", "", rows, (*notes, *evidence_sentences(compared), *_control_words(analysis)))
 
 
 def _all_at_once(comparison: Comparison) -> str:
-    return f": all {comparison.family} hold together" if comparison.family > 1 else ""
+    return (
+        f": all {comparison.family}, at equal nodes and at equal cost, hold together" if comparison.family > 1 else ""
+    )
 
 
 def _adjusted(comparison: Comparison) -> str:
-    return f", adjusted for {comparison.family} functions" if comparison.family > 1 else ""
+    return f", adjusted for {comparison.family} comparisons" if comparison.family > 1 else ""
 
 
 def _verdict_row(analysis: Analysis, name: str) -> dict[str, Any]:
@@ -52,7 +54,7 @@ def _verdict_row(analysis: Analysis, name: str) -> dict[str, Any]:
 
 def _control_words(analysis: Analysis) -> list[str]:
     """Describe the effect of luck alone: the baseline compared with itself on other openings."""
-    verdicts = judge(analysis.runs["nodes"])
+    verdicts = analysis.verdicts["nodes"]
     return [
         f"Check {'passed' if comparison.difference.low <= 0 <= comparison.difference.high else 'FAILED'}: "
         f"{comparison.baseline} differs from itself on other openings by "

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from experiments.inference.sequential.online_fdr import ALPHA, lond_levels
 from experiments.record.tries import Try
-from reports.text.cell_values import Estimate, Points, PValue, Ratio, join_names
+from experiments.verdicts.account import adjusted_p_values
+from reports.text.cell_values import Estimate, Points, PValue, Ratio, join_names, pluralise
 from reports.text.sections import Section
 
-FEW = 2
-"""Number of tries on the same openings or positions that need no correction beyond that of their own report."""
+ALPHA = 0.05
 
 
-def tries_section(tries: Mapping[int, Try]) -> Section:
-    """Return the table of tries by their numbers in the log, the latest first."""
+def tries_section(tries: Mapping[int, Try], known: Sequence[Try]) -> Section:
+    """Return the table of tries by their numbers in the log, the latest first.
+
+    `known` are all tries, for which p-values are adjusted.
+    """
+    adjusted = adjusted_p_values(known)
     rows = tuple(
         {
             "number": number,
@@ -24,6 +27,7 @@ def tries_section(tries: Mapping[int, Try]) -> Section:
             "baseline": each.baseline,
             "difference": Estimate(*(Points(points / 100) for points in each.difference)),
             "p": None if each.p_value is None else PValue(each.p_value),
+            "adjusted_p": _cell(adjusted.get((each.family, each.question))),
             "cost": None if each.cost is None else Ratio(each.cost),
             "n": each.n,
             "judged_on": each.judged_on,
@@ -31,28 +35,36 @@ def tries_section(tries: Mapping[int, Try]) -> Section:
         }
         for number, each in reversed(list(tries.items()))
     )
-    notes = ("Difference to the baseline in percentage points; n is the number of openings or positions.",)
+    notes = (
+        "Difference to the baseline in percentage points, and p, of this look alone; n is the number of openings or "
+        "positions. The adjusted p is today's: of all looks at the same agent, adjusted for everything that was tried "
+        "with the same baseline, board, openings and limit, or on the same positions.",
+    )
     return Section("tries", "Tries, the latest first", rows, notes if rows else ("Nothing was tried here yet.",))
 
 
-def season_sentence(tries: Sequence[Try], p_values: Mapping[tuple[str, str], float]) -> str:
-    """Return what earlier tries of the same family mean for the significant ones of a report.
+def _cell(p_value: float | None) -> PValue | None:
+    return None if p_value is None else PValue(p_value)
+
+
+def withdrawn_sentence(judged: Sequence[tuple[Try, float]], tries: Sequence[Try]) -> str:
+    """Return which verdicts of a report on fixed positions the other tries of its family withdraw; "" if none.
 
     Args:
-        tries: those of the report, which correct for each other already.
-        p_values: of all tests of the family so far, in their order.
+        judged: its tries, each with the p-value that the report adjusted for its own contenders.
+        tries: all so far, the report's included.
     """
-    earlier = len(p_values.keys() - {each.test for each in tries})
-    levels = dict(zip(p_values, lond_levels(p_values.values()), strict=False))
-    significant = [each for each in tries if p_values.get(each.test, 1) <= ALPHA]
-    if earlier < FEW or not significant:
-        return ""
-    lost = [each for each in significant if p_values[each.test] > levels[each.test]]
-    where = next((each.held_out for each in significant if each.held_out), "the same openings or positions")
-    said = f"{earlier} other tests were made on {where}. At a false discovery rate of 5 % over all of them"
+    adjusted = adjusted_p_values(tries)
+    lost = [
+        f"{each.agent} (adjusted p = {adjusted[each.family, each.question]:.2g})"
+        for each, p_value in judged
+        if p_value <= ALPHA < adjusted[each.family, each.question]
+    ]
     if not lost:
-        return f"{said}, what is significant here remains so."
-    names = join_names(
-        [f"{each.agent} (unadjusted p = {p_values[each.test]:.2g}, level {levels[each.test]:.2g})" for each in lost]
+        return ""
+    family = judged[0][0].family
+    others = {each.question for each in tries if each.family == family} - {each.question for each, _ in judged}
+    return (
+        f"Adjusted for {pluralise(len(others), 'earlier test')} on {family}, not significant any more: "
+        f"{join_names(lost)}. Confirm on new openings."
     )
-    return f"{said}, not significant any more: {names}. Confirm on new openings."

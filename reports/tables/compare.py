@@ -30,6 +30,7 @@ from reports.text.wording import (
     baseline_openings_words,
     control_cell,
     control_sentence,
+    evidence_sentences,
     excluded_sentence,
     interval_sentence,
     reach_sentences,
@@ -153,7 +154,7 @@ def duels_section(findings: RunResults, verdicts: Verdicts, costs: Mapping[str, 
         rows.append(row)
     claims = [duel for duel in verdicts.duels if duel.contender not in verdicts.controls]
     notes = [*run_notes(findings), f"{population_words(findings, verdicts.duels)} A pair is one opening, both sides."]
-    notes += filter(None, [interval_sentence(claims), excluded_sentence(claims)])
+    notes += filter(None, [interval_sentence(claims), *evidence_sentences(claims), excluded_sentence(claims)])
     notes += reach_sentences(claims, worth, findings.population)
     notes += filter(None, [cost_sentence(costs, [duel.contender for duel in verdicts.duels])])
     for duel in verdicts.duels:
@@ -240,9 +241,8 @@ def verdict_notes(
         f"{population_words(findings, claims or verdicts.comparisons)}"
     )
     if claims:
-        notes += filter(
-            None, [interval_sentence(claims), excluded_sentence(claims), *alike_sentences(findings, claims)]
-        )
+        notes += filter(None, [interval_sentence(claims), *evidence_sentences(claims), excluded_sentence(claims)])
+        notes += alike_sentences(findings, claims)
     notes += reach_sentences(claims, worth, findings.population)
     chance = [name for name in findings.pairs.agents if not findings.agents[name].is_deterministic]
     if chance and not any(comparison.pool for comparison in verdicts.comparisons):

@@ -30,6 +30,7 @@ from reports.text.sections import Section
 from reports.text.wording import (
     control_cell,
     decision_cell,
+    evidence_sentences,
     finding_sentence,
     pooled_sentence,
     short_verdict,
@@ -87,6 +88,7 @@ def compare_headline(findings: RunResults, worth: float = WORTH, lines: int | No
     pooled = pooled_sentence(findings) if verdicts.comparisons else ""
     notes = [
         _interval_note(findings, comparisons, verdicts),
+        *evidence_sentences(claims),
         f"In this table {pooled}." if pooled else "",
         cost_sentence(costs, [comparison.contender for comparison in comparisons]) if claims else "",
         price_sentence(findings, verdicts, costs),

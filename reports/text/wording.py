@@ -24,6 +24,7 @@ from experiments.statistics.forfeits import ForfeitGroup, forfeits_of
 from experiments.statistics.run_results import RunResults
 from experiments.verdicts.contender_verdicts import Verdicts
 from experiments.verdicts.sprt_tests import SequentialTest
+from isolation.shell import advice
 from reports.text.cell_values import (
     Chance,
     Elo,
@@ -34,6 +35,7 @@ from reports.text.cell_values import (
     WordedCell,
     end_text,
     estimate_of,
+    join_names,
     pluralise,
 )
 
@@ -318,6 +320,23 @@ def interval_sentence(claims: Sequence[Comparison | HeadToHead]) -> str:
         f"Intervals, p-values and verdicts hold with {confidence}{together}, {how}: a contender is better or worse if "
         f"its interval excludes 0."
     )
+
+
+def evidence_sentences(claims: Sequence[Comparison | HeadToHead]) -> list[str]:
+    """Say which earlier looks at the contenders, and how many other tries, p-values and verdicts allow for."""
+    known = {claim.contender: claim.evidence for claim in claims if claim.evidence}
+    looks = [
+        f"{name} after {join_names([f'{openings:,}' for openings in evidence.looks])} openings"
+        for name, evidence in known.items()
+        if len(evidence.looks) > 1
+    ]
+    sentences = [f"Looked at more than once, which p-values and verdicts allow for: {'; '.join(looks)}."] * bool(looks)
+    if others := max((evidence.others for evidence in known.values()), default=0):
+        sentences.append(
+            f"Adjusted for {pluralise(others, 'further test')} of this project with the same baseline, board, openings "
+            f"and limit as well: {advice('isolation tried', 'ki.tried()')}."
+        )
+    return sentences
 
 
 def pooled_sentence(findings: RunResults) -> str:

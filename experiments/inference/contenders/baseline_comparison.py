@@ -27,6 +27,7 @@ from experiments.inference.cluster_intervals import (
 from experiments.inference.contenders.multiple_testing import flip
 from experiments.inference.contenders.shared_openings import PairCells, Sample, SharedPlay, shared_play
 from experiments.inference.game_pairs import PairTable
+from experiments.inference.sequential.repeated_looks import Evidence
 
 Verdict = Literal["better", "worse", "equal", "no significant difference"]
 
@@ -70,7 +71,8 @@ class Comparison:
     two-sided `p_value` hold for this comparison alone. `jointly` and `adjusted_p` come from one step-down procedure and
     hold together with those of all contenders in the report, the `family`; for a single contender and for a control
     they are equal to the former and `family` is 1. An interval excludes 0 exactly if its p-value is at most `alpha`.
-    `parts` are the contributions of openings to the difference and its error. `heterogeneity_q` with `heterogeneity_df`
+    `parts` are the contributions of openings to the difference and its error, and `evidence` is what was adjusted for
+    beyond the report. `heterogeneity_q` with `heterogeneity_df`
     tests whether the effect differs between opponents (NaN if it cannot be tested). `p_every_opponent` is against "no
     better against at least one of them" (intersection-union).
     """
@@ -99,6 +101,7 @@ class Comparison:
     heterogeneity_p: float
     p_every_opponent: float
     parts: ErrorContributions = field(repr=False, compare=False)
+    evidence: Evidence | None = field(default=None, compare=False)
 
     @property
     def contender_rate(self) -> float:

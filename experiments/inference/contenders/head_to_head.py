@@ -12,6 +12,7 @@ from experiments.inference.contenders.baseline_comparison import Verdict, verdic
 from experiments.inference.contenders.multiple_testing import flip
 from experiments.inference.game_pairs import PairTable, record_of
 from experiments.inference.pair_intervals import PairCounts, count_pairs, pair_interval
+from experiments.inference.sequential.repeated_looks import Evidence
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class HeadToHead:
     or 1. `jointly` and `adjusted_p` come from one step-down procedure and hold together with those of all contenders in
     the report, the `family`; for a single contender and for a control they are equal to the former. An interval
     excludes one half exactly if its p-value is at most `alpha`. `parts` are the contributions of openings to the lead
-    over one half and its error.
+    over one half and its error, and `evidence` is what was adjusted for beyond the report.
     """
 
     contender: str
@@ -41,6 +42,7 @@ class HeadToHead:
     family: int
     alpha: float
     parts: ErrorContributions = field(repr=False, compare=False)
+    evidence: Evidence | None = field(default=None, compare=False)
 
     @property
     def is_empty(self) -> bool:
