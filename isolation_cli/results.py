@@ -13,6 +13,7 @@ from isolation.files.atomic_write import check_output
 from isolation_cli.completion import complete_plot, complete_run
 from isolation_cli.options import PAGE, PICTURE, format_option, full_option, run_or_latest, table_option
 from isolation_cli.output import print_headline, print_sections
+from knights_isolation.tried import note_look
 from reports.plots import KINDS, OF_ONE_AGENT, check_kind
 from reports.text.rendering import Format, terminal_height
 
@@ -91,6 +92,7 @@ def compare(
         print_headline(compare_headline(findings, worth / 100, terminal_height()))
     else:
         print_sections(compare_sections(findings, worth / 100), output, only)
+    note_look(findings)
 
 
 @click.command("ratings")
@@ -219,6 +221,7 @@ def report(runs: tuple[Path, ...], baseline: str | None, mixed: bool, out: Path 
 
     findings = read_findings(runs, baseline, mixed)
     written = write_report(findings, out or findings.sources[0].info.path / "report.html")
+    note_look(findings)
     click.echo(f"Wrote {written}")
     if is_opened:
         webbrowser.open(written.resolve().as_uri())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, ca
 import heuristics
 from experiments.roster import AgentLike, spec_of
 from knights_isolation.result import Result, drawn
-from knights_isolation.tried import note_run
+from knights_isolation.tried import note_look, note_run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -124,6 +124,7 @@ def compare(
     findings = read_runs(cast("list[RunLike]", what), cast("str | None", baseline), mixed)
     headline = compare_headline(findings, worth / 100).section
     sections = (headline, *compare_sections(findings, worth / 100))
+    note_look(findings)
     return Result(findings, sections, partial(_draw, "forest", findings))
 
 
@@ -237,7 +238,9 @@ def report(*runs: RunLike, out: str | Path | None = None, baseline: str | None =
     from reports.pages.report_page import write_report
 
     findings = read_runs(runs, baseline, mixed)
-    return write_report(findings, Path(out or findings.sources[0].info.path / "report.html"))
+    written = write_report(findings, Path(out or findings.sources[0].info.path / "report.html"))
+    note_look(findings)
+    return written
 
 
 def plot(

@@ -105,7 +105,7 @@ def note_evaluations(
                 "evaluate", f"{method}_{name}", baseline, spec, evaluation.code, keep_source(spec),
                 judged_on, lead.n, (lead.estimate, lead.low, lead.high), lead.p_value, evaluation.cost,
                 family=_family(_held_out_positions(question.size) if evaluation.held_out else judged_on, baseline),
-                question=_question(code_of_candidate(candidate), judged_on, lead.p_value),
+                question=_question(evaluation.code, judged_on, lead.p_value),
             )
         )  # fmt: skip
     _add(tries, [])
@@ -138,8 +138,12 @@ def note_run(command: str, run: Path) -> None:
 def note_look(findings: RunResults) -> None:
     """Add verdicts that are shown to the log, if they are a further look at games of this project."""
     from experiments.record.run_directory import HOME
+    from experiments.record.tries import known_tries
 
-    if HOME.is_dir():
+    asked = findings.sources[0].info.requested
+    logged = {each.agent for each in known_tries() if each.judged_on == _openings(asked)}
+    is_logged = len(findings.sources) == 1 and not findings.is_interim and {*findings.contenders} <= logged
+    if HOME.is_dir() and not is_logged:
         with suppress(OSError):  # a folder that cannot be written
             _note_results("compare", findings, is_finished=False)
 
@@ -166,13 +170,17 @@ def _note_results(command: str, findings: RunResults, *, is_finished: bool) -> N
         tries.append(
             Try(
                 command, name, findings.baseline, entry["spec"], code_of(entry["settings"]), keep_source(entry["spec"]),
-                f"openings {asked['openings']} with seed {asked['seed']} on {asked['board']}",
+                _openings(asked),
                 result.pairs.n if isinstance(result, HeadToHead) else result.openings,
                 _points(*points), None if own_tests(findings) else result.p_value,
                 costs[name].times if name in costs else None, **look_of(claim, findings, result),
             )
         )  # fmt: skip
     add_tries(tries)
+
+
+def _openings(asked: Mapping[str, Any]) -> str:
+    return f"openings {asked['openings']} with seed {asked['seed']} on {asked['board']}"
 
 
 def noting(command: str, play: Play) -> Play:

@@ -102,9 +102,11 @@ def short_verdict(comparison: Comparison | HeadToHead, worth: float = WORTH) -> 
 
 
 def state_words(findings: RunResults) -> str:
-    """Return the state of an unfinished run as the beginning of whatever is said of it; empty for others."""
+    """Return the state of an unfinished or extended run as the beginning of whatever is said of it, or ""."""
     if not findings.is_interim:
         return ""
+    if findings.is_extended:
+        return "Extended: "
     games = f"{findings.played + findings.repeated:,} of {findings.planned:,} games"
     return f"{'Stopped at' if findings.state == 'stopped' else 'After'} {games}: "
 
@@ -112,6 +114,12 @@ def state_words(findings: RunResults) -> str:
 def state_caveat(findings: RunResults) -> str:
     """Return what follows from the state of a run for its results; empty for a run that was played as planned."""
     games, planned = findings.played + findings.repeated, findings.planned
+    if findings.is_extended and games >= planned:
+        before = join_names([f"{openings:,}" for openings in findings.looks])
+        return (
+            f"Extended: the run was finished with {before} openings before, so verdicts and their intervals are those "
+            "that are valid at any time."
+        )
     if games >= planned:
         return ""
     if findings.stopped_early:
