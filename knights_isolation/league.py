@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from knights_isolation.result import Result, drawn
 
 if TYPE_CHECKING:
-    from experiments.league.entries import LeagueEntries
+    from experiments.league.entries import LeagueEntries, Played
     from experiments.league.league_results import Results
     from experiments.plan.config import Config
     from experiments.play.runner import RunOutcome
@@ -91,8 +91,15 @@ def begin_league(
         TooFewPlayersError: fewer than two of them can play.
         ValueError: a setting is invalid.
     """
+    from experiments.league.entries import write_book
+    from experiments.league.league_config import playing_copies
+    from experiments.record.run_directory import new_directory
+
     book, config = designed_league(submissions, given, say)
-    return book, _played(book, play(config))
+    run = new_directory(config)
+    config = playing_copies(config, book, run, {})
+    write_book(run, book)
+    return book, play(config)
 
 
 def designed_league(submissions: Path, given: Mapping[str, Any], say: Say) -> tuple[LeagueEntries, Config]:
@@ -118,10 +125,9 @@ def resume_league(
     Raises:
         ValueError: there is no such league, or `out` is given and there is nothing to write there.
     """
-    from experiments.league.entries import write_book
-    from experiments.league.league_config import extension_of, folder_beside, newcomers
-    from experiments.record.run_directory import is_finished, load_run, requested_config
-    from isolation.loading.load_user_code import expand_path
+    from experiments.league.entries import played_in, write_book
+    from experiments.league.league_config import extension_of, folder_beside, newcomers, playing_copies
+    from experiments.record.run_directory import is_finished, load_run, new_directory, requested_config
 
     run, book = continued_league(submissions, named, jobs, say)
     note_submissions(book, say)
@@ -130,18 +136,21 @@ def resume_league(
     late = newcomers(run, book)
     if out and not late:
         raise ValueError(f"--out: {run} has no new submissions, so there is nothing to write to another directory")
-    outcome = _played(book, play(requested_config(info, jobs), resume=True))
+    outcome = play(requested_config(info, jobs), resume=True)
+    write_book(run, book)
     if late and is_finished(run):
         extended = extension_of(run, book, {"jobs": jobs, "out": out or str(folder_beside(named))})
-        assert extended.out is not None
-        write_book(run, replace(book, goes_on_in=os.path.relpath(expand_path(extended.out), run)))
-        outcome = _played(book, play(extended, extends=run))
+        path = new_directory(extended)
+        extended = playing_copies(extended, book, path, played_in(run).files)
+        write_book(path, book)
+        write_book(run, replace(book, goes_on_in=os.path.relpath(path, run)))
+        outcome = play(extended, extends=run)
     return book, outcome
 
 
 def continued_league(submissions: Path, named: Path, jobs: int, say: Say) -> tuple[Path, LeagueEntries]:
     """Return the run of the league to resume, and its class including late submissions."""
-    from experiments.league.entries import names_in, newest_of, read_book
+    from experiments.league.entries import newest_of, played_in
     from experiments.league.league_config import fit_for
     from experiments.league.submissions import find_submissions
     from experiments.record.run_directory import load_run
@@ -150,13 +159,11 @@ def continued_league(submissions: Path, named: Path, jobs: int, say: Say) -> tup
     if run != named:
         say(f"Note: {named} continues in {run}; resuming there")
     find_submissions(submissions)  # unpacks archives again if the cache was cleared
-    book = checked_submissions(submissions, jobs, read_book(run), names_in(run))
+    book = checked_submissions(submissions, jobs, played_in(run))
     return run, fit_for(book, load_run(run).requested["board"])
 
 
-def checked_submissions(
-    submissions: Path, jobs: int, known: LeagueEntries | None = None, names: Mapping[str, Path | None] | None = None
-) -> LeagueEntries:
+def checked_submissions(submissions: Path, jobs: int, played: Played | None = None) -> LeagueEntries:
     """Find and check the submissions."""
     import joblib
 
@@ -165,7 +172,7 @@ def checked_submissions(
     from reports.watch.run_progress import counting
 
     with counting("checked") as show:
-        return collect_entries(submissions, check_jobs(jobs) or joblib.cpu_count(), known, names, show)
+        return collect_entries(submissions, check_jobs(jobs) or joblib.cpu_count(), played, show)
 
 
 def note_submissions(book: LeagueEntries, say: Say) -> None:
@@ -189,14 +196,6 @@ def league_results(outcome: RunOutcome, jobs: int) -> Results:
         why_unlabelled = label_games(outcome.path, jobs or joblib.cpu_count(), show)
     note_never_moved(outcome.path)
     return read_results(outcome.path, why_unlabelled)
-
-
-def _played(book: LeagueEntries, outcome: RunOutcome) -> RunOutcome:
-    """Keep what is known about the submissions with the games."""
-    from experiments.league.entries import write_book
-
-    write_book(outcome.path, book)
-    return outcome
 
 
 def _refuse_league(submissions: Path, out: str | None) -> None:

@@ -540,17 +540,19 @@ def test_a_league_goes_on_with_nothing_but_what_it_was(home: Path) -> None:
         2,
         f"Error: --out: {home / 'run'} has no new submissions, so there is nothing to write to another directory",
     )
-    file = home / "class" / "ben" / "game_agent.py"
-    before = file.read_text()
-    file.write_text(before + "# changed\n")
+    files = [home / "run" / "submitted" / name / "game_agent.py" for name in ("ada", "ben")]
+    before = [file.read_text() for file in files]
+    for file, text in zip(files, before, strict=True):
+        file.write_text(text + "# changed\n")
     done = league(home / "nobody", "--resume", home / "run")
-    file.write_text(before)
+    for file, text in zip(files, before, strict=True):
+        file.write_text(text)
     assert done.exit_code == 2
-    assert "the code of ben has changed since the run began" in done.output
+    assert "the code of ada, ben has changed since the run began" in done.output
 
 
-def test_a_folder_that_is_missing_is_named(home: Path) -> None:
-    folder = home / "class" / "ben"
+def test_a_copy_that_is_missing_is_named(home: Path) -> None:
+    folder = home / "run" / "submitted" / "ben"
     away = folder.rename(home / "ben")
     done = league(home / "class", "--resume", home / "run")
     away.rename(folder)

@@ -13,12 +13,14 @@ from submissions import HONEST, THIRD, league, submit
 
 import knights_isolation as ki
 from cli import main
-from experiments.league.entries import Entry, LeagueEntries, read_book
+from experiments.league.entries import Entry, LeagueEntries, played_in, read_book
+from experiments.league.kept_submissions import is_unchanged, keep
 from experiments.league.league_config import choose_board, fit_for
 from experiments.league.league_results import read_results
 from experiments.league.submission_checks import Check
 from experiments.league.submissions import Submission
-from experiments.record.log import read_games
+from experiments.record.log import games_folder, read_games, remove_games
+from experiments.record.run_directory import reopen
 from experiments.statistics.run_results import load_findings
 from isolation.compiling import code_cache
 
@@ -198,6 +200,64 @@ def test_a_league_goes_on_where_the_cache_of_unpacked_archives_was_cleared(home:
     book = read_book(home / "again")
     assert book is not None
     assert [entry.player.name for entry in book.entries] == ["ada", "ben", "never", "zoe"]
+
+
+@pytest.mark.slow
+def test_all_changed_folders_play_as_new_players_beside_what_they_were(tmp_path: Path) -> None:
+    first, second = HONEST.format(prefers="move"), HONEST.format(prefers="-move[0]")
+    for name in ("ada", "ben"):
+        submit(tmp_path / "class", name, first)
+        submit(tmp_path / "class", name, "1", "weights.json")
+    done = league(tmp_path / "class", *SHORT, "--out", tmp_path / "run")
+    assert done.exit_code == 0, done.output
+    submit(tmp_path / "class", "ada", second)
+    submit(tmp_path / "class", "ben", "2", "weights.json")
+    submit(tmp_path / "class", "cleo", BEST)
+    done = league(tmp_path / "class", "--resume", tmp_path / "run", "--jobs", "1")
+    assert done.exit_code == 0, done.output
+    for name in ("ada", "ben"):
+        assert (
+            f"The folder '{name}' has changed since {name} played: what it holds now plays as {name}-2" in done.output
+        )
+    assert "2 games come from" in done.output
+    kept = tmp_path / "run-2" / "submitted"
+    assert sorted(folder.name for folder in kept.iterdir()) == ["ada", "ada-2", "ben", "ben-2", "cleo"]
+    assert [(kept / name / "game_agent.py").read_text() for name in ("ada", "ada-2")] == [first, second]
+    assert [(kept / name / "weights.json").read_text() for name in ("ben", "ben-2")] == ["1", "2"]
+    done = league(tmp_path / "class", "--resume", tmp_path / "run", "--jobs", "1")
+    assert done.exit_code == 0, done.output
+    assert not (tmp_path / "run-3").exists()
+
+
+@pytest.mark.slow
+def test_a_league_that_was_moved_needs_neither_its_place_nor_the_submissions(tmp_path: Path) -> None:
+    for name, prefers in (("ada", "move"), ("ben", "-move[0]")):
+        submit(tmp_path / "class", name, HONEST.format(prefers=prefers))
+    assert league(tmp_path / "class", *SHORT, "--out", tmp_path / "run").exit_code == 0
+    shutil.rmtree(tmp_path / "class")
+    moved = (tmp_path / "run").rename(tmp_path / "moved")
+    reopen(moved)
+    assert remove_games(games_folder(moved), "") == 2
+    submit(tmp_path / "others", "cleo", BEST)
+    done = league(tmp_path / "others", "--resume", moved, "--jobs", "1")
+    assert done.exit_code == 0, done.output
+    assert "6 of 6 games" in done.output
+    assert {player.player.name for player in played_in(tmp_path / "moved-2").entries} == {"ada", "ben", "cleo"}
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "is_same"),
+    [("game_agent.py", BEST, True), ("game_agent.py", f"{BEST}# b", False), ("weights.json", "2", False),
+     ("helper.py", "2", True), ("report.txt", "2", True)],
+)  # fmt: skip
+def test_a_folder_is_unchanged_if_all_that_was_copied_is_as_it_was(
+    file: str, text: str, is_same: bool, tmp_path: Path
+) -> None:
+    player = Submission("ada", submit(tmp_path, "ada", BEST), "CustomPlayer", "second")
+    submit(tmp_path, "ada", "1", "weights.json")
+    (copy,) = keep([player], tmp_path / "run").values()
+    submit(tmp_path, "ada", text, file)
+    assert is_unchanged(player, copy) is is_same
 
 
 def test_a_class_that_cannot_play_ends_with_one_line_and_exit_code_1(tmp_path: Path) -> None:

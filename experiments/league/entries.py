@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from experiments.league.kept_submissions import copy_in, is_unchanged
 from experiments.league.normalised_code import code_hash_without_layout
 from experiments.league.submission_checks import Check, check_all
 from experiments.league.submissions import Skipped, Submission, find_submissions
 from experiments.plan.agent_facts import read_facts
 from experiments.record.checked_json import read_json, write_json
-from experiments.record.run_directory import is_run, load_run
+from experiments.record.run_directory import LEAGUE, is_run, load_run, move_files
 from experiments.roster import complete, parse_spec
 from experiments.roster.agent_kinds import KINDS
 from isolation.loading.load_user_code import content_hash
 from isolation.processes.sandbox import UNRESTRICTED_READS, landlock_version
-
-FILE = "league.json"
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,14 @@ class Entry:
     """A submission, the hash of its code, and the findings of its check before any game.
 
     `code` is the hash of its code without comments, docstrings and layout; empty in runs of older versions.
+    `changed_from` is the name of the player that its folder was before it changed; empty if it did not.
     """
 
     player: Submission
     content: str
     check: Check
     code: str = ""
+    changed_from: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,58 +79,99 @@ class LeagueEntries:
 _BOOK = TypeAdapter(LeagueEntries)
 
 
+@dataclass(frozen=True)
+class Played:
+    """Players of a league's run: the entries of those that were submitted, and the files of all, by name.
+
+    A file is the copy that the run plays; in runs of older versions it is the submission itself. It is None for players
+    that were not submitted.
+    """
+
+    entries: tuple[Entry, ...] = ()
+    files: Mapping[str, Path | None] = field(default_factory=dict)
+    caveat: str = ""
+
+    def submitted(self) -> dict[str, Path | None]:
+        """Return the names of all players, each with the file that was submitted."""
+        return {**self.files, **{entry.player.name: entry.player.file for entry in self.entries}}
+
+    def versions(self, player: Submission) -> list[Entry]:
+        """Return the entries of a submission's folder, from before it changed as well."""
+        return [
+            entry
+            for entry in self.entries
+            if entry.player.file == player.file or (entry.player.folder or entry.player.name) == player.folder
+        ]
+
+    def has(self, player: Submission, entry: Entry) -> bool:
+        """Return whether a submission is that of an entry, unchanged."""
+        file = self.files[entry.player.name]
+        return file is not None and player.player == entry.player.player and is_unchanged(player, file)
+
+
 def collect_entries(
     folder: str | Path,
     jobs: int,
-    known: LeagueEntries | None = None,
-    names: Mapping[str, Path | None] | None = None,
+    played: Played | None = None,
     show: Callable[[int, int], None] = lambda done, total: None,
 ) -> LeagueEntries:
-    """Find the submissions of a folder and check those that are new or changed since `known`.
+    """Find the submissions of a folder, and check those that have not `played` as they are.
 
-    For `names` see `names_in`.
+    Who has played stays an entry. A folder that has changed since is another entry, under a name of its own.
 
     Raises:
         ValueError: there is no such folder, or it has no subfolder.
     """
-    submissions = find_submissions(folder, names)
-    before = {_code(entry.player, entry.content): entry.check for entry in (known.entries if known else ())}
-    hashes = {player: content_hash(player.file) for player in submissions.players}
-    fresh = [player for player in submissions.players if _code(player, hashes[player]) not in before]
-    checks = check_all(fresh, jobs, show)
+    played = played or Played()
+    submissions = find_submissions(folder, played.submitted())
+    names = {*played.files, *(player.name for player in submissions.players)}
+    fresh: dict[Submission, str] = {}
+    for player in submissions.players:
+        versions = played.versions(player)
+        if not any(played.has(player, entry) for entry in versions):
+            is_taken = player.name in played.files
+            name = _free_name(player.name, names) if is_taken else player.name
+            names.add(name)
+            fresh[replace(player, name=name)] = versions[0].player.name if versions else ""
+    checks = check_all(list(fresh), jobs, show)
     entries = [
-        Entry(
-            player,
-            hashes[player],
-            checks.get(player.name) or before[_code(player, hashes[player])],
-            code_hash_without_layout(player.file),
-        )
-        for player in submissions.players
+        Entry(player, content_hash(player.file), checks[player.name], code_hash_without_layout(player.file), before)
+        for player, before in fresh.items()
     ]
     unfit = [Skipped(entry.player.name, entry.check.why_not) for entry in entries if entry.check.why_not]
-    caveat = (known.caveat if known else "") or ("" if landlock_version() else UNRESTRICTED_READS)
-    return LeagueEntries(tuple(entries), submissions.skipped, caveat=caveat).without(unfit)
+    caveat = played.caveat or ("" if landlock_version() else UNRESTRICTED_READS)
+    everybody = sorted((*played.entries, *entries), key=lambda entry: entry.player.name)
+    return LeagueEntries(tuple(everybody), submissions.skipped, caveat=caveat).without(unfit)
 
 
-def _code(player: Submission, content: str) -> tuple[Path, str, str]:
-    return player.file, player.player, content
+def _free_name(name: str, taken: Collection[str]) -> str:
+    """Return the first of NAME-2, NAME-3, … that is not taken."""
+    return next(free for number in count(2) if (free := f"{name}-{number}") not in taken)
 
 
-def names_in(run: Path) -> dict[str, Path | None]:
-    """Return the names of all players in a league's run, each with its file (None if not submitted).
+def played_in(run: Path) -> Played:
+    """Return the players of a league's run.
 
     Raises:
-        ValueError: there is no run there, or a file of it is missing.
+        ValueError: there is no run there, or a file that it plays is missing.
     """
-    info = load_run(run)
-    names: dict[str, Path | None] = dict.fromkeys(info.agents)
+    info, book = load_run(run), read_book(run)
+    files: dict[str, Path | None] = dict.fromkeys(info.agents)
+    moved: dict[Path, Path] = {}
     for spec in map(parse_spec, info.requested["contenders"]):
         if KINDS[spec.kind].is_restricted:
             whole = complete(spec)
-            names[whole.name] = file = Path(whole.target.rpartition(":")[0])
+            file = Path(whole.target.rpartition(":")[0])
+            copy = copy_in(run, whole.name, file)
+            if not file.exists() and copy.exists():  # the run was moved
+                moved[file] = file = copy
+            files[whole.name] = file
             if gone := [path for path in (file, *file.parents) if not path.exists()]:
                 raise ValueError(f"{gone[-1]}, the file of {whole.name} in {run}, is missing: restore it to resume")
-    return names
+    if moved:
+        move_files(info, moved)
+    entries = [entry for entry in book.entries if entry.player.name in files] if book else []
+    return Played(tuple(entries), files, book.caveat if book else "")
 
 
 def newest_of(run: Path) -> Path:
@@ -153,7 +196,7 @@ def write_book(run: Path, book: LeagueEntries) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    write_json(run / FILE, _BOOK.dump_python(book, mode="json"))
+    write_json(run / LEAGUE, _BOOK.dump_python(book, mode="json"))
 
 
 def read_book(run: Path) -> LeagueEntries | None:
@@ -165,8 +208,8 @@ def read_book(run: Path) -> LeagueEntries | None:
     if not any(read_facts(entry["settings"]).is_restricted for entry in load_run(run).agents.values()):
         raise ValueError(f"{run} is not a league: none of its players is a submission")
     try:
-        return _BOOK.validate_python(read_json(run / FILE))
+        return _BOOK.validate_python(read_json(run / LEAGUE))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, ValidationError) as error:
-        raise ValueError(f"{run / FILE}: cannot be read: {str(error).partition(chr(10))[0]}") from None
+        raise ValueError(f"{run / LEAGUE}: cannot be read: {str(error).partition(chr(10))[0]}") from None

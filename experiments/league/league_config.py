@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from experiments.league.entries import Entry, LeagueEntries
+from experiments.league.kept_submissions import keep
 from experiments.league.submissions import Skipped
 from experiments.plan.config import CLASSIC_OPPONENTS, Config, load_config
 from experiments.play.run_extension import extended_config
@@ -106,6 +107,20 @@ def newcomers(run: Path, book: LeagueEntries) -> list[Entry]:
     """Return the entries of a class that a run does not have yet."""
     known = run_directory.load_run(run).agents
     return [entry for entry in book.entries if entry.player.name not in known]
+
+
+def playing_copies(config: Config, book: LeagueEntries, run: Path, played: Mapping[str, Path | None]) -> Config:
+    """Copy all submissions into the folder of a run, and return its configuration with the copies in their place.
+
+    `played` are the files from which those play that have played in a run before.
+
+    Raises:
+        ValueError: see `keep`.
+    """
+    everybody = [entry.player for entry in book.entries]
+    players = [replace(player, file=played.get(player.name) or player.file) for player in everybody]
+    contenders = run_directory.with_files(config.contenders, keep(players, run))
+    return config.model_copy(update={"contenders": tuple(contenders), "out": str(run)})
 
 
 def extension_of(run: Path, book: LeagueEntries, keys: Mapping[str, Any]) -> Config:

@@ -287,7 +287,7 @@ def _sources(folder: Path) -> list[Path]:
         files += [
             file
             for file in sorted(folder.glob("*/" * (depth - 1) + "*.py"))
-            if not any(_is_not_theirs(part) for part in file.relative_to(folder).parts)
+            if not any(is_not_theirs(part) for part in file.relative_to(folder).parts)
         ]
     usual = [file for file in files if file.name in USUAL_FILES]
     return [*usual, *(file for file in files if file not in usual)][:MOST_FILES]
@@ -298,7 +298,8 @@ def _own_sources(folder: Path) -> list[Path]:
     return [file for file in _sources(folder) if not is_template(file.name)]
 
 
-def _is_not_theirs(part: str) -> bool:
+def is_not_theirs(part: str) -> bool:
+    """Return whether a file or folder of this name belongs to the course, to an environment or to a tool."""
     return part in _NOT_THEIRS or _is_hidden(part)
 
 

@@ -3,7 +3,7 @@
 `config.toml` is the configuration, with every agent in full; `run.json` has facts about the planned run; `games/` is
 the log; `finished.json` is written when the run is complete; `lock` excludes a second writer; `engines/` has the
 standard error of engines and their search information, if any play; `functions/` has the source of agents that were
-given as functions.
+given as functions; a league's also has `league.json` and, in `submitted/`, copies of the submissions that it plays.
 """
 
 from __future__ import annotations
@@ -80,6 +80,8 @@ CONFIG = "config.toml"
 FACTS = "run.json"
 END = "finished.json"
 ENGINES = "engines"
+LEAGUE = "league.json"
+SUBMITTED = "submitted"
 
 
 @dataclass(frozen=True)
@@ -162,8 +164,8 @@ def new_directory(config: Config) -> Path:
         if is_imported(load_run(path)):
             raise ValueError(f"{path} already holds games that were imported: choose another --out")
         raise ValueError(f"{path} already holds a run: resume with {resume_advice(path)}, or choose another --out")
-    half_written = (leftover.name for name in (CONFIG, FACTS) for leftover in leftovers(path / name))
-    ours = {log.GAMES, LOCK, CONFIG, FOLDER, *half_written}
+    half_written = (leftover.name for name in (CONFIG, FACTS, LEAGUE) for leftover in leftovers(path / name))
+    ours = {log.GAMES, LOCK, CONFIG, FOLDER, LEAGUE, SUBMITTED, *half_written}
     if path.exists() and not (path.is_dir() and {child.name for child in path.iterdir()} <= ours):
         raise ValueError(f"{path} already exists and is not a run: choose another --out")
     check_output(path, makes_folders=True)
@@ -267,6 +269,29 @@ def write_info(info: RunInfo) -> None:
         write_json(info.path / FACTS, facts)
     except OSError as error:
         raise ValueError(f"{info.path}: cannot write there: {error.strerror}") from None
+
+
+def with_files(texts: Iterable[str], files: Mapping[Path, Path]) -> list[str]:
+    """Return the specs of agents with other files in place of those that `files` maps to them."""
+    specs = list(texts)
+    for before, after in files.items():
+        specs = [text.replace(f":{before}:", f":{after}:") for text in specs]
+    return specs
+
+
+def move_files(info: RunInfo, files: Mapping[Path, Path]) -> None:
+    """Let the contenders of a run play from other files of the same content.
+
+    Raises:
+        ValueError: it cannot be written.
+    """
+    config = load_config(info.path / CONFIG)
+    contenders = tuple(with_files(config.contenders, files))
+    write_text(info.path / CONFIG, to_toml(config.model_copy(update={"contenders": contenders})))
+    requested = {**info.requested, "contenders": with_files(info.requested["contenders"], files)}
+    specs = with_files([entry["spec"] for entry in info.agents.values()], files)
+    agents = {name: {**info.agents[name], "spec": spec} for name, spec in zip(info.agents, specs, strict=True)}
+    write_info(replace(info, requested=requested, agents=agents))
 
 
 def note_costs(path: Path, costs: Mapping[str, Cost]) -> None:
@@ -554,15 +579,16 @@ def check_unchanged(info: RunInfo, plan: Plan) -> None:
     """Raise an error if an agent of the plan has other code than when the run began.
 
     Raises:
-        ValueError: the message names the agent.
+        ValueError: the message names all such agents.
     """
-    for entrant in plan.entrants:
-        settings = info.agents.get(entrant.agent.name, {}).get("settings")
-        if settings is not None and settings != entrant.settings:
-            raise ValueError(
-                f"{info.path}: the code of {entrant.agent.name} has changed since the run began: start a new run, or "
-                f"restore {entrant.spec.target}"
-            )
+    known = {name: entry["settings"] for name, entry in info.agents.items()}
+    changed = [other for other in plan.entrants if known.get(other.agent.name, other.settings) != other.settings]
+    if changed:
+        names = ", ".join(entrant.agent.name for entrant in changed)
+        targets = ", ".join(entrant.spec.target for entrant in changed)
+        raise ValueError(
+            f"{info.path}: the code of {names} has changed since the run began: start a new run, or restore {targets}"
+        )
 
 
 def _unused(path: Path) -> Path:

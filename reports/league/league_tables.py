@@ -163,12 +163,14 @@ def headline(book: LeagueEntries, results: Results) -> list[str]:
 
 
 def renamed(book: LeagueEntries) -> list[str]:
-    """Return a sentence for each player whose name differs from its folder's."""
-    players = [entry.player for entry in book.entries]
+    """Return a sentence for each player whose name differs from its folder's, for example since that has changed."""
     return [
-        f"The player of the folder {player.folder!r} is called {player.name}."
-        for player in players
-        if player.is_renamed
+        f"The folder {entry.player.folder!r} has changed since {entry.changed_from} played: what it holds now plays as "
+        f"{entry.player.name}, and the games of {entry.changed_from} stay."
+        if entry.changed_from
+        else f"The player of the folder {entry.player.folder!r} is called {entry.player.name}."
+        for entry in book.entries
+        if entry.player.is_renamed
     ]
 
 
