@@ -15,8 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from experiments.league.entries import FILE
-from experiments.record.run_directory import state_of
+from experiments.record.run_directory import LEAGUE, state_of
 from isolation.files.received import read_plain
 from reports.analysis.kept_pages import PAGE, kept_pages, with_pages
 from reports.board.board_processes import Processes
@@ -242,7 +241,7 @@ class RunPages:
 
     async def _classes(self, request: Request) -> Response:
         frame = frame_of(request, "class", self._folder)
-        leagues = [name for name, run in self._shelf.named_runs().items() if (run / FILE).is_file()]
+        leagues = [name for name, run in self._shelf.named_runs().items() if (run / LEAGUE).is_file()]
         if len(leagues) == 1:
             return RedirectResponse(f"/class/{quote(leagues[0])}/{INDEX}")
         return lab_page("classes.html", frame, title="Class", leagues=leagues)
