@@ -132,6 +132,7 @@ def test_a_verdict_about_time_is_not_kept_for_good(monkeypatch, tmp_path):
             compile_heuristic(patient)
     monkeypatch.setattr(comparison, "LONGEST_CALL", 2.0)
     compiler._of_this_process.clear()
+    compiler._compiled_or_refused.cache_clear()
     assert compile_heuristic(patient).evaluate(Board.from_moves([24, 14]), 0) == 499502.0
 
 

@@ -22,7 +22,7 @@ _PAIRS = 1600
 LARGE_BOARD = 4
 """Factor by which a game takes longer on boards of more than 64 cells."""
 PYTHON_LIMIT, PYTHON_PAIRS = "nodes=100", 10
-"""Limit and pairs for functions that do not compile, which are hundreds of times slower."""
+"""Limit and pairs for functions that do not compile, which are much slower."""
 PLAYER_LIMIT, PLAYER_PAIRS = "cpu_ms=50", 2
 """Limit and pairs for players, which use all the time they are given."""
 

@@ -27,7 +27,7 @@ _SHARE_OF_CELLS = 0.62
 def seconds_to_play(plan: Plan, games: int | None = None) -> float:
     """Estimate the CPU seconds that a plan, or `games` of its games, takes, within a factor of `WITHIN`.
 
-    Code that cannot be compiled is about a hundred times slower, which is unknown before it has been tried. Moves of
+    Code that cannot be compiled is slower, which is unknown before it has been tried. Moves of
     the agents in `of_unknown_speed` are not included.
     """
     rows, columns = parse_size(plan.schedule.size)

@@ -421,7 +421,4 @@ def _interpreted_notes(plan: Plan, interpreted: Mapping[int, str]) -> list[str]:
     names: dict[str, list[str]] = {}
     for index, why in sorted(interpreted.items()):
         names.setdefault(why, []).append(plan.entrants[index].agent.name)
-    return [
-        f"{', '.join(alike)} {'run' if alike[1:] else 'runs'} interpreted, about a hundred times slower: {why}"
-        for why, alike in names.items()
-    ]
+    return [f"{', '.join(alike)} {'run' if alike[1:] else 'runs'} interpreted: {why}" for why, alike in names.items()]

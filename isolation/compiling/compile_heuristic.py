@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Hashable
 from contextlib import suppress
+from copy import copy
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -140,8 +141,15 @@ def compiled_alone(function: Heuristic, size: tuple[int, int] = (7, 7)) -> Compi
     return compiled
 
 
-@lru_cache(maxsize=FUNCTIONS_REMEMBERED)
 def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
+    compiled = _compiled_or_refused(function, size)
+    if isinstance(compiled, CompileError):
+        raise copy(compiled)  # raised itself, it would collect the tracebacks of all who ask
+    return compiled
+
+
+@lru_cache(maxsize=FUNCTIONS_REMEMBERED)
+def _compiled_or_refused(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic | CompileError:
     reason: CompileError | None = None
     seen: set[str] = set()
     for attempt in range(ATTEMPTS):
@@ -163,7 +171,7 @@ def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
         if not (problem.is_kept or problem.is_fault):
             break
     assert reason is not None
-    raise reason
+    return reason
 
 
 def _more_useful(first: CompileError | None, later: CompileError) -> CompileError:

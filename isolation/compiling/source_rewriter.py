@@ -34,6 +34,7 @@ from isolation.compiling.rewrites.constant_values import EvaluateConstants, Larg
 from isolation.compiling.rewrites.containers import LowerContainers
 from isolation.compiling.rewrites.counters import LowerCounters
 from isolation.compiling.rewrites.element_types import PromoteInts, TypeEmptyContainers
+from isolation.compiling.rewrites.endings import count_rounds
 from isolation.compiling.rewrites.generators import LowerGenerators
 from isolation.compiling.rewrites.guesses import GuessElements
 from isolation.compiling.rewrites.idioms import LowerIdioms
@@ -216,6 +217,7 @@ class _Module:
     entries: set[int] = field(default_factory=set)
     parts: list[ast.stmt] = field(default_factory=list)
     names: dict[Any, str] = field(default_factory=dict)
+    library: set[str] = field(default_factory=set)
     kept: list[Any] = field(default_factory=list)  # what is known by its id must stay alive
     flat: dict[int, constants.Table | None] = field(default_factory=dict)
     counter: Iterator[int] = field(default_factory=lambda: count(1))
@@ -235,6 +237,7 @@ class _Module:
         tabulate_cell_sums(tree)
         check(tree, widens=self.attempt > 0)
         read_from_arrays(tree)
+        count_rounds(tree, entry, self.library)
         source = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
         lines: dict[int, int] = {}
         _match_lines(parse(source), tree, lines)
@@ -297,6 +300,7 @@ class _Module:
         if not is_of_library(target):
             self.add(self._write(new, callee, written, given, dict(kinds)))
             return new
+        self.library.add(new)
         _move_to_line(written, node)
         try:
             self.add(self._write(new, callee, written, given, dict(kinds)))

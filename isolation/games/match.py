@@ -293,7 +293,8 @@ def _with_details(games: GameBatch, fixtures: _Fixtures, size: str, marker: NDAr
             except BaseException as error:
                 if is_ctrl_c(error):
                     raise
-                games.detail[index] = forfeit_from(error).detail
+                loss = forfeit_from(error)
+                games.reason[index], games.detail[index] = loss.reason, loss.detail
             else:
                 unplayed.append(index)
     if not unplayed:

@@ -420,7 +420,7 @@ class SearchAgent(StatelessAgent):
         """Return itself with a limit of a thousand nodes.
 
         Compiled search begins once both knights are placed. Before that there are dozens of moves, and each position
-        costs a hundred times as much, so that an ordinary limit would take minutes.
+        is evaluated in Python, so that an ordinary limit would take minutes.
         """
         return self.searching(PLACING_NODES)
 

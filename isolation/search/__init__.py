@@ -45,6 +45,7 @@ def search(
     Raises:
         ValueError: the game is over; a depth limit for best-first search or MCTS; no heuristic for another method than
             MCTS.
+        UserCodeTimeout: the heuristic did not return from one position in 90 s.
     """
     chosen = check_search(heuristic, limit, method, options)
     if not board.moves_mask(board.active_index):
@@ -61,7 +62,7 @@ def search(
         try:
             compiled = compile_heuristic(heuristic, size) if heuristic else None
         except CompileError as error:
-            warnings.warn(f"{_name(heuristic)} runs interpreted, about a hundred times slower: {error}", stacklevel=2)
+            warnings.warn(f"{_name(heuristic)} runs interpreted: {error}", stacklevel=2)
         else:
             player = compiled_search(compiled, method, chosen, limit, size)
             return run_with_fallback(player, board, seed, in_python)
@@ -113,15 +114,16 @@ def search_in_python(
 ) -> SearchResult:
     """Run the interpreted search of any method."""
     from isolation.search.best_first import search_best_first
-    from isolation.search.interpreted import search_interpreted
+    from isolation.search.interpreted import endless_evaluations_end, search_interpreted
     from isolation.search.mcts import search_mcts
 
-    if method == "mcts":
-        return search_mcts(board, heuristic, limit, seed)
-    assert heuristic is not None
-    if method == "bestfirst":
-        return search_best_first(board, heuristic, limit)
-    return search_interpreted(board, heuristic, limit, method, options, seed)
+    with endless_evaluations_end():
+        if method == "mcts":
+            return search_mcts(board, heuristic, limit, seed)
+        assert heuristic is not None
+        if method == "bestfirst":
+            return search_best_first(board, heuristic, limit)
+        return search_interpreted(board, heuristic, limit, method, options, seed)
 
 
 def _name(heuristic: object) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from isolation.rules.limits import Limit
 from isolation.rules.parameters import base_function
 from isolation.rules.seeds import random_bits
 from isolation.search.result import Method, SearchOptions, SearchResult
+from isolation.usercode.timeouts import call_timeout
 from isolation.usercode.user_exceptions import name_of, return_lines, safe_repr
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ Heuristic = Callable[[Any, Any], float]
 Line = tuple[int, ...]
 LARGEST = 1.7976931348623157e308
 AGREEING = 3
+LONGEST_EVALUATION = 90.0
+"""Seconds that a heuristic may take for one position: longer than a game waits for a move under nodes or depth."""
 _LONGEST_VALUE = 60
 """Most characters shown of a value that is not a number."""
 
@@ -86,6 +90,23 @@ def appraise(heuristic: Heuristic, board: Board, player: Any) -> float:
         where = return_lines(base_function(heuristic))
         raise NotANumber(f"the heuristic returned {_called(returned)}{f' ({where})' if where else ''}")
     return value
+
+
+@contextmanager
+def endless_evaluations_end() -> Iterator[None]:
+    """Interrupt a heuristic that does not return from one position, in the context.
+
+    Raises:
+        UserCodeTimeout: it took longer than `LONGEST_EVALUATION`; names the heuristic and the position.
+    """
+    with call_timeout(appraise.__code__, LONGEST_EVALUATION, _described):
+        yield
+
+
+def _described(appraising: dict[str, Any]) -> str:
+    heuristic, board, player = (appraising[name] for name in ("heuristic", "board", "player"))
+    called = getattr(heuristic, "__name__", "the heuristic")
+    return f"{called} at {board!r} for player {board.players.index(player) + 1}"
 
 
 def _as_number(value: object) -> float:
@@ -207,6 +228,7 @@ def _horizon(search: _Search, board: Board) -> float:
     return value if mover == search.player else -value
 
 
+@endless_evaluations_end()
 def greedy_interpreted(board: Board, heuristic: Heuristic, seed: int = 0) -> SearchResult:
     """Choose the best move one ply ahead, the highest cell among equals, as the classic greedy player does.
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
-from typing import TypeVar
+from types import CodeType, FrameType
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 _TICK = 1.0
@@ -146,6 +148,59 @@ def _kept_waiting(before: float | None, taken: float) -> float:
     """Return the seconds since `before` in which the machine was too busy to run this thread; `taken` if unknown."""
     now = _queued()
     return taken if before is None or now is None else now - before
+
+
+class _Overdue(BaseException):
+    """Raised inside user code by another thread; user code that catches exceptions does not catch it."""
+
+
+@contextmanager
+def call_timeout(function: CodeType, seconds: float, slow: Callable[[dict[str, Any]], str]) -> Iterator[None]:
+    """Interrupt a single call of a function within the context, in any thread, if it takes too long.
+
+    Calls cost nothing more: another thread looks now and then whether this one is still in the same call. Python code
+    is interrupted, not a call of C code such as `time.sleep`.
+
+    Args:
+        function: the code of the function.
+        seconds: wall time that one call may take; time during which this process was stopped does not count.
+        slow: returns the description of a call from the function's local variables.
+
+    Raises:
+        UserCodeTimeout: a call took longer.
+    """
+    caller, is_done, guard, descriptions = threading.get_ident(), threading.Event(), threading.Lock(), list[str]()
+
+    def interrupt(error: type[BaseException] | None) -> None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(caller), ctypes.py_object(error) if error else None)
+
+    def watch() -> None:
+        seen: FrameType | None = None
+        taken, tick = 0.0, min(_TICK, seconds)
+        while not is_done.wait(tick):
+            frame = sys._current_frames().get(caller)
+            while frame is not None and frame.f_code is not function:
+                frame = frame.f_back
+            taken = taken + tick if frame is seen is not None else 0.0
+            seen = frame
+            if frame is None or taken < seconds:
+                continue
+            with guard:
+                if not is_done.is_set():
+                    descriptions[:] = [slow(frame.f_locals)]
+                    interrupt(_Overdue)
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        try:
+            yield
+        finally:
+            with guard:
+                is_done.set()
+                interrupt(None)
+    except _Overdue:
+        is_done.set()
+        raise UserCodeTimeout(f"{descriptions[0]} takes longer than {seconds:g} s") from None
 
 
 def run_with_watchdog(work: Callable[[], T], sign: Callable[[], object], seconds: float) -> T:

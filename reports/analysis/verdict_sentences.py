@@ -135,7 +135,7 @@ def _steps_for(analysis: Analysis, name: str) -> list[str]:
         return [f"Repair {name}; this shows the failure: {see}"]
     if trial.problem is not None:
         where = f"line {trial.line} of " if trial.line else ""
-        return [f"Rewrite {where}{name} so that it compiles: it then plays hundreds of times faster."]
+        return [f"Rewrite {where}{name} so that it compiles: it then plays much faster."]
     nodes, cost = analysis.comparison(name, "nodes"), analysis.comparison(name, "cost")
     if nodes is None:
         return []

@@ -51,7 +51,7 @@ def _time(plan: Plan, games: int) -> str:
         return f"That is {_bounds(plan, seconds)} on one core of the cluster.{beside}"
     cores = plan.config.jobs or joblib.cpu_count()
     less = ", less if a test stops early" if plan.config.sprt or plan.config.format == "best-of" else ""
-    unknown = " User code that does not compile is about a hundred times slower."
+    unknown = " User code that does not compile is slower, by how much is unknown before it has been tried."
     agents = [entrant.agent for entrant in plan.entrants]
     yours = unknown if any(agent.is_user_code and agent.is_compilable for agent in agents) else ""
     time = f"{_bounds(plan, seconds / cores)} on {pluralise(cores, 'core')}{less}"

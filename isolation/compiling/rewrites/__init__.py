@@ -49,6 +49,7 @@
 | walrus | `if over := game.utility(player)` | `over = game.utility(player)`, then `if over` |
 | name_resolution | helpers, lambdas, defaults, keywords, constants, dictionaries | functions and constants |
 | loops.cell_sums | `total += weight * row` for every move; done last, in the whole module | a table |
+| endings | `while queue:`, recursion; after all others, in the whole module | the same, with a count of rounds |
 | tuple_tables | `TABLE[row][column]` of a constant tuple of tuples; after all others, in the whole module | an array |
 
 Functions of the standard library that compiled code lacks are compiled from the plain Python functions of

@@ -13,6 +13,7 @@ from isolation.native import floods  # noqa: F401 -- floods defines methods of p
 from isolation.native.runtime import optional_tuples  # noqa: F401 -- defines parts of tuples that may be None
 from isolation.native.runtime.cell_sums import CellTerm, weighed, weighed_onto
 from isolation.native.runtime.checked_arithmetic import give_up, jit, jit_with_numpy
+from isolation.native.runtime.endings import count_call, count_round, rounds_left
 from isolation.native.runtime.math_functions import (
     _abs,
     _int,
@@ -49,7 +50,9 @@ __all__ = [
     "_round_of_numpy",
     "as_state",
     "builtins",
+    "count_call",
     "count_open",
+    "count_round",
     "distance",
     "give_up",
     "is_open",
@@ -60,6 +63,7 @@ __all__ = [
     "np",
     "power",
     "power_of_either_sign",
+    "rounds_left",
     "squared",
     "squared_difference",
     "state_of",
