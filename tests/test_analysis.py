@@ -69,10 +69,14 @@ def analysed(tmp_path_factory: pytest.TempPathFactory, two_rounds: None) -> tupl
 def test_an_analysis_has_a_sentence_for_each_function_and_player(analysed: tuple[Path, str]) -> None:
     lines = " ".join(analysed[1].split())
     assert re.search(
-        r"custom_score (is better than|is worse than|shows no significant difference from) ID_Improved: against the "
-        r"same 7 opponents, all searching 20 nodes a move, it won \d+\.\d % of its games, ID_Improved \d+\.\d %, a "
+        r"custom_score (won (more|less) against the same 7 opponents than ID_Improved|shows no significant difference "
+        r"from ID_Improved against the same 7 opponents): all searching 20 nodes a move, it won "
+        r"\d+\.\d % of its games, ID_Improved \d+\.\d %, a "
         r"difference of [+−]?\d+\.\d points \(95 % interval ",
         lines,
+    )
+    assert re.search(
+        r"Head to head (it beats|it loses to|no significant difference from) ID_Improved, \d+\.\d %", lines
     )
     assert "At equal cost, with the same processor time for all, " in lines
     assert "custom_score_2 does not compile" in lines

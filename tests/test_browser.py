@@ -1239,7 +1239,7 @@ def test_a_run_that_is_played_is_shown_and_fits_the_screen(visit, tmp_path, view
         expect(page.locator("#end")).to_be_hidden()
         (path / "finished.json").write_text("{}")
         page.get_by_role("link", name="The run has ended: its report").click()
-        expect(page.get_by_role("heading", level=1)).to_contain_text("beat")
+        expect(page.get_by_role("heading", level=1)).to_contain_text("than Base")
 
 
 # The pages of a class
@@ -1305,13 +1305,13 @@ def test_runs_are_listed_with_their_findings_filtered_and_compared(visit, lab):
     address, _ = lab
     page = visit(address)
     row = page.locator(".run[data-name='first']")
-    expect(row.get_by_role("link")).to_have_text("Good significantly beats Base")
+    expect(row.get_by_role("link")).to_have_text("Good won significantly more against the same opponents than Base")
     expect(page.locator(".run[data-name='second']").get_by_role("link")).to_contain_text("No significant difference")
     expect(page.locator(".run[data-name='going'] .chip")).to_have_text("running")
     expect(page.get_by_role("heading", name="3 runs, one still playing")).to_be_visible()
-    page.get_by_label("Filter runs").fill("significantly beats")
+    page.get_by_label("Filter runs").fill("significantly more")
     expect(page.locator(".runs .run:visible")).to_have_count(1)
-    assert page.url.endswith("?filter=significantly+beats")
+    assert page.url.endswith("?filter=significantly+more")
     page.reload()
     expect(page.locator(".runs .run:visible")).to_have_count(1)
     page.get_by_label("Filter runs").fill("")
@@ -1321,7 +1321,7 @@ def test_runs_are_listed_with_their_findings_filtered_and_compared(visit, lab):
     expect(page.get_by_role("heading", name="Results of agents in both runs")).to_be_visible()
     page.go_back()
     page.locator(".run[data-name='first']").get_by_role("link").click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("beats Base")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("than Base")
     page.get_by_label("Pages").get_by_role("link", name="Board").click()
     expect(page.locator("#board button")).to_have_count(49)
     page.go_back()

@@ -32,9 +32,9 @@ def forecast(**keys: object) -> float:
 def test_a_dry_run_says_what_would_be_played_and_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     output = said("tournament", "--contender", "ID:open", "--opponent", "random", "--pairs", 7, "--dry-run")
-    assert "Gauntlet on 7x7: 42 games would be played, in 3 matches of 7 openings (random:2)" in output
+    assert "Gauntlet on 7x7: 56 games would be played, in 4 matches of 7 openings (random:2)" in output
     assert [line.split()[:3] for line in output.splitlines() if line.startswith("ID_Open")] == [
-        ["ID_Open", "contender", "14"]
+        ["ID_Open", "contender", "28"]
     ]
     assert "Nothing was played or written." in output
     assert list(tmp_path.iterdir()) == []

@@ -214,7 +214,7 @@ def test_changed_code_is_refused(tmp_path: Path) -> None:
 def test_a_dry_run_says_how_many_games_are_played_already(run: Path) -> None:
     result = CliRunner().invoke(main, ["tournament", "--extend", str(run), "--contender", NEW, "--dry-run"])
     assert result.exit_code == 0
-    assert f"20 games would be played in addition to {len(games(run))} already played" in " ".join(
+    assert f"30 games would be played in addition to {len(games(run))} already played" in " ".join(
         result.output.split()
     )
 

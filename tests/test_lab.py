@@ -122,11 +122,13 @@ def test_a_run_is_read_again_only_when_its_log_has_changed(tmp_path):
     lines = RunLines()
     line = lines.line("first", run)
     assert (line.question, line.finding, line.played, line.planned) == (
-        "Is Good better than Base on 7x7?", None, 96, 400,
+        "Does Good win more than Base on 7x7?", None, 96, 400,
     )  # fmt: skip
     assert found(lines, shelf) == 1
     line = lines.line("first", run)
-    assert line.finding == "Stopped at 96 of 400 games: No significant difference between Good and Base"
+    assert line.finding == (
+        "Stopped at 96 of 400 games: No significant difference between Good and Base against the same opponents"
+    )
     assert [(bar[3], bar[0] > 0) for bar in line.bars] == [("no significant difference", False)]
     again = RunLines()  # as another start of the lab does
     assert again.line("first", run).finding == line.finding
@@ -195,7 +197,7 @@ def test_every_page_is_there_and_has_the_navigation(tmp_path):
         for path, part in (
             ("/", '<a href="/runs/discover/analysis">Discovery</a>'),
             ("/runs/discover/analysis", "/runs/discover/analysis/page"),
-            ("/", "Is Good better than Base"),
+            ("/", "Does Good win more than Base"),
             ("/", '<a href="/runs/second/analysis">Analysis of &lt;mine&gt;.py</a>'),
             ("/runs/second/analysis", "/runs/second/analysis/page"),
             ("/runs/first", 'id="comparison"'),

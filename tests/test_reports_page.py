@@ -64,8 +64,12 @@ def page_of(run, path):
 def test_the_verdict_comes_first(tmp_path):
     run = gauntlet(60, random_wins({"Base": 0.4, "Good": 0.9}))
     text = "".join(Page(page_of(run, tmp_path)).text)
-    assert "Better than Base: Good by +" in text
-    assert text.index("Better than Base") < text.index("Comparison") < text.index("Method and settings")
+    assert "Won more against the same opponents than Base: Good by +" in text
+    assert (
+        text.index("Won more against the same opponents than Base")
+        < text.index("Comparison")
+        < text.index("Method and settings")
+    )
 
 
 def test_names_and_error_texts_are_escaped(tmp_path):
@@ -128,7 +132,7 @@ def test_a_duel_is_reported_with_its_pairs(tmp_path):
     for opening in range(30):
         run.pair("A", "B", opening, 2 if opening < 20 else 1)
     text = "".join(Page(page_of(run, tmp_path)).text)
-    assert "Better than B: A with" in text
+    assert "Beat B: A with" in text
     assert "On all 30 openings of this kind A won 83.3 %" in text
 
 
@@ -167,7 +171,7 @@ def test_forfeits_head_the_page_and_what_they_do_to_the_rest_is_said(tmp_path):
     text = headline(findings := load_findings([run.write(tmp_path / "run")]), judge(findings))
     assert text[0] == "20 of 20 games (100.0 %) were forfeits: A lost 20 games by error."
     assert text[1].startswith("They count as losses")
-    assert text[2].startswith("Worse than Base: A")
+    assert text[2].startswith("Lost to Base: A")
 
 
 def test_a_single_forfeit_is_told_without_a_warning(tmp_path):
@@ -228,7 +232,7 @@ def test_the_limit_in_the_header_is_that_of_the_agents_and_not_the_usual_one(tmp
 def test_parts_are_titled_by_what_they_found(tmp_path):
     run = gauntlet(20, lambda agent, other, _: 2 if (agent, other) == ("Good", "Opp_B") else 1)
     text = "".join(Page(page_of(run, tmp_path)).text)
-    assert "Good significantly beats Base" in text
+    assert "Good won significantly more against the same opponents than Base" in text
     assert "The largest lead of Good is +50.0 against Opp_B, the smallest 0.0 against Opp_A" in text
     assert "Good is rated highest: +" in text
 

@@ -67,7 +67,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_scheduled_game_is_in_the_log_once(undisturbed: Path) -> None:
     frame = games(undisturbed)
-    assert len(frame) == 4 * 40 * 2
+    assert len(frame) == (4 + 2) * 40 * 2
     assert frame.game_id.is_unique
     assert set(frame.groupby("pair_id").size()) == {2}
     assert set(frame.reason) == {"no_moves"}
@@ -78,8 +78,8 @@ def test_every_scheduled_game_is_in_the_log_once(undisturbed: Path) -> None:
 def test_a_run_logs_how_it_begins_and_ends(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", "experiments.play")
     path = play_here(tmp_path / "run").path
-    assert caplog.messages[0] == f"{path}: 0 of 320 games are in the log; 1 jobs"
-    assert re.fullmatch(rf"{path}: finished after \d+\.\d s with 320 of 320 games", caplog.messages[1])
+    assert caplog.messages[0] == f"{path}: 0 of 480 games are in the log; 1 jobs"
+    assert re.fullmatch(rf"{path}: finished after \d+\.\d s with 480 of 480 games", caplog.messages[1])
 
 
 def test_parallel_play_gives_the_same_log(undisturbed: Path, tmp_path: Path) -> None:
@@ -101,16 +101,16 @@ def test_what_is_reported_as_logged_is_in_the_log(tmp_path: Path) -> None:
 
     outcome = play_here(tmp_path / "run", show=show)
     assert all(reported == logged for reported, logged in counts)
-    assert outcome.logged == outcome.total == 320
+    assert outcome.logged == outcome.total == 480
 
 
 def test_the_facts_of_a_run(undisturbed: Path) -> None:
     info = run_directory.load_run(undisturbed)
-    assert info.games == 320
+    assert info.games == 480
     assert info.agents["MM_Null_depth1_control"]["roles"] == ["control"]
     assert json.loads(info.agents["Greedy"]["settings"])["kind"] == "greedy"
     (summary,) = [run for run in run_directory.list_runs(undisturbed.parent) if run.info.path == undisturbed]
-    assert (summary.played, summary.finished) == (320, True)
+    assert (summary.played, summary.finished) == (480, True)
 
 
 # Resuming
@@ -258,7 +258,7 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_logged(
             match=r"No space left on device; [\d,]+ games are safe; resume with isolation tournament --resume",
         ):
             play_here(run)
-    assert len(games(run)) == appended[0] < 320
+    assert len(games(run)) == appended[0] < 480
     play_here(run, resume=True)
     assert_same_games(run, undisturbed)
 
@@ -316,7 +316,7 @@ def test_a_stop_rule_ends_matches_at_the_same_game_however_many_jobs(tmp_path: P
     for jobs in (1, 2):
         outcome = play_tournament(config_of(tmp_path / str(jobs), jobs=jobs, pairs=80), stop=odd_matches_stop)
         assert outcome.finished
-        assert outcome.logged == outcome.total == 2 * (2 * 80 + 2 * 24)
+        assert outcome.logged == outcome.total == 2 * (3 * 80 + 3 * 24)
     assert_same_games(tmp_path / "1", tmp_path / "2")
 
 

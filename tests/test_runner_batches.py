@@ -93,15 +93,15 @@ def test_batches_last_as_long_as_they_should() -> None:
 
 def test_the_last_batches_are_small_so_that_workers_finish_together() -> None:
     feed = BatchFeed(PLAN.schedule, points_table(PLAN.schedule), 2)
-    feed.learn(np.arange(8), np.full(8, 0.01))
+    feed.learn(np.arange(10), np.full(10, 0.01))
     sizes = [len(batch) for batch in drain(feed, np.random.default_rng(0), 2)]
     assert max(sizes[-5:]) < max(sizes) / 2
 
 
 def test_near_the_end_a_batch_is_a_quarter_of_a_worker_s_share() -> None:
     feed = BatchFeed(PLAN.schedule, points_table(PLAN.schedule), 4)
-    feed.learn(np.arange(8), np.full(8, 0.01))
-    assert len(PLAN.schedule) * 0.01 / 4 / 4 < LONGEST_BATCH
+    feed.learn(np.arange(10), np.full(10, 0.005))
+    assert len(PLAN.schedule) * 0.005 / 4 / 4 < LONGEST_BATCH
     assert 0.9 < len(feed.take()) / (len(PLAN.schedule) / 4 / 4) < 1.1
 
 
@@ -158,7 +158,7 @@ def test_sprt_in_a_gauntlet_stops_a_contender_against_all_its_opponents() -> Non
     assert rule
     decided = rule(points_of(plan, {"Greedy": 0.95, "R": 0.45, "MM_Open": 0.4})[:30])
     first = [plan.schedule.agents[plan.schedule.matches[match].first] for match in decided]
-    assert first == ["Greedy", "Greedy"]
+    assert first == ["Greedy", "Greedy", "Greedy"]  # in the one with the baseline as well
 
 
 def test_without_sprt_there_is_no_rule() -> None:

@@ -60,9 +60,9 @@ def drawn(renderable: object, width: int) -> list[str]:
 def test_the_familiar_table(plan: Plan) -> None:
     points = results(plan, {"MM_Open": 2, "ID_Improved": 1, "ID_Improved_control": 0})
     lines = opponent_table(plan, points)
-    assert lines[0].split() == ["agent", "win", "rate", "Random", "Greedy"]
-    assert lines[2].split() == ["MM_Open", "100.0", "%", "40/40", "40/40"]
-    assert lines[3].split() == ["ID_Improved", "50.0", "%", "20/40", "20/40"]
+    assert lines[0].split() == ["agent", "win", "rate", "Random", "Greedy", "ID_Improved"]
+    assert lines[2].split() == ["MM_Open", "100.0", "%", "40/40", "40/40", "40/40"]
+    assert lines[3].split() == ["ID_Improved", "50.0", "%", "20/40", "20/40", "–"]
     assert opponent_table(plan, points_table(plan.schedule))
 
 

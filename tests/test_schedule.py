@@ -68,7 +68,7 @@ def test_the_baseline_is_not_among_all_heuristics_where_ties_are_left_to_chance(
 def test_the_classic_evaluation_has_every_contender_meet_every_opponent(classic: Plan) -> None:
     roles = Counter(role for entrant in classic.entrants for role in entrant.roles)
     assert roles == {"baseline": 1, "contender": CONTENDERS, "control": 1, "opponent": 7}
-    assert len(classic.schedule) == ((1 + CONTENDERS) * 180 + OF_CONTROL) * 7 * 2
+    assert len(classic.schedule) == ((1 + CONTENDERS) * 180 + OF_CONTROL) * 7 * 2 + CONTENDERS * 180 * 2
     assert not classic.is_census
 
 
@@ -129,19 +129,19 @@ def test_seeds_do_not_hang_on_the_company_or_the_number_of_pairs() -> None:
     small = seeds_of(contenders=["AB:open"], opponents=["random"], pairs=5)
     large = seeds_of(contenders=["MM:open", "AB:open"], opponents=["greedy", "random"], pairs=9)
     shared = {game: seed for game, seed in large.items() if "AB_Open" in game and game in small}
-    assert len(shared) == 10
+    assert len(shared) == 20
     assert shared == {game: seed for game, seed in small.items() if "AB_Open" in game}
 
 
 def test_seeds_hang_on_opening_side_opponent_and_the_run_and_not_on_the_contender() -> None:
     keys: dict[str, object] = {"opponents": ["random", "R=random"], "pairs": 5, "control": False}
     seeds = seeds_of(contenders=["MM:open"], baseline="AB:open", **keys)
-    own = {game: seed for game, seed in seeds.items() if "MM_Open" in game}
+    own = {game: seed for game, seed in seeds.items() if "MM_Open" in game and "AB_Open" not in game}
     assert len(set(own.values())) == len(own) == 20
     assert own == {
         tuple("MM_Open" if part == "AB_Open" else part for part in game): seed
         for game, seed in seeds.items()
-        if "AB_Open" in game
+        if "AB_Open" in game and "MM_Open" not in game
     }
     again = seeds_of(contenders=["MM:open"], baseline="AB:open", seed=2, **keys)
     assert not set(seeds.values()) & set(again.values())
@@ -191,7 +191,57 @@ def test_a_census_is_recognised_only_where_nothing_is_left_to_chance() -> None:
 def test_the_population_is_known_for_agents_that_leave_nothing_to_chance() -> None:
     plan = plan_of(contenders=["AB:open"], opponents=["random", "greedy"], pairs=4)
     populations = {plan.schedule.agents[match.second]: match.population for match in plan.schedule.matches}
-    assert populations == {"Random": 0, "Greedy": 2352}
+    assert populations == {"Random": 0, "Greedy": 2352, "ID_Improved": 2352}
+
+
+def meetings_of(plan: Plan) -> list[tuple[str, str]]:
+    agents = plan.schedule.agents
+    return [(agents[match.first], agents[match.second]) for match in plan.schedule.matches]
+
+
+def test_every_contender_of_a_gauntlet_also_meets_the_baseline_on_the_openings_of_its_other_games() -> None:
+    plan = plan_of(contenders=["AB:open", "MM:open"], opponents=["random", "greedy"], pairs=4)
+    assert meetings_of(plan)[-2:] == [("AB_Open", "ID_Improved"), ("MM_Open", "ID_Improved")]
+    assert sum("ID_Improved" in meeting for meeting in meetings_of(plan)) == 2 + 2
+    openings = {name: {opening for *sides, opening in games_of(plan) if set(sides) == {"AB_Open", name}}
+                for name in ("Greedy", "ID_Improved")}  # fmt: skip
+    assert openings["Greedy"] == openings["ID_Improved"]
+    plan = plan_of(
+        contenders=["AB:center", "MM:open"], opponents=["random"], pairs=4, more_pairs=9, more_for=["MM_Open"]
+    )
+    assert [match.pairs for match in plan.schedule.matches][-2:] == [4, 9]
+
+
+def test_games_with_the_baseline_change_no_other_game() -> None:
+    config = load_config(None, {"contenders": ["AB:open", "MM:open"], "opponents": ["random", "greedy"], "pairs": 4})
+    seeds = []
+    for meets_baseline in (False, True):
+        plan = make_plan(config, meets_baseline=meets_baseline)
+        seeds.append(dict(zip(games_of(plan), plan.schedule.seeds(all_ids(plan.schedule)).tolist(), strict=True)))
+    assert len(seeds[1]) == len(seeds[0]) + 2 * 4 * 2
+    assert seeds[0].items() <= seeds[1].items()
+
+
+def test_nothing_is_played_twice_where_baseline_or_contender_is_an_opponent() -> None:
+    plan = plan_of(contenders=["AB:open"], opponents=["random", "ID:improved"], pairs=4)
+    assert meetings_of(plan).count(("AB_Open", "ID_Improved")) == 1
+    assert not any(map(plan.is_direct, plan.schedule.matches))
+    plan = plan_of(contenders=["AB:open", "MM:open"], opponents=["random", "AB:open"], pairs=4)
+    assert len(set(map(frozenset, meetings_of(plan)))) == len(plan.schedule.matches)
+    direct = [number for number, match in enumerate(plan.schedule.matches) if plan.is_direct(match)]
+    assert [meetings_of(plan)[number] for number in direct] == [("MM_Open", "ID_Improved")]
+
+
+def test_only_gauntlets_have_games_with_the_baseline_added() -> None:
+    for format_ in ("best-of", "head-to-head", "round-robin"):
+        plan = plan_of(format=format_, contenders=["AB:center", "MM:center"], pairs=4)
+        assert not any(map(plan.is_direct, plan.schedule.matches))
+
+
+def test_a_run_planned_without_games_with_the_baseline_goes_on_without_and_says_so() -> None:
+    plan = make_plan(load_config(None, {"contenders": ["AB:center"], "pairs": 4}), meets_baseline=False)
+    assert ("AB_Center", "ID_Improved") not in meetings_of(plan)
+    assert "no games against ID_Improved itself: the run was planned without them" in plan.notes
 
 
 def test_an_agent_never_plays_itself() -> None:

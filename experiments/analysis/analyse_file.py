@@ -12,6 +12,7 @@ from experiments.analysis.file_contents import FileContents
 from experiments.analysis.gauntlets import RunKind, TrialConditions, play_gauntlet
 from experiments.analysis.quick_trial import Trial, TrialSettings
 from experiments.inference.contenders.baseline_comparison import Comparison
+from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.play.runner import Play
 from experiments.roster import parse_agent, parse_limit
 from experiments.statistics.agent_costs import relative_costs
@@ -76,6 +77,10 @@ class Analysis:
         """Return the comparison of a function with the baseline in a gauntlet, or None if it did not play there."""
         judged = self.verdicts[kind].comparisons if kind in self.verdicts else ()
         return next((comparison for comparison in judged if comparison.contender == name), None)
+
+    def head_to_head(self, name: str, kind: RunKind) -> HeadToHead | None:
+        """Return the games of a function with the baseline itself in a gauntlet, or None if they did not meet there."""
+        return self.verdicts[kind].against_baseline(name) if kind in self.verdicts else None
 
     def cost(self, name: str) -> Cost | str | None:
         """Return the cost of a function's compiled search: the one that set the nodes of the games at equal cost."""

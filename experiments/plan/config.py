@@ -404,7 +404,7 @@ _EXAMPLE = """\
 # The board, ROWSxCOLUMNS.
 board = "7x7"
 
-# gauntlet: each contender, the baseline and the control play every opponent.
+# gauntlet: each contender, the baseline and the control play every opponent, and each contender the baseline.
 # head-to-head: each contender plays the baseline. round-robin: the contenders play each other.
 # best-of: each contender plays every opponent, and drops out once another is shown to be better.
 format = "gauntlet"

@@ -50,8 +50,9 @@ class Plan:
 
     `population` is the number of openings to draw from, 0 if unknown; `notes` are messages for the user.
     `pools_control`: the control's games count as the baseline's too, and their number is optimal (`_control_share`);
-    otherwise the control plays as many openings as a contender, as in runs of older versions. `looks` are the numbers
-    of openings after which the runs were finished that it extends.
+    otherwise the control plays as many openings as a contender, as in runs of older versions. `meets_baseline`: each
+    contender of a gauntlet also plays the baseline itself; it does not in runs of older versions. `looks` are the
+    numbers of openings after which the runs were finished that it extends.
     """
 
     config: Config
@@ -61,13 +62,26 @@ class Plan:
     is_census: bool
     notes: tuple[str, ...]
     pools_control: bool
+    meets_baseline: bool
     looks: tuple[int, ...] = ()
 
+    def is_direct(self, match: Match) -> bool:
+        """Return whether the match is head to head with the baseline only, and does not count for win rates."""
+        of_second = self.entrants[match.second].roles
+        return self.config.format == "gauntlet" and "baseline" in of_second and "opponent" not in of_second
 
-def make_plan(config: Config, seeds_by: SeedsBy = "opponent", pools_control: bool = True) -> Plan:
+    def counted_matches(self, agent: int) -> list[int]:
+        """Return the indices of an agent's matches that count for win rates."""
+        matches = enumerate(self.schedule.matches)
+        return [index for index, match in matches if agent in (match.first, match.second) and not self.is_direct(match)]
+
+
+def make_plan(
+    config: Config, seeds_by: SeedsBy = "opponent", pools_control: bool = True, meets_baseline: bool = True
+) -> Plan:
     """Make the plan of a configuration and check it before any game is played.
 
-    `seeds_by` is the rule of `schedule.game_seeds`; for `pools_control` see `Plan`.
+    `seeds_by` is the rule of `schedule.game_seeds`; for `pools_control` and `meets_baseline` see `Plan`.
 
     Raises:
         ValueError: an agent cannot be made, or cannot play on the board; two agents share a name, or one player occurs
@@ -85,7 +99,11 @@ def make_plan(config: Config, seeds_by: SeedsBy = "opponent", pools_control: boo
         entrants = tuple(entrant for entrant in entrants if "control" not in entrant.roles)
         notes.append("no control: no openings are left, so it would replay the baseline's games")
     _check_more(config, entrants)
-    matches, skipped = _make_matches(config, entrants, shared, len(own))
+    direct = _direct_meetings(config, entrants)
+    if direct and not meets_baseline:
+        notes.append(f"no games against {entrants[direct[0][1]].agent.name} itself: the run was planned without them")
+    meetings = [*_meetings(config, entrants), *(direct if meets_baseline else [])]
+    matches, skipped = _make_matches(config, entrants, meetings, shared, len(own))
     notes += left_out + skipped
     if not matches:
         raise ValueError("nothing to play: fewer than two distinct agents")
@@ -101,7 +119,7 @@ def make_plan(config: Config, seeds_by: SeedsBy = "opponent", pools_control: boo
     resolved = _resolved(config, entrants, _usual_pairs(config, shared))
     return Plan(
         resolved, entrants, schedule, shared.population, is_census, tuple(notes),
-        pools_control,
+        pools_control, meets_baseline,
     )  # fmt: skip
 
 
@@ -262,11 +280,11 @@ def _usual_pairs(config: Config, shared: OpeningSet) -> int:
 
 
 def _make_matches(
-    config: Config, entrants: tuple[Entrant, ...], shared: OpeningSet, own: int
+    config: Config, entrants: tuple[Entrant, ...], meetings: Iterable[tuple[int, int]], shared: OpeningSet, own: int
 ) -> tuple[tuple[Match, ...], list[str]]:
     matches, notes = [], []
     usual, more_for = _usual_pairs(config, shared), config.more_for or ()
-    for first, second in _meetings(config, entrants):
+    for first, second in meetings:
         entrant, other = entrants[first], entrants[second]
         if first == second or _same_play(entrant, other):
             notes.append(f"{entrant.agent.name} does not meet {other.agent.name}: they are the same player")
@@ -297,16 +315,30 @@ def _check_contest(entrants: tuple[Entrant, ...], matches: tuple[Match, ...]) ->
 
 def _meetings(config: Config, entrants: tuple[Entrant, ...]) -> list[tuple[int, int]]:
     """Return who meets whom, as indices of the entrants."""
-
-    def having(*roles: Role) -> list[int]:
-        return [index for index, entrant in enumerate(entrants) if set(roles) & set(entrant.roles)]
-
     if config.format in ("gauntlet", "best-of"):
-        return [(first, other) for first in having("baseline", "contender", "control") for other in having("opponent")]
+        tested = _having(entrants, "baseline", "contender", "control")
+        return [(first, other) for first in tested for other in _having(entrants, "opponent")]
+    contenders = _having(entrants, "contender")
     if config.format == "head-to-head":
-        return [(contender, other) for contender in having("contender") for other in having("baseline")]
-    everyone = having("contender")
-    return [(first, other) for index, first in enumerate(everyone) for other in everyone[index + 1 :]]
+        return [(contender, other) for contender in contenders for other in _having(entrants, "baseline")]
+    return [(first, other) for index, first in enumerate(contenders) for other in contenders[index + 1 :]]
+
+
+def _direct_meetings(config: Config, entrants: tuple[Entrant, ...]) -> list[tuple[int, int]]:
+    """Return a gauntlet's contenders with the baseline, unless one is an opponent of the other and they meet already.
+
+    The control, which is the baseline, would split every pair with it.
+    """
+    if config.format != "gauntlet":
+        return []
+    opponents = _having(entrants, "opponent")
+    baseline = [index for index in _having(entrants, "baseline") if index not in opponents]
+    contenders = [index for index in _having(entrants, "contender") if index not in opponents]
+    return [(contender, other) for contender in contenders for other in baseline]
+
+
+def _having(entrants: tuple[Entrant, ...], *roles: Role) -> list[int]:
+    return [index for index, entrant in enumerate(entrants) if set(roles) & set(entrant.roles)]
 
 
 def _warnings(entrants: tuple[Entrant, ...], is_census: bool, config: Config) -> list[str]:

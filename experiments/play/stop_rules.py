@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.plan.config import USUAL_ERROR
-from experiments.plan.schedule import Schedule
 from experiments.plan.tournament_plan import Plan, Role
 from experiments.play.pools.batch_feed import Stop, checkpoints
 
@@ -75,32 +74,33 @@ def sprt_paths(plan: Plan, pairs: NDArray[np.int8]) -> dict[int, SprtPath]:
     assert plan.config.sprt
     low, high, error, *_ = (*plan.config.sprt, USUAL_ERROR)
     (baseline,) = _having(plan, "baseline")
-    own = {contender: record_so_far(plan.schedule, pairs, contender) for contender in _having(plan, "contender")}
+    own = {contender: record_so_far(plan, pairs, contender) for contender in _having(plan, "contender")}
     if plan.config.format == "head-to-head":
         model = plan.config.elo_model or "logistic"
         return {
             contender: duel_path(record, baseline, low, high, error, error, model) for contender, record in own.items()
         }
     controls = _having(plan, "control") if plan.pools_control else []
-    base, *others = (record_so_far(plan.schedule, pairs, agent) for agent in (baseline, *controls))
+    base, *others = (record_so_far(plan, pairs, agent) for agent in (baseline, *controls))
     control = others[0] if others else None
     return {
         contender: gauntlet_path(record, base, low, high, error, error, control) for contender, record in own.items()
     }
 
 
-def record_so_far(schedule: Schedule, pairs: NDArray[np.int8], agent: int) -> AgentPairs:
+def record_so_far(plan: Plan, pairs: NDArray[np.int8], agent: int) -> AgentPairs:
     """Return the complete pairs of an agent, by its index in the schedule, in the schedule's order.
 
+    Without those that a gauntlet's contenders play with the baseline itself: they do not count for the difference.
     `pairs` are the pair points of the first rounds, [round, match] (see `schedule.pair_points`). Opponents are indices
     in the schedule, openings are rows of its cells.
     """
     from experiments.inference.game_pairs import AgentPairs
 
-    own = [index for index, match in enumerate(schedule.matches) if agent in (match.first, match.second)]
+    own = plan.counted_matches(agent)
     rounds, column = np.nonzero(pairs[:, own] >= 0)
     points = pairs[:, own][rounds, column].astype(np.int64)
-    matches = [schedule.matches[index] for index in own]
+    matches = [plan.schedule.matches[index] for index in own]
     is_first = np.array([match.first == agent for match in matches], bool)[column]
     others = np.array([match.first + match.second - agent for match in matches], np.int64)[column]
     opening = np.array([match.start for match in matches], np.int64)[column] + rounds

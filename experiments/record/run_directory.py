@@ -112,7 +112,8 @@ class RunInfo:
     the number of games to play, `openings` and `population` are the numbers of different openings that are played and
     that exist. `unranked` are players of a league that never made a legal move: their games count for nobody. `looks`
     are the numbers of openings of each match after which the runs were finished that this one extends. `seeds_by` is
-    the rule of `schedule.game_seeds`, and `pools_control` is that of the plan; older versions do not record them.
+    the rule of `schedule.game_seeds`, `pools_control` and `meets_baseline` are those of the plan; older versions do not
+    record them.
     """
 
     path: Path
@@ -128,6 +129,7 @@ class RunInfo:
     versions: dict[str, str]
     seeds_by: SeedsBy = "agents"
     pools_control: bool = False
+    meets_baseline: bool = False
     processor_costs: dict[str, Cost] = field(default_factory=dict)
     unranked: list[str] = field(default_factory=list)
     looks: list[int] = field(default_factory=list)
@@ -243,6 +245,7 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, Cost] 
         versions=log.versions(),
         seeds_by=plan.schedule.seeds_by,
         pools_control=plan.pools_control,
+        meets_baseline=plan.meets_baseline,
         processor_costs=dict(costs or {}),
         looks=list(plan.looks),
     )
@@ -551,7 +554,7 @@ def planned_like(info: RunInfo, config: Config) -> Plan:
         ValueError: see `tournament_plan.make_plan`.
     """
     restore_function_files(info.path, (entry["spec"] for entry in info.agents.values()))
-    return make_plan(config, info.seeds_by, info.pools_control)
+    return make_plan(config, info.seeds_by, info.pools_control, info.meets_baseline)
 
 
 def identity(config: Config) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from experiments.inference.game_pairs import PairTable, opponents_of, pair_games
 from experiments.inference.standings import Standing, standings
@@ -32,6 +33,7 @@ _COLUMNS = (
     *("game_id", "pair_id", "rows", "columns", "agent_1", "agent_2", "opening_id", "orbit", "colours"),
     *("population", "winner", "reason", "plies"),
 )
+_SIDES = ("agent_1", "agent_2")
 _SAME_OPENINGS = ("board", "openings")
 _SAME_QUESTION = (*_SAME_OPENINGS, "limit", "equal_cost")
 
@@ -73,9 +75,36 @@ class RunResults:
         return frame
 
     @cached_property
-    def pairs(self) -> PairTable:
+    def all_pairs(self) -> PairTable:
         """The games in pairs; symmetric openings are one cluster."""
         return pair_games(self.table, cluster="orbit")
+
+    @cached_property
+    def pairs(self) -> PairTable:
+        """The pairs that count for win rates: all but those of a gauntlet's contenders with the baseline itself.
+
+        Those are head to head, not against the opponents that all have in common. If the baseline is one of these
+        opponents, they count.
+        """
+        is_direct = self._is_direct
+        if not is_direct.any():
+            return self.all_pairs
+        return pair_games(self.table.filter(to_arrow(~is_direct)), cluster="orbit")
+
+    @cached_property
+    def _is_direct(self) -> NDArray[np.bool_]:
+        """Which games count for no win rate: between baseline and contenders, where there are common opponents."""
+        formats = np.array([source.info.requested["format"] for source in self.sources])
+        apart = {name: facts.roles for name, facts in self.agents.items() if "opponent" not in facts.roles}
+        (base_1, base_2), (own_1, own_2) = (
+            [codes_in([name for name in apart if role in apart[name]], self.table[side]) >= 0 for side in _SIDES]
+            for role in ("baseline", "contender")
+        )
+        has_opponents = any("opponent" in facts.roles for facts in self.agents.values())
+        counts_apart = (formats == "gauntlet") & has_opponents
+        is_direct: NDArray[np.bool_] = counts_apart[to_numpy(self.table["run"])]
+        is_direct &= (base_1 & own_2) | (own_1 & base_2)
+        return is_direct
 
     @cached_property
     def pooled_pairs(self) -> PairTable:
@@ -89,9 +118,10 @@ class RunResults:
             return self.pairs
         called = {name: str(self.baseline) if name in self.pooled_controls else name for name in self.agents}
         kinds = list(dict.fromkeys(called.values()))
-        sides = {side: _renamed(self.table[side], called, kinds) for side in ("agent_1", "agent_2")}
+        counted = self.table.filter(to_arrow(~self._is_direct))
+        sides = {side: _renamed(counted[side], called, kinds) for side in _SIDES}
         of_others = pc.not_equal(*(sides[side].cast(pa.string()) for side in sides))
-        return pair_games(_with(self.table, sides).filter(of_others), cluster="orbit")
+        return pair_games(_with(counted, sides).filter(of_others), cluster="orbit")
 
     def having(self, *roles: str) -> tuple[str, ...]:
         """Return the agents that have one of these roles and have played."""
@@ -169,13 +199,10 @@ class RunResults:
         """Return the games that these agents have played among themselves."""
         import pyarrow.compute as pc
 
-        of_both = [
-            pc.is_in(self.table[side].cast(pa.string()), pa.array(names, pa.string()))
-            for side in ("agent_1", "agent_2")
-        ]
+        of_both = [pc.is_in(self.table[side].cast(pa.string()), pa.array(names, pa.string())) for side in _SIDES]
         games = self.table.filter(pc.and_(*of_both))
         called = {name: name for name in names}
-        sides = {side: _renamed(games[side], called, names) for side in ("agent_1", "agent_2")}
+        sides = {side: _renamed(games[side], called, names) for side in _SIDES}
         agents = {name: facts for name, facts in self.agents.items() if name in called}
         left_out = self.left_out + self.played - len(games)
         return replace(self, agents=agents, table=_with(games, sides), left_out=left_out)
@@ -243,7 +270,7 @@ class RunResults:
     @property
     def is_census(self) -> bool:
         """Return whether every opening of its kind was played by all, and all agents are deterministic."""
-        complete = self.played + self.repeated == self.planned and not self.pairs.unfinished
+        complete = self.played + self.repeated == self.planned and not self.all_pairs.unfinished
         return complete and all(source.info.is_census for source in self.sources)
 
 

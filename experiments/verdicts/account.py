@@ -211,7 +211,7 @@ def _looks(findings: RunResults, result: Result, earlier: Sequence[Try]) -> tupl
     openings are added to those.
     """
     seen = set().union(*(unpack_ids(each.openings) for each in earlier))
-    pairs = findings.pairs
+    pairs = findings.all_pairs if isinstance(result, HeadToHead) else findings.pairs
     record, of_baseline = record_of(pairs, result.contender), pairs.agents.index(result.baseline)
     met = (record.opponent == of_baseline) == isinstance(result, HeadToHead)
     own = set(pairs.cluster_ids[np.unique(record.cluster[met])].tolist())

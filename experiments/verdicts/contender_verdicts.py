@@ -20,23 +20,29 @@ from experiments.verdicts.account import account_for
 from experiments.verdicts.sprt_tests import live_estimate
 
 ALPHA = 0.05
+_SIGNS = {"better": 1, "worse": -1}
 
 Result = TypeVar("Result", Comparison, HeadToHead, Comparison | HeadToHead)
 
 
 @dataclass(frozen=True)
 class Verdicts:
-    """Comparisons of all contenders with the baseline: over shared opponents, or head to head if there are none."""
+    """Comparisons of all contenders with the baseline: over shared opponents, or head to head if there are none.
+
+    `direct` are the games head to head of contenders that are in `comparisons`: an answer to another question, since
+    who wins more against others need not win against the baseline. They are a family of their own.
+    """
 
     baseline: str
     comparisons: tuple[Comparison, ...]
     duels: tuple[HeadToHead, ...]
     controls: tuple[str, ...]
+    direct: tuple[HeadToHead, ...] = ()
 
     @property
     def results(self) -> tuple[Comparison | HeadToHead, ...]:
         """All comparisons, over shared opponents and head to head."""
-        return *self.comparisons, *self.duels
+        return *self.comparisons, *self.duels, *self.direct
 
     @property
     def claims(self) -> tuple[Comparison, ...]:
@@ -48,13 +54,29 @@ class Verdicts:
         """Number of contenders that share the error level: all that are not controls."""
         return len(self.claims) + sum(duel.contender not in self.controls for duel in self.duels)
 
+    def against_baseline(self, contender: str) -> HeadToHead | None:
+        """Return the result head to head of a contender that is compared over shared opponents; None without games."""
+        return next((duel for duel in self.direct if duel.contender == contender), None)
+
+    @property
+    def disagreeing(self) -> tuple[str, ...]:
+        """Contenders whose verdicts differ: over shared opponents and head to head, both with games."""
+        return tuple(
+            claim.contender
+            for claim in self.claims
+            if (duel := self.against_baseline(claim.contender))
+            and not claim.is_empty
+            and not duel.is_empty
+            and _SIGNS.get(claim.verdict, 0) != _SIGNS.get(duel.verdict, 0)
+        )
+
 
 def judge(findings: RunResults, alpha: float = ALPHA) -> Verdicts:
     """Compare every contender with the baseline; p-values and intervals are joint over all of them except controls.
 
     As long as games are missing, and in an extended run, joint intervals are those that are valid at any time, and
     there are no adjusted p-values. Verdicts also allow for earlier looks at the same contenders, and for what else was
-    tried (`account`).
+    tried (`account`). Games head to head with the baseline are another question: they are judged among themselves.
 
     Raises:
         ValueError: there is no baseline, or no agent to compare with it.
@@ -70,17 +92,24 @@ def judge_together(runs: Sequence[RunResults], alpha: float = ALPHA) -> list[Ver
     """
     separate = [_compare(findings, alpha) for findings in runs]
     controls = [findings.having("control") for findings in runs]
+    accounted = account_for(runs, separate, controls, known_tries(), alpha)
     return [
-        Verdicts(
-            str(findings.baseline),
-            tuple(result for result in results if isinstance(result, Comparison)),
-            tuple(result for result in results if isinstance(result, HeadToHead)),
-            of_run,
-        )
-        for findings, results, of_run in zip(
-            runs, account_for(runs, separate, controls, known_tries(), alpha), controls, strict=True
-        )
+        _verdicts_of(str(findings.baseline), results, of_run)
+        for findings, results, of_run in zip(runs, accounted, controls, strict=True)
     ]
+
+
+def _verdicts_of(baseline: str, results: Sequence[Comparison | HeadToHead], controls: tuple[str, ...]) -> Verdicts:
+    comparisons = tuple(result for result in results if isinstance(result, Comparison))
+    compared = {comparison.contender for comparison in comparisons}
+    duels = [result for result in results if isinstance(result, HeadToHead)]
+    return Verdicts(
+        baseline,
+        comparisons,
+        tuple(duel for duel in duels if duel.contender not in compared),
+        controls,
+        tuple(duel for duel in duels if duel.contender in compared),
+    )
 
 
 def _compare(findings: RunResults, alpha: float) -> tuple[Comparison | HeadToHead, ...]:
@@ -107,7 +136,14 @@ def _compare(findings: RunResults, alpha: float) -> tuple[Comparison | HeadToHea
         pairs, baseline, chosen, controls, alpha=alpha, chance=chance,
         pools=dict.fromkeys(chosen, pool) if pool else {}, also=findings.pooled_controls,
     )  # fmt: skip
-    return _at_any_time(findings, results, controls, alpha) if findings.is_interim else results
+    if findings.is_interim:
+        results = _at_any_time(findings, results, controls, alpha)
+    compared = [result.contender for result in results if isinstance(result, Comparison)]
+    asked = [(name, baseline) for name in compared if name in opponents_of(findings.all_pairs, baseline) - {*controls}]
+    direct = compare_each(findings.all_pairs, asked, alpha=alpha, pools=[findings.pool_of(names) for names in asked])
+    # a test of the differences has stopped these games as well
+    is_open = findings.is_interim or findings.stopped_early
+    return *results, *(_at_any_time(findings, direct, (), alpha) if is_open else direct)
 
 
 def _at_any_time(
@@ -154,9 +190,12 @@ def judge_all_pairs(findings: RunResults, alpha: float = ALPHA) -> tuple[HeadToH
 def rate(findings: RunResults, zero: str | None = None) -> Ratings:
     """Fit ratings in Elo with the baseline, or `zero`, at zero; in a run without baseline the pool's mean is zero.
 
+    All games count, also those of contenders with the baseline itself: a rating is to explain each of them.
+
     Raises:
         ValueError: `zero` has no games.
     """
-    if zero is None and findings.baseline in findings.pairs.agents:
+    pairs = findings.all_pairs
+    if zero is None and findings.baseline in pairs.agents:
         zero = findings.baseline
-    return rate_agents(findings.pairs, zero, pool=findings.pool_of(findings.pairs.agents))
+    return rate_agents(pairs, zero, pool=findings.pool_of(pairs.agents))

@@ -29,17 +29,18 @@ RATINGS = ("agent", "rating", "low", "high", "wins", "games", "is_zero", "half_g
 
 
 def verdict_frame(findings: RunResults, alpha: float = ALPHA) -> pd.DataFrame:
-    """Return one row per contender, in the order of the run: is it better than the baseline?
+    """Return a row for each contender and measure, in the order of the run: is it better than the baseline?
 
     Over shared opponents `measure` is ``difference``: `estimate` is the contender's win rate minus the baseline's, and
     `observations` are openings. Head to head it is ``score``: the share of games won against the baseline, where 0.5 is
-    no difference, and `observations` are pairs. All values are about the openings of the run's kind on its board.
-    `low`, `high` and `p_value` hold individually; `joint_low`, `joint_high` and `adjusted_p` hold for all contenders
-    except controls together. As long as games are missing, `joint_low`, `joint_high` and `verdict` are valid at any
-    time, the others for a single look at the end, and `adjusted_p` is NaN. `verdict` is ``better`` or ``worse`` exactly
-    if no difference is outside of `joint_low` to `joint_high`, which is if `adjusted_p` is at most `alpha`; otherwise
-    it is ``no significant difference``, after a census also ``equal``. `is_census`: every existing opening was played.
-    `run_state` is ``running``, ``stopped`` or ``finished``, as in all frames of this module.
+    no difference, and `observations` are pairs. A gauntlet has both: they are two questions, and may have different
+    answers. All values are about the openings of the run's kind on its board. `low`, `high` and `p_value` hold
+    individually; `joint_low`, `joint_high` and `adjusted_p` hold for all rows of one measure except controls together.
+    As long as games are missing, `joint_low`, `joint_high` and `verdict` are valid at any time, the others for a single
+    look at the end, and `adjusted_p` is NaN. `verdict` is ``better`` or ``worse`` exactly if no difference is outside
+    of `joint_low` to `joint_high`, which is if `adjusted_p` is at most `alpha`; otherwise it is ``no significant
+    difference``, after a census also ``equal``. `is_census`: every existing opening was played. `run_state` is
+    ``running``, ``stopped`` or ``finished``, as in all frames of this module.
 
     Raises:
         ValueError: there is no baseline, or no agent to compare with it.
@@ -49,7 +50,8 @@ def verdict_frame(findings: RunResults, alpha: float = ALPHA) -> pd.DataFrame:
         _verdict(comparison, "difference", comparison.difference, comparison.openings, verdicts.controls)
         for comparison in verdicts.comparisons
     ]
-    rows += [_verdict(duel, "score", duel.rate, duel.pairs.n, verdicts.controls) for duel in verdicts.duels]
+    duels = (*verdicts.duels, *verdicts.direct)
+    rows += [_verdict(duel, "score", duel.rate, duel.pairs.n, verdicts.controls) for duel in duels]
     return _frame(findings, rows, VERDICTS)
 
 

@@ -55,7 +55,7 @@ def live_standings(plan: Plan, points: NDArray[np.int8]) -> list[LiveStanding]:
     """Return the standings of baseline, contenders and control, best first.
 
     The interval is valid however often one looks: it uses the completed openings in the order of the schedule, each as
-    the share of points the agent won from it against all its opponents.
+    the share of points the agent won from it against all its opponents, without games head to head with the baseline.
     """
     pairs = pair_points(points)
     standings = []
@@ -73,7 +73,7 @@ def live_standings(plan: Plan, points: NDArray[np.int8]) -> list[LiveStanding]:
 def _games_won(plan: Plan, pairs: NDArray[np.int8], entrant_index: int) -> NDArray[np.int64] | None:
     """Return the games that one agent won, by completed opening and its matches; None if it has no match."""
     matches = plan.schedule.matches
-    own = [number for number, match in enumerate(matches) if entrant_index in (match.first, match.second)]
+    own = plan.counted_matches(entrant_index)
     if not own:
         return None
     columns = pairs[:, own]

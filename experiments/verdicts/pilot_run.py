@@ -65,7 +65,8 @@ def plan_contenders(
         _check_size(claim.contender, claim.openings)
         openings = openings_after_pilot(claim, effect, power, share)
         baseline_share = claim.baseline_openings / claim.openings if claim.paired and claim.openings else 1.0
-        games = round(openings.still_needed * 2 * len(claim.opponents) * (1 + baseline_share))
+        matches = len(claim.opponents) * (1 + baseline_share) + (verdicts.against_baseline(claim.contender) is not None)
+        games = round(openings.still_needed * 2 * matches)
         plans.append(ContenderPlan(claim.contender, False, openings.plan, claim.openings, openings.still_needed, games))
     if not plans:
         raise ValueError("the pilot has no complete pairs yet; use another, or plan without a pilot")

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from experiments.inference.argument_checks import Floats, Ints
-from experiments.inference.game_pairs import AgentPairs, opponents_of, record_of
+from experiments.inference.game_pairs import AgentPairs, PairTable, opponents_of, record_of
 from experiments.inference.sequential.confidence_sequence import ConfidenceSequence, confidence_sequence
 from experiments.inference.sequential.contender_sprt import duel_path, gauntlet_path, opening_leads
 from experiments.inference.sequential.sprt import SprtPath
@@ -119,12 +119,13 @@ def live_estimate(
 
     Unless `is_duel` it is of (1 + difference from the baseline)/2 over their opponents, one value an opening.
     """
-    own, base = _record(findings, name), _record(findings, baseline)
     if is_duel:
-        known = baseline in findings.pairs.agents
-        values = own.wins[own.opponent == findings.pairs.code(baseline)] / 2 if known else np.empty(0)
+        pairs = findings.all_pairs
+        own = _record(pairs, name)
+        values = own.wins[own.opponent == pairs.code(baseline)] / 2 if baseline in pairs.agents else np.empty(0)
         pool = findings.pool_of([name, baseline])
     else:
+        own, base = _record(findings.pairs, name), _record(findings.pairs, baseline)
         leads, most = opening_leads(own, base, _control(findings))
         values = (leads + most) / (2 * most)
         # with the control's openings, the observations are not the openings of the pool
@@ -159,7 +160,7 @@ def anytime_rate(findings: RunResults, name: str) -> tuple[float, float]:
 
 def rates_by_opening(findings: RunResults, name: str) -> tuple[Floats, Floats]:
     """Return the games won and played from each opening whose games are all finished."""
-    record = _record(findings, name)
+    record = _record(findings.pairs, name)
     opening, first, unit = np.unique(record.opening, return_index=True, return_inverse=True)
     played = np.bincount(unit, minlength=opening.size)
     done = played >= len(opponents_of(findings.pairs, name))
@@ -173,7 +174,7 @@ def _test(
     findings: RunResults, name: str, baseline: str, low: float, high: float, alpha: float, beta: float, model: str,
     confidence: float,
 ) -> SequentialTest:  # fmt: skip
-    own, base = _record(findings, name), _record(findings, baseline)
+    own, base = _record(findings.pairs, name), _record(findings.pairs, baseline)
     number = findings.pairs.code(baseline) if baseline in findings.pairs.agents else -1
     is_duel = _is_duel(findings, own, base, number)
     if is_duel:
@@ -196,7 +197,7 @@ def _is_duel(findings: RunResults, own: AgentPairs, base: AgentPairs, baseline: 
 
 def _control(findings: RunResults) -> AgentPairs | None:
     """Return the pairs of the control that counts as the baseline; None without exactly one."""
-    controls = [_record(findings, control) for control in findings.pooled_controls]
+    controls = [_record(findings.pairs, control) for control in findings.pooled_controls]
     return controls[0] if len(controls) == 1 else None
 
 
@@ -204,9 +205,9 @@ def _formats(findings: RunResults) -> set[str]:
     return {source.info.requested["format"] for source in findings.sources}
 
 
-def _record(findings: RunResults, name: str) -> AgentPairs:
+def _record(pairs: PairTable, name: str) -> AgentPairs:
     """Return the agent's complete pairs; empty if it has not played yet."""
-    if name in findings.pairs.agents:
-        return record_of(findings.pairs, name)
+    if name in pairs.agents:
+        return record_of(pairs, name)
     nothing: Ints = np.empty(0, np.int64)
     return AgentPairs(nothing, nothing, nothing, nothing)

@@ -134,4 +134,7 @@ def opponents_table(analysis: Analysis) -> Section:
     games = pluralise(2 * compared[0].openings, "game")
     note = f"At {analysis.question.limit} a move; {games} of each function in each row; win rates without intervals."
     rows.append({"win rate against": "mean", compared[0].baseline: Share(compared[0].baseline_rate), **mean})
+    direct = {duel.contender: Share(duel.rate.estimate) for duel in analysis.verdicts["nodes"].direct}
+    if direct:
+        rows.append({"win rate against": f"{compared[0].baseline}, head to head", compared[0].baseline: None, **direct})
     return Section("opponents", "", tuple(rows), (note,), verbatim=True)

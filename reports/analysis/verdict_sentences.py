@@ -9,15 +9,17 @@ from experiments.analysis.analyse_file import Analysis, PlayerResult
 from experiments.analysis.gauntlets import TrialConditions
 from experiments.analysis.quick_trial import Trial
 from experiments.inference.contenders.baseline_comparison import Comparison
+from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.inference.contenders.sample_size import pairs_to_decide
 from isolation.checks.search_cost import Cost
 from isolation.rules.parameters import ParameterError, parameters_of
 from isolation.shell import command
 from reports.analysis.quick_trial import skipped_sentence, suspicions
-from reports.text.cell_values import Points, Range, Ratio, Share, pluralise
+from reports.text.cell_values import Points, Range, Ratio, Share, estimate_of, pluralise
 
 _POSITION = re.compile(r" at Board\.from_moves\(.*?\)( for player \w+)?")
 """The position of a failed check, which a command shows instead."""
+_AMOUNTS = {"better": "more", "worse": "less"}
 DEAR = 1.2
 """Cost ratio to the baseline from which on a function is called slow."""
 
@@ -41,16 +43,30 @@ def sentence_of(analysis: Analysis, name: str) -> str:
     nodes, cost = analysis.comparison(name, "nodes"), analysis.comparison(name, "cost")
     if nodes is None:
         return "was not played."
+    duel, duel_at_cost = analysis.head_to_head(name, "nodes"), analysis.head_to_head(name, "cost")
     sentences = [f"{_verdict(nodes)}: {_rate_words(nodes, _at_limit(analysis))}."]
+    if duel is not None and (direct := _direct_words(duel)):
+        differs = "; the two verdicts differ" if duel.verdict != nodes.verdict else ""
+        sentences.append(f"Head to head {direct}{differs}.")
     if cost is not None:
-        sentences += _cost_sentences(nodes, cost, analysis.cost(name))
+        sentences += _cost_sentences(nodes, cost, analysis.cost(name), duel_at_cost)
     return " ".join([*sentences, *(f"Suspect: {seen}." for seen in suspicions(trial))])
 
 
 def _verdict(comparison: Comparison) -> str:
+    """Return the verdict against the same opponents, with their number."""
+    opponents = f"against the same {pluralise(len(comparison.opponents), 'opponent')}"
     if comparison.verdict in ("better", "worse"):
-        return f"is {comparison.verdict} than {comparison.baseline}"
-    return f"shows no significant difference from {comparison.baseline}"
+        return f"won {_AMOUNTS[comparison.verdict]} {opponents} than {comparison.baseline}"
+    return f"shows no significant difference from {comparison.baseline} {opponents}"
+
+
+def _direct_words(duel: HeadToHead | None) -> str:
+    """Return the verdict on the games with the baseline itself, as a clause; empty without such games."""
+    if duel is None or duel.is_empty:
+        return ""
+    found = {"better": "it beats", "worse": "it loses to"}.get(duel.verdict, "no significant difference from")
+    return f"{found} {duel.baseline}, {estimate_of(duel.jointly).text}"
 
 
 def _at_limit(analysis: Analysis) -> str:
@@ -62,10 +78,9 @@ def _at_limit(analysis: Analysis) -> str:
 
 def _rate_words(comparison: Comparison, design: str) -> str:
     """Return the win rates of a function and the baseline, and the difference with its interval."""
-    opponents = pluralise(len(comparison.opponents), "opponent")
     luck = ", which may be luck" if comparison.verdict == "no significant difference" else ""
     return (
-        f"against the same {opponents}, {design}, it won {Share(comparison.contender_rate).text} of its games, "
+        f"{design}, it won {Share(comparison.contender_rate).text} of its games, "
         f"{comparison.baseline} {Share(comparison.baseline_rate).text}, a difference of "
         f"{Points(comparison.estimate).text} points ({interval_name(comparison)} interval {_ends(comparison)}){luck}"
     )
@@ -80,17 +95,21 @@ def interval_name(comparison: Comparison) -> str:
     return "95 % simultaneous" if comparison.family > 1 else "95 %"
 
 
-def _cost_sentences(nodes: Comparison, cost: Comparison, measured: Cost | str | None) -> list[str]:
+def _cost_sentences(
+    nodes: Comparison, cost: Comparison, measured: Cost | str | None, duel: HeadToHead | None
+) -> list[str]:
     """Return sentences on the cost per node, if relevant, and on the difference that remains at equal CPU time."""
     times = measured.times if isinstance(measured, Cost) else math.nan
     price = [f"A node of it costs {Ratio(times).text} as much."] if times >= DEAR or times <= 1 / DEAR else []
     difference = f"{Points(cost.estimate).text} ({_ends(cost)})"
     if cost.verdict != "no significant difference":
-        left = f"it is {'also ' if cost.verdict == nodes.verdict else ''}{cost.verdict}"
+        left = f"it {'also ' if cost.verdict == nodes.verdict else ''}won {_AMOUNTS.get(cost.verdict, 'as much')}"
     else:
         either = " either" if nodes.verdict == "no significant difference" else ""
         left = f"no significant difference{either}"
-    return [*price, f"At equal cost, with the same processor time for all, {left}: {difference}."]
+    at_cost = f"At equal cost, with the same processor time for all, {left}: {difference}"
+    direct = _direct_words(duel)
+    return [*price, f"{at_cost}{f'; head to head {direct}' if direct else ''}."]
 
 
 def _interpreted_sentence(analysis: Analysis, name: str, trial: Trial) -> str:
@@ -140,8 +159,8 @@ def _steps_for(analysis: Analysis, name: str) -> list[str]:
     if nodes is None:
         return []
     if nodes.verdict == "better" and cost is not None and cost.verdict != "better":
-        left = "it is worse" if cost.verdict == "worse" else "there is no significant difference"
-        return [f"Make {name} cheaper: at equal nodes it is better, at equal cost {left}."]
+        left = "it won less" if cost.verdict == "worse" else "there is no significant difference"
+        return [f"Make {name} cheaper: at equal nodes it won more, at equal cost {left}."]
     if nodes.verdict == "better" and _has_parameters(analysis, name):
         tune = command("tune", f"ID:{reference}", *_limit_words(analysis))
         return [f"Tune the parameters of {name} by games: {tune}"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from experiments.inference.contenders.baseline_comparison import Comparison
 from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.statistics.run_results import RunResults
@@ -26,7 +28,11 @@ def card(findings: RunResults) -> Card | None:
     if not claims:
         return None
     best = max(claims, key=lambda claim: claim.estimate).contender
-    of_pairs = {pair: cell.lead for pair, cell in leads(findings, verdicts).items() if pair[0] == best}
+    of_pairs = {
+        pair: cell.lead
+        for pair, cell in leads(findings, verdicts).items()
+        if pair[0] == best and not math.isnan(cell.lead)
+    }
     most = dict(sorted(of_pairs.items(), key=lambda pair: -pair[1])[:_PICTURES])
     games = games_by_opponent(findings, most)
     pictures = tuple(_picture(findings, game, *pair) for pair, game in games.items())

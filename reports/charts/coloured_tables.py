@@ -28,12 +28,17 @@ class RateCell:
 
 
 def leads(findings: RunResults, verdicts: Verdicts | None) -> dict[tuple[str, str], RateCell]:
-    """Return each measured agent's lead against each opponent it met; the baseline's own is 0."""
+    """Return each measured agent's lead against each opponent it met; the baseline's own is 0.
+
+    Against the baseline itself there is none, only a win rate.
+    """
     agents = findings.in_order(findings.measured)
     rates = {
-        name: {matchup.opponent: matchup.rate.estimate for matchup in matchups(findings.pairs, name)} for name in agents
+        name: {matchup.opponent: matchup.rate.estimate for matchup in matchups(findings.all_pairs, name)}
+        for name in agents
+        if name != findings.baseline
     }
-    if findings.baseline in rates:
+    if findings.baseline in agents:
         pooled = matchups(findings.pooled_pairs, findings.baseline)
         rates[findings.baseline] = {matchup.opponent: matchup.rate.estimate for matchup in pooled}
     base = rates.get(findings.baseline or "", {})
@@ -70,7 +75,7 @@ def differences(
         ranks |= {name: UNRANKED for name in agents if name not in ranks}
         agents = opponents = [name for name in ranks if name in agents]
     rows = []
-    for name in sorted(agents, key=lambda name: name == findings.baseline):
+    for name in agents:
         is_baseline = name == findings.baseline
         cells = (_lead_cell(findings, leads.get((name, other)), is_baseline, links.get((name, other), ""))
                  for other in opponents)  # fmt: skip
@@ -81,17 +86,20 @@ def differences(
             "Win rates compared with the baseline, in percentage points, without intervals. The baseline's row shows "
             "its win rate."
         )
+    if findings.baseline in opponents:
+        note += f" The column {findings.baseline} has the games against it: win rates in per cent."
     corner = "rank, agent" if ranks else "agent"
     numbers = tuple(ranks[name] for name in agents) if ranks else ()
     return Grid(title or "Win rate by opponent", tuple(opponents), tuple(rows), corner, note, numbers)
 
 
 def _by_lead(findings: RunResults, leads: Mapping[tuple[str, str], RateCell], side: int) -> list[str]:
-    """Return the agents (side 0) or the opponents (side 1) of leads, the largest mean lead first."""
+    """Return the agents (side 0) or the opponents (side 1) of leads, the largest mean lead first, the baseline last."""
     of_names: dict[str, list[float]] = {}
     for pair, lead in leads.items():
-        of_names.setdefault(pair[side], []).append(0.0 if math.isnan(lead.lead) else lead.lead)
-    return sorted(findings.in_order(of_names), key=lambda name: -fmean(of_names[name]))
+        of_names.setdefault(pair[side], []).extend([] if math.isnan(lead.lead) else [lead.lead])
+    ranked = sorted(findings.in_order(of_names), key=lambda name: -fmean(of_names[name] or [0.0]))
+    return sorted(ranked, key=lambda name: name == findings.baseline)
 
 
 def _lead_cell(findings: RunResults, lead: RateCell | None, is_baseline: bool, link: str) -> Cell:

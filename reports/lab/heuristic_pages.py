@@ -264,7 +264,7 @@ class HeuristicPages:
 def _in_runs_title(in_runs: list[InRun]) -> str:
     """Return in how many runs a heuristic was ahead of the baseline."""
     ahead = sum(row.verdict == "better" for row in in_runs)
-    return f"Significantly better than the baseline in {ahead} of {pluralise(len(in_runs), 'comparison')}"
+    return f"Won significantly more than the baseline in {ahead} of {pluralise(len(in_runs), 'comparison')}"
 
 
 def shipped_heuristic(name: str) -> OwnHeuristic:

@@ -87,7 +87,7 @@ def _most_played(findings: RunResults, limit: str) -> dict[str, str]:
 
     A control stands for no heuristic: it is the baseline on other openings.
     """
-    pairs = findings.pairs
+    pairs = findings.all_pairs
     games = np.bincount(np.concatenate([pairs.first, pairs.second]), minlength=len(pairs.agents))
     found: dict[str, str] = {}
     for name in sorted(pairs.agents, key=lambda name: (name == findings.baseline, games[pairs.code(name)])):

@@ -139,10 +139,11 @@ def question_of(info: RunInfo) -> str:
     if info.baseline is None:
         return f"Which of {pluralise(len(info.agents), 'agent')} is strongest {where}?"
     cost = ", at equal cost" if requested.get("equal_cost") else ""
+    verb = "win more than" if requested["format"] == "gauntlet" else "beat"
     if len(contenders) > _MOST_NAMED:
-        return f"Which of {len(contenders)} contenders beat {info.baseline} {where}{cost}?"
-    verb = "Is" if len(contenders) == 1 else "Are"
-    return f"{verb} {join_names(contenders)} better than {info.baseline} {where}{cost}?"
+        return f"Which of {len(contenders)} contenders {verb} {info.baseline} {where}{cost}?"
+    asked = "Does" if len(contenders) == 1 else "Do"
+    return f"{asked} {join_names(contenders)} {verb} {info.baseline} {where}{cost}?"
 
 
 def _read(name: str, run: Path, seen: str) -> RunLine:

@@ -72,7 +72,8 @@ def _decision_step(info: RunInfo, ranked: list[Comparison]) -> NextStep | None:
     if not open_claims:
         return None
     pairs, claim = min(open_claims, key=lambda pair: pair[0])
-    games = 4 * (pairs - claim.openings) * len(claim.opponents)  # contender and baseline, both sides
+    # both sides: contender and baseline against every opponent, and against each other
+    games = 2 * (pairs - claim.openings) * (2 * len(claim.opponents) + info.meets_baseline)
     return NextStep(
         f"Decide about {claim.contender}",
         f"{Points(claim.estimate).text} points after {claim.openings:,} openings: as large a difference would probably "

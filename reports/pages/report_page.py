@@ -34,7 +34,7 @@ from reports.pages.section_titles import titles_of
 from reports.pages.templates import data_url, page_template, script_of
 from reports.tables.accuracy import accuracy_sections, theory_section
 from reports.tables.best_of import contest_section, contest_sentence
-from reports.tables.compare import duels_section, each_section, effects_section, verdict_section
+from reports.tables.compare import duel_sections, each_section, effects_section, verdict_section
 from reports.tables.costs import equal_cost_sentences
 from reports.tables.placements import placement_section
 from reports.tables.ratings import rating_sections
@@ -52,6 +52,7 @@ from reports.text.wording import (
     alike_sentences,
     caveats,
     control_sentence,
+    direct_clause,
     finding_sentence,
     forfeit_sentences,
     state_words,
@@ -190,10 +191,11 @@ def draw_plot(plot: Plot | None, key: str) -> DrawnPlot | None:
 
 
 def finding_of(findings: RunResults, verdicts: Verdicts | None) -> str:
-    """Return what a run found in a clause: the heading of its report, and its line in a list of runs."""
+    """Return what a run found in a clause or two: the heading of its report, and its line in a list of runs."""
     if verdicts is None or read_contest(findings):
         return f"{state_words(findings)}{_judgement(findings, verdicts)[0].rstrip('.')}"
-    return finding_sentence(findings, verdicts).rstrip(".").partition("; ")[0]
+    first = finding_sentence(findings, verdicts).rstrip(".").partition("; ")[0]
+    return "; ".join(filter(None, [first, direct_clause(verdicts)]))
 
 
 def headline(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
@@ -227,13 +229,17 @@ def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
     }
     if not claims:
         return ["No complete pairs to judge yet."]
-    unit = "in percentage points of the win rate" if verdicts.comparisons else "of games won head to head"
+    unit, words = "of games won head to head", {"better": "Beat", "worse": "Lost to"}
+    if verdicts.comparisons:
+        unit = "in percentage points of the win rate"
+        kinds = {"better": "more", "worse": "less"}
+        words = {kind: f"Won {amount} against the same opponents than" for kind, amount in kinds.items()}
     sentences = []
     for verdict in ("better", "worse"):
         names = [text for kind, text in claims.values() if kind == verdict]
         if names:
             sentences.append(
-                f"{verdict.capitalize()} than {verdicts.baseline}: {', '.join(names)}; {unit}, with 95 % intervals"
+                f"{words[verdict]} {verdicts.baseline}: {', '.join(names)}; {unit}, with 95 % intervals"
                 f"{' for all contenders at once' if verdicts.family > 1 else ''}."
             )
     equal = [name for name, (kind, _) in claims.items() if kind == "equal"]
@@ -245,10 +251,26 @@ def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
     elif open_ones:
         sentences.append(f"No significant difference from {verdicts.baseline} yet: {', '.join(open_ones)}.")
     sentences += alike_sentences(findings, verdicts.claims)
+    sentences += _direct_sentences(verdicts)
     sentences += [
         control_sentence(comparison) for comparison in verdicts.comparisons if comparison.contender in verdicts.controls
     ]
     sentences += _exact(verdicts)
+    return sentences
+
+
+def _direct_sentences(verdicts: Verdicts) -> list[str]:
+    """Return who beat the baseline itself, who lost to it, and for whom this differs from the mean over opponents."""
+    sentences = []
+    for verdict, words in (("better", "beat"), ("worse", "lost to")):
+        duels = sorted((duel for duel in verdicts.direct if duel.verdict == verdict), key=lambda duel: -duel.estimate)
+        if duels:
+            names = ", ".join(f"{duel.contender} with {estimate_of(duel.jointly).text}" for duel in duels)
+            sentences.append(f"Head to head {words} {verdicts.baseline}: {names} of the games, with 95 % intervals.")
+    if verdicts.direct and not sentences:
+        sentences.append(f"Head to head nobody significantly beat or lost to {verdicts.baseline}.")
+    if names_apart := verdicts.disagreeing:
+        sentences.append(f"The verdicts against the same opponents and head to head differ: {', '.join(names_apart)}.")
     return sentences
 
 
@@ -276,9 +298,7 @@ def _verdict_sections(findings: RunResults, verdicts: Verdicts | None, costs: Ma
     sections = []
     if verdicts.comparisons:
         sections.append(verdict_section(findings, verdicts, costs))
-    if verdicts.duels:
-        sections.append(duels_section(findings, verdicts, costs))
-    return sections
+    return sections + duel_sections(findings, verdicts, costs)
 
 
 def _exact(verdicts: Verdicts) -> list[str]:

@@ -63,9 +63,7 @@ def verdict_sections(findings: RunResults, worth: float = WORTH) -> list[Section
     sections = []
     if verdicts.comparisons or not verdicts.duels:
         sections += [verdict_section(findings, verdicts, costs, worth), effects_section(findings, verdicts)]
-    if verdicts.duels:
-        sections.append(duels_section(findings, verdicts, costs, worth))
-    return sections
+    return sections + duel_sections(findings, verdicts, costs, worth)
 
 
 def verdict_section(
@@ -82,6 +80,7 @@ def verdict_section(
             "contender": comparison.contender,
             "difference": estimate_of(comparison.jointly, Points),
             "verdict": control_cell(comparison) if is_control else verdict_cell(comparison, worth),
+            **head_to_head_cell(verdicts, comparison.contender),
             "cost": cost_cell(costs, comparison.contender),
             "win_rate": rates[comparison.contender],
             "adjusted_p": p_value_of(comparison),
@@ -137,10 +136,44 @@ def effects_section(findings: RunResults, verdicts: Verdicts) -> Section:
     return Section("effects", "Difference from the baseline by opponent", tuple(rows), notes)
 
 
-def duels_section(findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH) -> Section:
+def head_to_head_cell(verdicts: Verdicts, contender: str) -> dict[str, Estimate | None]:
+    """Return the column of games won from the baseline itself; empty if nobody that is compared has met it."""
+    if not verdicts.direct:
+        return {}
+    duel = verdicts.against_baseline(contender)
+    return {"head_to_head": estimate_of(duel.jointly) if duel and not duel.is_empty else None}
+
+
+def direct_note(verdicts: Verdicts) -> str:
+    """Explain the column of games won from the baseline itself, and its verdicts; empty without it."""
+    if not verdicts.direct:
+        return ""
+    together = "simultaneous " if len(verdicts.direct) > 1 else ""
+    return (
+        f"Head to head: share of games won against {verdicts.baseline} itself, on the same openings, with {together}"
+        f"95 % intervals of their own; it beats {verdicts.baseline} if the interval is above 50 %. These games are not "
+        "in the mean."
+    )
+
+
+def duel_sections(
+    findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH
+) -> list[Section]:
+    """Return the table of games with the baseline itself: of all contenders, or apart from a gauntlet's comparisons."""
+    duels = verdicts.duels or verdicts.direct
+    return [_duels_section(findings, verdicts, duels, costs, worth)] if duels else []
+
+
+def _duels_section(
+    findings: RunResults,
+    verdicts: Verdicts,
+    duels: Sequence[HeadToHead],
+    costs: Mapping[str, Cost],
+    worth: float,
+) -> Section:
     """Return one row per contender that met the baseline itself."""
     rows = []
-    by_contender = {duel.contender: duel for duel in verdicts.duels}
+    by_contender = {duel.contender: duel for duel in duels}
     for duel in map(by_contender.__getitem__, findings.in_order(by_contender)):
         row: dict[str, Any] = {
             "contender": duel.contender,
@@ -152,12 +185,12 @@ def duels_section(findings: RunResults, verdicts: Verdicts, costs: Mapping[str, 
             **pair_cells(duel.pairs),
         }
         rows.append(row)
-    claims = [duel for duel in verdicts.duels if duel.contender not in verdicts.controls]
-    notes = [*run_notes(findings), f"{population_words(findings, verdicts.duels)} A pair is one opening, both sides."]
+    claims = [duel for duel in duels if duel.contender not in verdicts.controls]
+    notes = [*run_notes(findings), f"{population_words(findings, duels)} A pair is one opening, both sides."]
     notes += filter(None, [interval_sentence(claims), *evidence_sentences(claims), excluded_sentence(claims)])
     notes += reach_sentences(claims, worth, findings.population)
-    notes += filter(None, [cost_sentence(costs, [duel.contender for duel in verdicts.duels])])
-    for duel in verdicts.duels:
+    notes += filter(None, [cost_sentence(costs, [duel.contender for duel in duels])])
+    for duel in duels:
         if duel.is_census:
             notes.append(
                 f"All {duel.pairs.n:,} openings of this kind were played: the share of {duel.contender} is exact."
@@ -243,6 +276,7 @@ def verdict_notes(
     if claims:
         notes += filter(None, [interval_sentence(claims), *evidence_sentences(claims), excluded_sentence(claims)])
         notes += alike_sentences(findings, claims)
+    notes += filter(None, [direct_note(verdicts)])
     notes += reach_sentences(claims, worth, findings.population)
     chance = [name for name in findings.pairs.agents if not findings.agents[name].is_deterministic]
     if chance and not any(comparison.pool for comparison in verdicts.comparisons):

@@ -19,7 +19,7 @@ from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_p
 from experiments.verdicts.sprt_tests import SequentialTest, own_tests
 from isolation.shell import advice
 from reports.tables.best_of import contest_rows, contest_sentence, dearer_sentences, identical_sentences
-from reports.tables.compare import clearest_first, price_sentence, ranked_comparisons
+from reports.tables.compare import clearest_first, direct_note, head_to_head_cell, price_sentence, ranked_comparisons
 from reports.tables.costs import cost_cell, cost_sentence
 from reports.tables.ratings import TABLES as RATING_TABLES
 from reports.tables.ratings import highest, rating_rows
@@ -58,7 +58,7 @@ class Headline:
 
 
 def compare_headline(findings: RunResults, worth: float = WORTH, lines: int | None = None) -> Headline:
-    """Return who beats the baseline, by how much, and at what cost: one line per contender, at most `lines` if given.
+    """Return who is ahead of the baseline, by how much, and at what cost: one line per contender, at most `lines`.
 
     For a best-of: the remaining contenders, and how far the others are behind the leader. For matches that a sequential
     test stops: its decisions.
@@ -79,6 +79,7 @@ def compare_headline(findings: RunResults, worth: float = WORTH, lines: int | No
             "contender": comparison.contender,
             **_difference(comparison),
             "verdict": _verdict(comparison, verdicts, worth),
+            **head_to_head_cell(verdicts, comparison.contender),
             "cost": cost_cell(costs, comparison.contender),
         }
         for comparison in comparisons
@@ -89,6 +90,7 @@ def compare_headline(findings: RunResults, worth: float = WORTH, lines: int | No
     notes = [
         _interval_note(findings, comparisons, verdicts),
         *evidence_sentences(claims),
+        direct_note(verdicts),
         f"In this table {pooled}." if pooled else "",
         cost_sentence(costs, [comparison.contender for comparison in comparisons]) if claims else "",
         price_sentence(findings, verdicts, costs),
@@ -97,7 +99,10 @@ def compare_headline(findings: RunResults, worth: float = WORTH, lines: int | No
         f"{pluralise(left_out, 'contender')} more without a significant difference: --full." if left_out else ""
     )
     title = finding_sentence(findings, verdicts)
-    tables = (*(["verdicts", "effects"] if verdicts.comparisons else []), *(["head_to_head"] if verdicts.duels else []))
+    tables = (
+        *(["verdicts", "effects"] if verdicts.comparisons else []),
+        *(["head_to_head"] if verdicts.duels or verdicts.direct else []),
+    )
     return _headline(findings, title, visible_rows, notes, (*(tables or ("verdicts",)), *_theory(findings)))
 
 

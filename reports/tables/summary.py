@@ -77,7 +77,8 @@ def opponents_section(findings: RunResults) -> Section:
     """Return the results of each measured agent against each opponent."""
     rows = []
     for agent in findings.in_order(findings.measured):
-        met = {matchup.opponent: matchup for matchup in matchups(findings.pairs, agent)}
+        pairs = findings.pairs if agent == findings.baseline else findings.all_pairs
+        met = {matchup.opponent: matchup for matchup in matchups(pairs, agent)}
         rows += [_opponent_row(findings, met[opponent]) for opponent in findings.in_order(met)]
     note = "Individual 95 % intervals for openings of this kind on this board"
     if findings.is_census:

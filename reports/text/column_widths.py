@@ -9,8 +9,8 @@ from math import inf
 
 GAP = 2
 """Spaces between two columns."""
-_SHORTEST_NAME = 20
-_NARROWEST_PROSE = 20
+_SHORTEST_NAME = 16
+_NARROWEST_PROSE = 14
 _FEWEST_ALIKE = 3
 """Minimum number of rows for hiding a column because all its cells are equal."""
 

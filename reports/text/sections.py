@@ -31,7 +31,7 @@ class Section:
     notes: tuple[str, ...] = ()
     panels: bool = False
     verbatim: bool = False
-    keep: tuple[str, ...] = ("difference", "verdict", "decision")
+    keep: tuple[str, ...] = ("difference", "verdict", "head_to_head", "decision")
     state: str = ""
     caveat: str = ""
 

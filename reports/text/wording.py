@@ -48,6 +48,7 @@ _EVERYTHING = 0.75
 _LONGEST_DETAIL = 200
 _FEW = 3
 _FIRST = 6
+_SAME = " against the same opponents"
 _FACTS = ("not_better_by", "not_worse_by", "could_have_found", "more_pairs", "plays_alike")
 """Fields for programs beside a verdict."""
 
@@ -138,34 +139,17 @@ def state_caveat(findings: RunResults) -> str:
 
 
 def finding_sentence(findings: RunResults, verdicts: Verdicts) -> str:
-    """Summarise a run in one sentence: how many beat the baseline, which, who is worse, and the control's result.
+    """Summarise a run in one sentence.
 
-    Of an unfinished run it begins with its state.
+    Who won more than the baseline against the same opponents, who less, who beats it head to head, and the control's
+    result. Of an unfinished run it begins with its state.
     """
-    comparisons: list[Comparison | HeadToHead] = [*verdicts.claims]
-    comparisons += (duel for duel in verdicts.duels if duel.contender not in verdicts.controls)
-    if not comparisons or all(comparison.is_empty for comparison in comparisons):
+    claims = [claim for claim in verdicts.claims if not claim.is_empty]
+    duels = [duel for duel in verdicts.duels if duel.contender not in verdicts.controls and not duel.is_empty]
+    if not claims and not duels:
         return "No complete pairs to compare yet."
-    named = {
-        kind: [
-            comparison.contender
-            for comparison in sorted(comparisons, key=lambda comparison: -sum(comparison.lead))
-            if comparison.verdict == kind
-        ]
-        for kind in ("better", "worse", "equal")
-    }
-    surely = "" if all(comparison.is_census for comparison in comparisons) else "significantly "
-    better, worse = len(named["better"]), len(named["worse"])
-    if len(comparisons) == 1:
-        parts = [_single_finding(comparisons[0], verdicts.baseline, surely)]
-    else:
-        first = f"{better} of {len(comparisons)} beat{'s' * (better == 1)}"
-        first = first if better else f"None of {len(comparisons)} {surely}beat"
-        parts = [f"{first} {verdicts.baseline}{_listed(named['better'])}"]
-        are_worse = f"{worse} {'is' if worse == 1 else 'are'} worse{_listed(named['worse'])}"
-        parts.append(are_worse if worse else f"none is {surely}worse")
-    if named["equal"] and len(comparisons) > 1:
-        parts.append(f"equal on all openings{_listed(named['equal'])}")
+    parts = [*_lead_clauses(claims, verdicts.baseline), *_duel_clauses(duels, verdicts.baseline)]
+    parts += filter(None, [direct_clause(verdicts), disagreement_clause(verdicts)])
     for comparison in verdicts.comparisons:
         if comparison.contender in verdicts.controls:
             moved = (
@@ -178,10 +162,75 @@ def finding_sentence(findings: RunResults, verdicts: Verdicts) -> str:
 
 
 def finding_title(findings: RunResults, verdicts: Verdicts) -> str:
-    """Return the finding about the contenders without their names, as a title; empty without any."""
+    """Return the finding about the contenders without their names, as a short title; empty without any."""
     state = state_words(findings)
     title, _, _ = finding_sentence(findings, verdicts).removeprefix(state).removesuffix(".").partition(";")
-    return "" if title.startswith("No complete pairs") else state + title.partition(": ")[0]
+    return "" if title.startswith("No complete pairs") else state + title.partition(": ")[0].replace(_SAME, "")
+
+
+def direct_clause(verdicts: Verdicts) -> str:
+    """Return who of a gauntlet's contenders beats the baseline head to head, as a clause; empty without such games."""
+    duels = [duel for duel in verdicts.direct if not duel.is_empty]
+    if not duels:
+        return ""
+    if len(duels) > 1:
+        first, *others = _duel_clauses(duels, "it")
+        return f"head to head {', '.join([first.replace('None', 'none', 1), *others])}"
+    (duel,) = duels
+    word = {"better": "it beats", "worse": "it loses to", "equal": "it is equal to"}.get(duel.verdict, "")
+    found = f"{word} {duel.baseline}" if word else "no significant difference"
+    return f"head to head {found}, {estimate_of(duel.jointly).text}"
+
+
+def disagreement_clause(verdicts: Verdicts) -> str:
+    """Name the contenders whose verdicts over shared opponents and head to head differ, as a clause; empty without."""
+    if not verdicts.disagreeing:
+        return ""
+    return f"the two verdicts differ{_listed(verdicts.disagreeing) if len(verdicts.direct) > 1 else ''}"
+
+
+def _lead_clauses(claims: Sequence[Comparison], baseline: str) -> list[str]:
+    """Return who won more, who less and who as much as the baseline against the same opponents."""
+    surely = "" if all(claim.is_census for claim in claims) else "significantly "
+    if not claims:
+        return []
+    if len(claims) == 1:
+        (claim,) = claims
+        if claim.verdict == "no significant difference":
+            return [f"No significant difference between {claim.contender} and {baseline}{_SAME}"]
+        amount = {"better": f"{surely}more", "worse": f"{surely}less", "equal": "as much"}[claim.verdict]
+        than = "as" if claim.verdict == "equal" else "than"
+        return [f"{claim.contender} won {amount}{_SAME} {than} {baseline}"]
+    better, worse, equal = (_named(claims, kind) for kind in ("better", "worse", "equal"))
+    first = f"{len(better)} of {len(claims)} won more" if better else f"None of {len(claims)} won {surely}more"
+    parts = [f"{first}{_SAME} than {baseline}{_listed(better)}"]
+    parts.append(f"{len(worse)} won less{_listed(worse)}" if worse else f"none won {surely}less")
+    return parts + ([f"equal on all openings{_listed(equal)}"] if equal else [])
+
+
+def _duel_clauses(duels: Sequence[HeadToHead], baseline: str) -> list[str]:
+    """Return who beats the baseline head to head, who loses to it, and who is equal."""
+    surely = "" if all(duel.is_census for duel in duels) else "significantly "
+    if not duels:
+        return []
+    if len(duels) == 1:
+        (duel,) = duels
+        if duel.verdict == "no significant difference":
+            return [f"No significant difference between {duel.contender} and {baseline}"]
+        if duel.verdict == "equal":
+            return [f"{duel.contender} and {baseline} are equal on all openings"]
+        return [f"{duel.contender} {surely}{'beats' if duel.verdict == 'better' else 'loses to'} {baseline}"]
+    better, worse, equal = (_named(duels, kind) for kind in ("better", "worse", "equal"))
+    first = f"{len(better)} of {len(duels)} beat{'s' * (len(better) == 1)}"
+    parts = [f"{first if better else f'None of {len(duels)} {surely}beats'} {baseline}{_listed(better)}"]
+    parts.append(f"{len(worse)} lose{'s' * (len(worse) == 1)}{_listed(worse)}" if worse else f"none {surely}loses")
+    return parts + ([f"equal on all openings{_listed(equal)}"] if equal else [])
+
+
+def _named(comparisons: Sequence[Comparison | HeadToHead], kind: str) -> list[str]:
+    """Return the contenders with this verdict, those of the largest lead first."""
+    ranked = sorted(comparisons, key=lambda comparison: -sum(comparison.lead))
+    return [comparison.contender for comparison in ranked if comparison.verdict == kind]
 
 
 def opponents_title(verdicts: Verdicts | None) -> str:
@@ -198,18 +247,6 @@ def opponents_title(verdicts: Verdicts | None) -> str:
         f"The largest lead of {best.contender} is {Points(most.difference.estimate).text} against {most.opponent}, "
         f"the smallest {Points(least.difference.estimate).text} against {least.opponent}"
     )
-
-
-def _single_finding(comparison: Comparison | HeadToHead, baseline: str, surely: str) -> str:
-    """Return the finding about the only contender."""
-    name = comparison.contender
-    if comparison.verdict == "better":
-        return f"{name} {surely}beats {baseline}"
-    if comparison.verdict == "worse":
-        return f"{name} is {surely}worse than {baseline}"
-    if comparison.verdict == "equal":
-        return f"{name} and {baseline} are equal on all openings"
-    return f"No significant difference between {name} and {baseline}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -53,21 +53,25 @@ _FEWEST = 4
 
 
 def opponent_rows(plan: Plan, points: NDArray[np.int8]) -> list[dict[str, Any]]:
-    """Return the classic table, one row per agent, best first: win rate, and games won of games by opponent."""
+    """Return the classic table, one row per agent, best first: win rate, and games won of games by opponent.
+
+    Games head to head with the baseline have a column, but do not count for win rates.
+    """
     pairs_won = np.where(points < 0, 0, points).sum(axis=(0, 2))
     played = (points >= 0).sum(axis=(0, 2))
     entrants, matches = plan.entrants, plan.schedule.matches
     won = [(m.first, m.second, int(w), int(n)) for m, w, n in zip(matches, pairs_won, played, strict=True)]
     if plan.config.format == "round-robin":
         won += [(second, first, n - w, n) for first, second, w, n in won]
-    rows, columns = sorted({row for row, *_ in won}), sorted({column for _, column, *_ in won})
+    direct = {match.second for match in matches if plan.is_direct(match)}
+    rows, counted = sorted({row for row, *_ in won}), sorted({column for _, column, *_ in won} - direct)
     cells = {(row, column): (w, n) for row, column, w, n in won}
-    rates = {row: _rate([cells[row, column] for column in columns if (row, column) in cells]) for row in rows}
+    rates = {row: _rate([cells[row, column] for column in counted if (row, column) in cells]) for row in rows}
     return [
         {
             "agent": entrants[row].agent.name,
             "win rate": rates[row],
-            **{entrants[column].agent.name: WonOf(cells.get((row, column))) for column in columns},
+            **{entrants[column].agent.name: WonOf(cells.get((row, column))) for column in [*counted, *direct]},
         }
         for row in sorted(rows, key=lambda row: -np.nan_to_num(rates[row]))
     ]
