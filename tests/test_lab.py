@@ -11,6 +11,7 @@ from experiments.record.run_directory import is_played_now
 from experiments.statistics.run_results import load_findings
 from isolation import Board, solve
 from isolation.compiling import code_cache
+from isolation.usercode.inputs import state_of
 from reports.board.board_processes import Processes
 from reports.board.resources import Resources
 from reports.lab.kept_trials import keep_trial, read_trial
@@ -53,6 +54,12 @@ def test_a_trial_is_kept_until_the_file_of_its_heuristic_changes(tmp_path, monke
     file = tmp_path / "mine.py"
     file.write_text("WEIGHT = 2\n\ndef score(game, player):\n    return float(WEIGHT)\n")
     (before,) = own_heuristics(tmp_path)
+    assert read_trial(before) is None
+    (tmp_path / "data.txt").write_text("1")
+    inputs = {"file data.txt": state_of("file", "data.txt", tmp_path)}
+    keep_trial(before, json.dumps({"cost": "1 ×", "inputs": inputs}))
+    assert read_trial(before) == {"cost": "1 ×"}
+    (tmp_path / "data.txt").write_text("2")
     assert read_trial(before) is None
     keep_trial(before, '{"cost": "1 ×"}')
     assert read_trial(before) == {"cost": "1 ×"}

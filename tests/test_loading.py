@@ -18,11 +18,14 @@ from isolation.loading import load_user_code
 from isolation.loading.load_user_code import (
     LoadError,
     content_hash,
+    data_hash,
     load,
     load_heuristic,
     load_module,
     load_player,
 )
+from isolation.players.agents import code_hash
+from isolation.processes.agent_pickling import from_bytes, to_bytes
 
 
 def write(folder, **files):
@@ -32,6 +35,35 @@ def write(folder, **files):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(dedent(source))
     return paths[0]
+
+
+def test_data_that_a_file_reads_when_it_is_imported_is_part_of_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "weights.json").write_text("[1.5]")
+    (tmp_path / "helper.py").write_text("def read(path):\n    return open(path).read()\n")
+    (tmp_path / "mine.py").write_text(
+        "import json\nfrom helper import read\nW = json.loads(read('weights.json'))\n"
+        "def score(game, player):\n    return float(str(W[0]).split()[0])\n"  # does not compile
+        "def fast(game, player):\n    return W[0]\n"
+    )
+
+    def seen() -> tuple[float, str, str, str]:
+        score, fast = (load(tmp_path / "mine.py", name).value for name in ("score", "fast"))
+        return score(None, None), code_hash(score), code_hash(fast), data_hash(tmp_path / "mine.py")
+
+    first = seen()
+    assert seen() == first
+    (tmp_path / "weights.json").write_text("[2.5]")
+    second = seen()
+    assert [one == other for one, other in zip(first, second, strict=True)] == [False] * 4
+    pickled = to_bytes(load(tmp_path / "mine.py", "score").value)
+    assert from_bytes(pickled)(None, None) == 2.5
+    (tmp_path / "weights.json").write_text("[1.5]")
+    assert seen() == first
+    with pytest.raises(ValueError, match=r"a file that \S+mine.py reads has changed since it was loaded"):
+        from_bytes(pickled)
+    (tmp_path / "plain.py").write_text("def score(game, player):\n    return 1.0\n")
+    load(tmp_path / "plain.py", "score")
+    assert data_hash(tmp_path / "plain.py") == ""
 
 
 def test_a_file_that_changes_the_folder_while_it_loads_does_not_change_ours(tmp_path, monkeypatch):

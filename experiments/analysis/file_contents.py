@@ -17,6 +17,7 @@ from isolation.loading.edition_detection import is_of_third_edition
 from isolation.loading.load_user_code import (
     LoadError,
     content_hash,
+    data_hash,
     is_player,
     load_heuristic,
     load_module,
@@ -30,7 +31,7 @@ class FileContents:
 
     Attributes:
         path: the file.
-        content_hash: hash of its source and of the local modules it imports.
+        content_hash: hash of its source, of the local modules it imports, and of the data it read.
         functions: its heuristics by name.
         players: names of its player classes.
         size: board of its edition of the classic package, ROWSxCOLUMNS.
@@ -71,7 +72,7 @@ def read_file(reference: str) -> FileContents:
     module = load_module(path)
     is_third = is_of_third_edition(Path(str(module.__file__)).read_bytes())
     size = THIRD.usual_size if is_third else "7x7"
-    return FileContents(path, content_hash(path), functions, players, size, skipped)
+    return FileContents(path, content_hash(path) + data_hash(path), functions, players, size, skipped)
 
 
 def _heuristics(path: str) -> dict[str, Callable[[Any, Any], float]]:

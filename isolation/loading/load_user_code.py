@@ -38,6 +38,7 @@ from isolation.loading.board_extensions import added_method, find_extended_board
 from isolation.loading.edition_detection import added_to_board, is_of_third_edition, sample_players_for
 from isolation.loading.integrity import ChangedError, unchanged
 from isolation.suggestions import file_meant
+from isolation.usercode.inputs import Inputs, changed_input, digest_of_inputs, recorded_inputs
 from isolation.usercode.output_capture import WantsToEnd, capture_output, prevent_exit
 from isolation.usercode.parsing import SilentLoader, parse, syntax_warnings
 from isolation.usercode.process_lifetime import write_real_stderr
@@ -214,7 +215,7 @@ _origins: dict[int, Loaded] = {}
 
 
 def load_module(path: str | Path) -> ModuleType:
-    """Load a user's file as a module; return the same module until the file, or a sibling that it imports, changes.
+    """Load a user's file as a module; return the same one until it, a sibling that it imports, or data it read changes.
 
     Threads load one after another, so that none sees an incomplete module. Output of the file is hidden, and a warning
     gives the number of lines.
@@ -222,14 +223,16 @@ def load_module(path: str | Path) -> ModuleType:
     Raises:
         LoadError: the file does not exist or fails to import (the message gives the exception and its line).
     """
-    file, space = _resolve(path), namespace(path)
-    name = f"{space}.{re.sub(r'[^0-9A-Za-z_]', '_', file.stem)}"
+    file, space, name = _resolve(path), namespace(path), _module_name(path)
 
     def say_slow() -> None:
         write_real_stderr(f"Note: {path} is still being imported; timeout in {LONGEST_IMPORT - SLOW_IMPORT:g} s")
 
     with _loading:
         module = sys.modules.get(name)
+        if module is not None and changed_input(_read.get(name, {}), file.parent):
+            _close_space(space)
+            module = None
         if module is None:
             _open_space(space, file.parent)
             spec = spec_from_file_location(name, file, loader=_UserLoader(name, str(file)))
@@ -245,6 +248,7 @@ def load_module(path: str | Path) -> ModuleType:
                         wall_timeout(LONGEST_IMPORT, slow),
                         prevent_exit(),
                         _staying(),
+                        recorded_inputs(file.parent, space) as _read[name],
                     ):
                         spec.loader.exec_module(module)
                 except BaseException as error:
@@ -255,6 +259,26 @@ def load_module(path: str | Path) -> ModuleType:
             if said := printed.sentence(f"{path}, while it was loaded,"):
                 warnings.warn(said, stacklevel=2)
         return sys.modules.setdefault(name, module)
+
+
+_read: dict[str, Inputs] = {}
+"""What modules read while they were imported, by their names."""
+
+
+def inputs_of(path: str | Path) -> Inputs:
+    """Return the files and folders that a file read when it was imported here, without its siblings."""
+    own = {f"file {source}" for source in sources(path)}
+    read = _read.get(_module_name(path), {})
+    return {name: state for name, state in read.items() if name not in own}
+
+
+def data_hash(path: str | Path) -> str:
+    """Return a hash of the files and folders that a file read when it was imported here; empty if there were none."""
+    return digest_of_inputs(inputs_of(path))
+
+
+def _module_name(path: str | Path) -> str:
+    return f"{namespace(path)}.{re.sub(r'[^0-9A-Za-z_]', '_', _resolve(path).stem)}"
 
 
 def namespace(path: str | Path) -> str:

@@ -20,6 +20,7 @@ from isolation.compiling import FUNCTIONS_REMEMBERED
 from isolation.editions.classic_board import Board
 from isolation.editions.third.conversion import unsupported_size_reason
 from isolation.editions.third.state_heuristics import StateHeuristic
+from isolation.loading.load_user_code import data_hash, origin_of
 from isolation.rules.geometry import MOST_COMPILED_CELLS
 from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason
@@ -493,8 +494,8 @@ def _settings_of(name: str, heuristic: Heuristic) -> dict[str, Any]:
 def code_hash(heuristic: Heuristic) -> str:
     """Return a short hash of a heuristic's code, including helpers and constants, but not the values of its parameters.
 
-    For objects and code that does not compile, it covers the class or function itself. Logs also have a hash of the
-    user's file.
+    For objects and code that does not compile, it covers the class or function itself, and the data that its file read
+    when it was imported. Logs also have a hash of the user's file.
     """
     from isolation.compiling.source_rewriter import CompileError, rewrite
 
@@ -502,7 +503,8 @@ def code_hash(heuristic: Heuristic) -> str:
     try:
         code = rewrite(heuristic).code
     except CompileError:
-        code = _own_source(heuristic)
+        loaded = origin_of(heuristic)
+        code = _own_source(heuristic) + (data_hash(loaded.path) if loaded else "")
     return sha256(code.encode()).hexdigest()[:16]
 
 

@@ -11,7 +11,7 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
-from isolation.loading.load_user_code import content_hash, load, origin_of
+from isolation.loading.load_user_code import content_hash, data_hash, load, origin_of
 from isolation.usercode.user_exceptions import name_of, to_one_line
 
 
@@ -49,9 +49,9 @@ def to_bytes(value: object) -> bytes:
     import cloudpickle
 
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-        def persistent_id(self, value: Any) -> tuple[str, str, str] | None:
+        def persistent_id(self, value: Any) -> tuple[str, str, str, str] | None:
             loaded = origin_of(value)
-            return (str(loaded.path), loaded.name, loaded.content_hash) if loaded else None
+            return (str(loaded.path), loaded.name, loaded.content_hash, data_hash(loaded.path)) if loaded else None
 
     file = io.BytesIO()
     Pickler(file).dump(value)
@@ -69,10 +69,13 @@ def from_bytes(data: bytes) -> Any:
 
 class _Unpickler(pickle.Unpickler):
     def persistent_load(self, origin: Any) -> Any:
-        path, name, content = origin
+        path, name, content, data = origin
         if content_hash(path) != content:
             raise ValueError(f"{path} has changed since it was loaded")
-        return load(path, name).value
+        value = load(path, name).value
+        if data_hash(path) != data:
+            raise ValueError(f"a file that {path} reads has changed since it was loaded")
+        return value
 
 
 def one_line(error: BaseException) -> str:

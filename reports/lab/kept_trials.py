@@ -7,8 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from experiments.record.checked_json import read_json, write_json
 from isolation.compiling.code_cache import folder
-from isolation.files.atomic_write import write_text
+from isolation.usercode.inputs import changed_input
 from reports.lab.own_files import OwnHeuristic
 
 _VERSION = 1
@@ -16,19 +17,20 @@ _VERSION = 1
 
 
 def read_trial(heuristic: OwnHeuristic) -> dict[str, Any] | None:
-    """Return what the last trial of a heuristic found; None without one, or if its source has changed since."""
+    """Return what the last trial of a heuristic found; None without one, or if its source or data has changed since."""
     try:
-        trial: dict[str, Any] = json.loads(_file(heuristic).read_text(encoding="utf-8"))
-        return trial
+        trial = read_json(_file(heuristic))
     except (OSError, ValueError):
         return None
+    folder_of_code = Path(heuristic.reference.rpartition(":")[0]).parent
+    return None if changed_input(trial.pop("inputs", {}), folder_of_code) else trial
 
 
 def keep_trial(heuristic: OwnHeuristic, trial: str) -> None:
     """Keep what a trial found, as JSON."""
     file = _file(heuristic)
     file.parent.mkdir(exist_ok=True)
-    write_text(file, trial)
+    write_json(file, json.loads(trial))
 
 
 def _file(heuristic: OwnHeuristic) -> Path:

@@ -174,7 +174,7 @@ def trial(question: TrialQuestion, shelf: Resources) -> dict[str, Any]:
     """
     from experiments.analysis.quick_trial import try_heuristic
     from isolation.checks.search_cost import Cost
-    from isolation.loading.load_user_code import load_heuristic
+    from isolation.loading.load_user_code import inputs_of, load_heuristic
     from reports.analysis.quick_trial import trial_lines
 
     path, colon, name = question.heuristic.rpartition(":")
@@ -191,6 +191,7 @@ def trial(question: TrialQuestion, shelf: Resources) -> dict[str, Any]:
         "kept": Share(screening.contenders[0][0].kept.estimate).text if screening else "–",
         "screening": estimate_of(against.both, Points).text if against else "–",
         "games": estimate_of(tried.interval).text if tried.interval and tried.interval.pairs.n else "–",
+        "inputs": inputs_of(path) if colon else {},
     }
 
 

@@ -12,11 +12,11 @@ from typing import Any
 from urllib.parse import quote
 
 from experiments.plan.agent_facts import run_facts
+from experiments.record.checked_json import read_json, write_json
 from experiments.record.log import count_games, games_folder
 from experiments.record.run_directory import END, FACTS, RunInfo, is_imported, load_run, state_of
 from experiments.roster import parse_spec
 from isolation.compiling.code_cache import folder
-from isolation.files.atomic_write import write_text
 from reports.board.resources import Resources
 from reports.text.cell_values import Estimate, Points, join_names, pluralise
 
@@ -114,7 +114,7 @@ class RunLines:
         known = self._known[run]
         self._known[run] = replace(known, finding=finding, bars=tuple(tuple(bar) for bar in bars))
         if known.seen == seen:
-            write_text(_file(run), json.dumps(asdict(self._known[run])))
+            write_json(_file(run), asdict(self._known[run]))
 
 
 def signature(run: Path) -> str:
@@ -209,7 +209,7 @@ def _file(run: Path) -> Path:
 
 def _kept(run: Path) -> RunLine | None:
     try:
-        kept = json.loads(_file(run).read_text(encoding="utf-8"))
+        kept = read_json(_file(run))
         bars = tuple(tuple(bar) for bar in kept["bars"])
         return RunLine(**{**kept, "agents": tuple(kept["agents"]), "bars": bars, "targets": tuple(kept["targets"])})
     except (OSError, ValueError, KeyError, TypeError):
