@@ -27,12 +27,13 @@ if TYPE_CHECKING:
               help="Compare with this search, at equal cost.")  # fmt: skip
 @click.option("--budget", type=click.Choice(BUDGETS), default="games", show_default=True,
               help="The last stage; held-out is for your best alone.")  # fmt: skip
+@click.option("--reveal", is_flag=True, help="Say the lead on held-out positions, too: not to a program that searches.")
 @board_option
 @jobs_option
 @format_option
 @click.option("--json", "output", flag_value="json", help="The same as --format json.")
 def evaluate_files(
-    references: tuple[str, ...], baseline: str, budget: str, size: str, jobs: int, output: Format
+    references: tuple[str, ...], baseline: str, budget: str, reveal: bool, size: str, jobs: int, output: Format
 ) -> None:  # fmt: skip
     """Evaluate heuristics by stages of rising cost, until one says no; made to be called by programs.
 
@@ -43,7 +44,9 @@ def evaluate_files(
     from knights_isolation import evaluate_all
 
     with interruptible():
-        evaluations = evaluate_all(references, budget=budget, baseline=baseline, board=size, jobs=jobs)  # type: ignore[arg-type]
+        evaluations = evaluate_all(
+            references, budget=budget, baseline=baseline, board=size, jobs=jobs, reveal=reveal  # type: ignore[arg-type]
+        )  # fmt: skip
     answers = list(zip(references, evaluations, strict=True))
     if output == "table":
         print_rows([_row(name, evaluation) for name, evaluation in answers], output)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,9 +21,10 @@ def evaluate(
     budget: Budget = "games",
     baseline: AgentLike = "ID:improved",
     board: str = "7x7",
+    reveal: bool = False,
 ) -> Evaluation:
     """Evaluate one candidate; see `evaluate_all`, which evaluates several side by side."""
-    return evaluate_all([candidate], budget=budget, baseline=baseline, board=board, jobs=1)[0]
+    return evaluate_all([candidate], budget=budget, baseline=baseline, board=board, jobs=1, reveal=reveal)[0]
 
 
 def evaluate_all(
@@ -32,6 +34,7 @@ def evaluate_all(
     baseline: AgentLike = "ID:improved",
     board: str = "7x7",
     jobs: int = 0,
+    reveal: bool = False,
 ) -> list[Evaluation]:
     """Evaluate candidates by stages of rising cost, each in a sandboxed process, until one says no.
 
@@ -43,6 +46,7 @@ def evaluate_all(
         budget: the last stage; `held-out` is for the best alone, since it uses positions that nothing was learned from.
         baseline: search that they are compared with, at equal cost; candidates search by its method.
         jobs: how many at a time; 0: one per core.
+        reveal: whether to say the lead on held-out positions, too: not to a program that searches.
 
     Raises:
         ValueError: there is no such file, function, stage, baseline or board.
@@ -57,4 +61,17 @@ def evaluate_all(
     question = EvaluationTask(budget, agent_spec(baseline), board)
     evaluations = evaluate_candidates(candidates, question, jobs)
     note_evaluations(candidates, evaluations, question)
-    return evaluations
+    return [_shown(evaluation, reveal) for evaluation in evaluations]
+
+
+def _shown(evaluation: Evaluation, reveal: bool) -> Evaluation:
+    """Return an evaluation with the lead on held-out positions in its feedback, or without it."""
+    from experiments.evaluation.feedback import describe_lead_there
+
+    if evaluation.held_out is None:
+        return evaluation
+    if not reveal:
+        return replace(evaluation, held_out=None)
+    return replace(
+        evaluation, feedback=describe_lead_there(evaluation.held_out, evaluation.score) + evaluation.feedback
+    )

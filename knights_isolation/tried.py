@@ -33,13 +33,13 @@ def note_screening(
         part: the positions of the suite, in words.
         costs: cost a node over the baseline's, by agent, where it is known.
     """
-    from experiments.record.tries import Try, code_of, is_kept, keep_source, named_settings
+    from experiments.record.tries import Try, code_of, held_out_positions, is_kept, keep_source, named_settings
 
     if not is_kept():
         return
     suite, baseline = screenings[0].suite.name, screenings[0].baseline.agent
     judged_on = f"suite {suite}, {part}"
-    family = _family(_held_out_positions(suite) if part.startswith("split screen") else judged_on, baseline)
+    family = _family(held_out_positions(suite) if part.startswith("split screen") else judged_on, baseline)
     tries, adjusted = [], []
     asked = [(screening, *each) for screening in screenings for each in screening.contenders]
     for spec, (screening, score, against) in zip(specs, asked, strict=True):
@@ -87,7 +87,7 @@ def note_evaluations(
     Only leads on held-out positions have a p-value, and are corrected for: the others are there to be learned from.
     """
     from experiments.evaluation.evaluate import candidate_reference
-    from experiments.record.tries import Try, is_kept, keep_source, named_settings
+    from experiments.record.tries import Try, held_out_positions, is_kept, keep_source, named_settings
 
     if not is_kept():
         return
@@ -104,7 +104,7 @@ def note_evaluations(
             Try(
                 "evaluate", f"{method}_{name}", baseline, spec, evaluation.code, keep_source(spec),
                 judged_on, lead.n, (lead.estimate, lead.low, lead.high), lead.p_value, evaluation.cost,
-                family=_family(_held_out_positions(question.size) if evaluation.held_out else judged_on, baseline),
+                family=_family(held_out_positions(question.size) if evaluation.held_out else judged_on, baseline),
                 question=_question(evaluation.code, judged_on, lead.p_value),
             )
         )  # fmt: skip
@@ -193,10 +193,6 @@ def noting(command: str, play: Play) -> Play:
         return outcome
 
     return play_and_note
-
-
-def _held_out_positions(suite: str) -> str:
-    return f"held-out positions of suite {suite}"
 
 
 def _points(interval: Interval, null: float, factor: float) -> tuple[float, float, float]:

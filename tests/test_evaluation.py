@@ -4,13 +4,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import knights_isolation as ki
 from experiments.evaluation.champions import admit, champions
-from experiments.evaluation.evaluation import Answer, EvaluationTask
+from experiments.evaluation.evaluate import judge_held_out
+from experiments.evaluation.evaluation import Answer, Evaluation, EvaluationTask, Lead
+from experiments.evaluation.game_test import FRESH_PAIRS, PAIRS, decide_by_games
 from experiments.evaluation.worker import Worker
+from experiments.inference.contenders.multiple_testing import level_of
 from experiments.record.checked_json import DamagedFileError
 from experiments.record.tries import read_tries
 from isolation.usercode.inputs import state_of
@@ -214,7 +218,8 @@ def test_the_best_goes_through_all_stages_and_each_is_noted_as_a_try_by_its_last
     monkeypatch.delenv("ISOLATION_TRIES", raising=False)
     (tmp_path / "better.py").write_text(BETTER)
     (tmp_path / "worse.py").write_text(GOOD.replace("1.0", "-1.0"))
-    better, worse = ki.evaluate_all(["better.py", Path("worse.py")], budget="held-out", baseline="ID:open", jobs=1)
+    files = ["better.py", Path("worse.py")]
+    better, worse = ki.evaluate_all(files, budget="held-out", baseline="ID:open", jobs=1, reveal=True)
     assert (worse.stage, worse.passed, worse.error_kind, worse.games) == ("positions", False, "", None)
     assert worse.high < 0
     assert (better.stage, better.passed) == ("held-out", True)
@@ -223,10 +228,41 @@ def test_the_best_goes_through_all_stages_and_each_is_noted_as_a_try_by_its_last
     assert better.held_out is not None
     assert better.held_out.n > 5000
     assert "overfitting" in better.feedback
+    assert better.level == pytest.approx(0.0219, abs=1e-4)
+    unseen = ki.evaluate("better.py", budget="held-out", baseline="ID:open")
+    assert (unseen.passed, unseen.level, unseen.held_out) == (True, better.level, None)
+    assert "overfitting" not in unseen.feedback
+    assert "significantly better on held-out positions, question 1 to them, at level 0.022." in unseen.feedback
     tried, other = read_tries()
     assert (other.n, other.p_value) == (300, None)
     assert (tried.command, tried.n, tried.p_value) == ("evaluate", better.held_out.n, better.held_out.p_value)
     assert tried.source
+
+
+@pytest.mark.parametrize(("number", "passed"), [(1, True), (2, False)])
+def test_each_further_question_to_held_out_positions_is_tested_at_a_lower_level(number: int, passed: bool) -> None:
+    lead, evaluation = Lead(1.0, 0.1, 1.9, 6000, 0.01), Evaluation(0, 0, 0, 1.0, "held-out", True, "", None, "")
+    judged = judge_held_out(evaluation, lead, number)
+    assert (judged.passed, judged.level) == (passed, level_of(number))
+    assert not judge_held_out(evaluation, Lead(-1.0, -1.9, -0.1, 6000, 1e-9), 1).passed
+    assert sum(map(level_of, range(1, 10_000))) < 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("truth", [3.0, 6.0])
+def test_those_that_pass_the_test_by_games_lead_by_what_is_true_in_the_games_after_it(truth: float) -> None:
+    """In the games of the test those of 3 points better lead by nearly 6, as only the lucky ones pass."""
+    generator = np.random.default_rng(1)
+
+    def play(numbers: range) -> np.ndarray:
+        return generator.choice(3, len(numbers), p=[0.25 - truth / 200, 0.5, 0.25 + truth / 200])
+
+    passed = []
+    for _ in range(200):
+        decision, lead = decide_by_games(play, PAIRS, play, FRESH_PAIRS)
+        passed += [lead.estimate] * (decision == "H1")
+    assert len(passed) > 60
+    assert np.mean(passed) == pytest.approx(truth, abs=0.5)
 
 
 @pytest.mark.slow

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import scipy
-
 from experiments.analysis.file_contents import read_file
+from experiments.inference.contenders.multiple_testing import level_of
 from experiments.plan.config import load_config
 from experiments.play.runner import Play, play_kept
 from experiments.record.run_directory import HOME, digest_of, games_at_end
@@ -32,8 +31,6 @@ SUITE = "7x7"
 """The solved positions, and the board that they are of."""
 NEW_BASELINE = "ID:improved"
 """What a heuristic is screened against that the main branch does not have."""
-ALPHA, _DECAY = 0.05, 1.6
-"""Sum of the error rates of all sequential tests, and the power of their number with which the rates fall."""
 COMMITS = "commits"
 """Folder in that of the runs with the files of commits, so that runs can be resumed and their agents asked again."""
 
@@ -173,5 +170,4 @@ def error_rate(seed: int) -> float:
     logged = [each.judged_on for each in read_tries() if each.command == "ci"]
     played = list(dict.fromkeys(judged_on for judged_on in logged if judged_on.startswith("openings")))
     earlier = [number for number, judged_on in enumerate(played) if f" with seed {seed} " in judged_on]
-    number = 1 + (earlier[0] if earlier else len(played))
-    return float(ALPHA * number**-_DECAY / scipy.special.zeta(_DECAY))
+    return level_of(1 + (earlier[0] if earlier else len(played)))

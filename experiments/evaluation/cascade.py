@@ -19,14 +19,11 @@ from experiments.evaluation.evaluation import NODES, Evaluation, EvaluationTask,
 from experiments.evaluation.feedback import (
     describe_champions,
     describe_games,
-    describe_held_out,
     describe_lead,
     describe_mistakes,
 )
+from experiments.evaluation.game_test import FRESH_PAIRS, PAIRS, PlayPairs, decide_by_games
 from experiments.inference.cluster_intervals import mean_parts
-from experiments.inference.elo import score_from_elo
-from experiments.inference.sequential.sprt import Sprt, SprtPath, sprt_path
-from experiments.inference.sequential.sprt_estimate import stopped_estimate
 from experiments.learn.tuning_games import OpeningPool, play_pairs, pool_of
 from experiments.play.pools.equal_cost_limits import scaled_nodes
 from experiments.roster import make_agent, named, parse_limit, parse_spec
@@ -56,10 +53,8 @@ ROUNDS, ROUNDS_FOR_GAMES = 5, 20
 DEAREST = 30.0
 """Cost over the baseline's beyond which a search of so few nodes is left that nothing can be said."""
 FIRST_POSITIONS = 300
-PAIRS, PAIRS_AT_ONCE, PLIES = 2000, 100, 4
+PLIES = 4
 PAIRS_WITH_CHAMPIONS = 200
-SPRT = Sprt(0.0, 20.0)
-"""The sequential test of games, in Elo, and the most pairs that it is given."""
 MISTAKES = 3
 
 
@@ -81,6 +76,7 @@ class Prepared:
     whole: WonPositions | None
     held_out: WonPositions | None
     openings: OpeningPool | None
+    fresh_openings: tuple[tuple[int, ...], ...]
 
 
 class Refusal(Exception):
@@ -116,8 +112,13 @@ def prepare(question: EvaluationTask) -> Prepared:
         first = _answered(baseline, fit.sample(FIRST_POSITIONS, seed=1)) if question.asks("positions") else None
         whole = _answered(baseline, fit) if question.asks("suite") else None
         held_out = _answered(baseline, _telling(question.size, "screen")) if question.asks("held-out") else None
-    openings = pool_of(question.size, PLIES, PAIRS, 1) if question.asks("games") else None
-    return Prepared(question, baseline, first, whole, held_out, openings)
+    openings: OpeningPool | None = None
+    fresh: tuple[tuple[int, ...], ...] = ()
+    if question.asks("games"):
+        openings = pool_of(question.size, PLIES, PAIRS, 1)
+        known, drawn = {*_listed(openings)}, pool_of(question.size, PLIES, FRESH_PAIRS, 2)
+        fresh = tuple(opening for opening in _listed(drawn) if opening not in known)
+    return Prepared(question, baseline, first, whole, held_out, openings, fresh)
 
 
 def run_cascade(
@@ -269,22 +270,17 @@ class _Cascade:
         if pool is None:
             return done
         self.begin("games")
-        nodes = NODES[-1]
         done = replace(done, cost=self._cost(agent, ROUNDS_FOR_GAMES))
-        contender, baseline = _limited(agent, scaled_nodes(nodes, done.cost or 1.0)), self.prepared.baseline
-        won: list[int] = []
-        path = sprt_path(won, SPRT)
-        for start in range(0, len(pool), PAIRS_AT_ONCE):
-            numbers = range(start, min(start + PAIRS_AT_ONCE, len(pool)))
-            wins, _ = play_pairs(contender, _limited(baseline, nodes), [pool.openings[n] for n in numbers], numbers,
-                                 self.prepared.question.size)  # fmt: skip
-            won += wins.tolist()
-            path = sprt_path(won, SPRT)
-            if path.decision:
-                break
-        lead = _lead_of(path)
-        feedback = describe_games(lead, path.decision, baseline.name) + done.feedback
-        return replace(done, stage="games", games=lead, passed=path.decision == "H1", feedback=feedback)
+        contender = _limited(agent, scaled_nodes(NODES[-1], done.cost or 1.0))
+        baseline, fresh = _limited(self.prepared.baseline, NODES[-1]), self.prepared.fresh_openings
+
+        def player_of(openings: Sequence[tuple[int, ...]]) -> PlayPairs:
+            size = self.prepared.question.size
+            return lambda numbers: play_pairs(contender, baseline, [openings[n] for n in numbers], numbers, size)[0]
+
+        decision, lead = decide_by_games(player_of(_listed(pool)), len(pool), player_of(fresh), len(fresh))
+        feedback = describe_games(lead, decision, baseline.name) + done.feedback
+        return replace(done, stage="games", games=lead, passed=decision == "H1", feedback=feedback)
 
     def _champions(self, agent: SearchAgent, done: Evaluation) -> Evaluation:
         """Play a candidate that beat the baseline against earlier ones that did, all in the baseline's time."""
@@ -311,19 +307,22 @@ class _Cascade:
         return agents
 
     def _held_out(self, agent: SearchAgent, done: Evaluation) -> Evaluation:
-        """Ask a candidate in positions that nothing was learned from; it passes if it is significantly better."""
+        """Ask a candidate in positions that nothing was learned from; `evaluate` decides whether it passes."""
         positions = self.prepared.held_out
         if positions is None:
             return done
         self.begin("held-out")
         lead, _ = self._lead(positions, agent, done.cost or 1.0)
-        feedback = describe_held_out(lead, done.score) + done.feedback
-        return replace(done, stage="held-out", held_out=lead, passed=lead.low > 0, feedback=feedback)
+        return replace(done, stage="held-out", held_out=lead)
 
 
 def _telling(size: str, split: Split) -> Suite:
     suite = read_suite(size, split)
     return suite.take(np.flatnonzero(suite.is_telling))
+
+
+def _listed(pool: OpeningPool) -> list[tuple[int, ...]]:
+    return [tuple(pool.openings[number]) for number in range(len(pool))]
 
 
 def _answered(baseline: SearchAgent, suite: Suite) -> WonPositions:
@@ -332,15 +331,6 @@ def _answered(baseline: SearchAgent, suite: Suite) -> WonPositions:
 
 def _limited(agent: SearchAgent, nodes: int) -> SearchAgent:
     return replace(agent, limit=Limit(nodes=nodes))
-
-
-def _lead_of(path: SprtPath) -> Lead:
-    """Return the lead in percentage points of games won: those won less those lost."""
-    estimate = stopped_estimate(path)
-    assert estimate is not None
-    shares = (score_from_elo(elo) for elo in (estimate.estimate, estimate.low, estimate.high))
-    points = [200 * (float(share) - 0.5) for share in shares]
-    return Lead(points[0], points[1], points[2], 2 * (path.decided_after or path.outcomes.size))
 
 
 def _kind_of(error: BaseException, otherwise: str) -> str:

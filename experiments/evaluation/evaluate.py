@@ -16,13 +16,15 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from experiments.evaluation.champions import admit, champions, is_champion
-from experiments.evaluation.evaluation import Answer, Evaluation, EvaluationTask, failed
+from experiments.evaluation.evaluation import Answer, Evaluation, EvaluationTask, Lead, failed
+from experiments.evaluation.feedback import describe_held_out
 from experiments.evaluation.worker import Worker
+from experiments.inference.contenders.multiple_testing import level_of
 from experiments.league.normalised_code import code_hash_without_layout
 from experiments.record.checked_lines import append_lines, read_lines
 from experiments.record.log import versions
 from experiments.record.run_directory import HOME
-from experiments.record.tries import code_of, named_settings
+from experiments.record.tries import code_of, held_out_positions, known_tries, named_settings, questions_to
 from experiments.record.verification import KEPT
 from experiments.roster import AgentLike, reference_of
 from isolation.compiling.code_cache import engine_fingerprint
@@ -65,7 +67,13 @@ def evaluate_all(
         asked.append(candidate)
         answers |= {candidate: known} if known else {}
     due = [candidate for candidate in dict.fromkeys(asked) if candidate not in answers]
+    asked_before = questions_to(held_out_positions(question.size), known_tries(home))
     for candidate, answer in zip(due, _evaluated(due, question, jobs, home / KEPT), strict=True):
+        if answer.evaluation.held_out:
+            asked_before += 1
+            answer = replace(
+                answer, evaluation=judge_held_out(answer.evaluation, answer.evaluation.held_out, asked_before)
+            )
         answers[candidate] = _keep(candidate, answer, question, home)
     return [answers[candidate] for candidate in asked]
 
@@ -81,6 +89,14 @@ class _Candidate:
     def record(self, home: Path) -> Path:
         """Return the file of its answers: one for each state of the data that it reads."""
         return home / KEPT / f"{self.key}.jsonl"
+
+
+def judge_held_out(evaluation: Evaluation, lead: Lead, number: int) -> Evaluation:
+    """Return an evaluation with the answer of the held-out positions, which were asked `number` questions so far."""
+    level = level_of(number)
+    passed = lead.estimate > 0 and lead.p_value is not None and lead.p_value <= level
+    feedback = describe_held_out(number, level, passed) + evaluation.feedback
+    return replace(evaluation, passed=passed, level=level, feedback=feedback)
 
 
 def _keep(candidate: _Candidate, answer: Answer, question: EvaluationTask, home: Path) -> Evaluation:

@@ -72,10 +72,12 @@ class Evaluation:
         error_line: line of its source, if known.
         feedback: what happened, in words, with its worst mistakes as FEN.
         positions: in how many positions the score was measured.
-        games: lead in games won, of the sequential test at equal cost; None if none were played.
+        games: lead in games won at equal cost; None if none were played. Of a candidate that passes the sequential
+            test, it is that in games after the test: those of the test are selected.
         champions: lead in games against earlier candidates that beat the baseline, at equal cost; None if there were
             none, or none were played.
-        held_out: lead in wins kept on the split `screen`; None if it was not asked there.
+        held_out: lead in wins kept on the split `screen`; None if it was not asked there, or must not be learned from.
+        level: level at which it was tested there, which falls with each question that these positions were asked.
         seconds: processor time that it took; 0 if the answer was kept from an earlier evaluation.
         code: hash of its code without layout, and of the data that it read.
     """
@@ -93,6 +95,7 @@ class Evaluation:
     games: Lead | None = None
     champions: Lead | None = None
     held_out: Lead | None = None
+    level: float | None = None
     seconds: float = 0.0
     code: str = ""
 

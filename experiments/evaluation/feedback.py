@@ -20,11 +20,12 @@ def describe_lead(lead: Lead, baseline: str, cost: float) -> str:
 
 
 def describe_games(lead: Lead, decision: str | None, baseline: str) -> str:
-    """Return the result of a sequential test as a sentence."""
-    verdict = {"H1": "better", "H0": "not better by 20 Elo"}.get(decision or "", "undecided")
-    return f"{verdict} than {baseline} in {lead.n:,} games at equal cost: {_points(lead)} points. ".replace(
-        "undecided than", "undecided against"
-    )
+    """Return the result of a sequential test, and the lead of `decide_by_games`, as a sentence."""
+    if decision == "H1":
+        games = f"in {lead.n:,} games after it: {_points(lead)} points. "
+        return f"better than {baseline} by a sequential test at equal cost; {games}"
+    verdict = "not better by 20 Elo than" if decision else "undecided against"
+    return f"{verdict} {baseline} in {lead.n:,} games at equal cost: {_points(lead)} points. "
 
 
 def describe_champions(lead: Lead, count: int) -> str:
@@ -33,7 +34,13 @@ def describe_champions(lead: Lead, count: int) -> str:
     return f"{_points(lead)} points in {lead.n:,} games at equal cost against {champions}. "
 
 
-def describe_held_out(lead: Lead, fitted: float) -> str:
+def describe_held_out(number: int, level: float, passed: bool) -> str:
+    """Return whether a candidate passed on held-out positions, as a sentence from which nothing can be learned."""
+    verdict = "significantly better" if passed else "not significantly better"
+    return f"{verdict} on held-out positions, question {number:,} to them, at level {level:.2g}. "
+
+
+def describe_lead_there(lead: Lead, fitted: float) -> str:
     """Return a lead on held-out positions, and how much of the one on those of `fit` was overfitting."""
     return f"{_points(lead)} points on {lead.n:,} held-out positions, {fitted - lead.estimate:+.1f} overfitting. "
 

@@ -90,6 +90,16 @@ def family_of_games(baseline: str, is_duel: bool, openings: str, board: str, lim
     return f"{how} {baseline}, {openings} openings on {board}{f', {limit}' if limit else ''}"
 
 
+def held_out_positions(suite: str) -> str:
+    """Return the beginning of the families of comparisons on held-out positions, in words."""
+    return f"held-out positions of suite {suite}"
+
+
+def questions_to(positions: str, tries: Iterable[Try]) -> int:
+    """Return how many questions certain positions were asked, whatever the baseline."""
+    return len({(each.family, each.question) for each in tries if each.family.startswith(positions)})
+
+
 def pack_ids(ids: Iterable[int]) -> str:
     """Return ids of openings as a text."""
     return base64.b64encode(zlib.compress(np.array(sorted(ids), "<i8").tobytes(), 9)).decode()

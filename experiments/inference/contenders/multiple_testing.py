@@ -28,6 +28,8 @@ _COUNTED = 14
 """Number of openings up to which all flips are enumerated instead of drawn."""
 _CHUNK = 2_000_000
 _EQUAL = 1e-9
+_DECAY = 1.6
+"""Power of their number with which the levels of later tests fall."""
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
@@ -41,6 +43,15 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1)), 1)
     return tuple(float(v) for v in adjusted)
+
+
+def level_of(number: int, alpha: float = 0.05) -> float:
+    """Return the level of one of tests that come one after another, without end: all levels sum to `alpha`.
+
+    >>> round(level_of(1), 4), round(level_of(2), 4)
+    (0.0219, 0.0072)
+    """
+    return float(alpha * number**-_DECAY / scipy.special.zeta(_DECAY))
 
 
 @dataclass(frozen=True)
