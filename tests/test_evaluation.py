@@ -248,7 +248,7 @@ def test_each_further_question_to_held_out_positions_is_tested_at_a_lower_level(
     assert sum(map(level_of, range(1, 10_000))) < 0.05
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("truth", [3.0, 6.0])
 def test_those_that_pass_the_test_by_games_lead_by_what_is_true_in_the_games_after_it(truth: float) -> None:
     """In the games of the test those of 3 points better lead by nearly 6, as only the lucky ones pass."""
