@@ -5,6 +5,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 gymnasium = pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
@@ -18,6 +20,7 @@ from isolation.boards.render import to_text  # noqa: E402
 from isolation.exact.solver import SearchBudget, move_results  # noqa: E402
 from knights_isolation.environments import isolation_v0  # noqa: E402
 from knights_isolation.environments.perfect_play import PerfectPlay  # noqa: E402
+from knights_isolation.environments.single_agent import IsolationEnv  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 FAST = "nodes=1000"
@@ -140,10 +143,135 @@ def test_an_illegal_action_loses_in_both_environments():
     env.step(0)
     env.step(0)
     assert env.rewards == {"player_1": 1.0, "player_2": -1.0}
+    assert env.infos == {"player_1": {}, "player_2": {"illegal": True}}
     single = gymnasium.make("knights_isolation.environments:Isolation-v0", size="5x5", exact=None)
     observation, _ = single.reset(seed=1)
     _, reward, terminated, _, info = single.step(int(np.flatnonzero(observation["action_mask"] == 0)[0]))
     assert (reward, terminated, info["illegal"]) == (-1.0, True, True)
+
+
+def test_the_player_of_a_replaced_action_is_told_so_at_its_next_turn():
+    env = isolation_v0.env("5x5", illegal="replace", exact=None)
+    env.reset(seed=1)
+    told = []
+    for action in (0, 0, -1, 99):
+        env.step(action)
+        told.append(sorted(player for player in env.infos if env.infos[player].get("illegal")))
+    assert told == [[], ["player_2"], ["player_1", "player_2"], ["player_1", "player_2"]]
+    env.reset(seed=1)
+    assert env.infos == {"player_1": {}, "player_2": {}}
+
+
+NUMBERS = [-1, 0, 2.5, True, "3", float("nan")]
+OF_BOTH = {
+    "size": ["2x2", "1x9", "0x7", "7", "", 7, None, (7, 7)],
+    "exact": ["", "depth=3", "nodes=0", "1000", 1000, False, "nodes=1.5"],
+    "render_mode": ["human", "", 1, ["ansi"]],
+}
+WRONG = [
+    *((make, argument, value) for argument, values in OF_BOTH.items() for value in values for make in ("both", "one")),
+    *(("both", "placements", value) for value in ("Random", "", None, True)),
+    *(("both", "illegal", value) for value in ("Lose", "", None, ["lose"])),
+    *(("both", "max_cycles", value) for value in NUMBERS),
+    *(("one", "opponent", value) for value in ("nobody", "", "ID:improved@nodes=0", 3, None)),
+]
+
+
+@pytest.mark.parametrize(("which", "argument", "value"), WRONG, ids=str)
+def test_an_environment_refuses_a_wrong_argument_when_it_is_made(which, argument, value):
+    usual = {"placements": "random", "size": "5x5"} if which == "both" else {"size": "5x5"}
+    make = isolation_v0.env if which == "both" else IsolationEnv
+    with pytest.raises(ValueError, match=r".+"):
+        make(**{**usual, argument: value})
+
+
+NOT_CELLS = [3.9, 3.0, "3", None, True, (1, 2), [], np.array([1, 2]), np.float64(1)]
+
+
+@pytest.mark.parametrize("action", NOT_CELLS, ids=repr)
+def test_an_action_that_is_no_whole_number_is_refused_and_changes_nothing(action):
+    both, one = isolation_v0.env("5x5", exact=None), IsolationEnv(size="5x5", exact=None)
+    both.reset(seed=1)
+    one.reset(seed=1)
+    before = both.terminations, both.observe("player_1")["observation"].tolist()
+    for env in (both, one):
+        with pytest.raises(ValueError, match="an action must be the number of a cell"):
+            env.step(action)
+    assert (both.terminations, both.observe("player_1")["observation"].tolist()) == before
+    both.step(np.array([3]))
+    assert both.terminations == {"player_1": False, "player_2": False}
+
+
+@pytest.mark.parametrize("size", ["2x3", "3x3", "3x4"])
+def test_a_game_is_never_over_at_reset(size):
+    both, one = isolation_v0.env(size, placements="random", exact=None), IsolationEnv(size=size, exact=None)
+    for seed in range(40):
+        both.reset(seed=seed)
+        observation, _ = one.reset(seed=seed)
+        assert both.observe("player_1")["action_mask"].any()
+        assert observation["action_mask"].any()
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    size=st.sampled_from(["2x3", "3x3", "4x5"]),
+    seed=st.integers(0, 99),
+    actions=st.lists(st.integers(-2, 21), max_size=20),
+)
+def test_whatever_is_played_against_an_opponent_ends_once_and_only_reset_begins_anew(size, seed, actions):
+    env = IsolationEnv(size=size, exact=None)
+    with pytest.raises(RuntimeError, match="call reset"):
+        env.step(0)
+    observation, _ = env.reset(seed=seed)
+    is_over = False
+    for action in actions:
+        is_legal = 0 <= action < observation["action_mask"].size and bool(observation["action_mask"][action])
+        if is_over:
+            with pytest.raises(RuntimeError, match="call reset"):
+                env.step(action)
+            continue
+        observation, reward, is_over, _, info = env.step(action)
+        assert is_over == (reward != 0.0)
+        assert info.get("illegal", False) == (not is_legal)
+        assert is_legal or reward == -1.0
+    env.reset(seed=seed)
+    env.close()
+    with pytest.raises(RuntimeError, match="call reset"):
+        env.step(0)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    size=st.sampled_from(["1x1", "2x2", "3x3", "4x5"]),
+    illegal=st.sampled_from(["lose", "replace"]),
+    max_cycles=st.sampled_from([None, 1, 3]),
+    seed=st.integers(0, 99),
+    actions=st.lists(st.integers(-2, 21), max_size=20),
+)
+def test_every_state_of_a_game_of_two_has_an_answer(size, illegal, max_cycles, seed, actions):
+    env = isolation_v0.raw_env(size, illegal=illegal, max_cycles=max_cycles, exact=None)
+    with pytest.raises(RuntimeError, match="call reset"):
+        env.step(0)
+    env.reset(seed=seed)
+    for action in actions:
+        if not env.agents:
+            with pytest.raises(RuntimeError, match="call reset"):
+                env.step(action)
+            break
+        mover = env.agent_selection
+        if env.terminations[mover] or env.truncations[mover]:
+            with pytest.raises(ValueError, match="None"):
+                env.step(action)
+            env.step(None)
+            continue
+        legal = np.flatnonzero(env.observe(mover)["action_mask"])
+        env.step(action)
+        assert env.infos[mover].get("illegal", False) == (action not in legal)
+        assert any(env.terminations.values()) == (set(env.rewards.values()) == {1.0, -1.0})
+        if illegal == "lose" and action not in legal:
+            assert env.rewards[mover] == -1.0
+    with pytest.raises(ValueError, match="agent must be one of 'player_1', 'player_2', not 'player_3'"):
+        env.observe("player_3")
 
 
 def test_pictures_show_the_position():
@@ -159,7 +287,7 @@ def test_pictures_show_the_position():
     assert pictures["rgb_array"].dtype == np.uint8
     assert pictures["rgb_array"].shape[2] == 3
     assert pictures[None] is None
-    with pytest.raises(ValueError, match="render_mode must be one of ansi, rgb_array, not 'human'"):
+    with pytest.raises(ValueError, match="render_mode must be one of 'ansi', 'rgb_array', None, not 'human'"):
         isolation_v0.env(render_mode="human")
 
 

@@ -69,7 +69,8 @@ def test_an_illegal_move_is_refused_and_changes_no_game():
 
 
 @pytest.mark.parametrize(
-    ("cells", "error"), [([1, 2], ValueError), ([1], ValueError), (1, ValueError), ([0.5, 1.5, 2.5], TypeError)]
+    ("cells", "error"),
+    [([1, 2], ValueError), ([1], ValueError), (1, ValueError), ([0.5, 1.5, 2.5], TypeError), ([True] * 3, TypeError)],
 )
 def test_what_is_not_one_integer_a_game_is_refused(cells, error):
     with pytest.raises(error):
@@ -77,8 +78,9 @@ def test_what_is_not_one_integer_a_game_is_refused(cells, error):
 
 
 def test_no_games_and_boards_too_large_are_refused():
-    with pytest.raises(ValueError, match="at least one game"):
-        VectorGames(0)
+    for count in (0, -1, 2.5, True, "3"):
+        with pytest.raises(ValueError, match=f"a whole number of games is needed, at least one, not {count!r}"):
+            VectorGames(count)
     with pytest.raises(ValueError, match="128 cells"):
         VectorGames(1, "12x12")
 

@@ -45,8 +45,8 @@ class VectorGames:
         from isolation.compiling.specialise import native_function
         from isolation.native import workspaces
 
-        if count < 1:
-            raise ValueError(f"at least one game is needed, not {count}")
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+            raise ValueError(f"a whole number of games is needed, at least one, not {count!r}")
         rows, columns = check_size(*parse_size(size))
         self.size = format_size(rows, columns)
         self._call = native_function("step", None, rows, columns).call
@@ -91,6 +91,8 @@ class VectorGames:
         actions = np.asarray(cells)
         if actions.shape != self._actions.shape:
             raise ValueError(f"one cell for each of {len(self)} games is needed, not an array of shape {actions.shape}")
+        if not np.issubdtype(actions.dtype, np.integer):
+            raise TypeError(f"the cells must be integers, not {actions.dtype}")
         np.copyto(self._actions, actions, casting="same_kind")
         illegal = int(self._call(*self._arguments))
         if illegal >= 0:

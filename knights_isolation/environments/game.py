@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, TypeAlias, TypedDict
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from experiments.roster import parse_limit
 from isolation import Board
 from isolation.boards.render import to_text
 from isolation.rules.geometry import parse_size
 from isolation.rules.limits import Limit
-from knights_isolation.environments.perfect_play import PerfectPlay
+from knights_isolation.environments.perfect_play import PerfectPlay, check_limit
 
 RENDER_MODES = ["ansi", "rgb_array"]
 RenderMode: TypeAlias = Literal["ansi", "rgb_array"] | None
@@ -25,7 +27,7 @@ class GameInfo(TypedDict, total=False):
         value: 1.0 if the player wins with perfect play, -1.0 if it loses.
         winning_moves: moves of the side to move that win, ascending.
         regret: of the player's last move: 1.0 if it threw a win away, 0.0 if not.
-        illegal: the player's action was illegal.
+        illegal: True if the player's last action was illegal, else absent.
         forfeit: why the opponent lost by a failure.
     """
 
@@ -73,11 +75,13 @@ class EnvironmentGame:
 
         Args:
             limit: of the exact search after each move; None for no exact search.
-            placements: draws a cell for each player; None if the players place their knights themselves.
+            placements: draws a cell for each player, again until the first has a move; None if the players place their
+                knights themselves.
         """
         rows, columns = parse_size(size)
-        cells = [] if placements is None else placements.choice(rows * columns, 2, replace=False).tolist()
-        self.board = Board.from_moves(cells, size)
+        self.board = Board.from_moves([], size)
+        while placements and (None in self.board.locations or self.is_over):
+            self.board = Board.from_moves(placements.choice(rows * columns, 2, replace=False).tolist(), size)
         self.perfect = None if limit is None else PerfectPlay(self.board, limit)
         self.regrets: list[float | None] = [None, None]
 
@@ -123,11 +127,47 @@ class EnvironmentGame:
         return None
 
 
-def check_render_mode(mode: str | None) -> None:
-    """Check a render mode.
+def check_choice(argument: str, value: object, choices: Sequence[str | None]) -> None:
+    """Check an argument that is one of a few words.
 
     Raises:
-        ValueError: it is unknown.
+        ValueError: it is none of them.
     """
-    if mode is not None and mode not in RENDER_MODES:
-        raise ValueError(f"render_mode must be one of {', '.join(RENDER_MODES)}, not {mode!r}")
+    if not (value is None or isinstance(value, str)) or value not in choices:
+        raise ValueError(f"{argument} must be one of {', '.join(map(repr, choices))}, not {value!r}")
+
+
+def check_playable(size: str) -> None:
+    """Check that a knight has a move from some cell of a board, so that a game is left after random placements.
+
+    Raises:
+        ValueError: it has none, or the size is invalid.
+    """
+    rows, columns = parse_size(size)
+    if min(rows, columns) < 2 or max(rows, columns) < 3:
+        raise ValueError(f"on a board of {size} no knight can move once both are placed: choose 2x3 or larger")
+
+
+def exact_limit(exact: str | None) -> Limit | None:
+    """Return the limit of the exact search that an argument `exact` gives.
+
+    Raises:
+        ValueError: it is neither None nor a limit of nodes or time.
+    """
+    if exact is None:
+        return None
+    if not isinstance(exact, str):
+        raise ValueError(f"exact must be None or a limit such as 'nodes=1000', not {exact!r}")
+    return check_limit(parse_limit(exact))
+
+
+def action_cell(action: object) -> int:
+    """Return the cell that an action names, which may be none of the board's.
+
+    Raises:
+        ValueError: the action is not a whole number, or not a single one.
+    """
+    numbers = np.asarray(action)
+    if numbers.size != 1 or not np.issubdtype(numbers.dtype, np.integer):
+        raise ValueError(f"an action must be the number of a cell, a whole number, not {action!r}")
+    return int(numbers.item())

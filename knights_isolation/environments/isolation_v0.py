@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from experiments.roster import parse_limit
 from isolation.rules.geometry import parse_size
 from knights_isolation.environments.game import (
     RENDER_MODES,
@@ -25,7 +24,10 @@ from knights_isolation.environments.game import (
     GameInfo,
     Observation,
     RenderMode,
-    check_render_mode,
+    action_cell,
+    check_choice,
+    check_playable,
+    exact_limit,
     observation_space,
 )
 from knights_isolation.environments.perfect_play import DEFAULT_LIMIT
@@ -54,22 +56,31 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 -- PettingZoo's name
         """Make the environment; `reset` begins a game.
 
         Args:
-            size: ROWSxCOLUMNS.
+            size: ROWSxCOLUMNS; for random placements 2x3 or larger.
             exact: limit of the exact search after each move, nodes=N or ms=N; None for no exact search.
-            placements: whether the players place their knights themselves, or are placed at random.
+            placements: whether the players place their knights themselves, or are placed at random, so that player 1
+                has a move.
             illegal: an illegal action loses the game, or is replaced by a random legal one.
-            max_cycles: truncate games after so many moves of each player.
+            max_cycles: truncate games after so many moves of each player, at least 1.
 
         Raises:
             ValueError: an argument is invalid.
         """
         super().__init__()
-        check_render_mode(render_mode)
+        check_choice("render_mode", render_mode, (*RENDER_MODES, None))
+        check_choice("placements", placements, ("played", "random"))
+        check_choice("illegal", illegal, ("lose", "replace"))
         rows, columns = parse_size(size)
+        if placements == "random":
+            check_playable(size)
+        is_whole = isinstance(max_cycles, int) and not isinstance(max_cycles, bool)
+        if max_cycles is not None and (not is_whole or max_cycles < 1):
+            raise ValueError(f"max_cycles must be None or a whole number, at least 1, not {max_cycles!r}")
         self.metadata = {"render_modes": RENDER_MODES, "name": "isolation_v0", "render_fps": 2}
         self.render_mode = render_mode
         self.possible_agents = list(PLAYERS)
-        self._size, self._limit = size, parse_limit(exact) if exact else None
+        self.agents: list[str] = []
+        self._size, self._limit = size, exact_limit(exact)
         self._has_placements, self._loses = placements == "random", illegal == "lose"
         self._max_cycles = max_cycles
         self.observation_spaces = {player: observation_space(size) for player in PLAYERS}
@@ -79,11 +90,11 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 -- PettingZoo's name
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """Return the space of a player's observations."""
-        return self.observation_spaces[agent]
+        return self.observation_spaces[_checked(agent)]
 
     def action_space(self, agent: str) -> spaces.Discrete:
         """Return the space of actions: the cells of the board."""
-        return self.action_spaces[agent]
+        return self.action_spaces[_checked(agent)]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin a game. The seed decides random placements and the replacements of illegal actions."""
@@ -96,24 +107,33 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 -- PettingZoo's name
         self._cumulative_rewards = dict.fromkeys(PLAYERS, 0.0)
         self.terminations = dict.fromkeys(PLAYERS, False)
         self.truncations = dict.fromkeys(PLAYERS, False)
+        self._is_illegal = dict.fromkeys(PLAYERS, False)
         self.agent_selection = PLAYERS[0]
         self._note()
 
     def observe(self, agent: str) -> Observation:
         """Return what a player sees; its action mask is empty while the other is to move."""
-        return self._game.observe(PLAYERS.index(agent))
+        return self._game.observe(PLAYERS.index(_checked(agent)))
 
     def step(self, action: int | None) -> None:
-        """Play a cell for the player to move; None for a player whose game is over."""
+        """Play a cell for the player to move; None for a player whose game is over.
+
+        Raises:
+            ValueError: the action is not a whole number, or not None where the game is over.
+            RuntimeError: there is no game: it was not reset, or is over for both players.
+        """
+        if not self.agents:
+            raise RuntimeError("there is no game: call reset()")
         mover = self.agent_selection
         if self.terminations[mover] or self.truncations[mover]:
             self._was_dead_step(action)
             return
+        cell = action_cell(action)
         self._cumulative_rewards[mover] = 0.0
         self.rewards = dict.fromkeys(self.agents, 0.0)
         waiter = PLAYERS[1 - PLAYERS.index(mover)]
         legal = self._game.board.legal_cells()
-        cell = -1 if action is None else int(action)
+        self._is_illegal[mover] = cell not in legal
         if cell in legal or not self._loses:
             self._game.play(cell if cell in legal else int(self._random.choice(legal)))
             self._moves += 1
@@ -138,6 +158,14 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 -- PettingZoo's name
 
     def _note(self) -> None:
         self.infos: dict[str, GameInfo] = {player: self._game.info(PLAYERS.index(player)) for player in PLAYERS}
+        for player in PLAYERS:
+            if self._is_illegal[player]:
+                self.infos[player]["illegal"] = True
+
+
+def _checked(agent: str) -> str:
+    check_choice("agent", agent, PLAYERS)
+    return agent
 
 
 def _in_order(make: Callable[Arguments, raw_env]) -> Callable[Arguments, AECEnv[str, Observation, int]]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from isolation import Board
-from isolation.rules.geometry import format_size
+from isolation.rules.geometry import check_size, format_size
 from isolation.rules.notation import cell_name
 
 try:
@@ -43,8 +43,13 @@ class IsolationGame(pyspiel.Game):
     """Knight's Isolation from the empty board; actions are cells, and the winner gets 1, the loser -1."""
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
+        """Make the game.
+
+        Raises:
+            ValueError: a side is not a whole number, is below 1, or the board is too large.
+        """
         given = params or {}
-        self.rows, self.columns = (int(given.get(side, 7)) for side in ("rows", "columns"))
+        self.rows, self.columns = check_size(given.get("rows", 7), given.get("columns", 7))
         cells = self.rows * self.columns
         info = pyspiel.GameInfo(
             num_distinct_actions=cells, max_chance_outcomes=0, num_players=2, min_utility=-1.0, max_utility=1.0,
@@ -88,6 +93,8 @@ class IsolationState(pyspiel.State):
         return list(self.board.legal_cells())
 
     def _apply_action(self, action: int) -> None:
+        if action not in self.board.legal_cells():
+            raise ValueError(f"illegal action {action} at {self.board!r}: legal are {list(self.board.legal_cells())}")
         self.board = self.board.successor(action)
 
     def _action_to_string(self, player: int, action: int) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from experiments.roster import AgentLike, parse_agent, parse_limit
+from experiments.roster import AgentLike, parse_agent
 from isolation.players.agents import check_board_size, forfeit_from
 from isolation.rules.geometry import parse_size
 from knights_isolation.environments.game import (
@@ -17,7 +17,10 @@ from knights_isolation.environments.game import (
     EnvironmentGame,
     Observation,
     RenderMode,
-    check_render_mode,
+    action_cell,
+    check_choice,
+    check_playable,
+    exact_limit,
     observation_space,
 )
 from knights_isolation.environments.perfect_play import DEFAULT_LIMIT
@@ -45,19 +48,21 @@ class IsolationEnv(gymnasium.Env[Observation, np.int64]):
 
         Args:
             opponent: an agent as elsewhere: a spec, the name of a heuristic, or a function of (game, player).
-            size: ROWSxCOLUMNS.
+            size: ROWSxCOLUMNS, 2x3 or larger.
             exact: limit of the exact search after each move, nodes=N or ms=N; None for no exact search.
 
         Raises:
             ValueError: an argument is invalid, or the opponent does not play on this board.
         """
-        check_render_mode(render_mode)
+        check_choice("render_mode", render_mode, (*RENDER_MODES, None))
         rows, columns = parse_size(size)
+        check_playable(size)
         self.render_mode = render_mode
         self._mode: RenderMode = render_mode
         self.observation_space = cast("spaces.Space[Observation]", observation_space(size))
         self.action_space = spaces.Discrete(rows * columns)
-        self._size, self._limit = size, parse_limit(exact) if exact else None
+        self._size, self._limit = size, exact_limit(exact)
+        self._game, self._is_playing = EnvironmentGame(size, None, None), False
         agent = parse_agent(agent_spec(opponent))
         check_board_size([agent], (rows, columns))
         self._opponent = agent.open()
@@ -71,7 +76,7 @@ class IsolationEnv(gymnasium.Env[Observation, np.int64]):
             RuntimeError: the opponent failed at its first move.
         """
         super().reset(seed=seed)
-        self._forfeit = ""
+        self._forfeit, self._is_playing = "", False
         while True:
             self._game = EnvironmentGame(self._size, self._limit, self.np_random)
             self._side = int(self.np_random.integers(2))
@@ -81,25 +86,37 @@ class IsolationEnv(gymnasium.Env[Observation, np.int64]):
             if self._forfeit:
                 raise RuntimeError(f"the opponent failed at its first move: {self._forfeit}")
             if not self._game.is_over:
+                self._is_playing = True
                 return self._game.observe(self._side), self._info()
 
     def step(self, action: int | np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Play a cell, and the opponent's reply."""
-        if int(action) not in self._game.board.legal_cells():
+        """Play a cell, and the opponent's reply.
+
+        Raises:
+            ValueError: the action is not a whole number.
+            RuntimeError: there is no game: it was not reset, or is over.
+        """
+        if not self._is_playing:
+            raise RuntimeError("there is no game: call reset()")
+        cell = action_cell(action)
+        if cell not in self._game.board.legal_cells():
+            self._is_playing = False
             return self._game.observe(self._side), -1.0, True, False, {**self._info(), "illegal": True}
-        self._game.play(int(action))
+        self._game.play(cell)
         reward = 1.0 if self._game.is_over else 0.0
         if not reward:
             self._reply()
             reward = 1.0 if self._forfeit else -1.0 if self._game.is_over else 0.0
-        return self._game.observe(self._side), reward, reward != 0.0, False, self._info()
+        self._is_playing = reward == 0.0
+        return self._game.observe(self._side), reward, not self._is_playing, False, self._info()
 
     def render(self) -> str | NDArray[np.uint8] | None:
         """Return the position as text or as an array of pixels, as `render_mode` says."""
         return self._game.render(self._mode)
 
     def close(self) -> None:
-        """Release the opponent's resources, such as a process."""
+        """Release the opponent's resources, such as a process, and end the game."""
+        self._is_playing = False
         self._opponent.close()
 
     def _reply(self) -> None:
