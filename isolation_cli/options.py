@@ -77,7 +77,7 @@ def run_or_latest(run: Path | None) -> Path:
     Raises:
         ValueError: none was named, and there is none.
     """
-    from experiments.record.run_directory import games_in, is_finished, latest_run, load_run, run_called
+    from experiments.record.run_directory import games_in, has_games, is_finished, latest_run, load_run, run_called
 
     if run is not None:
         named = run_called(run)
@@ -85,7 +85,8 @@ def run_or_latest(run: Path | None) -> Path:
     latest, without_games = latest_run()
     state = "" if is_finished(latest) else f", which is not finished ({games_in(latest)})"
     skipped = f"; no games yet in {', '.join(map(str, without_games))}" if without_games else ""
-    click.echo(f"No run named: using the latest with games, {latest}{state}{skipped}.", err=True)
+    kind = "the latest with games" if has_games(latest) else "the latest"
+    click.echo(f"No run named: using {kind}, {latest}{state}{skipped}.", err=True)
     return latest
 
 

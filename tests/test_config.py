@@ -145,6 +145,7 @@ def test_formats_have_the_agents_they_need(tmp_path: Path) -> None:
         ('opponents = ["random", 3]', "opponents[1] = 3: input should be a valid string"),
         ("opponents = []", "opponents is empty: a gauntlet needs at least one"),
         ('board = "7"', "board = \"7\": a board size must be ROWSxCOLUMNS, such as 7x7, not '7'"),
+        ('board = "12x11"', 'board = "12x11": too large: runs are played on boards of up to 128 cells'),
         ('board = "200x200"', 'board = "200x200": too large: a board has at most 32,767 cells'),
         ('limit = "nodes=0"', 'limit = "nodes=0": nodes must be a positive whole number, not 0'),
         ('limit = "7"', "limit = \"7\": a limit must be written depth=N, nodes=N, ms=N or cpu_ms=N, not '7'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from pathlib import Path
@@ -12,10 +13,11 @@ import pytest
 from click.testing import CliRunner, Result
 from invented_runs import gauntlet
 
+import knights_isolation as ki
 from cli import main
 from experiments.plan.config import load_config
 from experiments.plan.tournament_plan import draw_openings, make_plan
-from experiments.record.run_directory import finish, load_run
+from experiments.record.run_directory import finish, latest_run, load_run
 from experiments.verdicts.live_standings import live_tests
 from isolation_cli.examples import EXAMPLES
 from reports.text.cell_values import CopiedName, HeuristicValue, Identifier, Milliseconds
@@ -125,6 +127,17 @@ def test_the_latest_run_is_the_last_with_games_and_the_others_are_named(runs: Pa
     result = asked("summary")
     assert "using the latest with games, runs/second, which is not finished (32 of 32 games)" in result.output
     assert "no games yet in runs/third" in result.output
+
+
+def test_a_run_without_games_is_the_latest_only_while_it_is_played() -> None:
+    gauntlet(0).write(Path("runs/empty"))
+    for words in (("summary",), ("compare",), ("games",), ("replay", "0"), ("plot", "forest"), ("report",)):
+        assert "no run in runs/ has games: name one, or play runs/empty with" in refused(*words)
+    with pytest.raises(ValueError, match="no run in runs/ has games"):
+        ki.summary()
+    Path("runs/empty/lock").write_text(str(os.getpid()))
+    assert latest_run() == (Path("runs/empty"), ())
+    assert "No run named: using the latest, runs/empty, which is not finished" in asked("summary").output
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from experiments.plan.openings import Subset
 from experiments.roster import parse_limit, spec_of
 from isolation.engines.program import Language, Program
 from isolation.loading.load_user_code import expand_path
-from isolation.rules.geometry import format_size, parse_size
+from isolation.rules.geometry import MOST_COMPILED_CELLS, format_size, parse_size
 from isolation.suggestions import did_you_mean, file_meant
 
 Format = Literal["gauntlet", "round-robin", "head-to-head", "best-of"]
@@ -172,7 +172,10 @@ class Config(BaseModel):
     @field_validator("board")
     @classmethod
     def _check_board(cls, value: str) -> str:
-        return format_size(*parse_size(value))
+        rows, columns = parse_size(value)
+        if rows * columns > MOST_COMPILED_CELLS:  # interpreted searches of games that long end in no reasonable time
+            raise ValueError(f"too large: runs are played on boards of up to {MOST_COMPILED_CELLS} cells")
+        return format_size(rows, columns)
 
     @field_validator("openings")
     @classmethod

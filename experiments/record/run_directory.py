@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import count
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any, Literal
 
@@ -455,6 +455,8 @@ def list_runs(home: Path = HOME) -> list[RunSummary]:
 def latest_run(home: Path = HOME) -> tuple[Path, tuple[Path, ...]]:
     """Return the most recently started run with games below a directory, and later runs without games.
 
+    If no run has games, it is the last one, provided that it is played now.
+
     Raises:
         ValueError: there is none.
     """
@@ -466,8 +468,13 @@ def latest_run(home: Path = HOME) -> tuple[Path, tuple[Path, ...]]:
         playing = advice("isolation tournament", "ki.tournament()")
         raise ValueError(f"no run in {home}/: name one, or play one with {playing}")
     newest_first = [info.path for info in sorted(runs, key=lambda info: (info.created_at, info.path.name))][::-1]
-    count = next((number for number, path in enumerate(newest_first) if has_games(path)), 0)
-    return newest_first[count], tuple(newest_first[:count])
+    without = [*takewhile(lambda path: not has_games(path), newest_first)]
+    if without == newest_first:
+        last = newest_first[0]
+        if not is_played_now(last):
+            raise ValueError(f"no run in {home}/ has games: name one, or play {last} with {resume_advice(last)}")
+        without = []
+    return newest_first[len(without)], tuple(without)
 
 
 def has_games(path: Path) -> bool:
