@@ -270,3 +270,8 @@ def test_try_adds_all_functions_to_the_log_of_tries_at_once(tmp_path: Path, monk
     (tmp_path / "mine.py").write_text(code)
     CliRunner().invoke(main, ["try", str(tmp_path / "mine.py"), "--limit", "nodes=30"])
     assert [len(agents) for agents in added] == [3]
+
+
+def test_an_analysis_on_a_board_that_is_too_large_is_refused_before_it_begins() -> None:
+    with pytest.raises(ValueError, match="board 100x100: too large: runs are played on boards of up to 128 cells"):
+        TrialConditions(size="100x100")

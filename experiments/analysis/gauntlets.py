@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from experiments.analysis.file_contents import FileContents
-from experiments.plan.config import load_config
+from experiments.plan.config import load_config, playable_size
 from experiments.play.runner import Play, play_kept
 from experiments.record.run_directory import HOME, digest_of, games_at_end
 from experiments.roster import parse_limit
@@ -46,6 +46,12 @@ class TrialConditions:
     size: str = "7x7"
     pairs: int | None = None
     seed: int = 1
+
+    def __post_init__(self) -> None:
+        try:
+            playable_size(self.size)
+        except ValueError as error:
+            raise ValueError(f"board {self.size}: {error}") from None
 
     @property
     def is_of_nodes(self) -> bool:

@@ -103,6 +103,18 @@ USUAL_ERROR = 0.05
 """Error rate of a sequential test, on both sides, if it has none."""
 
 
+def playable_size(board: str) -> str:
+    """Return a board size, written as `format_size` does.
+
+    Raises:
+        ValueError: it is none, or too large for runs: interpreted searches would play for ever.
+    """
+    rows, columns = parse_size(board)
+    if rows * columns > MOST_COMPILED_CELLS:
+        raise ValueError(f"too large: runs are played on boards of up to {MOST_COMPILED_CELLS} cells")
+    return format_size(rows, columns)
+
+
 class Config(BaseModel):
     """A tournament. The keys are those of the TOML file; `docs/reference/tournaments.md` explains them one by one."""
 
@@ -172,10 +184,7 @@ class Config(BaseModel):
     @field_validator("board")
     @classmethod
     def _check_board(cls, value: str) -> str:
-        rows, columns = parse_size(value)
-        if rows * columns > MOST_COMPILED_CELLS:  # interpreted searches of games that long end in no reasonable time
-            raise ValueError(f"too large: runs are played on boards of up to {MOST_COMPILED_CELLS} cells")
-        return format_size(rows, columns)
+        return playable_size(value)
 
     @field_validator("openings")
     @classmethod
