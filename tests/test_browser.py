@@ -1120,7 +1120,8 @@ def test_a_replay_charts_scores_and_depths_and_marks_mistakes(replay):
     page, game = replay
     expect(page.locator("#chart .dot")).to_have_count(len(game.moves) - 2)
     expect(page.locator("#chart .bar")).to_have_count(len(game.moves))
-    assert page.locator("#chart .bar").evaluate_all(
+    bars = "bars => bars.every((bar) => bar.getBoundingClientRect().width > 1)"
+    assert page.locator("#chart .bar").evaluate_all(bars)
         "bars => bars.every((bar) => bar.getBoundingClientRect().width > 1)"
     )
     expect(page.locator("#chart .mistake")).to_have_count(1)
