@@ -1122,8 +1122,6 @@ def test_a_replay_charts_scores_and_depths_and_marks_mistakes(replay):
     expect(page.locator("#chart .bar")).to_have_count(len(game.moves))
     bars = "bars => bars.every((bar) => bar.getBoundingClientRect().width > 1)"
     assert page.locator("#chart .bar").evaluate_all(bars)
-        "bars => bars.every((bar) => bar.getBoundingClientRect().width > 1)"
-    )
     expect(page.locator("#chart .mistake")).to_have_count(1)
     expect(page.locator("#moves .mistake")).to_have_text(f"4. {cell_name(game.moves[3], 5)} ?")
     page.keyboard.press("End")

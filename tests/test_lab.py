@@ -259,15 +259,37 @@ def test_a_trial_compiles_in_a_process_that_cannot_write_elsewhere(tmp_path):
         assert not outside.exists()
 
 
+ACTS = {
+    "open({path!r}, 'w')": "may not write files",
+    "import os; os.system('touch {path}')": "may not start a process",
+    "import socket; socket.create_connection(('127.0.0.1', 1))": "may not use the network",
+    "import os; os.kill(os.getppid(), 9)": "may not signal other processes",
+    "while True: pass": "import took longer than",
+    "import os; os.kill(os.getpid(), 9)": "ended the process",
+}
+"""What code does when it is imported, and what is said of it."""
+
+
 @pytest.mark.exhaustive
 def test_a_match_of_a_pasted_function_is_a_run_and_one_that_cannot_begin_leaves_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("reports.lab.starting_runs.BEGIN_SECONDS", 20)
     code = "def score(game, player):\n    return float(len(game.get_legal_moves(player)))\n"
+    outside = tmp_path / "outside"
     with serving(Resources(home=tmp_path / "runs")) as port:
         failing = json.dumps({"source": f"raise ValueError\n{code}", "pairs": 1}).encode()
         status, _, text = request(port, "/api/match", failing)
         assert (status, "failed to import" in text) == (400, True)
         assert list((tmp_path / "runs").iterdir()) == []
+        for first, why in ACTS.items():
+            acting = json.dumps({"source": f"{first.format(path=str(outside))}\n{code}", "pairs": 1}).encode()
+            status, _, text = request(port, "/api/match", acting)
+            assert (status, why in text) == (400, True), text
+            assert list((tmp_path / "runs").iterdir()) == []
+        assert not outside.exists()
+        slow = code.replace("return", "vars()\n    return")
+        status, _, text = request(port, "/api/match", json.dumps({"source": slow, "pairs": 1}).encode())
+        assert (status, "does not compile" in text) == (400, True)
         status, _, text = request(port, "/api/match", json.dumps({"source": code, "pairs": 1}).encode())
         assert status == 200
         page = ""

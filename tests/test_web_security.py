@@ -13,6 +13,8 @@ from invented_runs import Invented, gauntlet
 from played_games import write_run
 
 from experiments.league.entries import LeagueEntries, write_book
+from experiments.plan.config import load_config
+from experiments.play.sandboxed_run import user_files
 from reports.board.request_guard import cookie_of, has_cookie
 from reports.board.resources import Resources
 from reports.lab import server as lab_server
@@ -50,6 +52,22 @@ def home(tmp_path_factory):
 def port(home):
     with serving(Resources(home=home)) as port:
         yield port
+
+
+# Code from files plays in a sandbox
+
+
+def test_only_runs_of_shipped_code_are_extended_outside_of_a_sandbox(tmp_path):
+    def config(**keys):
+        return load_config(None, {"format": "head-to-head", "baseline": "ID:improved", **keys})
+
+    file = tmp_path / "mine.py"
+    assert user_files(config(contenders=("ID:open", "MCTS@nodes=9"))) == ()
+    assert user_files(config(contenders=("ID:open", f"A=ID:{file}:f"))) == (file,)
+    assert user_files(config(contenders=("ID:open",), baseline=f"ID:{file}:f")) == (file,)
+    for spec in (f"{file}:P@ms=9", f"apart:{file}:P@ms=9"):
+        with pytest.raises(ValueError, match="the lab plays heuristics only"):
+            user_files(config(contenders=(spec,)))
 
 
 # Another account of the machine has everything but the secret

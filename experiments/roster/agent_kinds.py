@@ -70,6 +70,7 @@ class AgentKind:
         name_target: loads a spec's file and returns the spec with what only the file determines; raises ValueError.
         is_program: whether its players are external programs, which have names and options of their own.
         is_restricted: whether its players are files that are only loaded in sandboxed processes.
+        is_search: whether its players search with a heuristic.
         can_repeat: whether its players replay the same game under a limit that does not depend on time.
     """
 
@@ -84,6 +85,7 @@ class AgentKind:
     name_target: Callable[[Spec], Spec] = lambda spec: spec
     is_program: bool = False
     is_restricted: bool = False
+    is_search: bool = False
     can_repeat: bool = False
 
 
@@ -427,6 +429,7 @@ _ROWS = (
         _make_search,
         _refuse_search_on_board,
         _name_heuristic,
+        is_search=True,
         can_repeat=True,
     ),
     AgentKind(

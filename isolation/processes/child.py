@@ -41,6 +41,7 @@ class Setup:
         imports: modules of the toolkit to import into a sandboxed process, as some cannot be imported in it later.
         scratch: folder for compiled code in a sandboxed process, where it may change files; none by default.
         readable: what a sandboxed process may read besides, see `sandbox.enter_sandbox`.
+        out: folder for the results of a sandboxed process, where it may change files as well.
     """
 
     make: bytes
@@ -49,6 +50,7 @@ class Setup:
     imports: tuple[str, ...] = ()
     scratch: str = ""
     readable: tuple[str, ...] = ()
+    out: str = ""
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,7 @@ def _restrain(setup: Setup) -> Callable[[], None]:
             from isolation.compiling.code_cache import ENVIRONMENT_VARIABLE
 
             os.environ[ENVIRONMENT_VARIABLE] = setup.scratch
-        enter_sandbox(setup.folder, setup.scratch, setup.readable, setup.imports)
+        enter_sandbox(setup.folder, setup.scratch, setup.readable, setup.imports, setup.out)
     return lambda: None
 
 

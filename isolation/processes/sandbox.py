@@ -134,13 +134,16 @@ def _containing(started: mmap.mmap) -> Any:
     return audit
 
 
-def enter_sandbox(folder: str, scratch: str = "", readable: Sequence[str] = (), imports: Sequence[str] = ()) -> None:
+def enter_sandbox(
+    folder: str, scratch: str = "", readable: Sequence[str] = (), imports: Sequence[str] = (), out: str = ""
+) -> None:
     """Restrict this process from now on; its working directory is a folder that it may read.
 
     It ends with its parent, its output is discarded, and it has a gigabyte of memory. Code in it reads nothing but that
     folder, Python, installed packages, the toolkit and `readable`. Python code in it cannot start processes, signal or
-    slow down others, change files or use the network: such calls raise `PermissionError`. Only in the folder `scratch`,
-    an absolute path without links, it may change files: compiling needs that. The modules `imports` are imported while
+    slow down others, change files or use the network: such calls raise `PermissionError`. Only in the folders
+    `scratch`, which compiling needs, and `out`, absolute paths without links, it may change files. The modules
+    `imports` are imported while
     they can be: after Landlock, which would not reach the threads that some start, and before the audit hook.
 
     Raises:
@@ -150,16 +153,17 @@ def enter_sandbox(folder: str, scratch: str = "", readable: Sequence[str] = (), 
     allow_changes()
     os.chdir(folder)
     own = [path for path in (folder, *readable) if os.path.exists(path)]
-    is_sealed = _seal([*own, *_of_everybody()], scratch)
+    written = tuple(filter(None, (scratch, out)))
+    is_sealed = _seal([*own, *_of_everybody()], written)
     for name in imports:
         import_module(name)
     discard_output()
     _limit()
     sys.dont_write_bytecode = True
     _take_away()
-    sys.addaudithook(_auditor(scratch))
+    sys.addaudithook(_auditor(written))
     if not is_sealed:
-        sys.addaudithook(_reading(own, [*_of_everybody(), *([scratch] if scratch else [])], bool(scratch)))
+        sys.addaudithook(_reading(own, [*_of_everybody(), *written], bool(scratch)))
 
 
 def _of_everybody() -> list[str]:
@@ -215,8 +219,8 @@ def landlock_version() -> int:
     return max(0, int(ctypes.CDLL(None).syscall(_CREATE, None, 0, 1)))
 
 
-def _seal(readable: Sequence[str], scratch: str) -> bool:
-    """Make Linux refuse to read files but `readable`, to change files outside `scratch`, and to signal other processes.
+def _seal(readable: Sequence[str], written: Sequence[str]) -> bool:
+    """Make Linux refuse to read files but `readable`, to change files outside `written`, and to signal other processes.
 
     This holds for code of any kind. Return whether the system supports it; see landlock(7).
 
@@ -230,7 +234,7 @@ def _seal(readable: Sequence[str], scratch: str) -> bool:
     every = (1 << _RIGHTS.get(version, 15)) - 1
     rules = (ctypes.c_uint64 * 3)(every, 0, _SIGNALS if version >= 6 else 0)
     sealing = system.syscall(_CREATE, rules, ctypes.sizeof(rules), 0)
-    rights = {**dict.fromkeys(readable, _READ | _LIST), os.devnull: _OF_FILES, **({scratch: every} if scratch else {})}
+    rights = {**dict.fromkeys(readable, _READ | _LIST), os.devnull: _OF_FILES, **dict.fromkeys(written, every)}
     for path, allowed in rights.items():
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
         allowed &= every if stat.S_ISDIR(os.fstat(place).st_mode) else every & _OF_FILES
@@ -272,19 +276,19 @@ def _refusal(what: str, name: str) -> Any:
     return refuse
 
 
-def _auditor(scratch: str) -> Any:
+def _auditor(written: Sequence[str]) -> Any:
     """Return the audit hook of the sandbox; it holds references to all it needs, out of reach of later code."""
     forbidden, writing, nowhere, own, refusal = dict(_FORBIDDEN), _WRITING, os.devnull, os.getpid(), PermissionError
     no_module, is_instance, number, text, modules = ImportError, isinstance, int, str, frozenset(_NO_IMPORT)
-    own_folder, kind_of, paths_of = (
-        f"{scratch}/" if scratch else "",
+    own_folders, kind_of, paths_of = (
+        tuple(f"{folder}/" for folder in written),
         type,
         {"os.rename": 2, **dict.fromkeys(_IN_SCRATCH, 1)},
     )
 
     def is_own_file(path: Any) -> bool:
-        """Return whether a path is in the scratch folder; no links can be made that would lead out of it."""
-        return own_folder != "" and kind_of(path) is text and path.startswith(own_folder) and "/.." not in path
+        """Return whether a path is in a folder to write to; no links can be made that would lead out of it."""
+        return kind_of(path) is text and path.startswith(own_folders) and "/.." not in path
 
     def audit(event: str, arguments: tuple[Any, ...]) -> None:
         what = forbidden.get(event)

@@ -251,13 +251,14 @@ class HeuristicPages:
         kept = out.with_suffix(".py")
         self._home.mkdir(parents=True, exist_ok=True)
         kept.write_text(matching.source, encoding="utf-8")
-        spec = f"Tried=ID:{kept}:{shown.reference.rpartition(':')[2]}"
-        words = ["match", spec, "ID:improved", "--pairs", str(matching.pairs), "--out", str(out)]
+        spec = f"Tried=ID:{kept.resolve()}:{shown.reference.rpartition(':')[2]}"
+        setup = {"format": "head-to-head", "openings": "random:4", "pairs": matching.pairs}
         try:
-            await self._starter.start(words, out)
+            keys = {**setup, "contenders": (spec,), "baseline": "ID:improved"}
+            await self._starter.start_sandboxed("match", keys, out, (kept,))
         except ValueError as error:
             kept.unlink()
-            return JSONResponse({"error": str(error)}, status_code=400)
+            return JSONResponse({"error": str(error).partition(" Tried=ID:")[0]}, status_code=400)
         return JSONResponse({"address": f"/runs/{quote(name)}"})
 
 

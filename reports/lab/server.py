@@ -60,7 +60,7 @@ class LabServer(uvicorn.Server):
         self._api = BoardApi(shelf, self._processes)
         lines = RunLines()
         self._runs = RunPages(shelf, self._processes, folder, lines)
-        starter = RunStarter(tries)
+        self._starter = starter = RunStarter(tries)
         self._heuristics = HeuristicPages(
             self._processes, self._sandboxed, self._sandboxed_here, shelf.home, tries, scratch, folder, starter, shelf,
             lines,
@@ -90,6 +90,7 @@ class LabServer(uvicorn.Server):
         """Cancel all questions, end all streams and all processes that answer."""
         self._api.cancel()
         self._runs.close()
+        self._starter.close()
         self._processes.close()
         self._sandboxed.close()
         self._sandboxed_here.close()

@@ -1,12 +1,16 @@
-"""Start runs from the lab: each in a process of its own, one at a time."""
+"""Start runs from the lab: each in a process of its own, one at a time; code from files only in a sandbox."""
 
 from __future__ import annotations
 
 import asyncio
+import math
+import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from pydantic import Field
@@ -14,13 +18,27 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from experiments.record.run_directory import is_run
+from experiments.play.run_extension import extended_config
+from experiments.play.sandboxed_run import setup_of, user_files
+from experiments.record.log import games_folder
+from experiments.record.run_directory import is_finished, is_run
+from isolation.compiling.code_cache import copy_engine
+from isolation.processes.child import Setup, SetupError
+from isolation.processes.child_process import ChildProcess, exchange
 from reports.board.request_models import Name, StrictModel, parse
 from reports.board.resources import Resources, run_of
 
 _LOOKS_EVERY = 0.2
 """Seconds between two looks whether a run has begun."""
 _COMMAND = "from knights_isolation_command import run; run()"
+_NOTE = (
+    "import sys, pathlib; from knights_isolation.tried import note_run; "
+    "note_run(sys.argv[1], pathlib.Path(sys.argv[2]))"
+)
+BEGIN_SECONDS = 60.0
+"""Time until a sandboxed run has begun: its code is imported and its directory written."""
+SILENT_SECONDS = 180.0
+"""Time without a game after which a sandboxed run is ended: compiled code cannot be interrupted."""
 
 
 class Extending(StrictModel):
@@ -37,12 +55,42 @@ class RunStarter:
     def __init__(self, folder: Path) -> None:
         self._said = folder / "said.txt"
         self._processes: list[subprocess.Popen[bytes]] = []
+        self._sandboxed: asyncio.Task[None] | None = None
+        self._scratch = folder / "compiled"
 
     @property
     def is_busy(self) -> bool:
         """Whether a run that was started here is still being played."""
         self._processes = [process for process in self._processes if process.poll() is None]
-        return bool(self._processes)
+        return bool(self._processes) or (self._sandboxed is not None and not self._sandboxed.done())
+
+    def close(self) -> None:
+        """End a sandboxed run."""
+        if self._sandboxed:
+            self._sandboxed.cancel()
+
+    async def start_sandboxed(
+        self, command: str, keys: Mapping[str, Any], out: Path, files: Sequence[Path], extends: Path | None = None
+    ) -> None:
+        """Play a run in a sandboxed process, and return when it has begun; `command` is noted with its tries.
+
+        Raises:
+            ValueError: its code cannot be imported, or not in time, or the run cannot be played.
+        """
+        out.mkdir(parents=True)
+        await asyncio.to_thread(copy_engine, self._scratch)
+        process = ChildProcess()
+        setup = setup_of(keys, out.resolve(), self._scratch, files, extends)
+        playing = asyncio.create_task(asyncio.to_thread(_outcome, process, setup))
+        self._sandboxed = asyncio.create_task(_watch(process, playing, out, command))
+        began = time.monotonic()
+        while not is_run(out):
+            if playing.done() or time.monotonic() - began > BEGIN_SECONDS:
+                why = playing.result() if playing.done() else f"its import took longer than {BEGIN_SECONDS:g} s"
+                self._sandboxed.cancel()
+                shutil.rmtree(out, ignore_errors=True)
+                raise ValueError(why or "the run has not begun")
+            await asyncio.sleep(_LOOKS_EVERY)
 
     async def start(self, words: list[str], out: Path) -> None:
         """Start a command, and return when the run `out` that it plays has begun.
@@ -58,6 +106,40 @@ class RunStarter:
                 lines = self._said.read_text(encoding="utf-8", errors="replace").splitlines()
                 raise ValueError(lines[-1] if lines else "the run has not begun")
             await asyncio.sleep(_LOOKS_EVERY)
+
+
+def _outcome(process: ChildProcess, setup: Setup) -> str:
+    """Return why a process has not played its run to the end; empty if it has."""
+    try:
+        answer = exchange(process, setup, math.inf)
+    except Exception:
+        return "its code has ended the process"
+    return answer.why if isinstance(answer, SetupError) else ""
+
+
+async def _watch(process: ChildProcess, playing: asyncio.Task[str], out: Path, command: str) -> None:
+    """End a process that adds no game to its run for long; note the tries of a run that is complete."""
+    seen, since = -1.0, time.monotonic()
+    try:
+        while not playing.done():
+            if (changed := _changed(out)) != seen:
+                seen, since = changed, time.monotonic()
+            if time.monotonic() - since > SILENT_SECONDS:
+                break
+            await asyncio.wait({playing}, timeout=_LOOKS_EVERY)
+    finally:
+        process.kill()
+    if is_finished(out):
+        words = [sys.executable, "-c", _NOTE, command, str(out)]
+        await asyncio.to_thread(subprocess.run, words, capture_output=True, check=False)
+
+
+def _changed(out: Path) -> float:
+    """Return when a run's log has changed."""
+    try:
+        return max(path.stat().st_mtime for path in (out, games_folder(out)))
+    except OSError:
+        return -1.0
 
 
 class ExtensionPages:
@@ -78,8 +160,12 @@ class ExtensionPages:
             if self._starter.is_busy:
                 return JSONResponse({"error": "a run is being played already: wait for its end"}, status_code=503)
             out = next(path for number in range(2, 10_000) if not (path := Path(f"{run}-{number}")).exists())
-            words = ["tournament", "--extend", str(run), "--contender", asked.contender, "--pairs", str(asked.pairs)]
-            await self._starter.start([*words, "--out", str(out)], out)
+            keys = {"contenders": (asked.contender,), "pairs": asked.pairs}
+            if files := user_files(extended_config(run, keys)):
+                await self._starter.start_sandboxed("tournament", keys, out, files, run)
+            else:
+                words = ["tournament", "--extend", str(run), "--contender", asked.contender]
+                await self._starter.start([*words, "--pairs", str(asked.pairs), "--out", str(out)], out)
         except ValueError as error:
             return JSONResponse({"error": str(error)}, status_code=400)
         return JSONResponse({"address": f"/runs/{quote(out.name)}"})

@@ -1,0 +1,65 @@
+"""Pool without processes: it plays in this one, which may be sandboxed and then can start no others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from experiments.plan.schedule import Ids
+from experiments.play.pools.game_worker import GameWorker, Task
+from experiments.play.pools.pool import Answered, Event, Failed, Finished, Pool
+
+
+class HerePool(Pool):
+    """One worker in this process, which works while somebody waits for it. Its death is this process's."""
+
+    def __init__(self, jobs: int = 1) -> None:
+        self._worker: GameWorker | None = None
+        self._waiting: list[tuple[int | None, Callable[[GameWorker], Event]]] = []
+        self._calls = 0
+
+    def assign(self, task: Task) -> None:
+        """See `Pool.assign`."""
+        self._worker, self._waiting = GameWorker(task), []
+
+    @property
+    def has_room(self) -> bool:
+        """See `Pool.has_room`."""
+        return not self._waiting
+
+    @property
+    def is_busy(self) -> bool:
+        """See `Pool.is_busy`."""
+        return bool(self._waiting)
+
+    def submit(self, ids: Ids, interpreted: bool = False) -> None:
+        """See `Pool.submit`."""
+        self._waiting.append((None, lambda worker: Finished(worker.play_batch(ids, interpreted=interpreted))))
+
+    def call(self, function: Callable[..., object], *arguments: object) -> int:
+        """See `Pool.call`."""
+        self._calls += 1
+        self._waiting.append((self._calls, partial(_answered, self._calls, function, arguments)))
+        return self._calls
+
+    def finished(self, timeout: float) -> list[Event]:
+        """See `Pool.finished`; it takes as long as a batch or a call does."""
+        if not self._waiting or self._worker is None:
+            return []
+        call, work = self._waiting.pop(0)
+        try:
+            return [work(self._worker)]
+        except Exception as error:
+            return [Failed(error, call)]
+
+    def alone(self) -> Pool:
+        """See `Pool.alone`."""
+        raise NotImplementedError("a pool without processes never names suspects")
+
+    def close(self) -> None:
+        """See `Pool.close`."""
+        self._waiting = []
+
+
+def _answered(call: int, function: Callable[..., object], arguments: tuple[object, ...], worker: GameWorker) -> Event:
+    return Answered(call, function(worker, *arguments))

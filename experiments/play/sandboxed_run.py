@@ -1,0 +1,70 @@
+"""Runs of code that nobody vouches for: a whole run is played in one sandboxed process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.plan.config import Config, load_config
+from experiments.play.pools.here_pool import HerePool
+from experiments.play.run_extension import extended_config
+from experiments.play.runner import play_tournament
+from experiments.roster import Spec, complete, make_agent, parse_spec
+from experiments.roster.agent_kinds import KINDS
+from isolation.loading.load_user_code import expand_path
+from isolation.processes.agent_pickling import recipe
+from isolation.processes.child import Setup
+from isolation.rules.geometry import parse_size
+
+_IMPORTS = ("experiments.play.sandboxed_run", "isolation.native.position", "isolation.native.move_cache")
+
+
+def user_files(config: Config) -> tuple[Path, ...]:
+    """Return the files with heuristics that a run loads; none if it plays shipped code only.
+
+    Raises:
+        ValueError: it also loads players or starts engines, which the sandbox does not allow.
+    """
+    specs = [parse_spec(text) for text in (config.baseline, *config.contenders, *(config.opponents or ())) if text]
+    for spec in specs:
+        kind = KINDS[spec.kind]
+        if kind.is_program or (spec.is_file and not kind.is_search):
+            raise ValueError(f"{spec.text}: the lab plays heuristics only; isolation tournament plays this run")
+    return tuple(_file_of(spec) for spec in specs if spec.is_file)
+
+
+def setup_of(
+    keys: Mapping[str, Any], out: Path, scratch: Path, files: Sequence[Path], extends: Path | None = None
+) -> Setup:
+    """Return the setup of a process that plays a run into the empty folder `out`.
+
+    Args:
+        keys: of its configuration.
+        scratch: folder for compiled code.
+        files: those that it loads.
+        extends: the run that it extends, if any.
+    """
+    make = recipe(play_here, dict(keys), str(out), str(extends.resolve()) if extends else "")
+    readable = tuple(str(path.resolve()) for path in (*files, *([extends] if extends else [])))
+    folder = str(Path().resolve()) if extends else str(scratch)
+    return Setup(make, "sandboxed", folder, _IMPORTS, str(scratch), readable, str(out))
+
+
+def play_here(keys: Mapping[str, Any], out: str, extends: str) -> None:
+    """Play a run in this process.
+
+    Raises:
+        ValueError: it cannot be played, or an agent does not compile: code that does not would take hours.
+    """
+    wanted = {**keys, "out": out, "jobs": 1}
+    config = extended_config(extends, wanted) if extends else load_config(None, wanted)
+    for spec in map(parse_spec, config.contenders):
+        agent = make_agent(complete(spec)) if spec.is_file else None
+        if agent and (why := agent.why_interpreted(parse_size(config.board))):
+            raise ValueError(f"it does not compile: {why}; isolation match plays it in Python")
+    play_tournament(config, extends=Path(extends) if extends else None, pools=HerePool)
+
+
+def _file_of(spec: Spec) -> Path:
+    return expand_path(spec.target.rpartition(":")[0] or spec.target)
