@@ -42,7 +42,7 @@ def test_data_that_a_file_reads_when_it_is_imported_is_part_of_what_it_is(tmp_pa
     (tmp_path / "helper.py").write_text("def read(path):\n    return open(path).read()\n")
     (tmp_path / "mine.py").write_text(
         "import json\nfrom helper import read\nW = json.loads(read('weights.json'))\n"
-        "def score(game, player):\n    return float(str(W[0]).split()[0])\n"  # does not compile
+        "def score(game, player):\n    return eval('W[0]')\n"  # does not compile
         "def fast(game, player):\n    return W[0]\n"
     )
 
