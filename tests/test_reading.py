@@ -14,7 +14,9 @@ from experiments.league.source_remarks import source_remarks
 from experiments.roster import parse_agent
 from isolation.editions.classic_board import Board
 from isolation.players.agents import ForfeitError
-from isolation.processes.child_process import START, ChildProcess
+from isolation.processes.agent_pickling import recipe
+from isolation.processes.child import Setup
+from isolation.processes.child_process import START, ChildProcess, exchange
 from isolation.processes.file_agent import FileAgent
 from isolation.processes.sandbox import UNRESTRICTED_READS, landlock_version
 from isolation.processes.transport import Transport
@@ -195,6 +197,23 @@ def test_a_player_reads_its_own_files_python_and_the_toolkit(program: str, tmp_p
     for name in ("weights.json", "more/weights.json"):
         submit(tmp_path, "eva", "[1, 2]", name)
     assert move_of(restricted(submit(tmp_path, "eva", OWN)), program) is not None
+
+
+@pytest.mark.skipif(not landlock_version(), reason="the system has no Landlock")
+@pytest.mark.parametrize("module", ["json", pytest.param("reports.analysis.quick_trial", marks=pytest.mark.slow)])
+def test_every_thread_of_a_sandboxed_process_is_restricted(module: str, tmp_path: Path) -> None:
+    def restrictions() -> str:
+        threads = [status.read_text() for status in Path("/proc/self/task").glob("*/status")]
+        return ",".join(status.partition("NoNewPrivs:")[2].split()[0] for status in threads)
+
+    process = ChildProcess()
+    try:
+        setup = Setup(recipe(restrictions), "sandboxed", str(tmp_path), imports=(module,))
+        threads = exchange(process, setup, 70).split(",")
+    finally:
+        process.end()
+    assert set(threads) == {"1"}
+    assert len(threads) > 1
 
 
 # Remarks, and what is said where reads are not restricted
