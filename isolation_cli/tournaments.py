@@ -273,14 +273,17 @@ def print_dry_run(wanted: RunRequest) -> None:
     from experiments.play.pools.equal_cost_limits import check_scalable
     from experiments.play.run_extension import extend
     from experiments.record.log import count_games
+    from experiments.record.run_directory import load_run, planned_like
     from reports.studies.dry_run import dry_run_section
 
     if wanted.extend:
         extension = extend(Path(wanted.extend), wanted.config())
         plan, played = extension.plan, extension.games
+    elif wanted.resume:
+        plan, played = planned_like(load_run(wanted.resume), wanted.config()), count_games(Path(wanted.resume))
     else:
-        plan, played = make_plan(wanted.config()), count_games(Path(wanted.resume)) if wanted.resume else 0
-        if plan.config.equal_cost and not wanted.resume:
+        plan, played = make_plan(wanted.config()), 0
+        if plan.config.equal_cost:
             check_scalable(plan)
     print_sections([dry_run_section(plan, played)], "table")
 
