@@ -9,12 +9,13 @@ import numpy as np
 from experiments.plan.schedule import Ids
 from experiments.play.pools.crash_markers import Suspect
 from experiments.play.pools.game_worker import GameWorker, Task
+from experiments.play.pools.here_pool import HerePool
 from experiments.play.pools.pool import Answered, Died, Event, Failed, Finished, Pool
 
 
 def here(jobs: int) -> Pool:
     """A pool for what has nothing to do with processes: it plays in this one, and nobody dies."""
-    return ScriptedPool(Script())
+    return HerePool(jobs)
 
 
 @dataclass

@@ -65,7 +65,7 @@ def test_only_runs_of_shipped_code_are_extended_outside_of_a_sandbox(tmp_path):
     assert user_files(config(contenders=("ID:open", "MCTS@nodes=9"))) == ()
     assert user_files(config(contenders=("ID:open", f"A=ID:{file}:f"))) == (file,)
     assert user_files(config(contenders=("ID:open",), baseline=f"ID:{file}:f")) == (file,)
-    for spec in (f"{file}:P@ms=9", f"apart:{file}:P@ms=9"):
+    for spec in (f"{file}:P@ms=9", f"apart:{file}:P@ms=9", "policy:os:abort"):
         with pytest.raises(ValueError, match="the lab plays heuristics only"):
             user_files(config(contenders=(spec,)))
 

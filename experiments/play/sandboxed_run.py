@@ -11,7 +11,7 @@ from experiments.play.pools.here_pool import HerePool
 from experiments.play.run_extension import extended_config
 from experiments.play.runner import play_tournament
 from experiments.roster import Spec, complete, make_agent, parse_spec
-from experiments.roster.agent_kinds import KINDS
+from experiments.roster.agent_kinds import runs_code
 from isolation.loading.load_user_code import expand_path
 from isolation.processes.agent_pickling import recipe
 from isolation.processes.child import Setup
@@ -28,8 +28,7 @@ def user_files(config: Config) -> tuple[Path, ...]:
     """
     specs = [parse_spec(text) for text in (config.baseline, *config.contenders, *(config.opponents or ())) if text]
     for spec in specs:
-        kind = KINDS[spec.kind]
-        if kind.is_program or (spec.is_file and not kind.is_search):
+        if runs_code(spec):
             raise ValueError(f"{spec.text}: the lab plays heuristics only; isolation tournament plays this run")
     return tuple(_file_of(spec) for spec in specs if spec.is_file)
 

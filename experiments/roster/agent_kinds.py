@@ -70,7 +70,6 @@ class AgentKind:
         name_target: loads a spec's file and returns the spec with what only the file determines; raises ValueError.
         is_program: whether its players are external programs, which have names and options of their own.
         is_restricted: whether its players are files that are only loaded in sandboxed processes.
-        is_search: whether its players search with a heuristic.
         can_repeat: whether its players replay the same game under a limit that does not depend on time.
     """
 
@@ -85,8 +84,12 @@ class AgentKind:
     name_target: Callable[[Spec], Spec] = lambda spec: spec
     is_program: bool = False
     is_restricted: bool = False
-    is_search: bool = False
     can_repeat: bool = False
+
+
+def runs_code(spec: Spec) -> bool:
+    """Return whether an agent is of a kind that no page may start: it imports a module or a player, or is a program."""
+    return KINDS[spec.kind].refuse_on_board is _refuse_on_board
 
 
 def board_refusal(spec: Spec) -> str:
@@ -429,7 +432,6 @@ _ROWS = (
         _make_search,
         _refuse_search_on_board,
         _name_heuristic,
-        is_search=True,
         can_repeat=True,
     ),
     AgentKind(

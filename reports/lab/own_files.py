@@ -34,7 +34,7 @@ def own_heuristics(folder: Path) -> list[OwnHeuristic]:
 def heuristics_of(path: Path) -> list[OwnHeuristic]:
     """Return the functions of (game, player) of a file; none if it is not Python or too large."""
     try:
-        if path.stat().st_size > _LARGEST:
+        if not path.is_file() or path.stat().st_size > _LARGEST:
             return []
         text = path.read_text(encoding="utf-8")
         functions = [node for node in parse(text).body if isinstance(node, ast.FunctionDef) and _is_heuristic(node)]
