@@ -55,6 +55,7 @@ def test_win_rates_and_differences_are_those_of_the_same_run_without_these_games
     frame = verdict_frame(findings)
     assert frame[frame.measure == "difference"].reset_index(drop=True).equals(verdict_frame(before))
     assert standings_frame(findings).equals(standings_frame(before))
+    assert tables_of(findings)["theory"] == tables_of(before)["theory"]
     assert findings.played == before.played + 2 * OPENINGS * len(DIRECT)
 
 

@@ -74,6 +74,11 @@ class RunResults:
         frame: pd.DataFrame = self.table.to_pandas()
         return frame
 
+    @property
+    def counted_games(self) -> pd.DataFrame:
+        """The games that count for win rates; see `pairs`."""
+        return self.games[~self._is_direct]
+
     @cached_property
     def all_pairs(self) -> PairTable:
         """The games in pairs; symmetric openings are one cluster."""

@@ -65,7 +65,7 @@ def theory_section(findings: RunResults) -> Section | None:
         winners |= opening_winners(source.info.path)
     if not winners:
         return None
-    split_of = {split.agent: split for split in split_by_theory(findings.games, winners, findings.measured)}
+    split_of = {split.agent: split for split in split_by_theory(findings.counted_games, winners, findings.measured)}
     splits = [split_of[name] for name in findings.in_order(split_of)]
     seen = {name: share_seen(record_of(findings.pairs, name), findings.pool_among(name)) for name in split_of}
     has_unknown = any(split.unknown for split in splits)
