@@ -97,6 +97,7 @@ def test_the_win_rate_against_the_baseline_is_a_column_with_its_interval(finding
     opponents = {row["opponent"] for section in summarize(findings) if section.key == "opponents"
                  for row in section.rows if row["agent"] == "Weak"}  # fmt: skip
     assert opponents == {"Opp_A", "Opp_B", "Base"}
+    assert any("not in them: see the table opponents" in note for note in summarize(findings)[0].notes)
     cells = leads(findings, judge(findings))
     assert cells["Weak", "Base"].rate == pytest.approx(duel.rate.estimate)
     assert ("Base", "Weak") not in cells

@@ -67,10 +67,12 @@ def standings_section(findings: RunResults) -> Section:
 
 
 def interval_note(findings: RunResults) -> str:
-    """Describe what the intervals of win rates refer to, or that there are none."""
+    """Describe what the intervals of win rates refer to, or that there are none, and which games do not count."""
+    apart = findings.all_pairs is not findings.pairs
+    direct = " Games of contenders with the baseline itself are not in them: see the table opponents." if apart else ""
     if findings.is_census:
-        return "Every opening of this kind on this board was played: the win rates are exact for them."
-    return "Win rates with individual 95 % intervals for openings of this kind on this board."
+        return f"Every opening of this kind on this board was played: the win rates are exact for them.{direct}"
+    return f"Win rates with individual 95 % intervals for openings of this kind on this board.{direct}"
 
 
 def opponents_section(findings: RunResults) -> Section:
@@ -82,7 +84,7 @@ def opponents_section(findings: RunResults) -> Section:
         rows += [_opponent_row(findings, met[opponent]) for opponent in findings.in_order(met)]
     note = "Individual 95 % intervals for openings of this kind on this board"
     if findings.is_census:
-        note = interval_note(findings).removesuffix(".")
+        note = interval_note(findings).partition(".")[0]
     elif any(findings.pool_of([row["agent"], row["opponent"]]) for row in rows):
         note += f" ({findings.population:,}); a census is exact if neither player is random"
     return Section("opponents", "By opponent", tuple(rows), (f"{note}.",) if rows else ())
