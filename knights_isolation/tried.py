@@ -141,7 +141,7 @@ def note_look(findings: RunResults) -> None:
     from experiments.record.tries import known_tries
 
     asked = findings.sources[0].info.requested
-    logged = {each.agent for each in known_tries() if each.judged_on == _openings(asked)}
+    logged = {each.agent for each in known_tries() if each.judged_on.startswith(_openings(asked))}
     is_logged = len(findings.sources) == 1 and not findings.is_interim and {*findings.contenders} <= logged
     if HOME.is_dir() and not is_logged:
         with suppress(OSError):  # a folder that cannot be written
@@ -170,7 +170,7 @@ def _note_results(command: str, findings: RunResults, *, is_finished: bool) -> N
         tries.append(
             Try(
                 command, name, findings.baseline, entry["spec"], code_of(entry["settings"]), keep_source(entry["spec"]),
-                _openings(asked),
+                _openings(asked) + (", head to head" if isinstance(result, HeadToHead) else ""),
                 result.pairs.n if isinstance(result, HeadToHead) else result.openings,
                 _points(*points), None if own_tests(findings) else result.p_value,
                 costs[name].times if name in costs else None, **look_of(claim, findings, result),
@@ -180,7 +180,8 @@ def _note_results(command: str, findings: RunResults, *, is_finished: bool) -> N
 
 
 def _openings(asked: Mapping[str, Any]) -> str:
-    return f"openings {asked['openings']} with seed {asked['seed']} on {asked['board']}"
+    at_cost = " at equal cost" if asked.get("equal_cost") else ""
+    return f"openings {asked['openings']} with seed {asked['seed']} on {asked['board']}{at_cost}"
 
 
 def noting(command: str, play: Play) -> Play:
