@@ -132,7 +132,7 @@ def print_errors(seasons: int) -> None:
 def print_prices(seasons: int) -> None:
     """Print how many openings it takes to find a better contender."""
     print(f"{100 * BETTER:g} points better, one look with 80 % power: {FIXED} openings. Median of openings over these:")
-    large = math.ceil(1.4 * FIXED)
+    large = int(1.4 * FIXED)
     for name, planned, steps in (
         ("one look, extended by quarters", FIXED, [FIXED + FIXED * number // 4 for number in range(LOOKS)]),
         ("planned 1.4 times as large, nine looks within", large, steps_of("within the plan", large)),
