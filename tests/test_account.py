@@ -161,9 +161,14 @@ def test_seasons_without_any_difference_hardly_ever_end_with_a_verdict() -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("earlier", "most"), [(0, 1.0), (1, 1.0), (5, 1.25)])
-def test_a_contender_three_points_better_is_found_with_few_openings_more(earlier: int, most: float) -> None:
-    generator, planned = np.random.default_rng(2), seasons.FIXED
+@pytest.mark.parametrize(("earlier", "size", "most"), [(0, 1.0, 1.0), (5, 1.0, 1.0), (5, 1.4, 1.4)])
+def test_a_contender_three_points_better_is_found_with_few_openings_more(
+    earlier: int, size: float, most: float
+) -> None:
+    """Planned as a single test is, and extended; or planned larger, with nine looks within the plan."""
+    generator, planned = np.random.default_rng(2), int(size * seasons.FIXED)
     steps = [planned + planned * number // 4 for number in range(seasons.LOOKS)]
+    if size > 1:
+        steps = seasons.steps_of("within the plan", planned)
     prices = [seasons.price(generator, earlier, planned, steps) for _ in range(150)]
     assert np.median(prices) <= most
