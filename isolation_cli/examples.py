@@ -79,7 +79,7 @@ EXAMPLES = {
     ),
     "lab": (
         "isolation lab",
-        "isolation lab --runs elsewhere/runs --no-browser",
+        "isolation lab --runs elsewhere/runs --no-open",
     ),
     "watch": (
         "isolation watch",

@@ -18,6 +18,7 @@ from isolation_cli.options import (
     board_option,
     format_option,
     moves_option,
+    no_open_option,
     position_asked_for,
     run_or_latest,
 )
@@ -159,7 +160,7 @@ def list_games(run: Path | None, where: str, kind: Any, limit: int, output: Form
 @click.option("--file", "references", multiple=True, metavar="FILE[:FUNCTION]",
               help="Add a heuristic of your own; may be repeated.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to serve on; any free one by default.")
-@click.option("--no-open", is_flag=True, help="Do not open a browser.")
+@no_open_option
 def analysis_board(
     run_paths: tuple[Path, ...], agents: tuple[str, ...], references: tuple[str, ...], port: int, no_open: bool
 ) -> None:
@@ -184,8 +185,9 @@ def analysis_board(
 @click.command("lab")
 @click.option("--runs", "home", type=click.Path(path_type=Path), help="Directory of the runs; runs/ by default.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to serve on; any free one by default.")
-@click.option("--no-browser", is_flag=True, help="Do not open a browser.")
-def open_lab(home: Path | None, port: int, no_browser: bool) -> None:
+@no_open_option
+@click.option("--no-browser", is_flag=True, hidden=True)  # the former name of --no-open
+def open_lab(home: Path | None, port: int, no_open: bool, no_browser: bool) -> None:
     """Serve all runs, reports, heuristics and the board to this machine's browser.
 
     Runs appear while they are played. Heuristics are the shipped ones and those in files of the current directory.
@@ -198,7 +200,13 @@ def open_lab(home: Path | None, port: int, no_browser: bool) -> None:
         raise ValueError(f"{home}: no such directory")
     shelf = Resources(home=home or HOME)
     with until_interrupted():
-        serve(shelf, port, lambda address: click.echo(f"Lab: {address} (Ctrl-C to stop)"), "/", not no_browser)
+        serve(
+            shelf,
+            port,
+            lambda address: click.echo(f"Lab: {address} (Ctrl-C to stop)"),
+            "/",
+            not (no_open or no_browser),
+        )
 
 
 @click.command("play")

@@ -49,6 +49,7 @@ jobs_option = click.option("--jobs", type=click.IntRange(min=0), default=0, help
 equal_cost_option = click.option(
     "--equal-cost", is_flag=True, default=None, help="Scale node limits so that all agents cost the same CPU time."
 )
+no_open_option = click.option("--no-open", is_flag=True, help="Do not open a browser.")
 full_option = click.option("--full", is_flag=True, help="Print all tables with all notes.")
 table_option = click.option("--table", "only", metavar="NAME", help="Print only this table.")
 

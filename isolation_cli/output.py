@@ -25,10 +25,21 @@ def print_rows(rows: Sequence[dict[str, Any]], output: Format, title: str = "", 
 
 
 def print_sections(sections: Sequence[Section], output: Format, only: str | None = None) -> None:
-    """Print tables with their notes."""
+    """Print tables with their notes; CSV is one table, and the rest is named on stderr."""
     from reports.text.sections import render_sections
 
     click.echo(render_sections(sections, output, only))
+    if output == "csv":
+        others = [section.key for section in sections[1:]] if only is None else []
+        more = f"--table {'|'.join(others)}" if _has_tables() else "--format json"
+        rest = f"CSV is one table, {sections[0].key}. Others: {more}." if others else ""
+        for sentence in filter(None, [sections[0].caveat, rest]):
+            click.echo(sentence, err=True)
+
+
+def _has_tables() -> bool:
+    """Return whether the command has the option --table."""
+    return any(parameter.name == "only" for parameter in click.get_current_context().command.params)
 
 
 def check_tables(only: str | None, keys: Sequence[str]) -> None:

@@ -14,7 +14,15 @@ import click
 from experiments.play.pools.interrupts import until_interrupted
 from isolation_cli.cli_errors import Interrupted, interruptible, same_again
 from isolation_cli.completion import complete_run, complete_spec
-from isolation_cli.options import cluster_option, equal_cost_option, format_option, number, run_or_latest, whole_number
+from isolation_cli.options import (
+    cluster_option,
+    equal_cost_option,
+    format_option,
+    no_open_option,
+    number,
+    run_or_latest,
+    whole_number,
+)
 from isolation_cli.output import print_rows, print_sections, write_new
 from knights_isolation.tried import note_run
 from reports.text.rendering import Format
@@ -131,7 +139,7 @@ def errors_by_option_name(words: Mapping[str, str]) -> Iterator[None]:
 @click.command("watch")
 @click.argument("run", required=False, type=click.Path(path_type=Path), shell_complete=complete_run)
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to serve on; any free one by default.")
-@click.option("--no-open", is_flag=True, help="Do not open a browser.")
+@no_open_option
 def watch_run(run: Path | None, port: int, no_open: bool) -> None:
     """Serve a live page of a run in progress: standings, forfeits, finished games."""
     from experiments.record.run_directory import load_run

@@ -155,7 +155,7 @@ def test_the_class_can_be_checked_without_a_game(home: Path) -> None:
     data = json.loads(done.stdout)
     rows = {row["submission"]: row for row in data["submissions"]}
     assert {name: row["plays"] for name, row in rows.items()} == {
-        "ada": "yes", "ben": "yes", "cleo": "no", "never": "yes", "zoe": "yes",
+        "ada": True, "ben": True, "cleo": False, "never": True, "zoe": True,
     }  # fmt: skip
     assert rows["cleo"]["remark"] == "game_agent.py is not Python: line 1: invalid syntax"
     assert (rows["zoe"]["file"], rows["zoe"]["player"], rows["zoe"]["edition"]) == (

@@ -1,6 +1,8 @@
+import io
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from invented_runs import Invented, gauntlet, random_wins
@@ -17,7 +19,7 @@ from experiments.verdicts.frames import verdict_frame
 from experiments.verdicts.pilot_run import plan_contenders
 from experiments.verdicts.sprt_tests import run_tests
 from reports.charts.coloured_tables import differences, leads
-from reports.pages.report_page import finding_of, report_page
+from reports.pages.report_page import finding_of, headline, report_page
 from reports.plots import draw_kind
 from reports.tables.compare import compare_sections
 from reports.tables.headlines import compare_headline, ratings_headline, summary_headline
@@ -404,9 +406,8 @@ def test_unfinished_pairs_are_counted_and_left_out(tmp_path):
 def test_a_stopped_run_says_so_on_every_surface_and_nowhere_gives_a_verdict_of_one_look(tmp_path):
     path = gauntlet(8, better_on_all, planned=999).write(tmp_path / "runs" / "run")
     findings, games = load_findings([path]), "64 of 999"
-    headlines = (compare_headline(findings), summary_headline(findings), ratings_headline(findings))
-    for headline in headlines:
-        assert headline.section.title.startswith(f"Stopped at {games} games: ")
+    for first in (compare_headline(findings), summary_headline(findings), ratings_headline(findings)):
+        assert first.section.title.startswith(f"Stopped at {games} games: ")
     titles = [finding_of(findings, judge(findings)), draw_kind("forest", findings).get_suptitle()]
     for title in titles:
         assert title.startswith(f"Stopped at {games} games: No significant")
@@ -422,6 +423,44 @@ def test_a_stopped_run_says_so_on_every_surface_and_nowhere_gives_a_verdict_of_o
     assert (verdict_frame(findings)["verdict"] == "no significant difference").all()
     assert (verdict_frame(findings)["run_state"] == "stopped").all()
     assert f"Stopped: {games} planned games" in knights_isolation.compare(path)._repr_html_()
+
+
+def test_csv_is_one_table_that_pandas_reads_and_json_has_numbers_only_where_numbers_belong(tmp_path):
+    path = gauntlet(8, better_on_all).write(tmp_path / "run")
+    for command in ("compare", "summary", "ratings"):
+        printed = CliRunner().invoke(main, [command, str(path), "--format", "csv"], catch_exceptions=False)
+        frame = pd.read_csv(io.StringIO(printed.stdout))
+        assert set(frame["run_state"]) == {"finished"}
+        assert "CSV is one table" in printed.stderr
+    sections = (*compare_sections(load_findings([path])), *rating_sections(load_findings([path])))
+    data = json.loads(render_sections(sections, "json"))
+    ends = [row[key] for row in data["effects"] for key in ("difference_low", "difference_high")]
+    assert all(end == 0 or abs(end) > 1e-6 for end in ends)  # an open end at no difference is no difference
+    assert all(isinstance(row["rating_high"], float | None) for row in data["ratings"])
+    assert any(row["rating_high"] is None for row in data["ratings"])
+
+
+@pytest.mark.parametrize("word", ["--no-open", "--no-browser"])
+def test_the_lab_is_served_without_a_browser_under_either_name_of_the_option(word, tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr("reports.lab.server.serve", lambda *arguments: opened.append(arguments[-1]))
+    CliRunner().invoke(main, ["lab", "--runs", str(tmp_path), word], catch_exceptions=False)
+    assert opened == [False]
+    assert "--no-browser" not in CliRunner().invoke(main, ["lab", "--help"]).output
+
+
+def test_a_match_that_its_test_stopped_is_headlined_by_the_test_and_not_by_the_interval_of_one_look(tmp_path):
+    run = Invented(config={"format": "head-to-head", "contenders": ["Good"], "sprt": (0.0, 20.0)}, planned=999)
+    run.agent("Good", "contender").agent("Base", "baseline")
+    for opening in range(60):
+        run.pair("Good", "Base", opening, 1 + (opening % 3 > 0))
+    path = run.write(tmp_path / "run")
+    finish(path, 120, 0, reproducible=True)
+    findings = load_findings([path])
+    title = finding_of(findings, judge(findings))
+    assert title.startswith("Decided after ")
+    assert title in compare_headline(findings).section.title
+    assert "beats" not in " ".join(headline(findings, judge(findings)))
 
 
 def test_a_run_its_stop_rule_ended_says_what_that_means(tmp_path):

@@ -57,6 +57,11 @@ class ErrorContributions:
     alone: Interval
 
 
+def without_gap(end: float, null: float = 0.0) -> float:
+    """Return an end of an interval for whoever reads numbers: `null` itself if the end is open there (see `agree`)."""
+    return null if abs(end - null) <= 2 * OPEN else end
+
+
 def agree(interval: Interval, is_rejected: bool, null: float = 0.0) -> Interval:
     """Make an interval consistent with a test of `null`: exclude `null` if the test rejects it, else include it.
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.inference.cluster_intervals import Interval
+from experiments.inference.cluster_intervals import Interval, without_gap
 from experiments.inference.contenders.baseline_comparison import Comparison
 from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.statistics.run_results import RunResults
@@ -38,9 +38,9 @@ def verdict_frame(findings: RunResults, alpha: float = ALPHA) -> pd.DataFrame:
     individually; `joint_low`, `joint_high` and `adjusted_p` hold for all rows of one measure except controls together.
     As long as games are missing, `joint_low`, `joint_high` and `verdict` are valid at any time, the others for a single
     look at the end, and `adjusted_p` is NaN. `verdict` is ``better`` or ``worse`` exactly if no difference is outside
-    of `joint_low` to `joint_high`, which is if `adjusted_p` is at most `alpha`; otherwise it is ``no significant
-    difference``, after a census also ``equal``. `is_census`: every existing opening was played. `run_state` is
-    ``running``, ``stopped`` or ``finished``, as in all frames of this module.
+    of `joint_low` to `joint_high`, or at an end that is open there: if `adjusted_p` is at most `alpha`. Otherwise it is
+    ``no significant difference``, after a census also ``equal``. `is_census`: every existing opening was played.
+    `run_state` is ``running``, ``stopped`` or ``finished``, as in all frames of this module.
 
     Raises:
         ValueError: there is no baseline, or no agent to compare with it.
@@ -113,15 +113,18 @@ def ratings_frame(findings: RunResults, zero: str | None = None) -> pd.DataFrame
 def _verdict(
     comparison: Comparison | HeadToHead, measure: str, interval: Interval, observations: int, controls: Iterable[str]
 ) -> dict[str, Any]:
+    null = 0.5 if isinstance(comparison, HeadToHead) else 0.0
+    ends = (interval.low, interval.high, comparison.jointly.low, comparison.jointly.high)
+    low, high, joint_low, joint_high = (without_gap(end, null) for end in ends)
     return {
         "contender": comparison.contender,
         "baseline": comparison.baseline,
         "measure": measure,
         "estimate": interval.estimate,
-        "low": interval.low,
-        "high": interval.high,
-        "joint_low": comparison.jointly.low,
-        "joint_high": comparison.jointly.high,
+        "low": low,
+        "high": high,
+        "joint_low": joint_low,
+        "joint_high": joint_high,
         "p_value": comparison.p_value,
         "adjusted_p": comparison.adjusted_p,
         "verdict": comparison.verdict,

@@ -102,6 +102,11 @@ def own_tests(findings: RunResults) -> list[SequentialTest]:
     return run_tests(findings, *bounds_of(findings), error, error, model=model_of(findings))
 
 
+def stopping_duels(findings: RunResults) -> list[SequentialTest]:
+    """Return the tests head to head by which a run was to stop: their decisions are its result, whoever reports it."""
+    return [test for test in own_tests(findings) if test.is_duel]
+
+
 def _is_stop_rule(findings: RunResults) -> bool:
     return any(source.info.requested.get("sprt") for source in findings.sources)
 

@@ -36,7 +36,7 @@ def check_sections(book: LeagueEntries) -> tuple[Section, ...]:
     rows = [
         {
             "submission": entry.player.name,
-            "plays": "yes",
+            "plays": True,
             "file": entry.player.file.name,
             "player": entry.player.player,
             "edition": entry.player.edition or None,
@@ -45,7 +45,7 @@ def check_sections(book: LeagueEntries) -> tuple[Section, ...]:
         for entry in book.entries
     ]
     unknown = {"file": None, "player": None, "edition": None}
-    rows += [{"submission": refused.name, "plays": "no", **unknown, "remark": refused.why} for refused in book.refused]
+    rows += [{"submission": refused.name, "plays": False, **unknown, "remark": refused.why} for refused in book.refused]
     title = f"{len(book.entries)} of {pluralise(len(rows), 'submission')} can play."
     caveats = (book.caveat,) if book.caveat else ()
     listed = Section("submissions", title, tuple(sorted(rows, key=lambda row: str(row["submission"]))), caveats)

@@ -22,6 +22,7 @@ from experiments.statistics.run_results import RunResults
 from experiments.verdicts.best_of import read_contest
 from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
 from experiments.verdicts.opening_leads import leads_by_opening
+from experiments.verdicts.sprt_tests import stopping_duels
 from isolation.checks.search_cost import Cost
 from isolation.files.atomic_write import check_output, write_text
 from isolation.shell import command
@@ -56,6 +57,7 @@ from reports.text.wording import (
     finding_sentence,
     forfeit_sentences,
     state_words,
+    stopped_sentences,
 )
 
 _MORE_COLUMNS = ["better against all", "heterogeneity p", "openings"]
@@ -192,7 +194,7 @@ def draw_plot(plot: Plot | None, key: str) -> DrawnPlot | None:
 
 def finding_of(findings: RunResults, verdicts: Verdicts | None) -> str:
     """Return what a run found in a clause or two: the heading of its report, and its line in a list of runs."""
-    if verdicts is None or read_contest(findings):
+    if verdicts is None or read_contest(findings) or stopping_duels(findings):
         return f"{state_words(findings)}{_judgement(findings, verdicts)[0].rstrip('.')}"
     first = finding_sentence(findings, verdicts).rstrip(".").partition("; ")[0]
     return "; ".join(filter(None, [first, direct_clause(verdicts)]))
@@ -210,6 +212,8 @@ def _warnings(findings: RunResults) -> list[str]:
 def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
     if contest := read_contest(findings):
         return [contest_sentence(contest)]
+    if tests := stopping_duels(findings):
+        return stopped_sentences(tests)
     if verdicts is None:
         rows = rating_sections(findings)[0].rows
         if not rows:

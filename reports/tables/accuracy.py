@@ -24,7 +24,7 @@ _ACCURACY_NOTES = (
 _THEORY_NOTES = (
     "Won openings: games from openings that the agent wins with perfect play; converted: the share it won.",
     "Lost openings: games from openings that its opponent wins with perfect play; saved: the share it won "
-    "nevertheless. Individual 95 % intervals.",
+    "nevertheless.",
 )
 
 
@@ -80,7 +80,8 @@ def theory_section(findings: RunResults) -> Section | None:
         }
         for split in splits
     )
-    return Section("theory", "Results by theoretical winner of the opening", rows, _THEORY_NOTES)
+    notes = _THEORY_NOTES if findings.is_census else (*_THEORY_NOTES, "Individual 95 % intervals.")
+    return Section("theory", "Results by theoretical winner of the opening", rows, notes)
 
 
 def _facts(accuracy: Accuracy) -> dict[str, Any]:

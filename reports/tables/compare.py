@@ -270,7 +270,8 @@ def verdict_notes(
     openings = max(claim.openings for claim in claims or verdicts.comparisons)
     notes.append(
         f"Differences in percentage points, mean over opponents, from {pluralise(openings, 'opening')}"
-        f"{baseline_openings_words(claims)}; win rates with individual 95 % intervals. "
+        f"{baseline_openings_words(claims)}"
+        f"{'' if findings.is_census else '; win rates with individual 95 % intervals'}. "
         f"{population_words(findings, claims or verdicts.comparisons)}"
     )
     if claims:

@@ -16,7 +16,7 @@ from experiments.statistics.agent_costs import relative_costs
 from experiments.statistics.run_results import RunResults
 from experiments.verdicts.best_of import BestOfResult, read_contest
 from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
-from experiments.verdicts.sprt_tests import SequentialTest, own_tests
+from experiments.verdicts.sprt_tests import SequentialTest, stopping_duels
 from isolation.shell import advice
 from reports.tables.best_of import contest_rows, contest_sentence, dearer_sentences, identical_sentences
 from reports.tables.compare import clearest_first, direct_note, head_to_head_cell, price_sentence, ranked_comparisons
@@ -65,7 +65,7 @@ def compare_headline(findings: RunResults, worth: float = WORTH, lines: int | No
     """
     if contest := read_contest(findings):
         return _contest_headline(findings, contest, lines)
-    if tests := [test for test in own_tests(findings) if test.is_duel]:
+    if tests := stopping_duels(findings):
         return _sprt_headline(findings, tests, lines)
     if each := judge_all_pairs(findings):
         return _each_headline(findings, each, worth, lines)

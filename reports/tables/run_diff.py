@@ -40,7 +40,7 @@ def _design_section(before: RunResults, after: RunResults, shared: SharedGames) 
     return Section("design", title, rows, (note,))
 
 
-def _describe_side(change: DesignChange, side: int) -> str:
+def _describe_side(change: DesignChange, side: int) -> str | None:
     """Describe one side of a change; settings, which are long, are abbreviated."""
     value = (change.before, change.after)[side]
     other = (change.before, change.after)[1 - side]
@@ -48,7 +48,7 @@ def _describe_side(change: DesignChange, side: int) -> str:
         return differing_settings(value, other)[0]
     if isinstance(value, str) and value.startswith("{"):
         return "plays"
-    return format_setting(value)
+    return None if value is None else format_setting(value)
 
 
 def _results_section(before: RunResults, after: RunResults, shared: SharedGames) -> Section:

@@ -12,6 +12,8 @@ from typing import Any, Protocol
 
 _NOISE = 1e-12
 """Distance from no difference below which an end is rounding noise; open ends are further away (`OPEN`)."""
+_LEAST, _LEAST_ELO = 3e-9, 3e-6
+"""Distances from no difference below which an end is open there."""
 _ALL_NAMED = 3
 """Number of names in a sentence; of more, only the first is named."""
 
@@ -201,6 +203,18 @@ class WordedCell:
     text: str
     value: Any
     details: Mapping[str, Any]
+
+
+def plain_number(value: Any) -> Any:
+    """Return a cell's value for programs: an end of an interval that is open at no difference is no difference itself.
+
+    >>> plain_number(Points(1e-9)), plain_number(Share(0.25)), plain_number("better")
+    (0.0, 0.25, 'better')
+    """
+    if not isinstance(value, Share | Points | Elo):
+        return value
+    null = 0.5 if isinstance(value, Share) else 0.0
+    return null if abs(value - null) < (_LEAST_ELO if isinstance(value, Elo) else _LEAST) else float(value)
 
 
 def estimate_of(interval: HasEnds, kind: type[Share] | type[Points] = Share) -> Estimate:

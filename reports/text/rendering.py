@@ -41,13 +41,13 @@ def render_rows(
     over several tables instead.
     """
     if output == "json":
-        return json.dumps([{key: _plain(value) for key, value in row.items()} for row in rows], indent=2)
+        return json.dumps([{key: _finite(value) for key, value in row.items()} for row in rows], indent=2)
     names = list(rows[0]) if rows else []
     if output == "csv":
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(names)
-        writer.writerows([_plain(row[name]) for name in names] for row in rows)
+        writer.writerows(["" if row[name] != row[name] else row[name] for name in names] for row in rows)
         return text.getvalue().rstrip("\n")
     columns = [_column(name, [row[name] for row in rows], name in keep) for name in names]
     if output == "markdown":
@@ -104,11 +104,9 @@ def _is_number(value: Any) -> bool:
     return hasattr(value, "text") or (isinstance(value, (int, float)) and not isinstance(value, bool))
 
 
-def _plain(value: Any) -> Any:
-    """Return a value for JSON and CSV, which have neither NaN nor infinities: these become null and text."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    return value
+def _finite(value: Any) -> Any:
+    """Return a value for JSON, which has neither NaN nor infinities: both become null."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _column(name: str, values: Sequence[Any], is_kept: bool = False) -> Column:

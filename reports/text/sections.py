@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from isolation.suggestions import did_you_mean
-from reports.text.cell_values import Estimate, Range, WordedCell
+from reports.text.cell_values import Estimate, Range, WordedCell, plain_number
 from reports.text.rendering import Format, render_rows, terminal_width, wrapped
 
 _HEADINGS = {"p_better": "one-sided p, unadjusted", "minutes": "time"}
@@ -45,8 +45,7 @@ class Section:
 def render_sections(sections: Sequence[Section], output: Format, only: str | None = None) -> str:
     """Render the sections as one text; with `only`, just the table of that key.
 
-    JSON is one object: each table under its key, and all notes under "notes". CSV puts a comment line with the key
-    above each table unless there is only one.
+    JSON is one object: each table under its key, and all notes under "notes". CSV is the first table alone.
 
     Raises:
         ValueError: there is no table called `only`.
@@ -59,8 +58,7 @@ def render_sections(sections: Sequence[Section], output: Format, only: str | Non
         tables["notes"] = [*caveats, *(note for section in sections for note in section.notes)]
         return json.dumps(tables, indent=2, ensure_ascii=False)
     if output == "csv":
-        texts = [(section.key, render_rows(section.flat, "csv")) for section in sections]
-        return texts[0][1] if len(texts) == 1 else "\n\n".join(f"# {key}\n{text}" for key, text in texts)
+        return render_rows(sections[0].flat, "csv")
     marked = [f"**{caveat}**\n" if output == "markdown" else wrapped(caveat, terminal_width()) for caveat in caveats]
     return "\n".join([*marked, "\n\n".join(_readable(section, output) for section in sections)])
 
@@ -82,7 +80,11 @@ def flat_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """
     kinds = {key: type(value) for row in rows for key, value in row.items() if isinstance(value, (Estimate, Range))}
     return [
-        {name: part for key, value in row.items() for name, part in _parts(key, value, kinds.get(key)).items()}
+        {
+            name: plain_number(part)
+            for key, value in row.items()
+            for name, part in _parts(key, value, kinds.get(key)).items()
+        }
         for row in rows
     ]
 
