@@ -13,6 +13,7 @@ import joblib
 import pytest
 
 import isolation
+from experiments.roster import parse_agent
 from isolation import Board, sample_players
 from isolation.loading import load_user_code
 from isolation.loading.load_user_code import (
@@ -61,6 +62,17 @@ def test_data_that_a_file_reads_when_it_is_imported_is_part_of_what_it_is(tmp_pa
     assert seen() == first
     with pytest.raises(ValueError, match=r"a file that \S+mine.py reads has changed since it was loaded"):
         from_bytes(pickled)
+    (tmp_path / "player.py").write_text(
+        "W = open('weights.json').read()\nclass P:\n    def get_move(self, game, time_left):\n        return (0, 0)\n"
+    )
+
+    def player() -> str:
+        return str(parse_agent(f"{tmp_path}/player.py:P").settings()["data"])
+
+    before = player()
+    assert player() == before
+    (tmp_path / "weights.json").write_text("[3.5]")
+    assert player() != before
     (tmp_path / "plain.py").write_text("def score(game, player):\n    return 1.0\n")
     load(tmp_path / "plain.py", "score")
     assert data_hash(tmp_path / "plain.py") == ""

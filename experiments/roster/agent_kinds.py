@@ -12,9 +12,11 @@ import heuristics
 from experiments.roster.spec import Spec, raise_spec_error
 from isolation.loading.load_user_code import is_name
 from isolation.rules.limits import Limit
+from isolation.usercode.inputs import digest_of_inputs
 
 if TYPE_CHECKING:
     from isolation.players.agents import Agent
+    from isolation.processes.file_agent import FileAgent
     from isolation.search import Method
 
 ENGINE = "engine"
@@ -294,10 +296,11 @@ def _make_classic(spec: Spec) -> Agent:
     from experiments.roster.default_names import player_facts
 
     path, _, name = spec.target.rpartition(":")
-    return _file_agent(spec, edition=player_facts(path, name).edition, is_restricted=False)
+    facts = player_facts(path, name)
+    return replace(_file_agent(spec, edition=facts.edition, is_restricted=False), data=digest_of_inputs(facts.inputs))
 
 
-def _file_agent(spec: Spec, *, edition: str, is_restricted: bool) -> Agent:
+def _file_agent(spec: Spec, *, edition: str, is_restricted: bool) -> FileAgent:
     from isolation.loading.load_user_code import content_hash
     from isolation.processes.file_agent import FileAgent
 

@@ -19,6 +19,8 @@ from isolation.loading.edition_detection import is_of_third_edition
 from isolation.loading.load_user_code import (
     LoadError,
     content_hash,
+    expand_path,
+    inputs_of,
     is_heuristic,
     is_player,
     is_third_edition_player,
@@ -28,6 +30,7 @@ from isolation.loading.load_user_code import (
     load_player,
 )
 from isolation.processes.child_process import call_in_child
+from isolation.usercode.inputs import Inputs, changed_input
 from isolation.usercode.output_capture import prevent_exit
 from isolation.usercode.timeouts import cpu_timeout
 
@@ -185,11 +188,19 @@ def only_player(path: str | Path) -> str:
 
 @dataclass(frozen=True)
 class PlayerFacts:
-    """Facts about a player in a file: its name there, its edition, and that edition's milliseconds per move."""
+    """Facts about a player in a file.
+
+    Attributes:
+        name: its name there.
+        edition: its edition.
+        usual_limit: that edition's milliseconds per move.
+        inputs: what the file read when it was imported.
+    """
 
     name: str
     edition: str
     usual_limit: float
+    inputs: Inputs
 
 
 def player_facts(path: str | Path, name: str) -> PlayerFacts:
@@ -200,7 +211,11 @@ def player_facts(path: str | Path, name: str) -> PlayerFacts:
     Raises:
         LoadError: the file cannot be loaded, or has no such player.
     """
-    return _player_facts(str(path), name, content_hash(path))
+    facts = _player_facts(str(path), name, content_hash(path))
+    if changed_input(facts.inputs, expand_path(path).resolve().parent):
+        _player_facts.cache_clear()
+        return _player_facts(str(path), name, content_hash(path))
+    return facts
 
 
 @lru_cache(maxsize=1000)
@@ -215,13 +230,14 @@ def _player_facts(path: str, name: str, content: str) -> PlayerFacts:
     return PlayerFacts(*facts)
 
 
-def _ask_file(path: str, name: str) -> tuple[str, str, float, tuple[str, ...]]:
+def _ask_file(path: str, name: str) -> tuple[str, str, float, Inputs, tuple[str, ...]]:
     """Return the fields of `PlayerFacts` and messages about the file's output; for a process of its own."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         name = name or only_player(path)
         edition = edition_of(load_player(path, name).value)
-    return name, edition.name, float(edition.usual_limit), tuple(str(warning.message) for warning in said)
+    texts = tuple(str(warning.message) for warning in said)
+    return name, edition.name, float(edition.usual_limit), inputs_of(path), texts
 
 
 def names_game_and_player(function: Callable[..., Any]) -> bool:

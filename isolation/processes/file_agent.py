@@ -41,6 +41,7 @@ class FileAgent(UncompiledAgent):
         edition: edition of its class; empty if unknown.
         is_restricted: whether its process may only read files and compute; see `sandbox.enter_sandbox`.
         hard_cap: seconds after which a move or the start of a game counts as a hang; None for the default.
+        data: hash of what its file read when it was imported; empty if nothing, or if that is unknown.
         errors: folder for tracebacks; empty to discard them.
     """
 
@@ -53,6 +54,7 @@ class FileAgent(UncompiledAgent):
     is_restricted: bool = False
     hard_cap: float | None = None
     errors: str = ""
+    data: str = ""
     is_deterministic: bool = field(default=False, init=False)
     is_user_code: bool = field(default=True, init=False)
 
@@ -63,7 +65,8 @@ class FileAgent(UncompiledAgent):
     def settings(self) -> dict[str, Any]:
         """Return the origin of the player's code, and its limit."""
         kind, player = "apart" if self.is_restricted else "classic", f"{Path(self.file).name}:{self.player}"
-        return {"kind": kind, "player": player, "limit": {self.limit.unit: self.limit.value}}
+        data = {"data": self.data} if self.data else {}
+        return {"kind": kind, "player": player, "limit": {self.limit.unit: self.limit.value}, **data}
 
     @property
     def has_own_process(self) -> bool:
