@@ -1,6 +1,7 @@
 """Evaluate candidates: where each kind of failure ends, what is kept, and what the best are judged on."""
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,22 @@ def test_a_candidate_changes_neither_files_nor_its_worker(tmp_path: Path) -> Non
     assert "may not change files" in first.feedback
     assert (tmp_path / "precious.txt").exists()
     assert second.stage in ("load", "values", "compile")
+
+
+@pytest.mark.slow
+def test_a_candidate_reads_its_own_folder_alone(tmp_path: Path) -> None:
+    for name in ("own", "others"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "weight.txt").write_text("2.0")
+    file = tmp_path / "own" / "it.py"
+    file.write_text("W = float(open('weight.txt').read())\n" + GOOD.replace("1.0", "W"))
+    assert ki.evaluate(str(file), budget="values").passed
+    file.write_text(f"W = float(open({str(tmp_path / 'others' / 'weight.txt')!r}).read())\n{GOOD}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # the file that was denied is no reason to keep no answer
+        denied = ki.evaluate(str(file), budget="values")
+    assert (denied.error_kind, denied.error_line) == ("import", 1)
+    assert ki.evaluate(str(file), budget="values").seconds == 0
 
 
 @pytest.mark.slow

@@ -24,6 +24,7 @@ from isolation.usercode.parsing import parse
 
 Inputs = dict[str, str]
 """State of what was read, by kind and name: `file weights.json`; names below the code's folder are relative to it."""
+_DENIED = "denied"
 NO_FILE = (_MISSING, _SPECIAL) = ("missing", "no regular file")
 """States of what is opened and is no file."""
 _KINDS = {"open": "file", "os.listdir": "folder", "os.scandir": "folder"}
@@ -58,7 +59,9 @@ class _Recorder:
                 if _is_fixed(name):
                     return
                 name = os.path.relpath(name, self.folder) if Path(name).is_relative_to(self.folder) else name
-            self.inputs.setdefault(f"{kind} {name}", state_of(kind, name, self.folder))
+            state = state_of(kind, name, self.folder)
+            if not (state == _DENIED and os.path.isabs(name)):  # what a sandbox denies is not read
+                self.inputs.setdefault(f"{kind} {name}", state)
         finally:
             self._is_busy = False
 
@@ -182,5 +185,7 @@ def state_of(kind: str, name: str, folder: Path) -> str:
             return _SPECIAL
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
+    except PermissionError:
+        return _DENIED
     except OSError:
         return _MISSING
