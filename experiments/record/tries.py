@@ -31,6 +31,7 @@ from isolation.loading.load_user_code import expand_path
 
 LOG, SOURCES = "tries.jsonl", "tried"
 SETTING = "ISOLATION_TRIES"
+_DUELS, _SHARED = "head to head with", "over shared opponents, compared with"
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,12 @@ class Try:
     z: float | None = None
     openings: str = ""
 
+    @property
+    def measure(self) -> str:
+        """What the difference is of: games head to head with the baseline, win rates, or positions."""
+        kinds = {_DUELS: "head to head", _SHARED: "win rate"}
+        return next((kind for start, kind in kinds.items() if self.family.startswith(start)), "positions")
+
 
 _TRY = TypeAdapter(Try)
 _OLD_GAMES = re.compile(r"openings (\S+) with seed \d+ on (\S+)")
@@ -86,8 +93,7 @@ _OLD_GAMES = re.compile(r"openings (\S+) with seed \d+ on (\S+)")
 
 def family_of_games(baseline: str, is_duel: bool, openings: str, board: str, limit: str | None) -> str:
     """Return the family of comparisons by games, in words."""
-    how = "head to head with" if is_duel else "over shared opponents, compared with"
-    return f"{how} {baseline}, {openings} openings on {board}{f', {limit}' if limit else ''}"
+    return f"{_DUELS if is_duel else _SHARED} {baseline}, {openings} openings on {board}{f', {limit}' if limit else ''}"
 
 
 def held_out_positions(suite: str) -> str:

@@ -71,7 +71,7 @@ def tries_chart(tries: Mapping[int, Try]) -> RowChart | None:
     for number, each in list(tries.items())[-_MOST_TRIES:]:
         estimate, low, high = each.difference
         role = "better" if low > 0 else "worse" if high < 0 else ""
-        name = f"{number} {each.command}: {each.agent}"
+        name = f"{number} {each.command}: {each.agent}{', head to head' * (each.measure == 'head to head')}"
         rows.append(Row(name, role, estimate, low, high, Points(estimate / 100).text))
     if not rows:
         return None

@@ -24,6 +24,7 @@ def tries_section(tries: Mapping[int, Try], known: Sequence[Try]) -> Section:
             "when": each.when[:16].replace("T", " "),
             "command": each.command,
             "agent": each.agent,
+            "measure": each.measure,
             "baseline": each.baseline,
             "difference": Estimate(*(Points(points / 100) for points in each.difference)),
             "p": None if each.p_value is None else PValue(each.p_value),
