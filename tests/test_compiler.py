@@ -113,6 +113,15 @@ def never_answers(game, player):
     return 0.0
 
 
+def makes_a_number_of_text(game, player):
+    return float(f"{len(game.get_legal_moves(player))}.5")
+
+
+def test_a_number_made_of_text_is_refused_with_what_to_write_instead():
+    with pytest.raises(CompileError, match=r"makes a number of text, .*: compute the number, as own \+ opponent / 10"):
+        compile_heuristic(makes_a_number_of_text)
+
+
 def test_a_function_that_never_answers_is_refused_rather_than_waited_for(monkeypatch):
     monkeypatch.setattr(comparison, "LONGEST_CALL", 0.2)
     # 0.2 s of processor time, or 2 s by the clock where the machine is busy

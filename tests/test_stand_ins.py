@@ -76,6 +76,7 @@ def test_iterators_yield_what_itertools_yields(items: list[int], others: list[in
             function(lambda item: item < start, items)
         )
     assert standing_in(itertools.accumulate)(items) == list(itertools.accumulate(items))
+    assert standing_in(itertools.accumulate)(items, max) == list(itertools.accumulate(items, max))
     assert standing_in(itertools.pairwise)(items) == list(itertools.pairwise(items))
     longest = standing_in(itertools.zip_longest)(items, others, fillvalue=7)
     assert longest == list(itertools.zip_longest(items, others, fillvalue=7))

@@ -156,7 +156,8 @@ def _refused_call(function: str, arguments: str) -> str:
     if function == "contains" and len(kinds) == 2:
         return f"it looks for {_a(kinds[1])} in {_a(kinds[0])}, {_CANNOT}"
     if function == "number":
-        return f"it makes a number of {_a(', '.join(kinds))}, {_CANNOT}"
+        advice = ": compute the number, as own + opponent / 10" if kinds == ["text"] else ""
+        return f"it makes a number of {_a(', '.join(kinds))}, {_CANNOT}{advice}"
     if function in _METHODS_OF_GAMES and kinds[:1] == ["game"]:
         return f"it calls {function} of a game with ({', '.join(kinds[1:])}), {_CANNOT}"
     if function == "cast" and len(kinds) == 2:

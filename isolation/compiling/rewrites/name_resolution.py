@@ -32,6 +32,7 @@ from isolation.compiling.source.rewrite import (
     written_out,
 )
 from isolation.compiling.source.scopes import SUPPORT, Callee, Kind, Nested, builtin_name, scope_of, variables_read
+from isolation.compiling.source.stand_ins import is_stand_in
 from isolation.rules.parameters import opened
 from isolation.usercode.parsing import parse_expression
 
@@ -320,6 +321,7 @@ class ResolveNames(Rewrite):
         target = callee.target
         definition_node = target.node if isinstance(target, Nested) else definition(target)
         called = definition_node.name if isinstance(definition_node, ast.FunctionDef) else "lambda"
+        called = called.removeprefix("_") if is_stand_in(target) else called
         wanted = taken(definition_node)
         further = definition_node.args.vararg
         starred = any(isinstance(argument, ast.Starred) for argument in node.args)

@@ -61,9 +61,11 @@ def is_users(kind: type) -> bool:
 
 
 def maker_of(kind: type) -> FunctionType | None:
-    """Return the `__init__` of a class that inherits nothing."""
+    """Return the `__init__` that is written in a class that inherits nothing; a dataclass's own is written nowhere."""
     made = vars(kind).get("__init__")
-    return made if isinstance(made, FunctionType) and kind.__mro__[1:] == (object,) else None
+    if not isinstance(made, FunctionType) or made.__code__.co_filename == "<string>":
+        return None
+    return made if kind.__mro__[1:] == (object,) else None
 
 
 def _set_in(node: ast.AST) -> Iterator[str]:

@@ -185,10 +185,10 @@ def _length_while(test: Any, found: Any) -> int:
     return count
 
 
-def _accumulate(items: Any) -> Any:
+def _accumulate(items: Any, func: Any = None) -> Any:
     found = [item for item in items]  # noqa: C416
     for place in range(1, len(found)):
-        found[place] = found[place - 1] + found[place]
+        found[place] = found[place - 1] + found[place] if func is None else func(found[place - 1], found[place])
     return found
 
 

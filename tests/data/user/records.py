@@ -172,3 +172,21 @@ def makes_records_of_items(game, player):
     places = [Place._make(cell) for cell in game.get_legal_moves(player)]
     here = Place._make(game.get_player_location(player))
     return sum(place.row * 2 + place.column for place in places) + here.column
+
+
+@dataclass
+class Counts:
+    own: int
+    opponent: int
+
+    def lead(self):
+        return self.own - 1.5 * self.opponent
+
+
+def a_dataclass_made_and_asked_at_once(game, player):
+    return Counts(len(game.get_legal_moves(player)), len(game.get_legal_moves(game.get_opponent(player)))).lead()
+
+
+def a_dataclass_in_a_variable(game, player):
+    counts = Counts(len(game.get_legal_moves(player)), opponent=3)
+    return counts.lead() + counts.own

@@ -65,6 +65,12 @@ def some_of_them(game, player):
     return value + sum(a - b for a, b in itertools.zip_longest(own, [1, 2, 3], fillvalue=7))
 
 
+def accumulates_by_a_function(game, player):
+    own = [row * 7 + column for row, column in game.get_legal_moves(player)]
+    largest = list(itertools.accumulate(own, max))
+    return max(itertools.accumulate(own, operator.sub), default=-1) + sum(largest)
+
+
 def operators(game, player):
     here, there = game.get_player_location(player), game.get_player_location(game.get_opponent(player))
     value = sum(map(operator.mul, here, there)) - reduce(operator.add, map(operator.sub, here, there))
