@@ -49,7 +49,7 @@ PAGES = [*READ, *TUTORIALS, *sorted((ROOT / "examples").glob("*.md.jinja"))]
 
 def options_of(command: click.Command) -> set[str]:
     options = (parameter for parameter in command.params if isinstance(parameter, click.Option))
-    return {"-h", "--help"} | {name for option in options for name in option.opts}
+    return {"-h", "--help"} | {name for option in options if not option.hidden for name in option.opts}
 
 
 def code_of(text: str) -> list[str]:
