@@ -1,6 +1,7 @@
 """Interface of pools: methods in, events out.
 
-`loky_pool` is the implementation for the processors of one machine, `cluster.dask_pool` that for several machines.
+`loky_pool` is the implementation for the processors of one machine, `cluster.dask_pool` that for several machines, and
+`here_pool` that for a process which may start no others.
 """
 
 from __future__ import annotations
