@@ -25,8 +25,8 @@ from reports.tables.compare import compare_sections
 from reports.tables.headlines import compare_headline, ratings_headline, summary_headline
 from reports.tables.ratings import rating_sections
 from reports.tables.summary import summarize
-from reports.text.cell_values import Points
-from reports.text.sections import render_sections, section_called
+from reports.text.cell_values import Estimate, Points
+from reports.text.sections import Section, render_sections, section_called
 from reports.watch.run_status import run_state
 
 
@@ -434,8 +434,9 @@ def test_csv_is_one_table_that_pandas_reads_and_json_has_numbers_only_where_numb
         assert "CSV is one table" in printed.stderr
     sections = (*compare_sections(load_findings([path])), *rating_sections(load_findings([path])))
     data = json.loads(render_sections(sections, "json"))
-    ends = [row[key] for row in data["effects"] for key in ("difference_low", "difference_high")]
-    assert all(end == 0 or abs(end) > 1e-6 for end in ends)  # an open end at no difference is no difference
+    open_at_zero = Estimate(Points(0.05), Points(1e-9), Points(0.1))
+    (row,) = Section("effects", "", ({"difference": open_at_zero},)).flat
+    assert row == {"difference": 0.05, "difference_low": 0.0, "difference_high": 0.1}
     assert all(isinstance(row["rating_high"], float | None) for row in data["ratings"])
     assert any(row["rating_high"] is None for row in data["ratings"])
 
