@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from isolation.shell import command
-from isolation.usercode.process_lifetime import continue_in_child
+from isolation.usercode.process_lifetime import continue_in_child, write_real_stderr
 from isolation_cli.cli_errors import same_again
 from isolation_cli.completion import complete_file, complete_spec
 from isolation_cli.options import PAGE, OutputPath, format_option
@@ -54,7 +54,7 @@ def analyse_file(
     continue_in_child(reference)
     from dataclasses import replace
 
-    from experiments.analysis.analyse_file import analyse
+    from experiments.analysis.analyse_file import Analysis, analyse
     from experiments.analysis.file_contents import read_file
     from experiments.analysis.gauntlets import TrialConditions
     from reports.analysis.analysis_page import keep_page, write_markdown, write_page
@@ -67,8 +67,13 @@ def analyse_file(
         contents = read_file(reference)
     contents = replace(contents, size=board or contents.size)
     question = TrialConditions(baseline, opponents, limit or "nodes=10000", contents.size, pairs, seed)
-    analysis = analyse(contents, question, play_kept_run, jobs, show_step, guard)
-    click.echo(analysis_text(analysis))
+    done: list[Analysis] = []
+    try:
+        done.extend(analyse(contents, question, play_kept_run, jobs, show_step, guard))
+    finally:
+        if done:
+            click.echo(analysis_text(done[-1]))
+    analysis = done[-1]
     keep_page(analysis, same_again())
     if html:
         write_page(analysis, html, same_again())
@@ -81,9 +86,8 @@ def analyse_file(
 
 
 def show_step(what: str) -> None:
-    """Report progress on standard error, if it is a terminal."""
-    if sys.stderr.isatty():
-        click.echo(f"… {what}", err=True)
+    """Report progress on standard error, even while output of user code is captured."""
+    write_real_stderr(f"… {what}")
 
 
 @click.command("try")
@@ -117,7 +121,7 @@ def try_file(reference: str, baseline: str | None, limit: str | None, output: Fo
         if not contents.functions:
             only_heuristic(contents.path)  # raises an error that lists the file's contents
         is_single = len(contents.functions) == 1
-        trials = try_functions(contents, baseline, limit or QUICK_LIMIT, in_python=is_single)
+        trials = try_functions(contents, baseline, limit or QUICK_LIMIT, in_python=is_single, show=show_step)
         warned = load_warnings(contents.path)
     if output != "table":
         print_rows(trial_rows(trials), output)

@@ -25,7 +25,7 @@ from isolation_cli.options import (
 )
 from isolation_cli.output import print_rows, print_sections, write_new
 from knights_isolation.tried import note_run
-from reports.text.rendering import Format
+from reports.text.rendering import Format, is_terminal
 
 if TYPE_CHECKING:
     from experiments.plan.config import Config
@@ -260,14 +260,14 @@ def play_in_terminal(wanted: RunRequest) -> None:
 
 
 def play_kept_run(config: Config, *, resume: bool) -> RunOutcome:
-    """Play or resume a run of a command's own; with live display on a terminal, otherwise silently.
+    """Play or resume a run of a command's own; with live display on a terminal, otherwise with lines on stderr.
 
     Raises:
         Interrupted: with what was kept; the same command resumes it.
     """
-    from reports.watch.run_progress import play_in_view, what_is_kept
+    from reports.watch.run_progress import play_shown, what_is_kept
 
-    outcome = play_in_view(config, resume=resume)
+    outcome = play_shown(config, resume=resume, into_stderr=not is_terminal())
     if not outcome.finished:
         raise Interrupted(what_is_kept(outcome), same_again())
     if outcome.played:

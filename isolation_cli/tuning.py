@@ -10,7 +10,7 @@ import click
 
 from isolation.shell import command
 from isolation.usercode.process_lifetime import continue_in_child
-from isolation_cli.cli_errors import interruptible
+from isolation_cli.cli_errors import Interrupted, interruptible, same_again
 from isolation_cli.completion import complete_file, complete_spec
 from isolation_cli.options import (
     PICTURE,
@@ -299,6 +299,8 @@ def rank_features(
     with capture_user_output(", ".join(files)):
         result = features(*names, at=at, guide=guide, suite=name, most=most)
     print_sections(result.sections, output, only)
+    if result.value.is_interrupted:
+        raise Interrupted("the features chosen before are shown", same_again())
 
 
 COMMANDS = (rank_features, fit_heuristic, tune_agent, sweep_agent)

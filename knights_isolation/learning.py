@@ -180,7 +180,7 @@ def analyse(
     contents = replace(contents, size=board or contents.size)
     against = agent_spec(baseline) if baseline else None
     question = TrialConditions(against, tuple(map(agent_spec, opponents)), limit, contents.size, pairs, seed)
-    analysis = analyse_contents(contents, question, play or play_in_view, jobs)
+    *_, analysis = analyse_contents(contents, question, play or play_in_view, jobs)
     tables = (verdict_table(analysis), cost_table(analysis), opponents_table(analysis))
     return Result(analysis, tables, partial(drawn, next(iter(forests(analysis)), None)))
 

@@ -12,11 +12,13 @@ from documented_commands import few_positions
 from scripted_pool import here
 
 from cli import main
+from experiments.analysis.analyse_file import analyse
 from experiments.analysis.file_contents import read_file
 from experiments.analysis.gauntlets import TrialConditions, play_gauntlet
 from experiments.play.runner import play_tournament
 from experiments.record.log import count_games
 from isolation.checks.agent_checks import check_values
+from isolation.checks.search_cost import Cost
 from reports.analysis.kept_pages import kept_pages
 
 SOURCE = """
@@ -72,7 +74,7 @@ def test_an_analysis_has_a_sentence_for_each_function_and_player(analysed: tuple
         r"custom_score (won (more|less) against the same 7 opponents than ID_Improved|shows no significant difference "
         r"from ID_Improved against the same 7 opponents): all searching 20 nodes a move, it won "
         r"\d+\.\d % of its games, ID_Improved \d+\.\d %, a "
-        r"difference of [+−]?\d+\.\d points \(95 % interval ",
+        r"difference of [+−]?\d+\.\d points \(95 % (simultaneous )?interval ",
         lines,
     )
     assert re.search(
@@ -275,3 +277,37 @@ def test_try_adds_all_functions_to_the_log_of_tries_at_once(tmp_path: Path, monk
 def test_an_analysis_on_a_board_that_is_too_large_is_refused_before_it_begins() -> None:
     with pytest.raises(ValueError, match="board 100x100: too large: runs are played on boards of up to 128 cells"):
         TrialConditions(size="100x100")
+
+
+@pytest.mark.slow
+def test_a_function_of_dear_nodes_is_named_with_its_time_and_plays_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    costs = {"far": Cost(500.0, 100.0, 99.0, 101.0), "near": Cost(5.0, 1.0, 0.9, 1.1)}
+    monkeypatch.setattr(
+        "experiments.analysis.quick_trial.measure_costs",
+        lambda agents, *of, **options: [costs.get(agent.heuristic.__name__) for agent in agents],
+    )
+    monkeypatch.setattr("experiments.analysis.quick_trial.PAIRS", 2)
+    monkeypatch.setattr("experiments.analysis.quick_trial.read_suite", few_positions)
+    code = "def far(game, player):\n    return game.reach(game.reach(game.get_legal_moves(player))) and 1.0 or 0.0\n"
+    (tmp_path / "mine.py").write_text(f"{code}\ndef near(game, player):\n    return float(game.move_count)\n")
+    said: list[str] = []
+    played: list[str] = []
+
+    def play(config: Any, *, resume: bool) -> Any:
+        played.append(str(config.out).rpartition("-")[2] + ":" + ",".join(config.contenders).partition("=")[0])
+        if len(played) == 2:
+            raise KeyboardInterrupt
+        return play_tournament(config, resume=resume, pools=here)
+
+    stages = analyse(read_file("mine.py"), TrialConditions(limit="depth=1", pairs=2), play, 1, said.append)
+    first = next(stages)
+    assert played == ["nodes:near"]
+    assert (first.comparison("near", "nodes") is None, first.comparison("far", "nodes") is None) == (False, True)
+    assert said.index("far is slow and plays last") < said.index("playing at depth=1")
+    assert said[-1] == "playing at depth=1"
+    with pytest.raises(KeyboardInterrupt):
+        next(stages)
+    assert (said[-1], played[1:]) == ("playing far at depth=1", ["nodes:far"])

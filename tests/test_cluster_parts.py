@@ -286,6 +286,19 @@ def test_what_a_killed_machine_has_left_in_temporary_folders_is_removed_by_the_n
     assert not left.exists()
 
 
+def test_a_worker_says_that_it_waits_for_its_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(daemons, "PATIENCE", 0.5)
+    monkeypatch.setattr(daemons, "_CONNECT", 0.1)
+    monkeypatch.setattr(daemons, "_stop_signal", asyncio.Event)
+    monkeypatch.setattr(remote_worker, "_leaving", threading.Event())
+    said: list[str] = []
+    assert not daemons.serve_worker("127.0.0.1:1", 1, None, said.append)
+    assert said == [
+        "No scheduler at 127.0.0.1:1 yet; waiting up to 0 s for one (Ctrl-C to stop).",
+        "No answer from a scheduler at 127.0.0.1:1 within 0 s.",
+    ]
+
+
 def _meet_a_full_disk(worker: GameWorker) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
 

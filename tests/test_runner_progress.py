@@ -192,3 +192,14 @@ def test_what_is_counted_is_seen_while_what_code_prints_is_kept(monkeypatch: pyt
     assert "1/2" in seen
     assert "somebody" not in seen
     assert printed.first == "from somebody's code"
+
+
+def test_without_a_terminal_what_is_counted_goes_into_lines(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("reports.watch.run_progress.LINE_SECONDS", 0.0)
+    with open(2, "w", closefd=False) as stderr:
+        monkeypatch.setattr("sys.stderr", stderr)
+        with counting("features") as show:
+            show(1, 2)
+    assert capfd.readouterr().err == "features: 1 of 2\n"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+
+from joblib import cpu_count
 
 from experiments.analysis import quick_trial
 from experiments.analysis.file_contents import FileContents
-from experiments.analysis.gauntlets import RunKind, TrialConditions, play_gauntlet
+from experiments.analysis.gauntlets import DEAR_RUN, RunKind, TrialConditions, play_gauntlet, size_of_run
 from experiments.analysis.quick_trial import Trial, TrialSettings
 from experiments.inference.contenders.baseline_comparison import Comparison
 from experiments.inference.contenders.head_to_head import HeadToHead
@@ -23,9 +25,12 @@ from isolation.checks.agent_checks import check_player
 from isolation.checks.check_result import CheckResult
 from isolation.checks.search_cost import Cost
 from isolation.loading.load_user_code import load_player
+from isolation.rules.geometry import parse_size
 from isolation.rules.outcome import ON_THE_BOARD
 
 MISTAKES = 2
+CLASSIC_OPPONENTS, OWN_PLIES = 7, 0.37
+"""Number of opponents by default, and the share of a board's cells that a player visits in a game."""
 QUICK_LIMIT = "nodes=1000"
 
 
@@ -75,16 +80,22 @@ class Analysis:
 
     def comparison(self, name: str, kind: RunKind) -> Comparison | None:
         """Return the comparison of a function with the baseline in a gauntlet, or None if it did not play there."""
-        judged = self.verdicts[kind].comparisons if kind in self.verdicts else ()
-        return next((comparison for comparison in judged if comparison.contender == name), None)
+        comparisons = (comparison for verdicts in self._judged(kind) for comparison in verdicts.comparisons)
+        return next((comparison for comparison in comparisons if comparison.contender == name), None)
+
+    def _judged(self, kind: RunKind) -> list[Verdicts]:
+        """Return the verdicts of a kind of gauntlet, and of that of the dear functions."""
+        return [verdicts for played, verdicts in self.verdicts.items() if played.removeprefix(DEAR_RUN) == kind]
 
     def head_to_head(self, name: str, kind: RunKind) -> HeadToHead | None:
         """Return the games of a function with the baseline itself in a gauntlet, or None if they did not meet there."""
-        return self.verdicts[kind].against_baseline(name) if kind in self.verdicts else None
+        met = (verdicts.against_baseline(name) for verdicts in self._judged(kind))
+        return next((duel for duel in met if duel), None)
 
     def cost(self, name: str) -> Cost | str | None:
         """Return the cost of a function's compiled search: the one that set the nodes of the games at equal cost."""
-        used = relative_costs(self.runs["cost"]) if "cost" in self.runs else {}
+        runs = [results for kind, results in self.runs.items() if kind.removeprefix(DEAR_RUN) == "cost"]
+        used = {agent: cost for results in runs for agent, cost in relative_costs(results).items()}
         return used.get(name, self.trials[name].cost)
 
     @property
@@ -111,8 +122,10 @@ def analyse(
     jobs: int = 0,
     show: Show = lambda what: None,
     guard: Guard = nullcontext,
-) -> Analysis:
-    """Check, compile, screen and play everything that a file has.
+) -> Iterator[Analysis]:
+    """Check, compile, screen and play everything that a file has; yield the analysis when all of it is done.
+
+    Functions whose nodes cost very much play last. Before that, the analysis is yielded without their games.
 
     Args:
         contents: heuristics and players of the file.
@@ -127,10 +140,10 @@ def analyse(
         trials = try_functions(contents, question.baseline, QUICK_LIMIT, in_python=True, show=show)
         players = check_players(contents, show)
         screening, mistakes = screen_together(trials), _mistakes(trials)
-    runs = _play_all(contents, question, trials, players, jobs, play, show)
-    if "players" in runs:
-        players = [_with_games(player, runs["players"]) for player in players]
-    return Analysis(contents, question, trials, screening, mistakes, tuple(players), runs)
+    for runs in _play_all(contents, question, trials, players, jobs, play, show):
+        if "players" in runs:
+            players = [_with_games(player, runs["players"]) for player in players]
+        yield Analysis(contents, question, trials, screening, mistakes, tuple(players), runs)
 
 
 def try_functions(
@@ -142,8 +155,23 @@ def try_functions(
     trials = {}
     for name, function in contents.functions.items():
         show(f"checking {name}")
-        trials[name] = quick_trial.try_heuristic(function, settings=settings)
+        trials[name] = quick_trial.try_heuristic(function, settings=settings, show=partial(_show_of, show, name))
+        show(_brief(name, trials[name]))
     return trials
+
+
+def _show_of(show: Show, name: str, what: str) -> None:
+    show(f"{name}: {what}")
+
+
+def _brief(name: str, trial: Trial) -> str:
+    """Return what a trial has shown, in a line."""
+    parts = [
+        "passes its checks" if trial.is_sound else "fails",
+        "compiles" if trial.problem is None else "runs in Python",
+        f"won {100 * trial.interval.estimate:.1f} % of {2 * trial.interval.pairs.n} games" if trial.interval else "",
+    ]
+    return f"{name}: {', '.join(filter(None, parts))}"
 
 
 def check_players(contents: FileContents, show: Show = lambda what: None) -> list[PlayerResult]:
@@ -157,7 +185,9 @@ def check_players(contents: FileContents, show: Show = lambda what: None) -> lis
 
 def screen_together(trials: dict[str, Trial]) -> Screening | None:
     """Screen all functions that compile together, so that intervals and p-values hold for all of them at once."""
-    asked = [trial.answers for trial in trials.values() if trial.answers and trial.problem is None]
+    asked = [
+        trial.answers for trial in trials.values() if trial.answers and trial.problem is None and not trial.is_dear
+    ]
     if not asked:
         return None
     return screen(asked[0].suite, asked[0].baseline, [question.contender for question in asked])
@@ -180,23 +210,52 @@ def _play_all(
     jobs: int,
     play: Play,
     show: Show,
-) -> dict[RunKind, RunResults]:
-    """Play the gauntlets: equal nodes and equal cost for compiled functions, short ones for all others."""
+) -> Iterator[dict[RunKind, RunResults]]:
+    """Play the gauntlets: equal nodes and equal cost for compiled functions, short ones for all others.
+
+    Yields the results twice if there are dear functions besides others: before they have played, and after.
+    """
     compiled = [name for name, trial in trials.items() if trial.problem is None and trial.is_sound]
+    dear = [name for name in compiled if trials[name].is_dear]
+    first = [name for name in compiled if name not in dear] or dear
+    last = dear if first != dear else []
     interpreted = [name for name, trial in trials.items() if trial.problem and trial.is_sound and trial.interval]
     sound = [player.name for player in players if player.is_sound]
     wanted: list[tuple[RunKind, list[str], str]] = [
-        ("nodes", compiled, f"playing at {question.limit}"),
-        ("cost", compiled if question.is_of_nodes else [], "playing at equal cost"),
+        ("nodes", first, f"playing at {question.limit}"),
+        ("cost", first if question.is_of_nodes else [], "playing at equal cost"),
         ("python", interpreted, "playing in Python"),
         ("players", sound, "playing with the file's players"),
+        ("dear-cost", last if question.is_of_nodes else [], f"playing {', '.join(last)} at equal cost"),
+        ("dear-nodes", last, f"playing {', '.join(last)} at {question.limit}"),
     ]
+    for name in dear:
+        show(_warning(name, trials[name], question, len(compiled), jobs))
     runs: dict[RunKind, RunResults] = {}
     for kind, names, what in wanted:
         if names:
+            if kind.startswith(DEAR_RUN):
+                yield dict(runs)
             show(what)
-            runs[kind] = play_gauntlet(contents, names, kind, question, jobs, play)
-    return runs
+            among = len(compiled) if kind.removeprefix(DEAR_RUN) in ("nodes", "cost") else 0
+            runs[kind] = play_gauntlet(contents, names, kind, question, jobs, play, among)
+    yield runs
+
+
+def _warning(name: str, trial: Trial, question: TrialConditions, functions: int, jobs: int) -> str:
+    """Return how long the games of a function with dear nodes take, roughly: half of a game's plies are its own."""
+    if not (isinstance(trial.cost, Cost) and question.is_of_nodes):
+        return f"{name} is slow and plays last"
+    pairs = question.pairs or size_of_run(functions, "nodes", question)[0]
+    games = 2 * pairs * (len(question.opponents) or CLASSIC_OPPONENTS)
+    rows, columns = parse_size(question.size)
+    nodes = games * rows * columns * OWN_PLIES * int(parse_limit(question.limit).value)
+    minutes = nodes * trial.cost.nanoseconds / 60e9 / (jobs or cpu_count())
+    took = f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.0f} h"
+    return (
+        f"{name}: a node costs {trial.cost.times:.0f} × as much, so its {games:,} games at {question.limit} take about "
+        f"{took} and come last; Ctrl-C keeps what is done"
+    )
 
 
 def _with_games(player: PlayerResult, results: RunResults) -> PlayerResult:

@@ -14,7 +14,10 @@ from experiments.record.run_directory import HOME, digest_of, games_at_end
 from experiments.roster import parse_limit
 from experiments.statistics.run_results import RunResults, load_findings
 
-RunKind = Literal["nodes", "cost", "python", "players"]
+RunKind = Literal["nodes", "cost", "python", "players", "dear-nodes", "dear-cost"]
+"""Kinds of gauntlets."""
+DEAR_RUN = "dear-"
+"""Prefix of the gauntlets of functions whose nodes cost very much, which are played last."""
 
 MOST_PAIRS = 500
 _PAIRS = 1600
@@ -60,32 +63,40 @@ class TrialConditions:
 
 
 def play_gauntlet(
-    contents: FileContents, names: Sequence[str], kind: RunKind, question: TrialConditions, jobs: int, play: Play
+    contents: FileContents,
+    names: Sequence[str],
+    kind: RunKind,
+    question: TrialConditions,
+    jobs: int,
+    play: Play,
+    among: int = 0,
 ) -> RunResults:
     """Play a gauntlet of these functions or players and return its results. Finished games are not played again.
+
+    `among` is the number of functions that the time of an analysis is divided among; by default that of `names`.
 
     Raises:
         KeyboardInterrupt: the run was interrupted.
     """
-    config = load_config(None, _keys(contents, names, kind, question, jobs))
+    config = load_config(None, _keys(contents, names, kind, question, jobs, among or len(names)))
     path = Path(str(config.out))
     return load_findings([play_kept(config, play) if games_at_end(path) is None else path])
 
 
 def _keys(
-    contents: FileContents, names: Sequence[str], kind: RunKind, question: TrialConditions, jobs: int
+    contents: FileContents, names: Sequence[str], kind: RunKind, question: TrialConditions, jobs: int, among: int
 ) -> dict[str, Any]:
     """Return the run's configuration. Its directory is specific to the file and its version."""
-    pairs, limit = _size_of_run(len(names), kind, question)
+    pairs, limit = size_of_run(among, kind, question)
     form = "{name}={path}:{name}" if kind == "players" else "{name}=ID:{path}:{name}"
     limits = f"@{PLAYER_LIMIT}" if kind == "players" and question.is_of_nodes else ""
     keys: dict[str, Any] = {
         "contenders": tuple(form.format(name=name, path=contents.path) + limits for name in names),
-        "control": kind in ("nodes", "cost"),
+        "control": kind in ("nodes", "cost", "dear-nodes", "dear-cost"),
         "board": question.size,
         "pairs": question.pairs or pairs,
         "limit": limit,
-        "equal_cost": kind == "cost",
+        "equal_cost": kind in ("cost", "dear-cost"),
         "seed": question.seed,
     }
     keys |= {"baseline": question.baseline} if question.baseline else {}
@@ -94,7 +105,7 @@ def _keys(
     return {**keys, "jobs": jobs, "out": str(HOME / name)}
 
 
-def _size_of_run(functions: int, kind: RunKind, question: TrialConditions) -> tuple[int, str]:
+def size_of_run(functions: int, kind: RunKind, question: TrialConditions) -> tuple[int, str]:
     """Return the number of pairs against each opponent and the limit per move."""
     if kind == "players":
         return PLAYER_PAIRS, question.limit

@@ -36,6 +36,8 @@ PAIRS, PYTHON_PAIRS = 500, 10
 """Number of pairs for code that compiles, and for code that does not, regardless of their duration."""
 PYTHON_POSITIONS = 100
 """Number of the suite's positions in which code that does not compile is asked for a move."""
+DEAR = 50.0
+"""Cost over the baseline's from which on compiled code is tried like code that does not compile."""
 SUITE = "7x7"
 _COST_LIMIT = Limit(nodes=NODES)
 SLOW = 200_000.0
@@ -103,6 +105,11 @@ class Trial:
     answers: Answers | None = field(default=None, repr=False, compare=False)
 
     @property
+    def is_dear(self) -> bool:
+        """Return whether a node of its compiled search costs so much that it is tried in few games and positions."""
+        return isinstance(self.cost, Cost) and self.cost.times >= DEAR
+
+    @property
     def is_sound(self) -> bool:
         """Return whether every check was passed (notes do not count as failures)."""
         return all(finding.ok or finding.is_note for finding in self.findings)
@@ -114,10 +121,12 @@ def try_heuristic(
     python_pairs: int = PYTHON_PAIRS,
     seed: int = 1,
     settings: TrialSettings = TrialSettings(),
+    show: Callable[[str], None] = lambda what: None,
 ) -> Trial:
     """Try a heuristic, with `pairs` of games against the baseline.
 
-    Code that does not compile, and any code under a time limit, plays `python_pairs` instead, and none if it is slow.
+    Code that does not compile or is dear, and any code under a time limit, plays `python_pairs` instead, and none if it
+    is slow.
     """
     findings = check_values(heuristic, parse_size(settings.size))
     is_sound = findings[0].ok
@@ -132,13 +141,17 @@ def try_heuristic(
     if not is_sound:
         return Trial(problem, line, None, None, findings, None, None, is_difference, settings)
     in_python = problem is not None
+    show("measuring what a node costs")
     python_cost = _cost(heuristic, settings, interpreted=True) if in_python or settings.measures_python else None
     cost = None if in_python else _cost(heuristic, settings, interpreted=False)
     if in_python and _is_slow(python_cost):
         return Trial(problem, line, cost, python_cost, findings, None, None, is_difference, settings)
     if isinstance(why := python_cost if in_python else cost, str):
         findings.append(CheckResult("cost", False, f"fails during the cost measurement: {why}"))
-    takes_time = in_python or not settings.limit.is_reproducible
+    if isinstance(seen := python_cost if in_python else cost, Cost):
+        show(f"a node costs {seen.times:.3g} × as much; playing a quick match")
+    is_dear = isinstance(cost, Cost) and cost.times >= DEAR
+    takes_time = in_python or is_dear or not settings.limit.is_reproducible
     match = _quick_match(heuristic, python_pairs if takes_time else pairs, seed, settings)
     answers = _answers(heuristic, takes_time, seed, settings) if settings.size == SUITE else None
     screening = screen(answers.suite, answers.baseline, [answers.contender]) if answers else None

@@ -7,6 +7,7 @@ nanoseconds by which a node of a search gets slower when it joins the features c
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -83,6 +84,7 @@ class Selection:
         decisions: what the features were fitted to.
         alone: each feature, the best first.
         chosen: those that were chosen, in order.
+        is_interrupted: more might have been chosen.
     """
 
     at: Limit
@@ -90,6 +92,7 @@ class Selection:
     decisions: int
     alone: tuple[SingleFeature, ...]
     chosen: tuple[SelectedFeature, ...]
+    is_interrupted: bool = False
 
 
 def select_features(
@@ -111,24 +114,37 @@ def select_features(
         at, guide: the positions compared are those that a search of that size expects by this heuristic; see
             `comparisons.compare_moves`.
         most: so many features at most; it ends before when none helps any more.
-        show: called with the number of features chosen, and of all.
+        show: called with the number of steps done, and of all: each feature's values, twice, then each choice.
+
+    Ctrl-C ends the choice after the features that were chosen so far, if there are any.
 
     Raises:
         ValueError: no such feature, it does not compile, or the suite has nothing to compare.
     """
     size = parse_size(suite.size)
-    inside, outside = (_Table.of(part, size, names, at, guide) for part in (suite, held_out))
+    steps = itertools.count(1)
+
+    def done() -> None:
+        show(next(steps), 2 * len(names) + most)
+
+    inside, outside = (_Table.of(part, size, names, at, guide, done) for part in (suite, held_out))
     if not len(inside.compared.kept):
         raise ValueError(f"suite {suite.name} has no pairs of moves to compare at {at}")
     chosen: list[SelectedFeature] = []
-    show(0, most)
-    for step in _steps(inside, size, names, most):
-        feature_indices = [names.index(name) for name in step[0]]
-        weights = inside.fitted(feature_indices, np.ones(len(inside.compared.kept), bool))
-        ranked = outside.compared.ranked(weights @ outside.values[feature_indices])
-        chosen.append(SelectedFeature(step[0][-1], step[1], step[2], tuple(weights / abs(weights[0])), ranked))
-        show(len(chosen), most)
-    return Selection(at, guide, inside.compared.decisions, _alone(inside, outside, names), tuple(chosen))
+    is_interrupted = False
+    try:
+        for step in _steps(inside, size, names, most):
+            feature_indices = [names.index(name) for name in step[0]]
+            weights = inside.fitted(feature_indices, np.ones(len(inside.compared.kept), bool))
+            ranked = outside.compared.ranked(weights @ outside.values[feature_indices])
+            chosen.append(SelectedFeature(step[0][-1], step[1], step[2], tuple(weights / abs(weights[0])), ranked))
+            done()
+    except KeyboardInterrupt:
+        if not chosen:
+            raise
+        is_interrupted = True
+    alone = _alone(inside, outside, names)
+    return Selection(at, guide, inside.compared.decisions, alone, tuple(chosen), is_interrupted)
 
 
 def feature_name(reference: str) -> str:
@@ -170,11 +186,24 @@ class _Table:
     fits: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, suite: Suite, size: tuple[int, int], names: Sequence[str], at: Limit, guide: str) -> _Table:
+    def of(
+        cls,
+        suite: Suite,
+        size: tuple[int, int],
+        names: Sequence[str],
+        at: Limit,
+        guide: str,
+        done: Callable[[], None],
+    ) -> _Table:
+        """Compute the values of features; `done` is called after each."""
         leader = get(guide)
         defaults = np.array([parameter.default for parameter in parameters_of(leader)], np.float64)
         compared = compare_moves(suite, at, compile_heuristic(leader, size), defaults)
-        values = np.array([_values(name, compared, size) for name in names])
+        rows = []
+        for name in names:
+            rows.append(_values(name, compared, size))
+            done()
+        values = np.array(rows)
         return cls(compared, values, compared.differences(values), compared.orbits % 2 == 0)
 
     def fitted(self, feature_indices: Sequence[int], where: NDArray[np.bool_]) -> Floats:

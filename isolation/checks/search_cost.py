@@ -41,6 +41,8 @@ _POSITIONS, _MOST_POSITIONS, _PYTHON_POSITIONS = 30, 300, 4
 _TURN = 3_000_000
 _LONGEST = 1_000_000_000
 """Shortest turn, and longest total of an agent's turns, in nanoseconds; `FEWEST_ROUNDS` may take longer."""
+_QUICK = 10_000_000
+"""Nanoseconds up to which a turn in a few positions is extended to many."""
 _PATIENCE = 10.0
 """Timeout of a first turn in Python, in seconds of CPU time."""
 
@@ -142,8 +144,13 @@ def _first_turn(agent: Agent, size: str, interpreted: bool) -> tuple[Turn, int] 
     try:
         player = None if interpreted else searching.compiled(parse_size(size))
         with cpu_timeout(_PATIENCE):
-            search = _compiled_search(searching, player, size) if player else _python_search(searching, size)
+            search = (
+                _compiled_search(searching, player, size, _POSITIONS) if player else _python_search(searching, size)
+            )
             nodes, taken = _timed(search, 1)
+            if player and taken < _QUICK:
+                search = _compiled_search(searching, player, size, _MOST_POSITIONS)
+                nodes, taken = _timed(search, 1)
     except Exception as error:
         return forfeit_from(error).detail
     if not nodes:
@@ -179,11 +186,11 @@ def _positions(size: str, count: int) -> list[tuple[int, ...]]:
     return [cells for number in plies for cells in random_openings(count, number, size)]
 
 
-def _compiled_search(agent: SearchAgent, player: CompiledPlayer, size: str) -> Callable[[], int]:
-    """Return a function that searches all positions and returns the number of nodes visited."""
+def _compiled_search(agent: SearchAgent, player: CompiledPlayer, size: str, most: int) -> Callable[[], int]:
+    """Return a function that searches at most `most` positions of each kind; it returns the number of nodes visited."""
     nodes = agent.limit.nodes or NODES
     # with few positions, repeated searches would train the processor's branch prediction
-    count = min(_MOST_POSITIONS, max(_POSITIONS, _POSITIONS * NODES // nodes))
+    count = min(most, max(_POSITIONS, _POSITIONS * NODES // nodes))
     positions = Positions.of(_positions(size, count), size)
     seeds = np.zeros(len(positions), np.uint64)
     if detail := choose_moves(agent, positions, seeds).detail:

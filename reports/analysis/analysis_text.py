@@ -23,6 +23,8 @@ _KINDS: dict[RunKind, str] = {
     "cost": "at equal cost",
     "python": "in Python",
     "players": "of players",
+    "dear-cost": "at equal cost, last",
+    "dear-nodes": "at equal nodes, last",
 }
 _FULL_WIDTH = 100
 """Line width of the sentences if the width of the terminal is unknown."""

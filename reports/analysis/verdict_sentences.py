@@ -41,15 +41,17 @@ def sentence_of(analysis: Analysis, name: str) -> str:
     if trial.problem is not None:
         return _interpreted_sentence(analysis, name, trial)
     nodes, cost = analysis.comparison(name, "nodes"), analysis.comparison(name, "cost")
-    if nodes is None:
+    if nodes is None and cost is None:
         return "was not played."
-    duel, duel_at_cost = analysis.head_to_head(name, "nodes"), analysis.head_to_head(name, "cost")
-    sentences = [f"{_verdict(nodes)}: {_rate_words(nodes, _at_limit(analysis))}."]
-    if duel is not None and (direct := _direct_words(duel)):
-        differs = "; the two verdicts differ" if duel.verdict != nodes.verdict else ""
-        sentences.append(f"Head to head {direct}{differs}.")
+    sentences = ["has not played all games at equal nodes."]
+    if nodes is not None:
+        sentences = [f"{_verdict(nodes)}: {_rate_words(nodes, _at_limit(analysis))}."]
+        duel = analysis.head_to_head(name, "nodes")
+        if duel is not None and (direct := _direct_words(duel)):
+            differs = "; the two verdicts differ" if duel.verdict != nodes.verdict else ""
+            sentences.append(f"Head to head {direct}{differs}.")
     if cost is not None:
-        sentences += _cost_sentences(nodes, cost, analysis.cost(name), duel_at_cost)
+        sentences += _cost_sentences(nodes, cost, analysis.cost(name), analysis.head_to_head(name, "cost"))
     return " ".join([*sentences, *(f"Suspect: {seen}." for seen in suspicions(trial))])
 
 
@@ -96,16 +98,17 @@ def interval_name(comparison: Comparison) -> str:
 
 
 def _cost_sentences(
-    nodes: Comparison, cost: Comparison, measured: Cost | str | None, duel: HeadToHead | None
+    nodes: Comparison | None, cost: Comparison, measured: Cost | str | None, duel: HeadToHead | None
 ) -> list[str]:
     """Return sentences on the cost per node, if relevant, and on the difference that remains at equal CPU time."""
     times = measured.times if isinstance(measured, Cost) else math.nan
     price = [f"A node of it costs {Ratio(times).text} as much."] if times >= DEAR or times <= 1 / DEAR else []
     difference = f"{Points(cost.estimate).text} ({_ends(cost)})"
     if cost.verdict != "no significant difference":
-        left = f"it {'also ' if cost.verdict == nodes.verdict else ''}won {_AMOUNTS.get(cost.verdict, 'as much')}"
+        also = "also " if nodes and cost.verdict == nodes.verdict else ""
+        left = f"it {also}won {_AMOUNTS.get(cost.verdict, 'as much')}"
     else:
-        either = " either" if nodes.verdict == "no significant difference" else ""
+        either = " either" if nodes and nodes.verdict == "no significant difference" else ""
         left = f"no significant difference{either}"
     at_cost = f"At equal cost, with the same processor time for all, {left}: {difference}"
     direct = _direct_words(duel)

@@ -44,6 +44,8 @@ _UNSTEADY = 5.0
 _LOOK_BACK = 600.0
 """Window in seconds for estimating a count's remaining time: a single item may take a minute."""
 _BAR = 60
+LINE_SECONDS = 10.0
+"""Seconds between two lines of progress without a terminal."""
 _CELL_SECONDS = 0.25
 """Seconds between two lines in a notebook."""
 _LONGEST_NAME = 36
@@ -109,11 +111,16 @@ def cost_table(plan: Plan, costs: Mapping[str, Cost]) -> Table:
 
 
 def play_shown(
-    config: Config, *, resume: bool = False, retry_forfeits: bool = False, extends: Path | None = None
+    config: Config,
+    *,
+    resume: bool = False,
+    retry_forfeits: bool = False,
+    extends: Path | None = None,
+    into_stderr: bool = False,
 ) -> RunOutcome:
     """Play a tournament like `play_tournament`, with live display; the outcome has only notes not printed yet."""
     printed: set[str] = set()
-    with display(Console(width=terminal_width()), printed) as show:
+    with display(Console(width=terminal_width(), stderr=into_stderr), printed) as show:
         outcome = play_tournament(config, resume=resume, retry_forfeits=retry_forfeits, extends=extends, show=show)
     return replace(outcome, notes=tuple(note for note in outcome.notes if note not in printed))
 
@@ -258,7 +265,7 @@ def _lines(console: Console, printed: set[str]) -> Show:
         if progress.phase == "measured":
             console.print(cost_table(progress.plan, progress.costs))
         elif time.monotonic() >= following:
-            following = time.monotonic() + 10
+            following = time.monotonic() + LINE_SECONDS
             console.print(_summary(progress, steady, live_tests(progress.plan, progress.points)), highlight=False)
 
     return show
@@ -365,16 +372,33 @@ def standings_table(progress: RunProgress, lines: int) -> Table:
 
 
 def counting(what: str) -> AbstractContextManager[Callable[[int, int], None]]:
-    """Show on the terminal how many items are done, and the estimated remaining time.
+    """Show on stderr how many items are done: on a terminal by a bar, else by a line every ten seconds.
 
     The terminal is the one at the time of the call, so the bar stays visible while output of user code is captured.
     """
     if line := cell_line():
         return nullcontext(lambda done, total: line(f"{what}: {done:,} of {total:,}", done < total))
-    if not Console(stderr=True).is_interactive:
-        # Without a terminal, a bar would print empty lines.
+    try:
+        descriptor = os.dup(sys.stderr.fileno())
+    except OSError:  # a stream without a descriptor
         return nullcontext(lambda done, total: None)
-    return _bar(what, open(os.dup(sys.stderr.fileno()), "w", encoding=sys.stderr.encoding, errors="replace"))
+    shown = _bar if Console(stderr=True).is_interactive else _counted_lines
+    return shown(what, open(descriptor, "w", encoding=sys.stderr.encoding, errors="replace"))
+
+
+@contextmanager
+def _counted_lines(what: str, file: IO[str]) -> Iterator[Callable[[int, int], None]]:
+    """Print a line every ten seconds, the first after ten, since a bar would fill a file with empty lines."""
+    following = time.monotonic() + LINE_SECONDS
+
+    def show(done: int, total: int) -> None:
+        nonlocal following
+        if time.monotonic() >= following:
+            following = time.monotonic() + LINE_SECONDS
+            print(f"{what}: {done:,} of {total:,}", file=file, flush=True)
+
+    with file:
+        yield show
 
 
 @contextmanager

@@ -115,12 +115,14 @@ async def _be_worker(cluster: str, certificates: Certificates | None, say: Say) 
     _configure_dask()
     stopped = _stop_signal()
     since = time.monotonic()
-    folder = temporary_folder("machine").path
+    folder, has_said = temporary_folder("machine").path, False
     while not stopped.is_set() and time.monotonic() - since < PATIENCE:
-        if address := _address_now(cluster):
-            if not await _play_for(address, folder, certificates, stopped, say):
-                continue
-            since = time.monotonic()
+        address = _address_now(cluster)
+        if address and await _play_for(address, folder, certificates, stopped, say):
+            since, has_said = time.monotonic(), True
+        elif not has_said:
+            say(f"No scheduler at {cluster} yet; waiting up to {PATIENCE:.0f} s for one (Ctrl-C to stop).")
+            has_said = True
         await _first(stopped.wait(), asyncio.sleep(_LOOK_EVERY))
     if not stopped.is_set():
         say(f"No answer from a scheduler at {cluster} within {PATIENCE:.0f} s.")
