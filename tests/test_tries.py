@@ -111,7 +111,7 @@ def test_fits_and_selections_are_logged_and_drawn(tmp_path: Path, monkeypatch: p
     over = ["--over", "option.weight=0,2", "--limit", "nodes=9", "--opponent", "greedy"]
     assert run("sweep", "ID:mine.py", *over, "--pairs", 3, "--jobs", 1).exit_code == 0
     fitted, selected, *points = read_tries()
-    assert [(each.command, each.baseline, each.n) for each in points] == [("sweep", "Greedy", 3)] * 4
+    assert [(each.command, each.baseline, each.n) for each in points] == [("sweep", "Greedy", 3)] * 3
     assert fitted.family == "held-out positions of suite 7x7, compared with before"
     assert points[0].family == "head to head with Greedy, random:4 openings on 7x7, nodes=9"
     assert (fitted.command, fitted.baseline, fitted.n) == ("fit", "before", 12_676)
