@@ -12,6 +12,7 @@ from experiments.verdicts.contender_verdicts import judge, rate
 from experiments.verdicts.frames import standings_frame, verdict_frame
 from experiments.verdicts.pilot_run import plan_contenders
 from reports.charts.coloured_tables import leads
+from reports.pages.report_page import headline
 from reports.tables.compare import compare_sections
 from reports.tables.headlines import compare_headline
 from reports.tables.summary import summarize
@@ -83,6 +84,15 @@ def test_beat_is_said_of_games_head_to_head_only_and_that_the_verdicts_differ(fi
     )
     assert "Good" in judge(findings).disagreeing
     assert "Other" not in judge(findings).disagreeing
+
+
+def test_the_page_says_of_both_questions_who_won(findings):
+    sentences = " ".join(headline(findings, judge(findings)))
+    assert "Won more against the same opponents than Base: Good by +" in sentences
+    assert "No significant difference from Base against the same opponents yet: " in sentences
+    assert "Head to head beat Base: Weak with " in sentences
+    assert "Head to head lost to Base: Good with " in sentences
+    assert "The verdicts against the same opponents and head to head differ: Good, Weak." in sentences
 
 
 def test_the_win_rate_against_the_baseline_is_a_column_with_its_interval(findings):

@@ -238,6 +238,7 @@ def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
         unit = "in percentage points of the win rate"
         kinds = {"better": "more", "worse": "less"}
         words = {kind: f"Won {amount} against the same opponents than" for kind, amount in kinds.items()}
+    same = " against the same opponents" if verdicts.direct else ""
     sentences = []
     for verdict in ("better", "worse"):
         names = [text for kind, text in claims.values() if kind == verdict]
@@ -251,9 +252,9 @@ def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
         sentences.append(f"Equal to {verdicts.baseline} on all openings: {', '.join(equal)}.")
     open_ones = [name for name, (kind, _) in claims.items() if kind == "no significant difference"]
     if len(open_ones) == len(claims):
-        sentences.append(f"No contender differs significantly from {verdicts.baseline} yet.")
+        sentences.append(f"No contender differs significantly from {verdicts.baseline}{same} yet.")
     elif open_ones:
-        sentences.append(f"No significant difference from {verdicts.baseline} yet: {', '.join(open_ones)}.")
+        sentences.append(f"No significant difference from {verdicts.baseline}{same} yet: {', '.join(open_ones)}.")
     sentences += alike_sentences(findings, verdicts.claims)
     sentences += _direct_sentences(verdicts)
     sentences += [
