@@ -68,11 +68,11 @@ NOBODY = [0] * 9
 class HeuristicFailed(Exception):
     """A compiled search failed; only the number of nodes is known.
 
-    The heuristic raised an exception or returned NaN, or an integer exceeded 64 bits.
+    The heuristic raised an exception or returned NaN, an integer exceeded 64 bits, or a loop went on and on.
     """
 
     def __init__(self, nodes: int) -> None:
-        why = "raised an exception, returned NaN or met a whole number of more than 64 bits"
+        why = "raised an exception, returned NaN, or met a whole number of more than 64 bits or ten million rounds of loops"
         super().__init__(f"the heuristic {why} after {nodes:,} nodes")
         self.nodes = nodes
 
