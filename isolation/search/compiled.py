@@ -72,7 +72,7 @@ class HeuristicFailed(Exception):
     """
 
     def __init__(self, nodes: int) -> None:
-        why = "raised an exception, returned NaN, or met a whole number of more than 64 bits or ten million rounds of loops"
+        why = "raised an exception, returned NaN, or exceeded 64 bits in a whole number or ten million rounds in loops"
         super().__init__(f"the heuristic {why} after {nodes:,} nodes")
         self.nodes = nodes
 
