@@ -51,8 +51,8 @@ def screen_agents(
 ) -> None:  # fmt: skip
     """Score agents on positions with proven answers: a verdict in seconds.
 
-    A SPEC names an agent, as in ID:territory or ID:mine.py:score; 'ID:*' is all shipped heuristics. With one contender,
-    it also reports where the contender errs and shows its clearest mistakes.
+    A SPEC names an agent, as in ID:territory or mine.py:score; mine.py is all of its heuristics, 'ID:*' is all shipped
+    ones. With one contender, it also reports where the contender errs and shows its clearest mistakes.
     """
     from isolation.files.atomic_write import write_text
     from knights_isolation import screen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -118,7 +119,7 @@ def screen(
 
     whole = _read_suite(suite, None if split == "all" else split)
     positions = whole if sample is None else whole.sample(sample, seed)
-    specs = [agent_spec(agent) for agent in (baseline, *agents)]
+    specs = [agent_spec(agent) for agent in (baseline, *(each for agent in agents for each in _heuristics_of(agent)))]
     if equal_cost:
         specs, _ = _at_equal_cost(specs, limit, positions.size)
     with counting("agents") as show:
@@ -371,6 +372,24 @@ def features(
         )  # fmt: skip
     note_selection(selection, str(suite))
     return Result(selection, tuple(feature_sections(selection)), partial(drawn, features_chart(selection)))
+
+
+def _heuristics_of(agent: AgentLike) -> list[AgentLike]:
+    """Return the heuristics of FILE.py, or that of FILE.py:NAME, as agents; other agents as they are."""
+    from experiments.analysis.file_contents import read_file
+    from isolation.loading.load_user_code import LoadError
+
+    reference, at, limit = agent.partition("@") if isinstance(agent, str) else ("", "", "")
+    if not re.fullmatch(r"(?!\w+:)[^=]+\.py(:[\w.]+)?", reference):
+        return [agent]
+    path = reference.rpartition(":")[0] or reference
+    try:
+        functions = read_file(reference).functions
+    except LoadError:
+        if path == reference:
+            raise
+        return [agent]  # it may be a player
+    return [f"ID:{path}:{name}{at}{limit}" for name in functions] or [agent]
 
 
 def _check_others(baseline: str, others: Sequence[object]) -> None:

@@ -311,3 +311,18 @@ def test_a_function_of_dear_nodes_is_named_with_its_time_and_plays_last(
     with pytest.raises(KeyboardInterrupt):
         next(stages)
     assert (said[-1], played[1:]) == ("playing far at depth=1", ["nodes:far"])
+
+
+@pytest.mark.slow
+def test_screen_takes_the_files_and_functions_that_try_takes(tmp_path: Path) -> None:
+    code = "def score(game, player):\n    return 1.0\n\ndef other(game, player):\n    return -1.0 * game.move_count\n"
+    (tmp_path / "mine.py").write_text(code)
+    for asked, names in (
+        ("mine.py", ["other", "score"]),
+        ("mine.py:other", ["other"]),
+        ("mine.py:other@depth=1", ["other"]),
+    ):
+        command = ["screen", str(tmp_path / asked), "--sample", "20", "--limit", "nodes=50", "--format", "json"]
+        result = CliRunner().invoke(main, [*command, "--table", "screen"])
+        assert result.exit_code == 0, result.output
+        assert [name for name in ("other", "score") if f"mine.{name}" in result.stdout] == names
