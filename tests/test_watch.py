@@ -140,7 +140,7 @@ def test_the_report_is_there_when_the_run_has_ended_and_not_before(tmp_path):
         status, headers, text = page_of(port)
     assert status == 200
     assert 'id="comparison"' in text
-    assert "script-src 'sha256-" in headers["content-security-policy"]
+    assert "script-src 'self' 'sha256-" in headers["content-security-policy"]
 
 
 def finished(run, path):
