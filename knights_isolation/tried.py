@@ -165,11 +165,11 @@ def _note_results(command: str, findings: RunResults, *, is_finished: bool) -> N
         name, claim = result.contender, claim_of(findings, result, known)
         if name in verdicts.controls or not (claim.is_new if claim else is_finished):
             continue
-        entry = findings.entry_of(name)
+        spec, settings = findings.spec_and_settings(name)
         points = (result.rate, 0.5, 200) if isinstance(result, HeadToHead) else (result.difference, 0.0, 100)
         tries.append(
             Try(
-                command, name, findings.baseline, entry["spec"], code_of(entry["settings"]), keep_source(entry["spec"]),
+                command, name, findings.baseline, spec, code_of(settings), keep_source(spec),
                 _openings(asked) + (", head to head" if isinstance(result, HeadToHead) else ""),
                 result.pairs.n if isinstance(result, HeadToHead) else result.openings,
                 _points(*points), None if own_tests(findings) else result.p_value,

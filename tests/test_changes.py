@@ -174,7 +174,7 @@ def test_what_changed_is_named_design_agents_games_and_verdicts(tmp_path):
     data = json.loads(said("diff", before, made.write(tmp_path / "after"), "--format", "json"))
     changes = {row["what"]: (row["before"], row["after"]) for row in data["design"]}
     assert changes["limit"] == ("nodes=10000", "nodes=50")
-    assert changes["New"] == ("–", "plays")
+    assert changes["New"] == (None, "plays")
     assert "nodes" in changes["Good"][1]
     assert "14 have a different winner" in data["notes"][0]
     (good,) = [row for row in data["results"] if row["agent"] == "Good"]

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import psutil
 import pytest
 from click.testing import CliRunner
@@ -20,7 +21,7 @@ from cli import main
 from experiments.bench import COMMAND
 from experiments.plan.config import load_config
 from experiments.play.pools.interrupts import _Ear
-from experiments.play.runner import play_tournament
+from experiments.play.runner import RunOutcome, play_tournament
 from reports.watch.run_progress import what_is_kept
 
 SOURCE = """
@@ -193,7 +194,7 @@ def test_what_is_kept_is_said_with_its_place(folder: Path, monkeypatch: pytest.M
 
 def test_a_sweep_says_how_far_its_run_is(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def press(config: Any, **options: object) -> object:
-        return SimpleNamespace(logged=1, total=2, finished=False, path=Path(config.out))
+        return RunOutcome(Path(config.out), Any, 1, 1, 2, False, 0.0, np.zeros(0, np.int8), {}, ())  # type: ignore[arg-type]
 
     monkeypatch.chdir(folder)
     monkeypatch.setattr("reports.watch.run_progress.play_tournament", press)

@@ -615,7 +615,7 @@ def test_nobody_rated_as_high_as_the_leader_is_said_to_be_below_it(monkeypatch: 
     monkeypatch.setattr("reports.league.league_tables.has_intervals", lambda results: True)
     rated = [SimpleNamespace(agent=name, elo=elo, low=elo - 90, high=elo + 90) for name, elo in RATED]
     ratings = SimpleNamespace(ratings=rated, ranks=(1, 1, 3, 4), superiority=[[0.5, 0.5, 0.9, 0.99]])
-    sentence = leading(SimpleNamespace(ratings=ratings))  # type: ignore[arg-type]
+    sentence = leading(SimpleNamespace(ratings=ratings, findings=SimpleNamespace(is_interim=False)))  # type: ignore[arg-type]
     assert (
         sentence == "ada and ben are rated highest of 4 players: +50 (−40 to +140) Elo, not significantly above cleo."
     )

@@ -144,7 +144,7 @@ def test_the_same_seed_asks_for_the_same_whatever_was_played_before(spec: str, w
     assert len(without_games) == 2 * once - 7
     assert sorted(cut.read_text().splitlines()) == sorted(whole.read_text().splitlines())
     assert sample(question(spec, SpsaPlan(4, 4, 5, 4))) != first
-    with pytest.raises(ValueError, match=r"whole\.jsonl contains games with different settings \(plan"):
+    with pytest.raises(ValueError, match=r"whole\.jsonl has other settings \(plan"):
         sample(question(spec, SpsaPlan(4, 4, 5, 4)), whole)
 
 

@@ -45,6 +45,8 @@ PARTS = {
     "numba.core.typing.templates": "AbstractTemplate infer signature",
     "numba.core.typed_passes": "BaseNativeLowering NativeLowering",
     "numba.cpython": "hashing",
+    "numba.cpython.setobj": "SetInstance",
+    "numba.cpython.setobj:SetInstance": "upsize",
     "numba.np": "linalg arraymath",
     "numba.np.arrayobj": "make_array",
     "numba.np.numpy_support": "as_dtype",

@@ -358,7 +358,8 @@ def test_a_control_head_to_head_is_no_claim_either(tmp_path):
     verdicts = judge(load_findings([run.write(tmp_path / "run")]))
     (contender, control) = verdicts.duels
     assert (verdicts.family, contender.family, control.family) == (1, 1, 1)
-    assert (contender.adjusted_p, control.adjusted_p) == (contender.p_value, control.p_value)
+    # One look at the planned openings may spend nine tenths of the error level.
+    assert (contender.adjusted_p, control.adjusted_p) == (pytest.approx(contender.p_value / 0.9), control.p_value)
 
 
 def test_a_census_is_exact_for_its_openings(tmp_path):

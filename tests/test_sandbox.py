@@ -344,7 +344,7 @@ def test_what_a_player_did_not_compute_is_not_charged(limit: Limit, took: Spent)
 
 def test_what_is_no_move_is_illegal_and_what_is_no_answer_is_nothing() -> None:
     judge = judge_given(MS, overruns=False)
-    with pytest.raises(ForfeitError, match=r"played \(9, 9\)") as loss:
+    with pytest.raises(ForfeitError, match=r"\(9, 9\)") as loss:
         judge(given(0.01, None), spent(0.02, 0.02), True)
     assert loss.value.reason is Reason.ILLEGAL_MOVE
     a_result = SearchResult(3, 0.0, 1, 1, 0.1, (3,), False)

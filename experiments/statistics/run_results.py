@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -189,11 +189,12 @@ class RunResults:
         """Openings of each match after which a run that the runs extend was finished, ascending."""
         return tuple(sorted({openings for source in self.sources for openings in source.info.looks}))
 
-    def entry_of(self, agent: str) -> Mapping[str, Any]:
-        """Return what `run.json` of the first of the runs says of an agent."""
-        return next(
+    def spec_and_settings(self, agent: str) -> tuple[str, str]:
+        """Return the spec and the settings of an agent, as `run.json` of the first of its runs has them."""
+        entry = next(
             source.info.agents[own] for source in self.sources for own, name in source.names.items() if name == agent
         )
+        return entry["spec"], entry["settings"]
 
     @property
     def planned(self) -> int:

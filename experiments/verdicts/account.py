@@ -245,6 +245,6 @@ def _interval(claim: Claim, level: float) -> Interval:
 def _question(findings: RunResults, result: Result) -> str:
     """Return a text for an agent and its opponents, equal for equal code."""
     opponents = (result.baseline,) if isinstance(result, HeadToHead) else result.opponents
-    against = sorted(code_of(findings.entry_of(name)["settings"]) for name in opponents)
+    against = sorted(code_of(findings.spec_and_settings(name)[1]) for name in opponents)
     at_cost = " at equal cost" * bool(findings.sources[0].info.requested.get("equal_cost"))
-    return f"{code_of(findings.entry_of(result.contender)['settings'])}{at_cost} against {code_of(' '.join(against))}"
+    return f"{code_of(findings.spec_and_settings(result.contender)[1])}{at_cost} against {code_of(' '.join(against))}"

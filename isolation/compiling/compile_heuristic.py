@@ -152,6 +152,7 @@ def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
 def _compiled_or_refused(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic | CompileError:
     reason: CompileError | None = None
     seen: set[str] = set()
+    is_fault = False
     for attempt in range(ATTEMPTS):
         try:
             rewritten = rewrite(function, attempt, size)
@@ -168,9 +169,13 @@ def _compiled_or_refused(function: Heuristic, size: tuple[int, int]) -> Compiled
             return compiled
         line = rewritten.written_at(problem.line)
         reason = _more_useful(reason, CompileError(problem.reason, line, is_difference=problem.is_difference))
-        if not (problem.is_kept or problem.is_fault):
+        if problem.is_fault:
+            is_fault = True
+        elif not problem.is_kept:
             break
     assert reason is not None
+    if is_fault:  # of this process, perhaps: it is not remembered
+        raise reason
     return reason
 
 
