@@ -41,9 +41,7 @@ moves_option = click.option(
 )
 fen_option = click.option("--fen", metavar="FEN", help="Position as a quoted FEN, instead of --moves.")
 cluster_option = click.option(
-    "--cluster",
-    metavar="ADDRESS|FILE",
-    help="Use a cluster: address of its scheduler, or the scheduler's file.",
+    "--cluster", metavar="ADDRESS|FILE", help="Use a cluster: address of its scheduler, or the scheduler's file."
 )
 jobs_option = click.option("--jobs", type=click.IntRange(min=0), default=0, help="Worker processes; 0: one per core.")
 equal_cost_option = click.option(

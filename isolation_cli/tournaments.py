@@ -62,10 +62,7 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
             help="Print the planned games and the estimated time without playing.",
         ),
         click.option(
-            "--retry-forfeits",
-            is_flag=True,
-            default=None,
-            help="With --resume: replay games lost by a dead process.",
+            "--retry-forfeits", is_flag=True, default=None, help="With --resume: replay games lost by a dead process."
         ),
     ]
     for option in reversed(options):

@@ -340,11 +340,7 @@ def sweep(
 
 
 def features(
-    *names: AgentLike,
-    at: str = "depth=1",
-    guide: str = "territory",
-    suite: str | Path = "7x7",
-    most: int = 5,
+    *names: AgentLike, at: str = "depth=1", guide: str = "territory", suite: str | Path = "7x7", most: int = 5
 ) -> Result[Selection]:
     """Rank features by gain and cost, and select a subset greedily.
 

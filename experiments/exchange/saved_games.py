@@ -15,15 +15,7 @@ import pyarrow as pa
 
 from experiments.plan.openings import colour_roles, opening_ids, orbit_ids
 from experiments.record.checked_json import read_json, write_json
-from experiments.record.log import (
-    COLOURS,
-    PER_PLY,
-    SCHEMA,
-    append,
-    count_games,
-    games_folder,
-    read_games,
-)
+from experiments.record.log import COLOURS, PER_PLY, SCHEMA, append, count_games, games_folder, read_games
 from experiments.record.run_directory import is_run, locked
 from isolation.editions.classic_board import Board
 from isolation.files.atomic_write import make_folder

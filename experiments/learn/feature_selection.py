@@ -187,13 +187,7 @@ class _Table:
 
     @classmethod
     def of(
-        cls,
-        suite: Suite,
-        size: tuple[int, int],
-        names: Sequence[str],
-        at: Limit,
-        guide: str,
-        done: Callable[[], None],
+        cls, suite: Suite, size: tuple[int, int], names: Sequence[str], at: Limit, guide: str, done: Callable[[], None]
     ) -> _Table:
         """Compute the values of features; `done` is called after each."""
         leader = get(guide)

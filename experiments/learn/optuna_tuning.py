@@ -222,10 +222,4 @@ def _finals(study: Study, finalists: Sequence[Point], vectors: int) -> Sampling:
         SampledParameter(name, space.parameters[at].range_text, before, after)
         for name, at, before, after in zip(space.names, space.free, start, best, strict=True)
     )
-    return Sampling(
-        parameters,
-        promised,
-        vectors,
-        study.games,
-        study.forfeits,
-    )
+    return Sampling(parameters, promised, vectors, study.games, study.forfeits)

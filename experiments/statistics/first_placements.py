@@ -117,10 +117,7 @@ class FirstPlacements:
 
 
 def over_first_placements(
-    findings: RunResults,
-    size: tuple[int, int],
-    look: Callable[[FirstPlacements], T],
-    fold: Callable[[Iterator[T]], R],
+    findings: RunResults, size: tuple[int, int], look: Callable[[FirstPlacements], T], fold: Callable[[Iterator[T]], R]
 ) -> list[R]:
     """Fold, for each run, what `look` returns for some thousand games at a time on a board of this size."""
     columns = ["game_id", "rows", "columns", "moves", "winner", "orbit", "agent_1", "agent_2"]

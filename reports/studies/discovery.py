@@ -49,10 +49,7 @@ class Verdict:
 
 
 def discovery_sections(
-    campaign: Campaign,
-    finalists: Sequence[Finalist],
-    verdicts: Sequence[Verdict],
-    strengths: Sequence[Strength] = (),
+    campaign: Campaign, finalists: Sequence[Finalist], verdicts: Sequence[Verdict], strengths: Sequence[Strength] = ()
 ) -> tuple[Section, ...]:
     """Return the verdicts on the champion, the strength over time, the finalists, the archive, and how it grew."""
     sections = (

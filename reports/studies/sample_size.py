@@ -68,7 +68,7 @@ def _without_pilot(plans: Sequence[tuple[str, FixedPlan]], elo: float | None) ->
     pilot = advice("isolation plan … --pilot RUN", "ki.plan(pilot=RUN)")
     notes = [
         f"Head to head, two-sided. For estimates that fit your agents, use a pilot run: {pilot}. "
-        f"Time at {GAMES_A_SECOND:g} games per second, typical of two cores at 10,000 nodes per move.",
+        f"Time at {GAMES_A_SECOND:g} games per second, typical of two cores at 10,000 nodes per move."
     ]
     return Section("plan", "Pairs needed", tuple(rows), tuple(notes))
 

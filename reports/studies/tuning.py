@@ -196,10 +196,7 @@ def judged_section(tuning: Tuning | Sampling, judgement: Judgement) -> Section:
 def sweep_section(sweep: Sweep, opponent: str) -> Section:
     """Return one row per combination, with the share of games won."""
     rows = tuple(
-        {
-            **{axis.name: _value(value) for axis, value in zip(sweep.axes, values, strict=True)},
-            "won": estimate_of(rate),
-        }
+        {**{axis.name: _value(value) for axis, value in zip(sweep.axes, values, strict=True)}, "won": estimate_of(rate)}
         for values, rate in sweep.rates.items()
     )
     runs = [run.sources[0].info for run in sweep.runs]

@@ -165,11 +165,7 @@ def duel_sections(
 
 
 def _duels_section(
-    findings: RunResults,
-    verdicts: Verdicts,
-    duels: Sequence[HeadToHead],
-    costs: Mapping[str, Cost],
-    worth: float,
+    findings: RunResults, verdicts: Verdicts, duels: Sequence[HeadToHead], costs: Mapping[str, Cost], worth: float
 ) -> Section:
     """Return one row per contender that met the baseline itself."""
     rows = []

@@ -175,12 +175,7 @@ def _won_most(standings: Sequence[Standing], baseline: str | None) -> str:
 def _each_headline(findings: RunResults, duels: Sequence[HeadToHead], worth: float, lines: int | None) -> Headline:
     decided = [duel for duel in duels if duel.verdict in ("better", "worse")]
     rows = [
-        {
-            "agent": duel.contender,
-            "against": duel.baseline,
-            **_difference(duel),
-            "verdict": short_verdict(duel, worth),
-        }
+        {"agent": duel.contender, "against": duel.baseline, **_difference(duel), "verdict": short_verdict(duel, worth)}
         for duel in clearest_first(duels)
     ]
     visible_rows, left_out = _first(rows, lines)

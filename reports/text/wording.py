@@ -13,11 +13,7 @@ import numpy as np
 
 from experiments.inference.contenders.baseline_comparison import Comparison
 from experiments.inference.contenders.head_to_head import HeadToHead
-from experiments.inference.contenders.sample_size import (
-    WORTH,
-    detectable_effect,
-    power_over_every_opponent,
-)
+from experiments.inference.contenders.sample_size import WORTH, detectable_effect, power_over_every_opponent
 from experiments.inference.standings import standing
 from experiments.published.published_claims import Claim, Repetition
 from experiments.statistics.forfeits import ForfeitGroup, forfeits_of

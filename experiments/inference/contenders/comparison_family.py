@@ -54,11 +54,7 @@ def compare_all(
 
 
 def compare_each(
-    table: PairTable,
-    meetings: Sequence[tuple[str, str]],
-    *,
-    alpha: float = 0.05,
-    pools: Sequence[int | None],
+    table: PairTable, meetings: Sequence[tuple[str, str]], *, alpha: float = 0.05, pools: Sequence[int | None]
 ) -> tuple[HeadToHead, ...]:
     """Compare the two agents of every meeting head to head, with p-values and intervals that hold jointly.
 

@@ -24,12 +24,7 @@ import numpy as np
 import scipy
 
 from experiments.inference.argument_checks import Floats, check_between
-from experiments.inference.elo import (
-    NORMALIZED_ELO_PER_SIGMA,
-    elo_from_score,
-    games_per_outcome,
-    score_from_elo,
-)
+from experiments.inference.elo import NORMALIZED_ELO_PER_SIGMA, elo_from_score, games_per_outcome, score_from_elo
 from experiments.inference.sequential.sprt import Sprt, SprtPath
 
 _OVERSHOOT = 0.583
