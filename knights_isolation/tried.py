@@ -171,8 +171,7 @@ def _note_results(command: str, findings: RunResults, *, is_finished: bool) -> N
             Try(
                 command, name, findings.baseline, spec, code_of(settings), keep_source(spec),
                 _openings(asked) + (", head to head" if isinstance(result, HeadToHead) else ""),
-                result.pairs.n if isinstance(result, HeadToHead) else result.openings,
-                _points(*points), None if own_tests(findings) else result.p_value,
+                result.openings, _points(*points), None if own_tests(findings) else result.p_value,
                 costs[name].times if name in costs else None, **look_of(claim, findings, result),
             )
         )  # fmt: skip

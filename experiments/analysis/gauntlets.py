@@ -13,6 +13,7 @@ from experiments.play.runner import Play, play_kept
 from experiments.record.run_directory import HOME, digest_of, games_at_end
 from experiments.roster import parse_limit
 from experiments.statistics.run_results import RunResults, load_findings
+from isolation.rules.geometry import parse_size
 
 RunKind = Literal["nodes", "cost", "python", "players", "dear-nodes", "dear-cost"]
 """Kinds of gauntlets."""
@@ -92,11 +93,11 @@ def _keys(
     limits = f"@{PLAYER_LIMIT}" if kind == "players" and question.is_of_nodes else ""
     keys: dict[str, Any] = {
         "contenders": tuple(form.format(name=name, path=contents.path) + limits for name in names),
-        "control": kind in ("nodes", "cost", "dear-nodes", "dear-cost"),
+        "control": kind.removeprefix(DEAR_RUN) in ("nodes", "cost"),
         "board": question.size,
         "pairs": question.pairs or pairs,
         "limit": limit,
-        "equal_cost": kind in ("cost", "dear-cost"),
+        "equal_cost": kind.removeprefix(DEAR_RUN) == "cost",
         "seed": question.seed,
     }
     keys |= {"baseline": question.baseline} if question.baseline else {}
@@ -114,5 +115,5 @@ def size_of_run(functions: int, kind: RunKind, question: TrialConditions) -> tup
     if not question.is_of_nodes:
         return PYTHON_PAIRS, question.limit
     pairs = min(MOST_PAIRS, _PAIRS // (functions + 1))
-    rows, columns = map(int, question.size.split("x"))
+    rows, columns = parse_size(question.size)
     return max(1, pairs // (LARGE_BOARD if rows * columns > 64 else 1)), question.limit

@@ -215,7 +215,7 @@ def _looks(findings: RunResults, result: Result, earlier: Sequence[Try]) -> tupl
     record, of_baseline = record_of(pairs, result.contender), pairs.agents.index(result.baseline)
     met = (record.opponent == of_baseline) == isinstance(result, HeadToHead)
     own = set(pairs.cluster_ids[np.unique(record.cluster[met])].tolist())
-    openings = result.pairs.n if isinstance(result, HeadToHead) else result.openings
+    openings = result.openings
     looks = [Look(each.looked, each.z or 0.0) for each in earlier]
     if not looks:
         looks = [Look(before, 0.0) for before in findings.looks if before < openings]

@@ -50,9 +50,25 @@ class Verdicts:
         return tuple(comparison for comparison in self.comparisons if comparison.contender not in self.controls)
 
     @property
+    def checks(self) -> tuple[Comparison, ...]:
+        """The comparisons of controls, which show what chance does."""
+        return tuple(comparison for comparison in self.comparisons if comparison.contender in self.controls)
+
+    @property
+    def judged(self) -> tuple[Comparison | HeadToHead, ...]:
+        """One result of each contender that is no control: over shared opponents, or else head to head."""
+        return *self.claims, *(duel for duel in self.duels if duel.contender not in self.controls)
+
+    @property
+    def best(self) -> Comparison | None:
+        """The claim of the largest difference; None without any."""
+        claims = [claim for claim in self.claims if not claim.is_empty]
+        return max(claims, key=lambda claim: claim.estimate, default=None)
+
+    @property
     def family(self) -> int:
-        """Number of contenders that share the error level: all that are not controls."""
-        return len(self.claims) + sum(duel.contender not in self.controls for duel in self.duels)
+        """Number of contenders that share the error level."""
+        return len(self.judged)
 
     def against_baseline(self, contender: str) -> HeadToHead | None:
         """Return the result head to head of a contender that is compared over shared opponents; None without games."""

@@ -36,7 +36,7 @@ def equal_cost_verdicts(findings: RunResults, names: Iterable[str]) -> EqualCost
         facts = [run_facts(name, entry) for name, entry in info.agents.items() if "contender" in entry["roles"]]
         called = {fact.name: wanted[fact.apart_from_limit] for fact in facts if fact.apart_from_limit in wanted}
         verdicts = judge(load_findings([info.path])) if called else None
-        claims: list[Comparison | HeadToHead] = [*verdicts.claims, *verdicts.duels] if verdicts else []
+        claims = verdicts.judged if verdicts else ()
         if claims_by_name := {called[claim.contender]: claim for claim in claims if claim.contender in called}:
             return EqualCost(info.path, claims_by_name)
     return None

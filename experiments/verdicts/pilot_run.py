@@ -59,9 +59,10 @@ def plan_contenders(
     verdicts = judge(pilot, alpha)
     share = alpha / max(verdicts.family, 1)
     plans = []
-    for duel in (duel for duel in verdicts.duels if duel.contender not in verdicts.controls):
-        plans.append(_duel_plan(duel.contender, duel, effect, power, share))
-    for claim in verdicts.claims:
+    for claim in verdicts.judged:
+        if isinstance(claim, HeadToHead):
+            plans.append(_duel_plan(claim.contender, claim, effect, power, share))
+            continue
         _check_size(claim.contender, claim.openings)
         openings = openings_after_pilot(claim, effect, power, share)
         baseline_share = claim.baseline_openings / claim.openings if claim.paired and claim.openings else 1.0

@@ -7,12 +7,12 @@ from typing import Any
 
 from experiments.analysis.analyse_file import Analysis
 from experiments.analysis.quick_trial import BASELINE
-from experiments.inference.contenders.baseline_comparison import Comparison
 from isolation.checks.search_cost import Cost
 from reports.analysis.verdict_sentences import interval_name
-from reports.text.cell_values import Points, PValue, Ratio, Share, estimate_of, pluralise
+from reports.tables.compare import p_value_of
+from reports.text.cell_values import Points, Ratio, Share, estimate_of, pluralise
 from reports.text.sections import Section
-from reports.text.wording import evidence_sentences
+from reports.text.wording import evidence_sentences, two_digits
 
 _COURSE_LIMIT = 150e6
 """Time per move of the course, in nanoseconds."""
@@ -24,43 +24,41 @@ def verdict_table(analysis: Analysis) -> Section:
     compared = [comparison for name in analysis.trials if (comparison := analysis.comparison(name, "nodes"))]
     if not compared:
         return Section("verdicts", "", rows)
-    first = compared[0]
+    first, together, adjusted = compared[0], "", ""
+    if first.family > 1:
+        together = f": all {first.family}, at equal nodes and at equal cost, hold together"
+        adjusted = f", adjusted for {first.family} comparisons"
     notes = [
         f"Difference: win rate minus {first.baseline}'s against the same opponents, in percentage points, with the "
-        f"range that the games support ({interval_name(first)} interval{_all_at_once(first)}).",
-        f"p: how often luck alone would make such a difference{_adjusted(first)}; below 0.05 is significant.",
+        f"range that the games support ({interval_name(first)} interval{together}).",
+        f"p: how often luck alone would make such a difference{adjusted}; below 0.05 is significant.",
     ]
     return Section("verdicts", "", rows, (*notes, *evidence_sentences(compared), *_control_words(analysis)))
-
-
-def _all_at_once(comparison: Comparison) -> str:
-    return (
-        f": all {comparison.family}, at equal nodes and at equal cost, hold together" if comparison.family > 1 else ""
-    )
-
-
-def _adjusted(comparison: Comparison) -> str:
-    return f", adjusted for {comparison.family} comparisons" if comparison.family > 1 else ""
 
 
 def _verdict_row(analysis: Analysis, name: str) -> dict[str, Any]:
     nodes = analysis.comparison(name, "nodes") or analysis.comparison(name, "python")
     cost = analysis.comparison(name, "cost")
-    row = {"function": name, "difference": estimate_of(nodes.jointly, Points) if nodes else None, "p": _p(nodes)}
+    row = {
+        "function": name,
+        "difference": estimate_of(nodes.jointly, Points) if nodes else None,
+        "p": nodes and p_value_of(nodes),
+    }
     if "cost" in analysis.runs:
-        row |= {"at equal cost": estimate_of(cost.jointly, Points) if cost else None, "p at equal cost": _p(cost)}
+        row |= {
+            "at equal cost": estimate_of(cost.jointly, Points) if cost else None,
+            "p at equal cost": cost and p_value_of(cost),
+        }
     return row
 
 
 def _control_words(analysis: Analysis) -> list[str]:
     """Describe the effect of luck alone: the baseline compared with itself on other openings."""
-    verdicts = analysis.verdicts["nodes"]
     return [
         f"Check {'passed' if comparison.difference.low <= 0 <= comparison.difference.high else 'FAILED'}: "
         f"{comparison.baseline} differs from itself on other openings by "
         f"{estimate_of(comparison.difference, Points).text}."
-        for comparison in verdicts.comparisons
-        if comparison.contender in verdicts.controls
+        for comparison in analysis.verdicts["nodes"].checks
     ]
 
 
@@ -84,14 +82,10 @@ def cost_table(analysis: Analysis) -> Section:
         "function": f"{BASELINE} (ID_Improved)",
         "cost compiled": Ratio(1),
         "cost in Python": Ratio(1),
-        "nodes in 150 ms of Python": _rounded(_COURSE_LIMIT / fastest),
+        "nodes in 150 ms of Python": two_digits(_COURSE_LIMIT / fastest),
     }
     note = "Cost: processor time of a node. The games at equal cost go by the compiled one."
     return Section("costs", "", (reference, *rows), (note,))
-
-
-def _p(comparison: Comparison | None) -> PValue | None:
-    return PValue(math.nan if comparison.is_census else comparison.adjusted_p) if comparison else None
 
 
 def _times(cost: Cost | str | None) -> Ratio | None:
@@ -104,12 +98,7 @@ def _nodes_in_time(cost: Cost | str | None, baseline: float) -> int | None:
     All use the baseline time of the quietest measurement, since ratios are measured in turns but absolute times are
     not.
     """
-    return _rounded(_COURSE_LIMIT / (baseline * cost.times)) if isinstance(cost, Cost) else None
-
-
-def _rounded(nodes: float) -> int:
-    """Round to two digits: the measurement is not more precise."""
-    return int(float(f"{nodes:.2g}"))
+    return two_digits(_COURSE_LIMIT / (baseline * cost.times)) if isinstance(cost, Cost) else None
 
 
 def opponents_table(analysis: Analysis) -> Section:

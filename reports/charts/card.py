@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.statistics.run_results import RunResults
 from experiments.verdicts.contender_verdicts import judge
 from experiments.verdicts.example_games import ExampleGame, games_by_opponent
@@ -23,8 +21,7 @@ def card(findings: RunResults) -> Card | None:
     rows = forest(findings, verdicts)
     if rows is None:
         return None
-    claims: list[Comparison | HeadToHead] = [*verdicts.claims, *verdicts.duels]
-    claims = [claim for claim in claims if not claim.is_empty and claim.contender not in verdicts.controls]
+    claims = [claim for claim in verdicts.judged if not claim.is_empty]
     if not claims:
         return None
     best = max(claims, key=lambda claim: claim.estimate).contender

@@ -108,8 +108,8 @@ def strength_by_cost(
     """Plot differences to the baseline with their intervals by cost per node, and the cost–strength frontier."""
     compared = [
         (comparison, costs[comparison.contender].times, 100 * comparison.difference.estimate)
-        for comparison in verdicts.comparisons
-        if comparison.contender in costs and not comparison.is_empty and comparison.contender not in verdicts.controls
+        for comparison in verdicts.claims
+        if comparison.contender in costs and not comparison.is_empty
     ]
     if len(compared) < 2:
         return None

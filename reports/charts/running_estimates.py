@@ -26,8 +26,7 @@ def nearest_to_decision(findings: RunResults, verdicts: Verdicts | None) -> list
     """Return the agents whose joint interval is nearest to just excluding 0; the first without a baseline."""
     if verdicts is None or not findings.contenders:
         return list(findings.measured[:_NEAREST])
-    claims: list[Comparison | HeadToHead] = [*verdicts.claims, *verdicts.duels]
-    return [claim.contender for claim in sorted(claims, key=_distance_from_decision)[:_NEAREST]]
+    return [claim.contender for claim in sorted(verdicts.judged, key=_distance_from_decision)[:_NEAREST]]
 
 
 def _distance_from_decision(claim: Comparison | HeadToHead) -> float:
@@ -48,11 +47,16 @@ class Estimates:
     @property
     def axis(self) -> Axis:
         """The shared axis, scaled to the current intervals, not to the wide initial ones."""
-        return _height(list(self.sequences.values()), self.is_difference)
+        centre, most = (0.0, 100.0) if self.is_difference else (50.0, 50.0)
+        ends = np.concatenate([self.percent(np.array(sequence.last)) for sequence in self.sequences.values()])
+        reach = min(most, max(1.1 * float(np.abs(ends - centre).max()), 2.0))
+        if self.is_difference:
+            return fit_axis("difference, points", (-reach, reach), signed)
+        return fit_axis("games won, per cent", (centre - reach, centre + reach))
 
     def percent(self, shares: Floats) -> Floats:
         """Convert shares to per cent; shares that encode differences become points."""
-        return _percent(shares, self.is_difference)
+        return 100 * (2 * shares - 1) if self.is_difference else 100 * shares
 
 
 def estimates(findings: RunResults, agents: Sequence[str] | None = None, *, together: bool = False) -> Estimates:
@@ -98,21 +102,6 @@ def band(name: str, sequence: ConfidenceSequence, found: Estimates, points: int 
         tuple(found.percent(values[at]).tolist()) for values in (sequence.mean, sequence.low, sequence.high)
     )
     return Series(name, "0", tuple((at + 1.0).tolist()), mean, low, high, "band")
-
-
-def _height(sequences: Sequence[ConfidenceSequence], is_difference: bool) -> Axis:
-    """Return the shared axis of all panels, scaled to the final bands, not to the wide initial ones."""
-    centre, most = (0.0, 100.0) if is_difference else (50.0, 50.0)
-    ends = np.concatenate([_percent(np.array(sequence.last), is_difference) for sequence in sequences])
-    reach = min(most, max(1.1 * float(np.abs(ends - centre).max()), 2.0))
-    if is_difference:
-        return fit_axis("difference, points", (-reach, reach), signed)
-    return fit_axis("games won, per cent", (centre - reach, centre + reach))
-
-
-def _percent(shares: Floats, is_difference: bool) -> Floats:
-    """Convert shares to per cent; shares that encode differences become points."""
-    return 100 * (2 * shares - 1) if is_difference else 100 * shares
 
 
 def _by_opening(findings: RunResults, name: str) -> ConfidenceSequence:

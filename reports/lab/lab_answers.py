@@ -20,8 +20,6 @@ from reports.lab.seeing import SeeingQuestion, see
 from reports.text.cell_values import Points, Share, estimate_of
 
 if TYPE_CHECKING:
-    from experiments.inference.contenders.baseline_comparison import Comparison
-    from experiments.inference.contenders.head_to_head import HeadToHead
     from experiments.statistics.run_results import RunResults
 
 MOST_RUNS = 8
@@ -84,11 +82,9 @@ def finding(question: FindingQuestion, shelf: Resources) -> dict[str, Any]:
     sentence = finding_of(results, verdicts)
     if verdicts is None:
         return {"finding": sentence, "bars": _rates(results)}
-    both: list[Comparison | HeadToHead] = [*verdicts.comparisons, *verdicts.duels]
-    claims = [claim for claim in both if claim.contender not in verdicts.controls]
     bars = [
         [*(100 * value for value in (claim.lead[0], claim.estimate, claim.lead[1])), claim.verdict, claim.contender]
-        for claim in claims
+        for claim in verdicts.judged
         if not claim.is_empty
     ]
     return {"finding": sentence, "bars": sorted(bars, key=lambda bar: -bar[1])}
@@ -96,15 +92,11 @@ def finding(question: FindingQuestion, shelf: Resources) -> dict[str, Any]:
 
 def _rates(results: RunResults) -> list[list[Any]]:
     """Return win rates in percentage points above one half."""
-    from experiments.inference.standings import standings
-
-    rates = {
-        standing.agent: standing.rate for standing in standings(results.pairs) if standing.agent in results.measured
-    }
-    bars = [
-        [100 * rate.low - 50, 100 * rate.estimate - 50, 100 * rate.high - 50, "", name] for name, rate in rates.items()
+    return [
+        [*(100 * share - 50 for share in (standing.rate.low, standing.rate.estimate, standing.rate.high)), "", name]
+        for standing in results.standings
+        if (name := standing.agent) in results.measured
     ]
-    return sorted(bars, key=lambda bar: -bar[1])
 
 
 def report(question: ReportQuestion, shelf: Resources) -> dict[str, Any]:

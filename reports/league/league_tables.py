@@ -14,6 +14,8 @@ from reports.text.cell_values import Elo, Estimate, Share, pluralise
 from reports.text.sections import Section
 from reports.text.wording import caveats, forfeit_notes, state_words
 
+_SURE = 0.975
+_FEW = 4
 FEWEST = 5
 """Minimum number of openings for intervals: with fewer, most of them are open."""
 
@@ -106,11 +108,7 @@ def forfeits_section(results: Results) -> Section:
     """Return forfeits by player and reason, with the most frequent detail of each."""
     rows: dict[tuple[str, str], dict[str, object]] = {}
     for forfeit in results.forfeits:
-        games = sum(
-            len(other.games)
-            for other in results.forfeits
-            if (other.agent, other.reason) == (forfeit.agent, forfeit.reason)
-        )
+        games = forfeited(results, forfeit.agent)[forfeit.reason]
         row = {"player": forfeit.agent, "reason": forfeit.reason, "games": games, "most often": forfeit.detail}
         rows.setdefault((forfeit.agent, forfeit.reason), row)
     return Section("forfeits", "Forfeits", tuple(rows.values()))
@@ -203,7 +201,3 @@ def _leading(results: Results) -> str:
         return f"{lead}: {interval} Elo, significantly above everyone else."
     few = ", ".join(doubtful[:_FEW]) + (f" and {len(doubtful) - _FEW} more" if len(doubtful) > _FEW else "")
     return f"{lead}: {interval} Elo, not significantly above {few}."
-
-
-_SURE = 0.975
-_FEW = 4

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from experiments.exact.accuracy import accuracies, run_decisions
 from experiments.exact.labels import has_labels
 from experiments.inference.bradley_terry import Ratings
+from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.record.run_directory import CONFIG
 from experiments.statistics.agent_costs import relative_costs
 from experiments.statistics.effort import measure_effort
@@ -150,7 +151,7 @@ def _charts(
     """Return the charts for the template by name; None or empty if there is nothing to draw."""
     size, first_placements = commonest_size(findings), placements(findings)
     leads = coloured_tables.leads(findings, verdicts)
-    best = _best(verdicts)
+    best = verdicts.best.contender if verdicts and verdicts.best else ""
     by_opening = leads_by_opening(findings, best) if best else ()
     of_pairs = {pair: lead.lead for pair, lead in leads.items()}
     links = links_to_games(findings, of_pairs, first_placements, best, by_opening)
@@ -173,12 +174,6 @@ def _charts(
         "visits": board_maps.visit_map(findings),
         "where": board_maps.lead_map(best, by_opening, size, links.by_opening) if size else None,
     }
-
-
-def _best(verdicts: Verdicts | None) -> str:
-    """Return the contender of the largest difference; empty without any."""
-    claims = [claim for claim in verdicts.claims if not claim.is_empty] if verdicts else []
-    return max(claims, key=lambda claim: claim.difference.estimate).contender if claims else ""
 
 
 def draw_plot(plot: Plot | None, key: str) -> DrawnPlot | None:
@@ -255,13 +250,8 @@ def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
         sentences.append(f"No contender differs significantly from {verdicts.baseline}{same} yet.")
     elif open_ones:
         sentences.append(f"No significant difference from {verdicts.baseline}{same} yet: {', '.join(open_ones)}.")
-    sentences += alike_sentences(findings, verdicts.claims)
-    sentences += _direct_sentences(verdicts)
-    sentences += [
-        control_sentence(comparison) for comparison in verdicts.comparisons if comparison.contender in verdicts.controls
-    ]
-    sentences += _exact(verdicts)
-    return sentences
+    sentences += [*alike_sentences(findings, verdicts.claims), *_direct_sentences(verdicts)]
+    return [*sentences, *map(control_sentence, verdicts.checks), *_exact(verdicts)]
 
 
 def _direct_sentences(verdicts: Verdicts) -> list[str]:
@@ -274,8 +264,9 @@ def _direct_sentences(verdicts: Verdicts) -> list[str]:
             sentences.append(f"Head to head {words} {verdicts.baseline}: {names} of the games, with 95 % intervals.")
     if verdicts.direct and not sentences:
         sentences.append(f"Head to head nobody significantly beat or lost to {verdicts.baseline}.")
-    if names_apart := verdicts.disagreeing:
-        sentences.append(f"The verdicts against the same opponents and head to head differ: {', '.join(names_apart)}.")
+    if verdicts.disagreeing:
+        differing = ", ".join(verdicts.disagreeing)
+        sentences.append(f"The verdicts against the same opponents and head to head differ: {differing}.")
     return sentences
 
 
@@ -309,18 +300,13 @@ def _verdict_sections(findings: RunResults, verdicts: Verdicts | None, costs: Ma
 def _exact(verdicts: Verdicts) -> list[str]:
     """Return what a census implies for its openings."""
     sentences = []
-    for comparison in verdicts.comparisons:
-        if comparison.is_census and comparison.contender not in verdicts.controls:
-            points = Points(comparison.difference.estimate).text
+    for claim in verdicts.judged:
+        found = f"is {claim.verdict}: {Points(claim.estimate).text}"
+        if isinstance(claim, HeadToHead):
+            found = f"won {Share(claim.pairs.score).text}"
+        if claim.is_census:
             sentences.append(
-                f"On all {comparison.openings:,} openings of this kind {comparison.contender} is "
-                f"{comparison.verdict}: {points}, without sampling error."
-            )
-    for duel in verdicts.duels:
-        if duel.is_census:
-            share = Share(duel.pairs.score).text
-            sentences.append(
-                f"On all {duel.pairs.n:,} openings of this kind {duel.contender} won {share}, without sampling error."
+                f"On all {claim.openings:,} openings of this kind {claim.contender} {found}, without sampling error."
             )
     return sentences
 
@@ -348,7 +334,7 @@ def _decisions(findings: RunResults) -> pd.DataFrame | None:
 
 def _limits(findings: RunResults) -> list[str]:
     """Return the limits of the measured agents, in the syntax of specs."""
-    texts = (findings.agents[name].limit_text for name in findings.measured if name in findings.agents)
+    texts = (findings.agents[name].limit_text for name in findings.measured)
     return list(dict.fromkeys(text for text in texts if text))
 
 

@@ -139,12 +139,10 @@ def _chart(kind: str, findings: RunResults, agent: str | None) -> Chart | Card |
         )
 
     def where() -> Chart | None:
-        claims = [claim for claim in judge(findings).claims if not claim.is_empty]
-        size = commonest_size(findings)
-        if not claims or size is None:
+        best, size = judge(findings).best, commonest_size(findings)
+        if best is None or size is None:
             return None
-        best = max(claims, key=lambda claim: claim.difference.estimate).contender
-        return board_maps.lead_map(best, leads_by_opening(findings, best), size, {})
+        return board_maps.lead_map(best.contender, leads_by_opening(findings, best.contender), size, {})
 
     builders: dict[str, Callable[[], Chart | Card | None]] = {
         "forest": lambda: interval_rows.forest(findings, judge(findings)),

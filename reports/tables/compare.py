@@ -161,13 +161,8 @@ def duel_sections(
 ) -> list[Section]:
     """Return the table of games with the baseline itself: of all contenders, or apart from a gauntlet's comparisons."""
     duels = verdicts.duels or verdicts.direct
-    return [_duels_section(findings, verdicts, duels, costs, worth)] if duels else []
-
-
-def _duels_section(
-    findings: RunResults, verdicts: Verdicts, duels: Sequence[HeadToHead], costs: Mapping[str, Cost], worth: float
-) -> Section:
-    """Return one row per contender that met the baseline itself."""
+    if not duels:
+        return []
     rows = []
     by_contender = {duel.contender: duel for duel in duels}
     for duel in map(by_contender.__getitem__, findings.in_order(by_contender)):
@@ -186,12 +181,12 @@ def _duels_section(
     notes += filter(None, [interval_sentence(claims), *evidence_sentences(claims), excluded_sentence(claims)])
     notes += reach_sentences(claims, worth, findings.population)
     notes += filter(None, [cost_sentence(costs, [duel.contender for duel in duels])])
-    for duel in duels:
-        if duel.is_census:
-            notes.append(
-                f"All {duel.pairs.n:,} openings of this kind were played: the share of {duel.contender} is exact."
-            )
-    return Section("head_to_head", f"Head to head with {verdicts.baseline}", tuple(rows), tuple(notes))
+    notes += [
+        f"All {duel.pairs.n:,} openings of this kind were played: the share of {duel.contender} is exact."
+        for duel in duels
+        if duel.is_census
+    ]
+    return [Section("head_to_head", f"Head to head with {verdicts.baseline}", tuple(rows), tuple(notes))]
 
 
 def each_section(findings: RunResults, duels: Sequence[HeadToHead], worth: float = WORTH) -> Section:
@@ -278,13 +273,8 @@ def verdict_notes(
     chance = [name for name in findings.pairs.agents if not findings.agents[name].is_deterministic]
     if chance and not any(comparison.pool for comparison in verdicts.comparisons):
         notes.append(f"{_chance_words(findings, chance)}: no result is exact for these openings.")
-    if sentence := against_all_sentence(claims, worth):
-        notes.append(sentence)
-    if sentence := price_sentence(findings, verdicts, costs):
-        notes.append(sentence)
-    notes += [
-        control_sentence(comparison) for comparison in verdicts.comparisons if comparison.contender in verdicts.controls
-    ]
+    notes += filter(None, [against_all_sentence(claims, worth), price_sentence(findings, verdicts, costs)])
+    notes += map(control_sentence, verdicts.checks)
     notes += left_out(verdicts.comparisons)
     notes += filter(None, [cost_sentence(costs, [comparison.contender for comparison in verdicts.comparisons])])
     return tuple(notes)
@@ -328,9 +318,8 @@ def price_sentence(findings: RunResults, verdicts: Verdicts, costs: Mapping[str,
     """
     if any(source.info.requested.get("equal_cost") for source in findings.sources):
         return ""
-    claims: list[Comparison | HeadToHead] = [*verdicts.claims, *verdicts.duels]
     dear = []
-    for name in findings.in_order(claim.contender for claim in claims if claim.verdict == "better"):
+    for name in findings.in_order(claim.contender for claim in verdicts.judged if claim.verdict == "better"):
         limit, cost = findings.agents[name].limit, costs.get(name)
         if limit and limit[0] == "nodes" and cost and cost.times >= DEAR:
             dear.append(name)

@@ -94,10 +94,8 @@ def compare_headline(findings: RunResults, worth: float = WORTH, lines: int | No
         f"In this table {pooled}." if pooled else "",
         cost_sentence(costs, [comparison.contender for comparison in comparisons]) if claims else "",
         price_sentence(findings, verdicts, costs),
+        f"{pluralise(left_out, 'contender')} more without a significant difference: --full." if left_out else "",
     ]
-    notes.append(
-        f"{pluralise(left_out, 'contender')} more without a significant difference: --full." if left_out else ""
-    )
     title = finding_sentence(findings, verdicts)
     tables = (
         *(["verdicts", "effects"] if verdicts.comparisons else []),
@@ -112,7 +110,7 @@ def summary_headline(findings: RunResults, lines: int | None = None) -> Headline
     rows = [
         {
             "agent": standing.agent,
-            "role": ", ".join(findings.agents[standing.agent].roles) if standing.agent in findings.agents else "",
+            "role": ", ".join(findings.agents[standing.agent].roles),
             "win_rate": estimate_of(standing.rate),
             **rate_at_any_time(findings, standing.agent),
             "both_won": standing.pairs.won,
@@ -121,7 +119,7 @@ def summary_headline(findings: RunResults, lines: int | None = None) -> Headline
         }
         for standing in standings
     ]
-    visible_rows, left_out = _first(rows, lines)
+    visible_rows, more = _first(rows, lines, "agent")
     agents = pluralise(len(standings), "agent")
     title = agents if findings.is_interim else f"{pluralise(findings.played, 'game')} of {agents}"
     title = title if findings.played else "No result"
@@ -130,15 +128,14 @@ def summary_headline(findings: RunResults, lines: int | None = None) -> Headline
     notes = [interval_note(findings)] if rows else []
     if pooled := pooled_sentence(findings):
         notes.append(f"Every agent is listed by itself; in {advice('isolation compare', 'ki.compare()')}, {pooled}.")
-    notes += [f"{pluralise(left_out, 'agent')} more: --full."] if left_out else []
-    return _headline(findings, f"{state_words(findings)}{title}.", visible_rows, notes, SUMMARY_TABLES)
+    return _headline(findings, f"{state_words(findings)}{title}.", visible_rows, [*notes, more], SUMMARY_TABLES)
 
 
 def ratings_headline(findings: RunResults, zero: str | None = None, lines: int | None = None) -> Headline:
     """Return the ratings: one line per agent, at most `lines` if given."""
     ratings = rate(findings, zero)
     rows = [{key: row[key] for key in ("rank", "agent", "rating")} for row in rating_rows(ratings)]
-    visible_rows, left_out = _first(rows, lines)
+    visible_rows, more = _first(rows, lines, "agent")
     if not rows:
         return _headline(findings, "No complete pairs to rate yet.", (), [], RATING_TABLES)
     of_zero = f"{ratings.zero} is 0" if ratings.zero else "the pool's mean is 0"
@@ -153,8 +150,7 @@ def ratings_headline(findings: RunResults, zero: str | None = None, lines: int |
         notes.append(
             f"Half a win and half a loss were added for {', '.join(added)}, which would have no finite rating."
         )
-    notes += [f"{pluralise(left_out, 'agent')} more: --full."] if left_out else []
-    return _headline(findings, state_words(findings) + title, visible_rows, notes, RATING_TABLES)
+    return _headline(findings, state_words(findings) + title, visible_rows, [*notes, more], RATING_TABLES)
 
 
 def _won_most(standings: Sequence[Standing], baseline: str | None) -> str:
@@ -178,21 +174,17 @@ def _each_headline(findings: RunResults, duels: Sequence[HeadToHead], worth: flo
         {"agent": duel.contender, "against": duel.baseline, **_difference(duel), "verdict": short_verdict(duel, worth)}
         for duel in clearest_first(duels)
     ]
-    visible_rows, left_out = _first(rows, lines)
-    title = f"{len(decided)} of {pluralise(len(duels), 'match')} have a significant winner."
-    if len(decided) == len(duels):
-        title = f"All {pluralise(len(duels), 'match')} have a significant winner."
-    title = state_words(findings) + title
-    notes = [f"Simultaneous 95 % intervals for all {pluralise(len(duels), 'match')}{_when(findings)}."]
-    notes += [f"{pluralise(left_out, 'match')} more: --full."] if left_out else []
+    visible_rows, more = _first(rows, lines, "match")
+    found = "All" if len(decided) == len(duels) else f"{len(decided)} of"
+    title = f"{state_words(findings)}{found} {pluralise(len(duels), 'match')} have a significant winner."
+    notes = [f"Simultaneous 95 % intervals for all {pluralise(len(duels), 'match')}{_when(findings)}.", more]
     return _headline(findings, title, visible_rows, notes, ("each_against_each", *_theory(findings)))
 
 
 def _contest_headline(findings: RunResults, contest: BestOfResult, lines: int | None) -> Headline:
-    visible_rows, left_out = _first(contest_rows(contest), lines)
+    visible_rows, more = _first(contest_rows(contest), lines, "contender")
     notes = ["Deficit to the leader in percentage points, with intervals that are valid at any time."]
-    notes += [*dearer_sentences(findings, contest), *identical_sentences(findings, contest)]
-    notes += [f"{pluralise(left_out, 'contender')} more: --full."] if left_out else []
+    notes += [*dearer_sentences(findings, contest), *identical_sentences(findings, contest), more]
     return _headline(findings, contest_sentence(contest), visible_rows, notes, ("best_of", *_theory(findings)))
 
 
@@ -207,13 +199,13 @@ def _sprt_headline(findings: RunResults, tests: Sequence[SequentialTest], lines:
         }
         for test in tests
     ]
-    visible_rows, left_out = _first(rows, lines)
+    visible_rows, more = _first(rows, lines, "contender")
     sprt = tests[0].path.sprt
     notes = [
         f"SPRT of {signed(tests[0].low)} against {signed(tests[0].high)} {unit_words(tests[0])}, α = {sprt.alpha:g}, "
-        f"β = {sprt.beta:g}. Estimates are median-unbiased after the stopping, with 95 % intervals."
+        f"β = {sprt.beta:g}. Estimates are median-unbiased after the stopping, with 95 % intervals.",
+        more,
     ]
-    notes += [f"{pluralise(left_out, 'contender')} more: --full."] if left_out else []
     is_over = findings.stopped_early or findings.played + findings.repeated == findings.planned
     title = "" if is_over else " ".join(stopped_sentences(tests))
     return _headline(findings, title, visible_rows, notes, ("head_to_head", *_theory(findings)))
@@ -252,7 +244,7 @@ def _when(findings: RunResults) -> str:
 
 
 def _interval_note(findings: RunResults, comparisons: Sequence[Comparison | HeadToHead], verdicts: Verdicts) -> str:
-    claims = [comparison for comparison in comparisons if comparison.contender not in verdicts.controls]
+    claims = verdicts.judged
     if not claims:
         return ""
     points = "Percentage points of the win rate, mean over opponents"
@@ -266,10 +258,8 @@ def _interval_note(findings: RunResults, comparisons: Sequence[Comparison | Head
 
 def _shortened(rows: Sequence[dict[str, Any]], lines: int | None) -> tuple[tuple[dict[str, Any], ...], int]:
     """Return the rows that fit; of those without a significant difference, the ones nearest to 0 are dropped first."""
-    room = len(rows) if lines is None else max(lines - _AROUND, _FEWEST)
-    surplus = max(len(rows) - room, 0)
     near = sorted((row for row in rows if row["verdict"] not in _KEPT), key=_distance)
-    hidden = near[:surplus]
+    hidden = near[: max(len(rows) - _room(rows, lines), 0)]
     return tuple(row for row in rows if row not in hidden), len(hidden)
 
 
@@ -277,6 +267,11 @@ def _distance(row: dict[str, Any]) -> float:
     return abs(float(row["difference"].value if "difference" in row else row["win_rate"].value - 0.5))
 
 
-def _first(rows: Sequence[dict[str, Any]], lines: int | None) -> tuple[tuple[dict[str, Any], ...], int]:
-    room = len(rows) if lines is None else max(lines - _AROUND, _FEWEST)
-    return tuple(rows[:room]), max(len(rows) - room, 0)
+def _first(rows: Sequence[dict[str, Any]], lines: int | None, what: str) -> tuple[tuple[dict[str, Any], ...], str]:
+    """Return the rows that fit, and a note about the others."""
+    room = _room(rows, lines)
+    return tuple(rows[:room]), f"{pluralise(len(rows) - room, what)} more: --full." if room < len(rows) else ""
+
+
+def _room(rows: Sequence[dict[str, Any]], lines: int | None) -> int:
+    return len(rows) if lines is None else max(lines - _AROUND, _FEWEST)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.plan.agent_facts import differing_settings, format_setting
 from experiments.statistics.run_results import RunResults
 from experiments.verdicts.contender_verdicts import judge
@@ -89,6 +87,4 @@ def _verdicts(findings: RunResults) -> dict[str, str]:
     """Return the verdict on every contender, if there is a baseline."""
     if findings.baseline is None:
         return {}
-    verdicts = judge(findings)
-    claims: list[Comparison | HeadToHead] = [*verdicts.claims, *verdicts.duels]
-    return {claim.contender: claim.verdict for claim in claims}
+    return {claim.contender: claim.verdict for claim in judge(findings).judged}

@@ -52,7 +52,7 @@ def standings_section(findings: RunResults) -> Section:
     for standing in findings.standings:
         row: dict[str, Any] = {
             "agent": standing.agent,
-            "role": ", ".join(findings.agents[standing.agent].roles) if standing.agent in findings.agents else "",
+            "role": ", ".join(findings.agents[standing.agent].roles),
             "games": standing.games,
             "wins": standing.wins,
             "losses": standing.games - standing.wins,
@@ -195,7 +195,7 @@ def run_notes(findings: RunResults) -> tuple[str, ...]:
 
 
 def _opponent_row(findings: RunResults, matchup: Matchup) -> dict[str, Any]:
-    pool = findings.pool_of([name for name in (matchup.agent, matchup.opponent) if name in findings.agents])
+    pool = findings.pool_of([matchup.agent, matchup.opponent])
     of_pool = pool and matchup.pairs.n <= pool
     return {
         "agent": matchup.agent,

@@ -140,20 +140,16 @@ def finding_sentence(findings: RunResults, verdicts: Verdicts) -> str:
     Who won more than the baseline against the same opponents, who less, who beats it head to head, and the control's
     result. Of an unfinished run it begins with its state.
     """
-    claims = [claim for claim in verdicts.claims if not claim.is_empty]
-    duels = [duel for duel in verdicts.duels if duel.contender not in verdicts.controls and not duel.is_empty]
-    if not claims and not duels:
+    known = [claim for claim in verdicts.judged if not claim.is_empty]
+    claims = [claim for claim in known if isinstance(claim, Comparison)]
+    duels = [claim for claim in known if isinstance(claim, HeadToHead)]
+    if not known:
         return "No complete pairs to compare yet."
     parts = [*_lead_clauses(claims, verdicts.baseline), *_duel_clauses(duels, verdicts.baseline)]
     parts += filter(None, [direct_clause(verdicts), disagreement_clause(verdicts)])
-    for comparison in verdicts.comparisons:
-        if comparison.contender in verdicts.controls:
-            moved = (
-                f"check: the baseline against itself differs by {Points(comparison.difference.estimate).text} points"
-            )
-            parts.append(
-                f"{moved}{', too much for chance: do not trust this run' if _is_odd(comparison) else ' (chance)'}"
-            )
+    for check in verdicts.checks:
+        why = ", too much for chance: do not trust this run" if _is_odd(check) else " (chance)"
+        parts.append(f"check: the baseline against itself differs by {Points(check.estimate).text} points{why}")
     return f"{state_words(findings)}{'; '.join(parts)}."
 
 
@@ -231,11 +227,8 @@ def _named(comparisons: Sequence[Comparison | HeadToHead], kind: str) -> list[st
 
 def opponents_title(verdicts: Verdicts | None) -> str:
     """Return against whom the best contender leads most and least; empty without two opponents."""
-    claims = [claim for claim in verdicts.claims if not claim.is_empty] if verdicts else []
-    if not claims:
-        return ""
-    best = max(claims, key=lambda claim: claim.difference.estimate)
-    if len(best.effects) < 2:
+    best = verdicts.best if verdicts else None
+    if best is None or len(best.effects) < 2:
         return ""
     most = max(best.effects, key=lambda effect: effect.difference.estimate)
     least = min(best.effects, key=lambda effect: effect.difference.estimate)
@@ -304,7 +297,7 @@ def reach_sentences(claims: Sequence[Comparison | HeadToHead], worth: float, pop
         sentences = ["Too little data: no difference is detectable with 80 % power."]
     unit = "pair" if isinstance(open_ones[0], HeadToHead) else "opening"
     missing = int(np.median([reach.still_needed for reach in reaches]))
-    played = max(open_one.pairs.n if isinstance(open_one, HeadToHead) else open_one.openings for open_one in open_ones)
+    played = max(open_one.openings for open_one in open_ones)
     wanted = f"Detecting {_size(worth)} points (set by --worth) takes"
     if not missing:
         sentences.append(f"{wanted} no more than the {pluralise(played, unit)} played, for the median contender.")

@@ -42,7 +42,8 @@ def run_state(run: Path) -> dict[str, Any]:
 
 def blank_state(run: Path) -> dict[str, Any]:
     """Return the state of a run that has not started."""
-    none: dict[str, Any] = {
+    return {
+        "run": run.name,
         "played": 0,
         "total": 0,
         "state": "running",
@@ -52,7 +53,6 @@ def blank_state(run: Path) -> dict[str, Any]:
         "forfeits": [],
         "games": [],
     }
-    return {"run": run.name, **none}
 
 
 def standings(findings: RunResults) -> list[dict[str, Any]]:
@@ -68,7 +68,7 @@ def standings(findings: RunResults) -> list[dict[str, Any]]:
         rows.append(
             {
                 "name": name,
-                "role": ", ".join(findings.agents[name].roles) if name in findings.agents else "",
+                "role": ", ".join(findings.agents[name].roles),
                 "openings": len(won),
                 "rate": rate,
                 "shown": "–" if rate is None else rate.text,

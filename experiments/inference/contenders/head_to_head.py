@@ -45,6 +45,11 @@ class HeadToHead:
     evidence: Evidence | None = field(default=None, compare=False)
 
     @property
+    def openings(self) -> int:
+        """Number of openings of which both games are finished."""
+        return self.pairs.n
+
+    @property
     def is_empty(self) -> bool:
         """Return whether there is nothing to compare: no complete pairs."""
         return not self.pairs.n
