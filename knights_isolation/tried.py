@@ -26,12 +26,8 @@ def note_screening(
 ) -> None:
     """Add screenings of one suite to the log; warn of what earlier tries on these positions mean for its verdicts.
 
-    Args:
-        command: the command or function that screened.
-        screenings: of the contenders that `specs` name, in this order.
-        specs: their specs, in full.
-        part: the positions of the suite, in words.
-        costs: cost a node over the baseline's, by agent, where it is known.
+    `specs` name the contenders in their order, `part` says in words which positions, and `costs` has a node's cost over
+    the baseline's by agent, where it is known.
     """
     from experiments.record.tries import Try, code_of, held_out_positions, is_kept, keep_source, named_settings
 
@@ -212,8 +208,7 @@ def _question(code: str, judged_on: str, p_value: float | None) -> str:
 def _add(tries: list[Try], adjusted: Sequence[float]) -> None:
     """Add tries on fixed positions to the log, and warn if earlier ones withdraw verdicts of their report.
 
-    Args:
-        adjusted: the p-values by which the report judged them; without any it gave no verdict.
+    `adjusted` are the p-values by which the report judged them; without any it gave no verdict.
     """
     from experiments.record.tries import add_tries, known_tries
     from reports.studies.tries import withdrawn_sentence

@@ -93,12 +93,9 @@ def _home_of(function: Any) -> str:
 def _players(path: str) -> tuple[str, ...]:
     """Return the names of the player classes that the file defines, without private ones and those that cannot play."""
     module = load_module(path)
-    classes = [
-        name
-        for name, value in vars(module).items()
-        if inspect.isclass(value) and value.__module__ == module.__name__ and is_player(value) and name[:1] != "_"
-    ]
-    return tuple(name for name in classes if _can_play(path, name))
+    own = {name: value for name, value in vars(module).items() if name[:1] != "_" and inspect.isclass(value)}
+    are_here = (name for name, value in own.items() if value.__module__ == module.__name__ and is_player(value))
+    return tuple(name for name in are_here if _can_play(path, name))
 
 
 def _can_play(path: str, name: str) -> bool:

@@ -146,10 +146,11 @@ def try_heuristic(
     cost = None if in_python else _cost(heuristic, settings, interpreted=False)
     if in_python and _is_slow(python_cost):
         return Trial(problem, line, cost, python_cost, findings, None, None, is_difference, settings)
-    if isinstance(why := python_cost if in_python else cost, str):
-        findings.append(CheckResult("cost", False, f"fails during the cost measurement: {why}"))
-    if isinstance(seen := python_cost if in_python else cost, Cost):
-        show(f"a node costs {seen.times:.3g} × as much; playing a quick match")
+    measured = python_cost if in_python else cost
+    if isinstance(measured, Cost):
+        show(f"a node costs {measured.times:.3g} × as much; playing a quick match")
+    else:
+        findings.append(CheckResult("cost", False, f"fails during the cost measurement: {measured}"))
     is_dear = isinstance(cost, Cost) and cost.times >= DEAR
     takes_time = in_python or is_dear or not settings.limit.is_reproducible
     match = _quick_match(heuristic, python_pairs if takes_time else pairs, seed, settings)

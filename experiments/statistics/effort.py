@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,13 +14,12 @@ import pyarrow as pa
 
 from experiments.inference.argument_checks import Ints
 from experiments.record.arrow_numpy import to_numpy
-from experiments.record.log import fold_batches
-from experiments.statistics.run_results import LoadedRun, RunResults, counted_games
+from experiments.record.log import codes_in
+from experiments.statistics.run_results import LoadedRun, RunResults, fold_counted
 
 QUICKEST_MOVE = 5
 """Mean microseconds per move below which times are meaningless: the log has whole microseconds."""
 
-_WHO = ("agent_1", "agent_2", "opening", "plies")
 _COLUMNS = ("nodes", "time_us", "depth")
 
 
@@ -73,14 +72,10 @@ def list_chunks(table: pa.Table, column: str) -> Iterator[tuple[Ints, npt.NDArra
         yield offsets - offsets[:1], to_numpy(chunk.flatten())
 
 
-def agent_codes(column: pa.ChunkedArray, names: list[str], called: dict[str, str]) -> Ints:
+def agent_codes(column: pa.ChunkedArray, names: list[str], called: Mapping[str, str]) -> Ints:
     """Return the indices in `names` of a column of agents, after renaming them by `called`; −1 for others."""
-    code_of = {name: code for code, name in enumerate(names)}
-    parts = []
-    for chunk in column.chunks:
-        codes = np.array([code_of.get(called.get(name, name), -1) for name in chunk.dictionary.to_pylist()], np.int64)
-        parts.append(codes[to_numpy(chunk.indices)])
-    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+    codes = [names.index(name) if name in names else -1 for name in called.values()]
+    return np.array([*codes, -1], np.int64)[codes_in(tuple(called), column)]
 
 
 def _summed(findings: RunResults, columns: Sequence[str]) -> dict[str, tuple[int, ...]]:
@@ -88,8 +83,7 @@ def _summed(findings: RunResults, columns: Sequence[str]) -> dict[str, tuple[int
     names = list(findings.agents)
     sums = np.zeros((1 + len(columns), len(names)))
     for source in findings.sources:
-        look = partial(_sums, names, source, columns)
-        sums += fold_batches(source.info.path, (*_WHO, *columns), look, total)
+        sums += fold_counted(source, ("opening", "plies", *columns), partial(_sums, names, source, columns), total)
     return {name: tuple(int(value) for value in sums[:, index]) for index, name in enumerate(names)}
 
 
@@ -97,8 +91,7 @@ def _sums(names: list[str], source: LoadedRun, columns: Sequence[str], table: pa
     """Return sums over these games as an array [moves and each column, agent]."""
     import pyarrow.compute as pc
 
-    table = counted_games(source.info.unranked, table)
-    players = [agent_codes(table[column], names, dict(source.names)) for column in ("agent_1", "agent_2")]
+    players = [agent_codes(table[column], names, source.names) for column in ("agent_1", "agent_2")]
     opening, plies = to_numpy(pc.list_value_length(table["opening"])), to_numpy(table["plies"]).astype(np.int64)
     # plies 0, 2, … are the first player's, so (n + 1) // 2 of the first n plies
     moves = [(plies + odd) // 2 - (opening + odd) // 2 for odd in (1, 0)]

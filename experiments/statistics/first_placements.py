@@ -15,10 +15,9 @@ import pyarrow.compute as pc
 
 from experiments.inference.argument_checks import Ints
 from experiments.inference.cluster_intervals import Interval, rate_interval
-from experiments.record.log import fold_batches
 from experiments.statistics.effort import total
 from experiments.statistics.grouped_counts import GroupedCounts, count_groups, merge_counts
-from experiments.statistics.run_results import RunResults, counted_games
+from experiments.statistics.run_results import RunResults, fold_counted
 from isolation.rules.geometry import canonical_opening
 
 FEWEST = 5
@@ -89,16 +88,13 @@ def visits(findings: RunResults) -> npt.NDArray[np.float64] | None:
         return None
     cells = size[0] * size[1]
 
-    def counted(unranked: list[str], table: pa.Table) -> Ints:
-        table = _of_size(counted_games(unranked, table), size)
+    def counted(table: pa.Table) -> Ints:
+        table = _of_size(table, size)
         visited = pc.list_flatten(table["moves"]).to_numpy().astype(np.int64)
         return np.append(np.bincount(visited, minlength=cells)[:cells], len(table))
 
-    columns = ["rows", "columns", "moves", "agent_1", "agent_2"]
-    *counts, games = total(
-        fold_batches(source.info.path, columns, partial(counted, source.info.unranked), total)
-        for source in findings.sources
-    )
+    columns = ["rows", "columns", "moves"]
+    *counts, games = total(fold_counted(source, columns, counted, total) for source in findings.sources)
     return np.array(counts, np.float64) / float(games)
 
 
@@ -120,13 +116,13 @@ def over_first_placements(
     findings: RunResults, size: tuple[int, int], look: Callable[[FirstPlacements], T], fold: Callable[[Iterator[T]], R]
 ) -> list[R]:
     """Fold, for each run, what `look` returns for some thousand games at a time on a board of this size."""
-    columns = ["game_id", "rows", "columns", "moves", "winner", "orbit", "agent_1", "agent_2"]
+    columns = ["game_id", "rows", "columns", "moves", "winner", "orbit"]
 
     def seen(run: int, table: pa.Table) -> T:
-        return look(_first_placements(run, counted_games(findings.sources[run].info.unranked, table), size))
+        return look(_first_placements(run, table, size))
 
     runs = enumerate(findings.sources)
-    return [fold_batches(source.info.path, columns, partial(seen, number), fold) for number, source in runs]
+    return [fold_counted(source, columns, partial(seen, number), fold) for number, source in runs]
 
 
 def _first_placements(run: int, table: pa.Table, size: tuple[int, int]) -> FirstPlacements:

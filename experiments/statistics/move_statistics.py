@@ -13,9 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from experiments.inference.argument_checks import Ints
-from experiments.record.log import fold_batches
 from experiments.statistics.effort import agent_codes, list_chunks, total
-from experiments.statistics.run_results import LoadedRun, RunResults, counted_games
+from experiments.statistics.run_results import LoadedRun, RunResults, fold_counted
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -53,13 +52,11 @@ def over_moves(
     wanted = np.array([names.index(name) if name in names else -1 for name in everybody], np.int16)
 
     def seen(source: LoadedRun, table: pa.Table) -> T:
-        table = counted_games(source.info.unranked, table)
-        called = dict(source.names)
-        players = [wanted[agent_codes(table[side], everybody, called)] for side in ("agent_1", "agent_2")]
+        players = [wanted[agent_codes(table[side], everybody, source.names)] for side in ("agent_1", "agent_2")]
         return look(_chosen(table, column, players))
 
-    columns = ["agent_1", "agent_2", "opening", "winner", column]
-    return [fold_batches(source.info.path, columns, partial(seen, source), fold) for source in findings.sources]
+    columns = ["opening", "winner", column]
+    return [fold_counted(source, columns, partial(seen, source), fold) for source in findings.sources]
 
 
 def _chosen(table: pa.Table, column: str, players: Sequence[npt.NDArray[np.int16]]) -> Plies:

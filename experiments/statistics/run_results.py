@@ -7,11 +7,11 @@ the same player. A deterministic player repeats its games; a game that several r
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -21,13 +21,16 @@ from experiments.inference.game_pairs import PairTable, opponents_of, pair_games
 from experiments.inference.standings import Standing, standings
 from experiments.plan.agent_facts import AgentFacts, baseline_of, differing_settings, read_facts, run_facts
 from experiments.record.arrow_numpy import to_arrow, to_names, to_numpy
-from experiments.record.log import codes_in
+from experiments.record.log import codes_in, fold_batches
 from experiments.record.log_validation import read_valid_games
 from experiments.record.run_directory import RunInfo, State, games_at_end, load_run, state_of
 from isolation.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 _COLUMNS = (
     *("game_id", "pair_id", "rows", "columns", "agent_1", "agent_2", "opening_id", "orbit", "colours"),
@@ -203,10 +206,8 @@ class RunResults:
 
     def among(self, names: Sequence[str]) -> RunResults:
         """Return the games that these agents have played among themselves."""
-        import pyarrow.compute as pc
-
-        of_both = [pc.is_in(self.table[side].cast(pa.string()), pa.array(names, pa.string())) for side in _SIDES]
-        games = self.table.filter(pc.and_(*of_both))
+        is_known = [codes_in(names, self.table[side]) >= 0 for side in _SIDES]
+        games = self.table.filter(to_arrow(is_known[0] & is_known[1]))
         called = {name: name for name in names}
         sides = {side: _renamed(games[side], called, names) for side in _SIDES}
         agents = {name: facts for name, facts in self.agents.items() if name in called}
@@ -247,11 +248,10 @@ class RunResults:
     @property
     def is_extended(self) -> bool:
         """Return whether a run has more openings than one that it extends."""
-        asked = [(source.info.requested, source.info.looks) for source in self.sources]
         return any(
-            before < max(requested["pairs"], requested.get("more_pairs") or 0)
-            for requested, looks in asked
-            for before in looks
+            before < max(source.info.requested["pairs"], source.info.requested.get("more_pairs") or 0)
+            for source in self.sources
+            for before in source.info.looks
         )
 
     def _is_pooled(self, source: LoadedRun, control: str) -> bool:
@@ -309,15 +309,19 @@ def load_findings(runs: Sequence[str | Path], baseline: str | None = None, mixed
     return results.among([name for name in agents if name not in unranked]) if unranked else results
 
 
-def counted_games(unranked: Sequence[str], table: pa.Table) -> pa.Table:
-    """Return the games of a part of a run's log without those of players that have no rank; see `RunInfo.unranked`."""
-    import pyarrow.compute as pc
+def fold_counted(
+    source: LoadedRun, columns: Sequence[str], look: Callable[[pa.Table], T], fold: Callable[[Iterator[T]], R]
+) -> R:
+    """Do as `fold_batches`, with the agents besides `columns`, without games of players without a rank."""
+    unranked = source.info.unranked
 
-    if not unranked:
-        return table
-    names = pa.array(unranked, pa.string())
-    of_them = [pc.is_in(table[side].cast(pa.string()), names) for side in ("agent_1", "agent_2")]
-    return table.filter(pc.invert(pc.or_(*of_them)))
+    def seen(table: pa.Table) -> T:
+        if unranked:
+            of_them = [codes_in(unranked, table[side]) >= 0 for side in _SIDES]
+            table = table.filter(to_arrow(~(of_them[0] | of_them[1])))
+        return look(table)
+
+    return fold_batches(source.info.path, (*_SIDES, *columns), seen, fold)
 
 
 def _refuse_repetition(infos: Sequence[RunInfo]) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from experiments.inference.argument_checks import Floats, Ints
+from experiments.inference.argument_checks import Ints
 from experiments.inference.game_pairs import AgentPairs, PairTable, opponents_of, record_of
 from experiments.inference.sequential.confidence_sequence import ConfidenceSequence, confidence_sequence
 from experiments.inference.sequential.contender_sprt import duel_path, gauntlet_path, opening_leads
@@ -96,7 +97,7 @@ def run_tests(
 
 def own_tests(findings: RunResults) -> list[SequentialTest]:
     """Return the tests by which a run was to stop; empty for runs without."""
-    if not _is_stop_rule(findings) or findings.baseline is None:
+    if not _own_rule(findings) or findings.baseline is None:
         return []
     error = error_of(findings)
     return run_tests(findings, *bounds_of(findings), error, error, model=model_of(findings))
@@ -107,8 +108,9 @@ def stopping_duels(findings: RunResults) -> list[SequentialTest]:
     return [test for test in own_tests(findings) if test.is_duel]
 
 
-def _is_stop_rule(findings: RunResults) -> bool:
-    return any(source.info.requested.get("sprt") for source in findings.sources)
+def _own_rule(findings: RunResults) -> Sequence[float]:
+    """Return the two hypotheses of the runs' own test, and its error rate if it was given; empty without a test."""
+    return next(filter(None, (source.info.requested.get("sprt") for source in findings.sources)), ())
 
 
 def model_of(findings: RunResults) -> str:
@@ -141,38 +143,31 @@ def live_estimate(
 
 def bounds_of(findings: RunResults) -> tuple[float, float]:
     """Return the two hypotheses of the run's own test; the defaults are 0 and 20 Elo, or 0 and 3 points."""
-    asked = [source.info.requested.get("sprt") for source in findings.sources]
-    for bounds in asked:
-        if bounds:
-            return float(bounds[0]), float(bounds[1])
+    if rule := _own_rule(findings):
+        return float(rule[0]), float(rule[1])
     return (0.0, 3.0) if _formats(findings) == {"gauntlet"} else (0.0, 20.0)
 
 
 def error_of(findings: RunResults) -> float:
     """Return the error rate of the run's own test, on both sides."""
-    asked = [source.info.requested.get("sprt") for source in findings.sources]
-    return next((float([*bounds, USUAL_ERROR][2]) for bounds in asked if bounds), USUAL_ERROR)
+    rule = _own_rule(findings)
+    return float(rule[2]) if len(rule) > 2 else USUAL_ERROR
 
 
-def anytime_rate(findings: RunResults, name: str) -> tuple[float, float]:
-    """Return an anytime-valid 95 % interval of an agent's win rate.
+def live_rate(findings: RunResults, name: str) -> ConfidenceSequence:
+    """Return the anytime-valid estimate of an agent's win rate.
 
     An opening counts once its games against all opponents are finished; openings are read in the order of the schedule.
     """
-    won, games = rates_by_opening(findings, name)
-    return confidence_sequence(won / games).last
-
-
-def rates_by_opening(findings: RunResults, name: str) -> tuple[Floats, Floats]:
-    """Return the games won and played from each opening whose games are all finished."""
     record = _record(findings.pairs, name)
     opening, first, unit = np.unique(record.opening, return_index=True, return_inverse=True)
     played = np.bincount(unit, minlength=opening.size)
     done = played >= len(opponents_of(findings.pairs, name))
     order = np.argsort(first, kind="stable")
     chosen = order[done[order]]
-    won = np.bincount(unit, record.wins, opening.size).astype(np.float64)
-    return won[chosen], 2.0 * played[chosen].astype(np.float64)
+    shares = np.bincount(unit, record.wins, opening.size)[chosen] / (2 * played[chosen])
+    pool = findings.pool_among(name)
+    return confidence_sequence(shares, pool=pool if pool and pool >= shares.size else None)
 
 
 def _test(
@@ -189,7 +184,7 @@ def _test(
     live = live_estimate(findings, name, baseline, is_duel, confidence)
     played_out = findings.played + findings.repeated == findings.planned
     census = live.pool is not None and live.pool == path.outcomes.size
-    return SequentialTest(name, baseline, is_duel, low, high, path, live, played_out, census, _is_stop_rule(findings))
+    return SequentialTest(name, baseline, is_duel, low, high, path, live, played_out, census, bool(_own_rule(findings)))
 
 
 def _is_duel(findings: RunResults, own: AgentPairs, base: AgentPairs, baseline: int) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from experiments.analysis.analyse_file import Analysis
 from experiments.analysis.quick_trial import BASELINE
+from experiments.inference.contenders.baseline_comparison import Comparison
 from isolation.checks.search_cost import Cost
 from reports.analysis.verdict_sentences import interval_name
 from reports.tables.compare import p_value_of
@@ -39,17 +40,14 @@ def verdict_table(analysis: Analysis) -> Section:
 def _verdict_row(analysis: Analysis, name: str) -> dict[str, Any]:
     nodes = analysis.comparison(name, "nodes") or analysis.comparison(name, "python")
     cost = analysis.comparison(name, "cost")
-    row = {
-        "function": name,
-        "difference": estimate_of(nodes.jointly, Points) if nodes else None,
-        "p": nodes and p_value_of(nodes),
-    }
-    if "cost" in analysis.runs:
-        row |= {
-            "at equal cost": estimate_of(cost.jointly, Points) if cost else None,
-            "p at equal cost": cost and p_value_of(cost),
-        }
-    return row
+    row = {"function": name, **_cells("difference", "p", nodes)}
+    return row | _cells("at equal cost", "p at equal cost", cost) if "cost" in analysis.runs else row
+
+
+def _cells(difference: str, p: str, comparison: Comparison | None) -> dict[str, Any]:
+    if comparison is None:
+        return {difference: None, p: None}
+    return {difference: estimate_of(comparison.jointly, Points), p: p_value_of(comparison)}
 
 
 def _control_words(analysis: Analysis) -> list[str]:

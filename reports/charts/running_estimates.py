@@ -11,11 +11,10 @@ import numpy as np
 from experiments.inference.argument_checks import Floats
 from experiments.inference.contenders.baseline_comparison import Comparison
 from experiments.inference.contenders.head_to_head import HeadToHead
-from experiments.inference.game_pairs import record_of
-from experiments.inference.sequential.confidence_sequence import ConfidenceSequence, confidence_sequence
+from experiments.inference.sequential.confidence_sequence import ConfidenceSequence
 from experiments.statistics.run_results import RunResults
 from experiments.verdicts.contender_verdicts import Verdicts
-from experiments.verdicts.sprt_tests import run_tests
+from experiments.verdicts.sprt_tests import live_rate, run_tests
 from reports.charts.chart import Axis, Panel, Plot, Series, fit_axis, signed
 
 _MAX_POINTS = 100
@@ -72,9 +71,7 @@ def estimates(findings: RunResults, agents: Sequence[str] | None = None, *, toge
         is_difference = bool(tests) and not tests[0].is_duel
         unit = "openings" if is_difference else "pairs"
     else:
-        sequences = {
-            name: _by_opening(findings, name) for name in findings.measured if agents is None or name in agents
-        }
+        sequences = {name: live_rate(findings, name) for name in findings.measured if agents is None or name in agents}
         is_difference, unit = False, "openings"
     sequences = {name: sequences[name] for name in findings.in_order(sequences) if sequences[name].values.size}
     return Estimates(sequences, is_difference, unit)
@@ -102,11 +99,3 @@ def band(name: str, sequence: ConfidenceSequence, found: Estimates, points: int 
         tuple(found.percent(values[at]).tolist()) for values in (sequence.mean, sequence.low, sequence.high)
     )
     return Series(name, "0", tuple((at + 1.0).tolist()), mean, low, high, "band")
-
-
-def _by_opening(findings: RunResults, name: str) -> ConfidenceSequence:
-    """Return the share of games won from each opening, in playing order."""
-    record = record_of(findings.pairs, name)
-    _, first, unit = np.unique(record.opening, return_index=True, return_inverse=True)
-    shares = np.bincount(unit, record.wins) / np.maximum(2 * np.bincount(unit), 1)
-    return confidence_sequence(shares[np.argsort(first)])

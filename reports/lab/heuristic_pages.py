@@ -32,7 +32,7 @@ from reports.lab.own_files import OwnHeuristic, heuristics_of, own_heuristics
 from reports.lab.pooled_ratings import RatingQuestion, RunPool, pools
 from reports.lab.run_lines import InRun, RunLines
 from reports.lab.seeing import SeeingQuestion, resolved
-from reports.lab.starting_runs import RunStarter
+from reports.lab.starting_runs import COMPILED, RunStarter
 from reports.text.cell_values import pluralise
 
 _LONGEST_SOURCE = 60_000
@@ -61,10 +61,8 @@ class HeuristicPages:
         processes: run the toolkit's own heuristics.
         sandboxed: processes in which pasted code is tried; they read `tries` alone, and change nothing.
         sandboxed_here: the same for files in this folder, which they read as well.
-        home: folder of the runs, where matches are kept.
-        tries: folder of pasted sources.
-        scratch: folder for code that the sandboxed processes compile.
-        folder: the name of `home` on the page.
+        tries: folder of pasted sources, and of code that the sandboxed processes compile.
+        folder: the name of the runs' folder on the page.
         starter: starts matches.
         shelf, lines: the runs, and a line about each.
     """
@@ -74,9 +72,7 @@ class HeuristicPages:
         processes: Processes,
         sandboxed: Processes,
         sandboxed_here: Processes,
-        home: Path | None,
         tries: Path,
-        scratch: Path,
         folder: str,
         starter: RunStarter,
         shelf: Resources,
@@ -85,9 +81,8 @@ class HeuristicPages:
         self._processes = processes
         self._sandboxed = sandboxed
         self._sandboxed_here = sandboxed_here
-        self._home = home or HOME
+        self._home = shelf.home or HOME
         self._tries = tries
-        self._scratch = scratch
         self._folder = folder
         self._starter = starter
         self._shelf = shelf
@@ -198,7 +193,7 @@ class HeuristicPages:
             return JSONResponse({"error": str(error)}, status_code=400)
         found = self._sandboxed_here if ":" in reference else self._processes
         processes = self._sandboxed if trying.source else found
-        await asyncio.to_thread(copy_engine, self._scratch)
+        await asyncio.to_thread(copy_engine, self._tries / COMPILED)
         answer = await processes.answer(TrialQuestion(heuristic=reference), request.headers.get("x-page", ""))
         if answer.status == 200:
             await asyncio.to_thread(keep_trial, tried, answer.body)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 import heuristics
 from reports.board import board_answers
@@ -25,35 +25,27 @@ if TYPE_CHECKING:
 MOST_RUNS = 8
 
 
-class FindingQuestion(BaseModel):
+class FindingQuestion(StrictModel):
     """Request for the finding of a run in one sentence, and its intervals."""
-
-    model_config = ConfigDict(frozen=True)
 
     run: Name
 
 
-class ReportQuestion(BaseModel):
+class ReportQuestion(StrictModel):
     """Request for the report of runs, pooled if there are several."""
-
-    model_config = ConfigDict(frozen=True)
 
     runs: Annotated[list[Name], Field(min_length=1, max_length=MOST_RUNS)]
 
 
-class DiffQuestion(BaseModel):
+class DiffQuestion(StrictModel):
     """Request for the differences of two runs."""
-
-    model_config = ConfigDict(frozen=True)
 
     before: Name
     after: Name
 
 
-class LeagueQuestion(BaseModel):
+class LeagueQuestion(StrictModel):
     """Request for a page of a league, by its file name."""
-
-    model_config = ConfigDict(frozen=True)
 
     run: Name
     page: Name

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from reports.board.request_models import Name
+from reports.board.request_models import Name, StrictModel
 from reports.board.resources import Resources, run_of
 from reports.lab.run_lines import RunLine, target_of
 from reports.text.cell_values import Elo, Estimate
@@ -24,10 +24,8 @@ _USUAL = "improved"
 """Heuristic whose rating is zero in pools without one baseline."""
 
 
-class RatingQuestion(BaseModel):
+class RatingQuestion(StrictModel):
     """Request to rate the heuristics of some runs that agents with `limit` played."""
-
-    model_config = ConfigDict(frozen=True)
 
     runs: Annotated[list[Name], Field(min_length=1)]
     limit: str

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -18,6 +16,7 @@ from experiments.record.run_directory import END, FACTS, RunInfo, is_imported, l
 from experiments.roster import parse_spec
 from isolation.compiling.code_cache import folder
 from reports.board.resources import Resources
+from reports.pages.next_steps import seconds_of
 from reports.text.cell_values import Estimate, Points, join_names, pluralise
 
 _MOST_NAMED = 2
@@ -90,7 +89,7 @@ class RunLines:
             known = replace(fresh, finding=known.finding, bars=known.bars) if known and has_finding else fresh
             self._waiting[run] = seen
         self._known[run] = known
-        return replace(known, name=name, state=_state(run, known))
+        return replace(known, name=name, state=known.state or state_of(run))
 
     def of_heuristic(self, reference: str, shelf: Resources) -> list[InRun]:
         """Return how a heuristic did beside the baselines of all runs whose findings are known, the latest first."""
@@ -158,7 +157,7 @@ def _read(name: str, run: Path, seen: str) -> RunLine:
             played=count_games(run),
             planned=info.games,
             begun=info.created_at,
-            seconds=_seconds(info),
+            seconds=seconds_of(info),
             state="",
             finding=None,
             bars=(),
@@ -186,19 +185,6 @@ def target_of(spec: str) -> str:
         return parse_spec(spec).target
     except ValueError:
         return ""
-
-
-def _state(run: Path, line: RunLine) -> str:
-    return "damaged" if line.state == "damaged" else state_of(run)
-
-
-def _seconds(info: RunInfo) -> float | None:
-    """Return the time from the start of a run to its end."""
-    try:
-        finished = json.loads((info.path / END).read_text(encoding="utf-8"))["finished_at"]
-        return (datetime.fromisoformat(finished) - datetime.fromisoformat(info.created_at)).total_seconds()
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 def _file(run: Path) -> Path:

@@ -32,7 +32,7 @@ from reports.lab.lab_answers import answer
 from reports.lab.opening_pages import OpeningPages
 from reports.lab.run_lines import RunLines
 from reports.lab.run_pages import RunPages
-from reports.lab.starting_runs import ExtensionPages, RunStarter
+from reports.lab.starting_runs import COMPILED, ExtensionPages, RunStarter
 from reports.pages.templates import STYLE
 
 LOOPBACK = "127.0.0.1"
@@ -52,7 +52,7 @@ class LabServer(uvicorn.Server):
     def __init__(self, shelf: Resources, port: int, room: ServerLimits = ROOM) -> None:
         folder = str(shelf.home) if shelf.home else ", ".join(map(str, shelf.runs))
         tries = temporary_folder("try").path.resolve()
-        scratch = tries / "compiled"
+        scratch = tries / COMPILED
         scratch.mkdir()
         self._processes = Processes(shelf, room, answer)
         sandboxed = partial(Processes, Resources(), room, answer, "sandboxed", str(tries), _FOR_TRIALS, str(scratch))
@@ -62,9 +62,8 @@ class LabServer(uvicorn.Server):
         self._runs = RunPages(shelf, self._processes, folder, lines)
         self._starter = starter = RunStarter(tries)
         self._heuristics = HeuristicPages(
-            self._processes, self._sandboxed, self._sandboxed_here, shelf.home, tries, scratch, folder, starter, shelf,
-            lines,
-        )  # fmt: skip
+            self._processes, self._sandboxed, self._sandboxed_here, tries, folder, starter, shelf, lines
+        )
         self._extensions = ExtensionPages(shelf, starter)
         self._folder = folder
         self._port = port

@@ -35,6 +35,8 @@ _NOTE = (
     "import sys, pathlib; from knights_isolation.tried import note_run; "
     "note_run(sys.argv[1], pathlib.Path(sys.argv[2]))"
 )
+COMPILED = "compiled"
+"""Folder, in that of the tries, for code that sandboxed processes compile."""
 BEGIN_SECONDS = 60.0
 """Time until a sandboxed run has begun: its code is imported and its directory written."""
 SILENT_SECONDS = 180.0
@@ -56,7 +58,7 @@ class RunStarter:
         self._said = folder / "said.txt"
         self._processes: list[subprocess.Popen[bytes]] = []
         self._sandboxed: asyncio.Task[None] | None = None
-        self._scratch = folder / "compiled"
+        self._scratch = folder / COMPILED
 
     @property
     def is_busy(self) -> bool:

@@ -96,11 +96,17 @@ def _games_step(info: RunInfo, ranked: list[Comparison]) -> NextStep:
 
 def _price(info: RunInfo, games: int) -> str:
     """Return how many games a step plays, and how long that takes at the speed of this run."""
-    played = f"{pluralise(games, 'game')}"
-    try:
-        ended = json.loads((info.path / END).read_text(encoding="utf-8"))["finished_at"]
-        taken = (datetime.fromisoformat(ended) - datetime.fromisoformat(info.created_at)).total_seconds()
-    except (OSError, ValueError, KeyError, TypeError):
+    played, taken = pluralise(games, "game"), seconds_of(info)
+    if taken is None:
         return played
     seconds = max(1.0, taken * games / max(1, info.games))
     return f"{played}, {seconds:.0f} s" if seconds < 120 else f"{played}, {seconds / 60:.0f} min"
+
+
+def seconds_of(info: RunInfo) -> float | None:
+    """Return the time from the start of a run to its end; None if it has not ended."""
+    try:
+        finished = json.loads((info.path / END).read_text(encoding="utf-8"))["finished_at"]
+        return (datetime.fromisoformat(finished) - datetime.fromisoformat(info.created_at)).total_seconds()
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

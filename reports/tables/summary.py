@@ -15,7 +15,7 @@ from experiments.statistics.agent_costs import node_costs
 from experiments.statistics.effort import Effort, measure_effort
 from experiments.statistics.forfeits import forfeits_of
 from experiments.statistics.run_results import RunResults
-from experiments.verdicts.sprt_tests import anytime_rate, own_tests
+from experiments.verdicts.sprt_tests import live_rate, own_tests
 from isolation.rules.outcome import Reason
 from reports.tables.costs import equal_cost_sentences
 from reports.text.cell_values import CopiedName, Milliseconds, Range, Share, estimate_of, join_names, pluralise
@@ -42,7 +42,7 @@ def rate_at_any_time(findings: RunResults, agent: str) -> dict[str, Range]:
     """Return the column of anytime-valid intervals, for an unfinished run only."""
     if not findings.is_interim:
         return {}
-    low, high = anytime_rate(findings, agent)
+    low, high = live_rate(findings, agent).last
     return {"at_any_time": Range(Share(low), Share(high))}
 
 

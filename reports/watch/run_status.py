@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from experiments.inference.sequential.confidence_sequence import confidence_sequence
 from experiments.record.run_directory import is_run
 from experiments.statistics.run_results import RunResults, load_findings
-from experiments.verdicts.sprt_tests import rates_by_opening
+from experiments.verdicts.sprt_tests import live_rate
 from reports.charts.chart import Axis
 from reports.charts.race import race
 from reports.text.cell_values import Range, Share
@@ -56,20 +55,17 @@ def blank_state(run: Path) -> dict[str, Any]:
 
 
 def standings(findings: RunResults) -> list[dict[str, Any]]:
-    """Return the standings of measured agents, best first, with anytime-valid 95 % intervals.
-
-    An opening counts once its games against all opponents are finished; openings are read in the order of the schedule.
-    """
+    """Return the standings of measured agents, best first, with anytime-valid 95 % intervals."""
     rows = []
     for name in findings.measured:
-        won, games = rates_by_opening(findings, name)
-        low, high = confidence_sequence(won / games, pool=findings.pool_among(name)).last
-        rate = Share(won.sum() / games.sum()) if len(won) else None
+        found = live_rate(findings, name)
+        low, high = found.last
+        rate = Share(found.values.mean()) if found.values.size else None
         rows.append(
             {
                 "name": name,
                 "role": ", ".join(findings.agents[name].roles),
-                "openings": len(won),
+                "openings": found.values.size,
                 "rate": rate,
                 "shown": "–" if rate is None else rate.text,
                 "interval": Range(Share(low), Share(high)).text,
