@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -13,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from experiments.league.kept_submissions import copy_in, is_unchanged
 from experiments.league.normalised_code import code_hash_without_layout
 from experiments.league.submission_checks import Check, check_all
-from experiments.league.submissions import Skipped, Submission, find_submissions
+from experiments.league.submissions import Skipped, Submission, find_submissions, free_name
 from experiments.plan.agent_facts import read_facts
 from experiments.record.checked_json import read_json, write_json
 from experiments.record.run_directory import LEAGUE, is_run, load_run, move_files
@@ -129,8 +128,7 @@ def collect_entries(
     for player in submissions.players:
         versions = played.versions(player)
         if not any(played.has(player, entry) for entry in versions):
-            is_taken = player.name in played.files
-            name = _free_name(player.name, names) if is_taken else player.name
+            name = free_name(player.name, names) if player.name in played.files else player.name
             names.add(name)
             fresh[replace(player, name=name)] = versions[0].player.name if versions else ""
     checks = check_all(list(fresh), jobs, show)
@@ -142,11 +140,6 @@ def collect_entries(
     caveat = played.caveat or ("" if landlock_version() else UNRESTRICTED_READS)
     everybody = sorted((*played.entries, *entries), key=lambda entry: entry.player.name)
     return LeagueEntries(tuple(everybody), submissions.skipped, caveat=caveat).without(unfit)
-
-
-def _free_name(name: str, taken: Collection[str]) -> str:
-    """Return the first of NAME-2, NAME-3, … that is not taken."""
-    return next(free for number in count(2) if (free := f"{name}-{number}") not in taken)
 
 
 def played_in(run: Path) -> Played:

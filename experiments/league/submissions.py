@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from pathlib import Path
 
 from experiments.league.archives import ArchiveError, is_foreign, stem_of, unpack
@@ -102,8 +103,9 @@ def find_submissions(folder: str | Path, known: Mapping[str, Path | None] | None
         if isinstance(read, Skipped):
             skipped.append(read)
         else:
-            submission = _renamed(read[1], _known_as(read[0], known), {*players, *known})
-            players[submission.name] = submission
+            home, submission = read
+            name = _known_as(home, known) or free_name(submission.name, {*players, *known})
+            players[name] = replace(submission, name=name)
     return SubmissionFolder(tuple(players.values()), tuple(skipped))
 
 
@@ -271,13 +273,9 @@ def _known_as(folder: Path, known: Mapping[str, Path | None]) -> str | None:
     return next((name for name, file in known.items() if file and file.resolve().is_relative_to(home)), None)
 
 
-def _renamed(submission: Submission, known_as: str | None, others: Collection[str]) -> Submission:
-    """Return the submission under its known name, or else under a unique one."""
-    if known_as:
-        return replace(submission, name=known_as)
-    names = (submission.name if number == 1 else f"{submission.name}-{number}" for number in range(1, len(others) + 2))
-    free = next(name for name in names if name not in others)
-    return replace(submission, name=free)
+def free_name(name: str, taken: Collection[str]) -> str:
+    """Return the first of NAME, NAME-2, NAME-3, … that is not taken."""
+    return next(free for free in chain([name], (f"{name}-{number}" for number in count(2))) if free not in taken)
 
 
 def _sources(folder: Path) -> list[Path]:

@@ -171,11 +171,6 @@ def _tries_of(home: Path, changed: int, size: int) -> Sequence[Try]:
     return tuple(read_tries(home))
 
 
-def code_of(settings: str) -> str:
-    """Return the hash of an agent's settings, as `settings_text` writes them and `run.json` has them."""
-    return hash_of_text(settings)
-
-
 def named_settings(spec: str) -> tuple[str, str]:
     """Return the name and the settings of the agent that a spec names."""
     parsed = complete(named(parse_spec(spec)), None)
@@ -189,7 +184,7 @@ def keep_source(spec: str, home: Path = HOME) -> str:
     if not parsed.is_file or not is_kept():
         return ""
     text = expand_path(parsed.target.rpartition(":")[0]).read_text(encoding="utf-8", errors="replace")
-    source = hash_of_text(text)
+    source = code_of(text)
     kept = source_path(source, home)
     if not kept.exists():
         make_folder(kept.parent)
@@ -202,6 +197,6 @@ def source_path(source: str, home: Path = HOME) -> Path:
     return home / SOURCES / f"{source}.py"
 
 
-def hash_of_text(text: str) -> str:
-    """Return the hash by which the text of a source is kept."""
+def code_of(text: str) -> str:
+    """Return the hash of a source, by which it is kept, or of an agent's settings as `run.json` has them."""
     return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -14,7 +14,7 @@ from experiments.record.checked_lines import inspect_lines
 from experiments.record.checked_parquet import read_parquet
 from experiments.record.log_validation import check_facts
 from experiments.record.run_directory import END, ENGINES, FACTS, HOME, load_run, missing_sentence
-from experiments.record.tries import LOG, SOURCES, hash_of_text, read_tries
+from experiments.record.tries import LOG, SOURCES, code_of, read_tries
 from isolation.usercode.inputs import changed_input
 
 KEPT = "evaluated"
@@ -60,9 +60,10 @@ def _run(run: Path) -> Iterator[Verified]:
         yield _verified(log.games_folder(run), "games", _games)
 
 
-def _verified(path: Path, what: str, state_of: Callable[[Path], str]) -> Verified:
+def _verified(path: Path, what: str, state_of: Callable[[Path], str | None]) -> Verified:
+    """Verify a file by a function that says what is remarkable about it, if anything, and raises if it is damaged."""
     try:
-        return Verified(str(path), what, state_of(path))
+        return Verified(str(path), what, state_of(path) or "whole")
     except (ValueError, OSError) as error:
         why = str(error).partition("\n")[0].removeprefix(str(path)).lstrip(":, ").removeprefix("is damaged or ")
         return Verified(str(path), what, f"damaged: {why}", True)
@@ -84,18 +85,16 @@ def _end(path: Path) -> str:
     return _object(path)
 
 
-def _part(path: Path) -> str:
+def _part(path: Path) -> None:
     log.read_part(path)
-    return "whole"
 
 
-def _games(path: Path) -> str:
+def _games(path: Path) -> None:
     """Compare all games of a run with its facts."""
     info, played = load_run(path.parent), log.count_games(path.parent)
     check_facts(info)
     if played > info.games:
         raise ValueError(f"{played:,} games, but {info.games:,} were planned")
-    return "whole"
 
 
 def _champion(path: Path) -> str:
@@ -105,15 +104,13 @@ def _champion(path: Path) -> str:
     return _object(path)
 
 
-def _table(path: Path) -> str:
+def _table(path: Path) -> None:
     read_parquet(path, pa.schema([]))
-    return "whole"
 
 
-def _source(path: Path) -> str:
-    if hash_of_text(path.read_text(encoding="utf-8")) != path.stem:
+def _source(path: Path) -> None:
+    if code_of(path.read_text(encoding="utf-8")) != path.stem:
         raise ValueError("it is not the text that was tried")
-    return "whole"
 
 
 def _tries(path: Path) -> str:

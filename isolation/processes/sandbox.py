@@ -143,8 +143,8 @@ def enter_sandbox(
     folder, Python, installed packages, the toolkit and `readable`. Python code in it cannot start processes, signal or
     slow down others, change files or use the network: such calls raise `PermissionError`. Only in the folders
     `scratch`, which compiling needs, and `out`, absolute paths without links, it may change files. The modules
-    `imports` are imported while
-    they can be: after Landlock, which would not reach the threads that some start, and before the audit hook.
+    `imports` are imported while they can be: after Landlock, which would not reach threads that they start, and before
+    the audit hook.
 
     Raises:
         OSError: there is no such folder, or Landlock fails.

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from isolation.usercode.parsing import parse
+from knights_isolation_packages import HOME, PACKAGES
 
 Inputs = dict[str, str]
 """State of what was read, by kind and name: `file weights.json`; names below the code's folder are relative to it."""
@@ -28,13 +29,12 @@ _DENIED = "denied"
 NO_FILE = (_MISSING, _SPECIAL) = ("missing", "no regular file")
 """States of what is opened and is no file."""
 _KINDS = {"open": "file", "os.listdir": "folder", "os.scandir": "folder"}
-_PACKAGES = ("isolation", "heuristics", "experiments", "reports", "knights_isolation", "isolation_cli")
 _NOT_INPUTS = (
     "/proc/", "/dev/", "/sys/",
-    *(f"{Path(__file__).parents[2] / name}{os.sep}" for name in _PACKAGES),
+    *(f"{HOME / name}{os.sep}" for name in PACKAGES),
     *(f"{sysconfig.get_path(name)}{os.sep}" for name in ("stdlib", "platstdlib")),
 )  # fmt: skip
-_SEEN = (*_PACKAGES, "numpy", "scipy", "numba")
+_SEEN = (*PACKAGES, "numpy", "scipy", "numba")
 _UNSEEN = ("ctypes", "importlib")
 _recorders: list[_Recorder] = []
 _stat = os.stat

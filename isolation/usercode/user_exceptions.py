@@ -10,18 +10,17 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
-from pathlib import Path
 from sysconfig import get_paths
 from traceback import walk_tb
 from types import FrameType
+
+from knights_isolation_packages import HOME, PACKAGES
 
 LONGEST = 200
 """Most characters kept of a text by user code, so that it fits in a line of a table or a log."""
 LONGEST_LINE = 500
 """Most characters of a line that contains more than such a text."""
 _LONGEST_READ = 20 * LONGEST_LINE
-_HOME = Path(__file__).parents[2]
-_PACKAGES = ("isolation", "heuristics", "experiments", "reports", "knights_isolation", "isolation_cli")
 _name_of = type.__dict__["__name__"].__get__
 
 IsCtrlC = Callable[[BaseException], bool]
@@ -70,7 +69,7 @@ def is_user_file(path: str) -> bool:
 @cache
 def _not_the_users() -> tuple[str, ...]:
     installed = {path for name, path in get_paths().items() if name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    return tuple(f"{path}{os.sep}" for path in (*installed, *(str(_HOME / package) for package in _PACKAGES)))
+    return tuple(f"{path}{os.sep}" for path in (*installed, *(HOME / package for package in PACKAGES)))
 
 
 def _line_of(file: str, line: int | None) -> str:

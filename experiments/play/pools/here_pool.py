@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from experiments.plan.schedule import Ids
 from experiments.play.pools.game_worker import GameWorker, Task
@@ -14,13 +13,13 @@ class HerePool(Pool):
     """One worker in this process, which works while somebody waits for it. Its death is this process's."""
 
     def __init__(self, jobs: int = 1) -> None:
-        self._worker: GameWorker | None = None
-        self._waiting: list[tuple[int | None, Callable[[GameWorker], Event]]] = []
+        self._waiting: list[tuple[int | None, Callable[[], Event]]] = []
         self._calls = 0
 
     def assign(self, task: Task) -> None:
         """See `Pool.assign`."""
-        self._worker, self._waiting = GameWorker(task), []
+        self._worker = GameWorker(task)
+        self.close()
 
     @property
     def has_room(self) -> bool:
@@ -34,21 +33,21 @@ class HerePool(Pool):
 
     def submit(self, ids: Ids, interpreted: bool = False) -> None:
         """See `Pool.submit`."""
-        self._waiting.append((None, lambda worker: Finished(worker.play_batch(ids, interpreted=interpreted))))
+        self._waiting.append((None, lambda: Finished(self._worker.play_batch(ids, interpreted=interpreted))))
 
     def call(self, function: Callable[..., object], *arguments: object) -> int:
         """See `Pool.call`."""
-        self._calls += 1
-        self._waiting.append((self._calls, partial(_answered, self._calls, function, arguments)))
-        return self._calls
+        number = self._calls = self._calls + 1
+        self._waiting.append((number, lambda: Answered(number, function(self._worker, *arguments))))
+        return number
 
     def finished(self, timeout: float) -> list[Event]:
         """See `Pool.finished`; it takes as long as a batch or a call does."""
-        if not self._waiting or self._worker is None:
+        if not self._waiting:
             return []
         call, work = self._waiting.pop(0)
         try:
-            return [work(self._worker)]
+            return [work()]
         except Exception as error:
             return [Failed(error, call)]
 
@@ -58,8 +57,4 @@ class HerePool(Pool):
 
     def close(self) -> None:
         """See `Pool.close`."""
-        self._waiting = []
-
-
-def _answered(call: int, function: Callable[..., object], arguments: tuple[object, ...], worker: GameWorker) -> Event:
-    return Answered(call, function(worker, *arguments))
+        self._waiting.clear()

@@ -31,7 +31,11 @@ def count_rounds(module: ast.Module, entry: str, surely_end: set[str]) -> None:
     recursive = {called for called in functions if called in reached[called]}
     grown = _grown(functions)
     loops = {
-        called: [loop for loop in _loops(node) if called not in surely_end and _may_go_on(loop, node, grown)]
+        called: [
+            inner
+            for inner in ast.walk(node)
+            if isinstance(inner, ast.While | ast.For) and called not in surely_end and _may_go_on(inner, node, grown)
+        ]
         for called, node in functions.items()
     }
     counting = {called for called in functions if called in recursive or loops[called]}
@@ -40,21 +44,21 @@ def count_rounds(module: ast.Module, entry: str, surely_end: set[str]) -> None:
         return
     for called in counting:
         for loop in loops[called]:
-            loop.body[:0] = _statement("count_round", loop)
+            _begin(loop, f"{SUPPORT}.count_round({_LEFT})")
         if called in recursive:
-            functions[called].body[:0] = _statement("count_call", functions[called])
+            _begin(functions[called], f"{SUPPORT}.count_call({_LEFT})")
     given = counting - _values(module, counting) - {entry}
     _HandOn(given).visit(module)
     for called in counting:
-        node = functions[called]
         if called in given:
-            node.args.args.append(ast.arg(_LEFT))
+            functions[called].args.args.append(ast.arg(_LEFT))
         else:
-            node.body[:0] = [at(node, line) for line in statements(f"{_LEFT} = {SUPPORT}.rounds_left()")]
+            _begin(functions[called], f"{_LEFT} = {SUPPORT}.rounds_left()")
 
 
-def _statement(function: str, origin: ast.stmt) -> list[ast.stmt]:
-    return [at(origin, line) for line in statements(f"{SUPPORT}.{function}({_LEFT})")]
+def _begin(node: ast.While | ast.For | ast.FunctionDef, text: str) -> None:
+    """Put a statement before those of a loop or a function."""
+    node.body[:0] = [at(node, line) for line in statements(text)]
 
 
 def _read(node: ast.FunctionDef) -> set[str]:
@@ -72,10 +76,6 @@ def _closure(called: str, calls: dict[str, set[str]]) -> set[str]:
         reached |= waiting
         waiting = {further for one in waiting for further in calls[one]} - reached
     return reached
-
-
-def _loops(node: ast.FunctionDef) -> list[ast.While | ast.For]:
-    return [inner for inner in ast.walk(node) if isinstance(inner, ast.While | ast.For)]
 
 
 def _may_go_on(loop: ast.While | ast.For, node: ast.FunctionDef, grown: dict[str, set[int]]) -> bool:
