@@ -20,25 +20,23 @@ def keep(players: Sequence[Submission], run: Path) -> dict[Path, Path]:
     Raises:
         ValueError: one cannot be copied, or the submissions are in the folder that the copies belong into.
     """
-    return {player.file: _kept(player.file, copy_in(run, player.name, player.file)) for player in players}
+    copies = {player.file: copy_in(run, player.name, player.file) for player in players}
+    for file, copied in copies.items():
+        folder, copy = file.parent, copied.parent
+        if folder.resolve().is_relative_to(copy.parent.resolve()):
+            raise ValueError(f"{folder} is where the league keeps its copies: choose another --out")
+        shutil.rmtree(copy, ignore_errors=True)  # left by a process that was killed
+        try:
+            shutil.copytree(folder, copy, symlinks=True, ignore=_ignored)
+        except (OSError, shutil.Error) as error:
+            first = error.args[0][0][2] if isinstance(error, shutil.Error) else error.strerror
+            raise ValueError(f"{folder} cannot be copied into {copy.parent}: {first}") from None
+    return copies
 
 
 def copy_in(run: Path, name: str, file: Path) -> Path:
     """Return the file of a submission's copy in a run."""
     return run.absolute() / SUBMITTED / name / file.name
-
-
-def _kept(file: Path, copied: Path) -> Path:
-    folder, copy = file.parent, copied.parent
-    if folder.resolve().is_relative_to(copy.parent.resolve()):
-        raise ValueError(f"{folder} is where the league keeps its copies: choose another --out")
-    shutil.rmtree(copy, ignore_errors=True)  # left by a process that was killed
-    try:
-        shutil.copytree(folder, copy, symlinks=True, ignore=_ignored)
-    except (OSError, shutil.Error) as error:
-        first = error.args[0][0][2] if isinstance(error, shutil.Error) else error.strerror
-        raise ValueError(f"{folder} cannot be copied into {copy.parent}: {first}") from None
-    return copied
 
 
 def _ignored(folder: str, names: list[str]) -> list[str]:

@@ -10,7 +10,7 @@ from experiments.plan.config import Config, load_config
 from experiments.play.pools.here_pool import HerePool
 from experiments.play.run_extension import extended_config
 from experiments.play.runner import play_tournament
-from experiments.roster import Spec, complete, make_agent, parse_spec
+from experiments.roster import complete, make_agent, parse_spec
 from experiments.roster.agent_kinds import runs_code
 from isolation.loading.load_user_code import expand_path
 from isolation.processes.agent_pickling import recipe
@@ -30,7 +30,7 @@ def user_files(config: Config) -> tuple[Path, ...]:
     for spec in specs:
         if runs_code(spec):
             raise ValueError(f"{spec.text}: the lab plays heuristics only; isolation tournament plays this run")
-    return tuple(_file_of(spec) for spec in specs if spec.is_file)
+    return tuple(expand_path(spec.target.rpartition(":")[0] or spec.target) for spec in specs if spec.is_file)
 
 
 def setup_of(
@@ -63,7 +63,3 @@ def play_here(keys: Mapping[str, Any], out: str, extends: str) -> None:
         if agent and (why := agent.why_interpreted(parse_size(config.board))):
             raise ValueError(f"it does not compile: {why}; isolation match plays it in Python")
     play_tournament(config, extends=Path(extends) if extends else None, pools=HerePool)
-
-
-def _file_of(spec: Spec) -> Path:
-    return expand_path(spec.target.rpartition(":")[0] or spec.target)

@@ -113,11 +113,11 @@ def _check_values(check: str, heuristic: Heuristic, boards: list[Board], values:
     for board in boards:
         if time.process_time() - started > LONGEST_CHECK:
             break
-        given: list[float] = []
-        if why := _failing_for_any(heuristic, board, given):
-            failures.append((why, board))
+        given = _values_at(heuristic, board)
+        if isinstance(given, str):
+            failures.append((given, board))
         else:
-            values.append((board, (given[0], given[1])))
+            values.append((board, given))
         asked += 1
     of = f"{asked} test positions"
     if asked < len(boards):
@@ -128,25 +128,21 @@ def _check_values(check: str, heuristic: Heuristic, boards: list[Board], values:
     return CheckResult(check, False, f"{why}; it fails in {len(failures):,} of {of}", fen=board.fen)
 
 
-def _failing_for_any(heuristic: Heuristic, board: Board, given: list[float]) -> str:
-    """Describe how a heuristic fails at a position for the first player it fails for; else add values to `given`."""
+def _values_at(heuristic: Heuristic, board: Board) -> tuple[float, float] | str:
+    """Return a heuristic's values of a position for both players, or how it fails for the first that it fails for."""
+    values: list[float] = []
     for player in board.players:
-        if why := _failing(heuristic, board, player, given):
-            return f"{why} at {board!r} for player {player}"
-    return ""
-
-
-def _failing(heuristic: Heuristic, board: Board, player: Any, given: list[float]) -> str:
-    """Describe how a heuristic fails at a position for a player; if it returns a number, add it to `given`."""
-    try:
-        with cpu_timeout(LONGEST_CALL), prevent_exit():
-            value = heuristic(board.copy(), player)
-            unfit = "" if is_number(value) else _unfit(value)
-            given.append(0.0 if unfit else float(value))
-    except Exception as error:
-        return explain(error)
-    where = return_lines(base_function(heuristic)) if unfit else ""
-    return f"{unfit} ({where})" if where else unfit
+        try:
+            with cpu_timeout(LONGEST_CALL), prevent_exit():
+                value = heuristic(board.copy(), player)
+                unfit = "" if is_number(value) else _unfit(value)
+                values.append(0.0 if unfit else float(value))
+        except Exception as error:
+            return f"{explain(error)} at {board!r} for player {player}"
+        if unfit:
+            where = return_lines(base_function(heuristic))
+            return f"{unfit}{f' ({where})' if where else ''} at {board!r} for player {player}"
+    return values[0], values[1]
 
 
 def _unfit(value: object) -> str:

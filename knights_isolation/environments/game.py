@@ -14,7 +14,7 @@ from isolation import Board
 from isolation.boards.render import to_text
 from isolation.rules.geometry import parse_size
 from isolation.rules.limits import Limit
-from knights_isolation.environments.perfect_play import PerfectPlay, check_limit
+from knights_isolation.environments.perfect_play import PerfectPlay
 
 RENDER_MODES = ["ansi", "rgb_array"]
 RenderMode: TypeAlias = Literal["ansi", "rgb_array"] | None
@@ -158,7 +158,10 @@ def exact_limit(exact: str | None) -> Limit | None:
         return None
     if not isinstance(exact, str):
         raise ValueError(f"exact must be None or a limit such as 'nodes=1000', not {exact!r}")
-    return check_limit(parse_limit(exact))
+    limit = parse_limit(exact)
+    if limit.unit == "depth":
+        raise ValueError(f"the solver searches to the end of the game: use a limit of nodes or time, not {limit}")
+    return limit
 
 
 def action_cell(action: object) -> int:

@@ -57,11 +57,8 @@ class PerfectPlay:
         Args:
             limit: of the search after each move, nodes or milliseconds; None to solve every position, however long it
                 takes.
-
-        Raises:
-            ValueError: the limit is in depth.
         """
-        self._limit = None if limit is None else check_limit(limit)
+        self._limit = limit
         self.now = self._look_at(board, None)
         self.regret: float | None = None
 
@@ -90,17 +87,6 @@ class PerfectPlay:
             tuple(cells_of(int(words[0, 0]) | int(words[0, 1]) << 64)) for words in (solved.winning, solved.undecided)
         )
         return Known(1 if winning else value if undecided else -1, winning, undecided)
-
-
-def check_limit(limit: Limit) -> Limit:
-    """Return a limit that the solver can have.
-
-    Raises:
-        ValueError: the limit is in depth.
-    """
-    if limit.unit == "depth":
-        raise ValueError(f"the solver searches to the end of the game: use a limit of nodes or time, not {limit}")
-    return limit
 
 
 def value_after(before: Known, cell: int) -> int | None:
