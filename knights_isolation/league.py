@@ -126,8 +126,8 @@ def resume_league(
         ValueError: there is no such league, or `out` is given and there is nothing to write there.
     """
     from experiments.league.entries import played_in, write_book
-    from experiments.league.league_config import extension_of, folder_beside, newcomers, playing_copies
-    from experiments.record.run_directory import is_finished, load_run, new_directory, requested_config
+    from experiments.league.league_config import extension_of, newcomers, playing_copies
+    from experiments.record.run_directory import is_finished, load_run, new_directory, requested_config, unused
 
     run, book = continued_league(submissions, named, jobs, say)
     note_submissions(book, say)
@@ -139,7 +139,7 @@ def resume_league(
     outcome = play(requested_config(info, jobs), resume=True)
     write_book(run, book)
     if late and is_finished(run):
-        extended = extension_of(run, book, {"jobs": jobs, "out": out or str(folder_beside(named))})
+        extended = extension_of(run, book, {"jobs": jobs, "out": out or str(unused(named))})
         path = new_directory(extended)
         extended = playing_copies(extended, book, path, played_in(run).files)
         write_book(path, book)

@@ -131,11 +131,3 @@ def extension_of(run: Path, book: LeagueEntries, keys: Mapping[str, Any]) -> Con
     """
     late = tuple(entry.player.spec for entry in newcomers(run, book))
     return extended_config(run, {**keys, "contenders": late})
-
-
-def folder_beside(run: Path) -> Path:
-    """Return a folder beside a run, named after it with a number."""
-    number = 2
-    while (path := run.with_name(f"{run.name}-{number}")).exists():
-        number += 1
-    return path

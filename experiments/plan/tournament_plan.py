@@ -316,11 +316,11 @@ def _check_contest(entrants: tuple[Entrant, ...], matches: tuple[Match, ...]) ->
 def _meetings(config: Config, entrants: tuple[Entrant, ...]) -> list[tuple[int, int]]:
     """Return who meets whom, as indices of the entrants."""
     if config.format in ("gauntlet", "best-of"):
-        tested = _having(entrants, "baseline", "contender", "control")
-        return [(first, other) for first in tested for other in _having(entrants, "opponent")]
-    contenders = _having(entrants, "contender")
+        tested = having(entrants, "baseline", "contender", "control")
+        return [(first, other) for first in tested for other in having(entrants, "opponent")]
+    contenders = having(entrants, "contender")
     if config.format == "head-to-head":
-        return [(contender, other) for contender in contenders for other in _having(entrants, "baseline")]
+        return [(contender, other) for contender in contenders for other in having(entrants, "baseline")]
     return [(first, other) for index, first in enumerate(contenders) for other in contenders[index + 1 :]]
 
 
@@ -331,13 +331,14 @@ def _direct_meetings(config: Config, entrants: tuple[Entrant, ...]) -> list[tupl
     """
     if config.format != "gauntlet":
         return []
-    opponents = _having(entrants, "opponent")
-    baseline = [index for index in _having(entrants, "baseline") if index not in opponents]
-    contenders = [index for index in _having(entrants, "contender") if index not in opponents]
+    opponents = having(entrants, "opponent")
+    baseline = [index for index in having(entrants, "baseline") if index not in opponents]
+    contenders = [index for index in having(entrants, "contender") if index not in opponents]
     return [(contender, other) for contender in contenders for other in baseline]
 
 
-def _having(entrants: tuple[Entrant, ...], *roles: Role) -> list[int]:
+def having(entrants: tuple[Entrant, ...], *roles: Role) -> list[int]:
+    """Return the indices of the entrants that have any of these roles."""
     return [index for index, entrant in enumerate(entrants) if set(roles) & set(entrant.roles)]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.plan.config import USUAL_ERROR
-from experiments.plan.tournament_plan import Plan, Role
+from experiments.plan.tournament_plan import Plan, having
 from experiments.play.pools.batch_feed import Stop, checkpoints
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def best_of_rule(plan: Plan) -> Stop:
 
     The rule uses openings: the share of points that a contender won from one, against all opponents.
     """
-    schedule, contenders = plan.schedule, _having(plan, "contender")
+    schedule, contenders = plan.schedule, having(plan.entrants, "contender")
     first = np.array([match.first for match in schedule.matches])
     populations = {match.population for match in schedule.matches}
     pool = populations.pop() if len(populations) == 1 else 0
@@ -73,14 +73,14 @@ def sprt_paths(plan: Plan, pairs: NDArray[np.int8]) -> dict[int, SprtPath]:
 
     assert plan.config.sprt
     low, high, error, *_ = (*plan.config.sprt, USUAL_ERROR)
-    (baseline,) = _having(plan, "baseline")
-    own = {contender: record_so_far(plan, pairs, contender) for contender in _having(plan, "contender")}
+    (baseline,) = having(plan.entrants, "baseline")
+    own = {contender: record_so_far(plan, pairs, contender) for contender in having(plan.entrants, "contender")}
     if plan.config.format == "head-to-head":
         model = plan.config.elo_model or "logistic"
         return {
             contender: duel_path(record, baseline, low, high, error, error, model) for contender, record in own.items()
         }
-    controls = _having(plan, "control") if plan.pools_control else []
+    controls = having(plan.entrants, "control") if plan.pools_control else []
     base, *others = (record_so_far(plan, pairs, agent) for agent in (baseline, *controls))
     control = others[0] if others else None
     return {
@@ -105,7 +105,3 @@ def record_so_far(plan: Plan, pairs: NDArray[np.int8], agent: int) -> AgentPairs
     others = np.array([match.first + match.second - agent for match in matches], np.int64)[column]
     opening = np.array([match.start for match in matches], np.int64)[column] + rounds
     return AgentPairs(opponent=others, opening=opening, cluster=opening, wins=np.where(is_first, points, 2 - points))
-
-
-def _having(plan: Plan, role: Role) -> list[int]:
-    return [index for index, entrant in enumerate(plan.entrants) if role in entrant.roles]

@@ -160,7 +160,7 @@ def new_directory(config: Config) -> Path:
     """
     if config.out is None:
         stamp = datetime.now().strftime("%Y-%m-%d-%H%M%S")
-        return _unused(HOME / f"{stamp}-{config.format}")
+        return unused(HOME / f"{stamp}-{config.format}")
     path = expand_path(config.out)
     if is_run(path):
         if is_imported(load_run(path)):
@@ -352,12 +352,11 @@ def load_run(path: str | Path) -> RunInfo:
         names = {name: run.parent for run in runs for name in (str(run.parent), run.parent.name)}
         hint = did_you_mean(str(path), names).strip()
         raise ValueError(f"{path}: not a run directory (no {FACTS}){'; ' * bool(hint)}{hint}") from None
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        reason = f"{'.'.join(map(str, first['loc']))}: {first['msg'][:1].lower()}{first['msg'][1:]}"
-        raise ValueError(f"{path / FACTS}: cannot be read: {reason}") from None
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         reason = str(error).partition("\n")[0]
+        if isinstance(error, ValidationError):
+            first = error.errors(include_url=False)[0]
+            reason = f"{'.'.join(map(str, first['loc']))}: {first['msg'][:1].lower()}{first['msg'][1:]}"
         raise ValueError(f"{path / FACTS}: cannot be read: {reason}") from None
     return info
 
@@ -601,7 +600,7 @@ def check_unchanged(info: RunInfo, plan: Plan) -> None:
         )
 
 
-def _unused(path: Path) -> Path:
-    """Return the path, with a number appended if it exists."""
+def unused(path: Path) -> Path:
+    """Return a path, or the first of PATH-2, PATH-3, … if it exists."""
     candidates = (path.with_name(f"{path.name}-{number}") if number > 1 else path for number in count(1))
     return next(candidate for candidate in candidates if not candidate.exists())
