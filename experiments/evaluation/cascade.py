@@ -124,11 +124,7 @@ def prepare(question: EvaluationTask) -> Prepared:
 def run_cascade(
     prepared: Prepared, file: str, name: str, champions: Sequence[Champion], begin: Callable[[Stage], None]
 ) -> Evaluation:
-    """Evaluate the function `name` of a file, until a stage says no; `begin` is called as each stage begins.
-
-    Args:
-        champions: earlier candidates, to be met in games.
-    """
+    """Evaluate the function `name` of a file, until a stage says no; `begin` is called as each stage begins."""
     stage: Stage = "load"
 
     def begin_stage(next_stage: Stage) -> None:

@@ -29,10 +29,8 @@ PlayPairs = Callable[[range], Ints]
 def decide_by_games(play: PlayPairs, most: int, play_fresh: PlayPairs, fresh: int) -> tuple[Decision | None, Lead]:
     """Return the decision of the sequential test, and the lead in points: that after the test if it accepts H1.
 
-    Args:
-        play: plays the openings of the test, of which there are `most`.
-        play_fresh: plays openings that the test does not have, of which there are `fresh`; if there are none, the lead
-            is that of the test.
+    `play` plays the `most` openings of the test, `play_fresh` the `fresh` ones that the test does not have; if there
+    are none of these, the lead is that of the test.
     """
     won: list[int] = []
     path = sprt_path(won, SPRT)

@@ -36,13 +36,9 @@ def user_files(config: Config) -> tuple[Path, ...]:
 def setup_of(
     keys: Mapping[str, Any], out: Path, scratch: Path, files: Sequence[Path], extends: Path | None = None
 ) -> Setup:
-    """Return the setup of a process that plays a run into the empty folder `out`.
+    """Return the setup of a process that plays a run, which loads `files`, or extends another one.
 
-    Args:
-        keys: of its configuration.
-        scratch: folder for compiled code.
-        files: those that it loads.
-        extends: the run that it extends, if any.
+    It writes into the empty folder `out`, and compiles in `scratch`.
     """
     make = recipe(play_here, dict(keys), str(out), str(extends.resolve()) if extends else "")
     readable = tuple(str(path.resolve()) for path in (*files, *([extends] if extends else [])))

@@ -78,11 +78,8 @@ def append_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
 def read_lines(path: Path, read: Callable[[dict[str, Any]], T], remedy: str) -> list[T]:
     """Return what `read` makes of the records, the oldest first; nothing if there is no file.
 
-    Args:
-        remedy: what to do about a damaged line, in words.
-
     Raises:
-        DamagedFileError: a line was damaged or edited; the message names it.
+        DamagedFileError: a line was damaged or edited; the message names it, and the `remedy`.
     """
     try:
         lines = inspect_lines(path)

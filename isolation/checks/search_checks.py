@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import product
@@ -43,10 +43,8 @@ STATE_SEARCHES = ("minimax", "alphabeta", "alpha_beta", "alphabeta_search", "alp
 def compare_searches(player: Any, factory: Callable[[], Any], edition: Edition) -> list[CheckResult]:
     """Compare a player's fixed-depth searches with the reference, from the opening to the end of the game.
 
-    Each comparison has a new player. A search that cannot be compared fairly passes, with the reason.
-
-    Args:
-        player: a player, which tells what searches there are.
+    Each comparison has a new player; `player` tells what searches there are. A search that cannot be compared fairly
+    passes, with the reason.
     """
     if not callable(getattr(player, "score", None)):
         return []
@@ -80,14 +78,9 @@ def _compare(factory: Callable[[], Any], method: str, edition: Edition) -> Check
 
 def _boards(edition: Edition) -> Iterator[Board]:
     size = edition.usual_size
-    for plies in _compared_at(edition):
+    for plies in [2 * plies for plies in COMPARED_AT] if edition is THIRD else COMPARED_AT:
         for cells in random_openings(32, plies, size, plies):
             yield Board.from_moves(cells, size)
-
-
-def _compared_at(edition: Edition) -> Sequence[int]:
-    """Return the numbers of plies after which searches are compared: twice as many on the third edition's board."""
-    return [2 * plies for plies in COMPARED_AT] if edition is THIRD else COMPARED_AT
 
 
 class MoveSearch:

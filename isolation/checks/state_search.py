@@ -67,7 +67,7 @@ class StateSearch:
     """A player's search of (state, depth).
 
     Attributes:
-        extra: plies that it looks ahead beyond `depth`.
+        manner: the meaning of `depth`, for a message, unless it is the usual one.
         resigned: how often it named no action where every one loses.
     """
 
@@ -82,12 +82,9 @@ class StateSearch:
         self._depth = _depth_name(getattr(self._reference, method))
         if names := _required(self._reference.score)[1:]:
             raise NotComparable(f"score also needs {_listed(names)}")
-        self.extra = self._extra_plies(state_of(first), depths)
-
-    @property
-    def manner(self) -> str:
-        """The meaning of `depth`, for a message, unless it is the usual one."""
-        return "; it looks one ply further than its depth says, since its root passes depth on" if self.extra else ""
+        self._extra = self._extra_plies(state_of(first), depths)
+        further = "; it looks one ply further than its depth says, since its root passes depth on"
+        self.manner = further if self._extra else ""
 
     def wrong(self, board: Board, depth: int) -> str:
         """Describe what is wrong with the answer at a position and depth; empty if it is as good as the reference's.
@@ -106,7 +103,7 @@ class StateSearch:
         except Exception as error:
             return f"{explain(error)} {where}"
         actions = state.actions()
-        worth = self._worths(state, depth + self.extra)
+        worth = self._worths(state, depth + self._extra)
         if _names_no_action(answer) and (max(worth.values()) == -math.inf or is_lost(board)):
             self.resigned += 1
             return ""

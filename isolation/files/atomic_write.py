@@ -66,11 +66,9 @@ def write_text(path: Path, text: str) -> None:
 
 
 def check_output(path: Path, suffixes: Sequence[str] = (), *, makes_folders: bool = False) -> None:
-    """Check that a file or folder can be written, before what it will hold is computed.
+    """Check that a file can be written, or with `makes_folders` a folder, before what it will hold is computed.
 
-    Args:
-        suffixes: those that a file may have; any if there are none.
-        makes_folders: whether missing folders are created, and the path may be a folder.
+    If there are `suffixes`, it must have one of them.
 
     Raises:
         ValueError: it cannot be written; the message says why.

@@ -12,7 +12,6 @@ import hashlib
 import os
 import stat
 import sys
-import sysconfig
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -21,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from isolation.usercode.parsing import parse
-from knights_isolation_packages import HOME, PACKAGES
+from isolation.usercode.user_exceptions import is_user_file
+from knights_isolation_packages import PACKAGES
 
 Inputs = dict[str, str]
 """State of what was read, by kind and name: `file weights.json`; names below the code's folder are relative to it."""
@@ -29,11 +29,6 @@ _DENIED = "denied"
 NO_FILE = (_MISSING, _SPECIAL) = ("missing", "no regular file")
 """States of what is opened and is no file."""
 _KINDS = {"open": "file", "os.listdir": "folder", "os.scandir": "folder"}
-_NOT_INPUTS = (
-    "/proc/", "/dev/", "/sys/",
-    *(f"{HOME / name}{os.sep}" for name in PACKAGES),
-    *(f"{sysconfig.get_path(name)}{os.sep}" for name in ("stdlib", "platstdlib")),
-)  # fmt: skip
 _SEEN = (*PACKAGES, "numpy", "scipy", "numba")
 _UNSEEN = ("ctypes", "importlib")
 _recorders: list[_Recorder] = []
@@ -123,9 +118,7 @@ def _is_installed(name: str) -> bool:
 
 def _is_fixed(path: str) -> bool:
     """Return whether a path belongs to the system, Python, an installed package or this toolkit."""
-    return f"{path}{os.sep}".startswith(_NOT_INPUTS) or not {"site-packages", "dist-packages"}.isdisjoint(
-        Path(path).parts
-    )
+    return f"{path}{os.sep}".startswith(("/proc/", "/dev/", "/sys/")) or not is_user_file(f"{path}{os.sep}")
 
 
 @cache

@@ -9,8 +9,8 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
-from sysconfig import get_paths
+from pathlib import Path
+from sysconfig import get_path
 from traceback import walk_tb
 from types import FrameType
 
@@ -21,6 +21,8 @@ LONGEST = 200
 LONGEST_LINE = 500
 """Most characters of a line that contains more than such a text."""
 _LONGEST_READ = 20 * LONGEST_LINE
+_ours = (HOME / package for package in PACKAGES)
+_NOT_THE_USERS = tuple(f"{path}{os.sep}" for path in (get_path("stdlib"), get_path("platstdlib"), *_ours))
 _name_of = type.__dict__["__name__"].__get__
 
 IsCtrlC = Callable[[BaseException], bool]
@@ -63,13 +65,8 @@ def return_lines(function: object) -> str:
 
 def is_user_file(path: str) -> bool:
     """Return whether a file belongs to neither Python, an installed package nor this toolkit."""
-    return not path.startswith(("<frozen ", "<string>", *_not_the_users()))
-
-
-@cache
-def _not_the_users() -> tuple[str, ...]:
-    installed = {path for name, path in get_paths().items() if name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    return tuple(f"{path}{os.sep}" for path in (*installed, *(HOME / package for package in PACKAGES)))
+    is_installed = not {"site-packages", "dist-packages"}.isdisjoint(Path(path).parts)
+    return not (is_installed or path.startswith(("<frozen ", "<string>", *_NOT_THE_USERS)))
 
 
 def _line_of(file: str, line: int | None) -> str:

@@ -19,11 +19,8 @@ _LISTING = {"enumerate", "reversed", "zip"}
 def count_rounds(module: ast.Module, entry: str, surely_end: set[str]) -> None:
     """Count, in a module, what may go on for ever, and in all that calls such functions hand on how much is left.
 
-    Loops over what does not grow end by themselves; a module without others stays as it is.
-
-    Args:
-        entry: the name of the module's function that is called from outside.
-        surely_end: functions of the library's, known to end.
+    Loops over what does not grow end by themselves, and so do the library's functions `surely_end`; a module without
+    others stays as it is. Its function `entry` is called from outside.
     """
     functions = {part.name: part for part in module.body if isinstance(part, ast.FunctionDef)}
     calls = {called: _read(node) & functions.keys() for called, node in functions.items()}
