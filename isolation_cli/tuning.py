@@ -74,11 +74,9 @@ def fit_heuristic(
     with capture_user_output(reference):
         path, function = heuristic_named(reference)
         heuristic = load_heuristic(path, function).value
-        if patch:
-            check_place(path)
         space = space_of(heuristic, wanted)
         if patch:
-            check_defaults(path, function, space.names)
+            check_patch(path, function, space.names)
         tell_of_choices(space, wanted)
         result = fit(f"{path}:{function}", at=at, suite=name, parameters=wanted, limit=limit, seed=seed)
     values, is_better = result.value.values, result.value.is_better
@@ -113,24 +111,16 @@ def tell_of_choices(space: Space, wanted: Sequence[str]) -> None:
         )
 
 
-def check_place(path: str) -> None:
-    """Check, before anything is computed, that a patch applies to a user's file.
+def check_patch(path: str, function: str, names: Sequence[str]) -> None:
+    """Check, before anything is computed, that the defaults to be patched exist in a user's file.
 
     Raises:
-        ValueError: the heuristic is not from a file.
-    """
-    if not path.endswith(".py"):
-        raise ValueError("--patch needs a heuristic from your own file, FILE.py:FUNCTION")
-
-
-def check_defaults(path: str, function: str, names: Sequence[str]) -> None:
-    """Check, before anything is computed, that the defaults to be patched exist in the file.
-
-    Raises:
-        ValueError: the function has no defaults of these names there.
+        ValueError: the heuristic is not from a file, or has no defaults of these names there.
     """
     from experiments.learn.defaults_patch import patch_of_defaults
 
+    if not path.endswith(".py"):
+        raise ValueError("--patch needs a heuristic from your own file, FILE.py:FUNCTION")
     patch_of_defaults(Path(path), function, dict.fromkeys(names, 0.0))
 
 
@@ -203,12 +193,10 @@ def tune_agent(
     if opponent:
         opponent_of(opponent)
     path, _, function = agent.target.rpartition(":")
-    if patch:
-        check_place(path)
     with capture_user_output(spec):
         space = tunable(agent, wanted, with_choices=sampler == "optuna")
     if patch:
-        check_defaults(path, function, space.names)
+        check_patch(path, function, space.names)
     tell_of_choices(space, wanted)
     with interruptible("what was played" if out else "", out), capture_user_output(spec):
         result = tune(
