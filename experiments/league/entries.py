@@ -109,10 +109,7 @@ class Played:
 
 
 def collect_entries(
-    folder: str | Path,
-    jobs: int,
-    played: Played | None = None,
-    show: Callable[[int, int], None] = lambda done, total: None,
+    folder: str | Path, jobs: int, played: Played | None, show: Callable[[int, int], None]
 ) -> LeagueEntries:
     """Find the submissions of a folder, and check those that have not `played` as they are.
 

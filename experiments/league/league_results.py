@@ -137,7 +137,7 @@ class Results:
         return tuple(game for game in self.games if agent in game.agents)
 
 
-def label_games(run: Path, jobs: int, show: Callable[[int, int], None] = lambda labelled, games: None) -> str:
+def label_games(run: Path, jobs: int, show: Callable[[int, int], None]) -> str:
     """Compare moves of a run with perfect play if feasible; otherwise return the reason why not."""
     board = run_directory.load_run(run).requested["board"]
     rows, columns = parse_size(board)

@@ -42,9 +42,7 @@ class Check:
         return tuple(finding for finding in self.findings if not finding.ok and finding.is_note)
 
 
-def check_all(
-    players: Sequence[Submission], jobs: int, show: Callable[[int, int], None] = lambda done, total: None
-) -> dict[str, Check]:
+def check_all(players: Sequence[Submission], jobs: int, show: Callable[[int, int], None]) -> dict[str, Check]:
     """Return the checks of submissions by name; `jobs` run at a time."""
     checks: dict[str, Check] = {}
     threads = ThreadPoolExecutor(jobs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -331,10 +332,8 @@ def _direct_meetings(config: Config, entrants: tuple[Entrant, ...]) -> list[tupl
     """
     if config.format != "gauntlet":
         return []
-    opponents = having(entrants, "opponent")
-    baseline = [index for index in having(entrants, "baseline") if index not in opponents]
-    contenders = [index for index in having(entrants, "contender") if index not in opponents]
-    return [(contender, other) for contender in contenders for other in baseline]
+    pairs = product(having(entrants, "contender"), having(entrants, "baseline"))
+    return [pair for pair in pairs if not {*pair} & {*having(entrants, "opponent")}]
 
 
 def having(entrants: tuple[Entrant, ...], *roles: Role) -> list[int]:

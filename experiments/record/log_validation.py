@@ -32,10 +32,7 @@ FACTS = (
 
 
 def check_scheduled(run: Path, schedule: Schedule, settings: Sequence[str]) -> None:
-    """Raise an error if the log has rows that do not match this schedule.
-
-    Args:
-        settings: settings of each of the schedule's agents.
+    """Raise an error if the log has rows that do not match this schedule, or these settings of each of its agents.
 
     Raises:
         ValueError: a row does not match; the message names the file, the game, and the difference.
