@@ -191,8 +191,9 @@ def test_checkers_say_so_when_the_code_ends_their_process(tmp_path: Path, comman
     asked = [sys.executable, "-m", "isolation_cli", *command.split(), f"{tmp_path}/deadly.py{name}"]
     done = subprocess.run(asked, capture_output=True, text=True, cwd=Path(__file__).parents[1])
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith(f"Error: {tmp_path}/deadly.py{name}: the code has ended its process")
-    assert done.stderr.endswith(f"{how}\n")
+    error = done.stderr.splitlines(keepends=True)[-1]
+    assert error.startswith(f"Error: {tmp_path}/deadly.py{name}: the code has ended its process")
+    assert error.endswith(f"{how}\n")
 
 
 def _end(_: int) -> None:

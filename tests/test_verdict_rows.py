@@ -335,7 +335,8 @@ def test_every_row_of_every_view_agrees_with_itself(tmp_path, seed):
         assert (row["difference"].low <= 0 <= row["difference"].high) == (verdict not in ("better", "worse"))
         if "adjusted_p" in row and not math.isnan(row["adjusted_p"]):
             assert (row["adjusted_p"] <= 0.05) == (verdict in ("better", "worse"))
-    is_open = (frame["joint_low"] <= 0) & (frame["joint_high"] >= 0)
+    # An interval that ends at 0 is above or below it: 0 itself is not in the interval of a significant difference.
+    is_open = (frame["joint_low"] < 0) & (frame["joint_high"] > 0)
     assert is_open.equals(frame["adjusted_p"] > 0.05)
     chart = forest(findings, judge(findings))
     for row in chart.rows:

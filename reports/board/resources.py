@@ -46,9 +46,9 @@ class Resources:
 
         Those that contain links, pipes or devices are left out, as nothing in them may be opened; see `strange_runs`.
         """
-        found = [*self.runs, *(runs_in(self.home) if self.home else ())]
+        found, strange = [*self.runs, *(runs_in(self.home) if self.home else ())], self.strange_runs()
         named: dict[str, Path] = {}
-        for run in sorted(set(found) - self.strange_runs().keys(), key=_begun, reverse=True):
+        for run in sorted((run for run in dict.fromkeys(found) if run not in strange), key=_begun, reverse=True):
             name, number = run.resolve().name, 1
             while (key := name if number == 1 else f"{name}~{number}") in named:
                 number += 1
