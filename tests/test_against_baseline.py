@@ -6,11 +6,16 @@ import numpy as np
 import pytest
 from invented_runs import Invented, gauntlet
 
+from experiments.analysis.analyse_file import Analysis
+from experiments.analysis.file_contents import FileContents
+from experiments.analysis.gauntlets import TrialConditions
+from experiments.analysis.quick_trial import Trial
 from experiments.inference.contenders.comparison_family import compare_each
 from experiments.statistics.run_results import RunResults, load_findings
 from experiments.verdicts.contender_verdicts import judge, rate
 from experiments.verdicts.frames import standings_frame, verdict_frame
 from experiments.verdicts.pilot_run import plan_contenders
+from reports.analysis.analysis_tables import opponents_table
 from reports.charts.coloured_tables import leads
 from reports.pages.report_page import headline
 from reports.tables.compare import compare_sections
@@ -172,3 +177,19 @@ def test_control_games_are_no_claim_head_to_head(tmp_path):
     for opening in range(10, 20):
         run.pair("Base_control", "Opp_A", opening, 1).pair("Base_control", "Base", opening, 1)
     assert [duel.contender for duel in judge(load_findings([run.write(tmp_path / "run")])).direct] == []
+
+
+def test_a_slow_function_of_a_file_that_plays_apart_has_its_games_with_the_baseline_in_the_same_row(tmp_path):
+    apart = Invented().agent("Base", "baseline").agent("Slow", "contender")
+    apart.agent("Opp_A", "opponent").agent("Opp_B", "opponent")
+    for opening in range(OPENINGS):
+        for opponent in ("Opp_A", "Opp_B"):
+            apart.pair("Base", opponent, opening, 1).pair("Slow", opponent, opening, 1)
+        apart.pair("Slow", "Base", opening, 2)
+    runs = {"nodes": run_of(tmp_path, "with"), "dear-nodes": load_findings([apart.write(tmp_path / "apart")])}
+    trials = {name: Trial(None, None, None, None, [], None, None) for name in (*DIRECT, "Slow")}
+    contents = FileContents("mine.py", "", {}, (), "7x7", {})
+    last = opponents_table(Analysis(contents, TrialConditions(), trials, None, {}, (), runs)).rows[-1]
+    assert last["win rate against"] == "Base, head to head"
+    assert last["Slow"] == 1
+    assert 0 < last["Good"] < last["Weak"] < 1

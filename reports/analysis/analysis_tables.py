@@ -121,7 +121,8 @@ def opponents_table(analysis: Analysis) -> Section:
     games = pluralise(2 * compared[0].openings, "game")
     note = f"At {analysis.question.limit} a move; {games} of each function in each row; win rates without intervals."
     rows.append({"win rate against": "mean", compared[0].baseline: Share(compared[0].baseline_rate), **mean})
-    direct = {duel.contender: Share(duel.rate.estimate) for duel in analysis.verdicts["nodes"].direct}
-    if direct:
+    duels = {comparison.contender: analysis.head_to_head(comparison.contender, "nodes") for comparison in compared}
+    if any(duels.values()):
+        direct = {name: Share(duel.rate.estimate) if duel else None for name, duel in duels.items()}
         rows.append({"win rate against": f"{compared[0].baseline}, head to head", compared[0].baseline: None, **direct})
     return Section("opponents", "", tuple(rows), (note,), verbatim=True)
