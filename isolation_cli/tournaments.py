@@ -242,18 +242,22 @@ def play_with_page(wanted: RunRequest) -> None:
 def play_in_terminal(wanted: RunRequest) -> None:
     """Play with display on the terminal, and print the outcome."""
     from experiments.record.run_directory import resume_advice
+    from isolation.shell import command
     from reports.watch.run_progress import end_message, play_shown, print_outcome, what_is_kept
 
     with interruptible(f"{wanted.resume} is unchanged" if wanted.resume else ""):
         config, extends = wanted.config(), Path(wanted.extend) if wanted.extend else None
         resume, retry = wanted.resume is not None, wanted.retry
         outcome = play_shown(config, resume=resume, retry_forfeits=retry, extends=extends)
-    print_outcome(outcome)
-    if not outcome.finished:
-        raise Interrupted(what_is_kept(outcome), resume_advice(outcome.path))
-    if outcome.played:
-        note_run(str(click.get_current_context().info_name), outcome.path)
-    click.echo(end_message(outcome))
+    kept = what_is_kept(outcome)
+    goes_on = command("compare", outcome.path) if outcome.finished else resume_advice(outcome.path)
+    with interruptible(kept, goes_on=goes_on):
+        print_outcome(outcome)
+        if not outcome.finished:
+            raise Interrupted(kept, goes_on)
+        if outcome.played:
+            note_run(str(click.get_current_context().info_name), outcome.path)
+        click.echo(end_message(outcome))
 
 
 def play_kept_run(config: Config, *, resume: bool) -> RunOutcome:
@@ -267,8 +271,9 @@ def play_kept_run(config: Config, *, resume: bool) -> RunOutcome:
     outcome = play_shown(config, resume=resume, into_stderr=not is_terminal())
     if not outcome.finished:
         raise Interrupted(what_is_kept(outcome), same_again())
-    if outcome.played:
-        note_run(str(click.get_current_context().info_name), outcome.path)
+    with interruptible(what_is_kept(outcome)):
+        if outcome.played:
+            note_run(str(click.get_current_context().info_name), outcome.path)
     return outcome
 
 

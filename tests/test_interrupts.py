@@ -209,12 +209,27 @@ def test_a_sweep_says_how_far_its_run_is(folder: Path, monkeypatch: pytest.Monke
     [
         (1, False, "1 of 2 games are in run"),
         (2, False, "all 2 games are in run; only the end of the run is not recorded yet"),
-        (2, True, "2 of 2 games are in run"),
+        (2, True, "all 2 games are in run"),
     ],
 )
 def test_a_run_that_lacks_no_game_but_is_not_closed_is_said_to_be_so(logged: int, is_finished: bool, kept: str) -> None:
     outcome: Any = SimpleNamespace(logged=logged, total=2, finished=is_finished, path=Path("run"))
     assert what_is_kept(outcome) == kept
+
+
+@pytest.mark.parametrize("judging", ["reports.watch.run_progress.verdict_text", "isolation_cli.tournaments.note_run"])
+def test_a_run_that_is_interrupted_while_it_is_judged_is_kept_and_can_be_compared(
+    folder: Path, judging: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def press(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(judging, press)
+    words = ["match", "random", "greedy", "--pairs", "2", "--jobs", "1", "--out", "run"]
+    result = CliRunner().invoke(main, words)
+    assert result.stderr.endswith("Interrupted: all 4 games are in run. Continue with: isolation compare run\n")
+    assert result.exit_code == 1
 
 
 def test_a_league_that_is_interrupted_while_it_is_judged_goes_on(
@@ -231,7 +246,7 @@ def test_a_league_that_is_interrupted_while_it_is_judged_goes_on(
     monkeypatch.setattr("experiments.league.league_results.label_games", press)
     result = CliRunner().invoke(main, ["league", "class"])
     goes_on = f"Continue with: isolation league class --resume {run}"
-    assert result.output == f"Interrupted: 2 of 2 games are in {run}. {goes_on}\n"
+    assert result.output == f"Interrupted: all 2 games are in {run}. {goes_on}\n"
     assert result.exit_code == 1
 
 

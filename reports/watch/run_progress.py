@@ -193,9 +193,10 @@ def end_message(outcome: RunOutcome) -> str:
 
 
 def what_is_kept(outcome: RunOutcome) -> str:
-    """Return how far an interrupted run came, and its path."""
-    if outcome.logged == outcome.total and not outcome.finished:
-        return f"all {outcome.total:,} games are in {outcome.path}; only the end of the run is not recorded yet"
+    """Return how far a run came, and its path."""
+    if outcome.logged == outcome.total:
+        unrecorded = "" if outcome.finished else "; only the end of the run is not recorded yet"
+        return f"all {outcome.total:,} games are in {outcome.path}{unrecorded}"
     return f"{outcome.logged:,} of {outcome.total:,} games are in {outcome.path}"
 
 
