@@ -433,6 +433,7 @@ def test_csv_is_one_table_that_pandas_reads_and_json_has_numbers_only_where_numb
         frame = pd.read_csv(io.StringIO(printed.stdout))
         assert set(frame["run_state"]) == {"finished"}
         assert "CSV is one table" in printed.stderr
+        assert "inf" not in printed.stdout
     sections = (*compare_sections(load_findings([path])), *rating_sections(load_findings([path])))
     data = json.loads(render_sections(sections, "json"))
     open_at_zero = Estimate(Points(0.05), Points(1e-9), Points(0.1))

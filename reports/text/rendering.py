@@ -47,7 +47,7 @@ def render_rows(
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(names)
-        writer.writerows(["" if row[name] != row[name] else row[name] for name in names] for row in rows)
+        writer.writerows([_finite(row[name]) for name in names] for row in rows)
         return text.getvalue().rstrip("\n")
     columns = [_column(name, [row[name] for row in rows], name in keep) for name in names]
     if output == "markdown":
@@ -105,7 +105,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _finite(value: Any) -> Any:
-    """Return a value for JSON, which has neither NaN nor infinities: both become null."""
+    """Return a value for JSON and CSV, where NaN and infinities become null and an empty cell."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
