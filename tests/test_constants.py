@@ -95,8 +95,16 @@ def test_what_was_counted_in_resamples_is_never_certain() -> None:
     assert [Resampled(value).text for value in (0.0, 0.5, 0.999, 1.0)] == ["< 1", "50", "> 99", "> 99"]
 
 
-@pytest.mark.parametrize(("forfeits", "is_warned_of"), [(1, False), (2, False), (3, True)])
-def test_forfeits_beyond_5_percent_are_warned_of(forfeits: int, is_warned_of: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("forfeits", "effect"),
+    [
+        (2, ""),
+        (3, "They count as losses, which puts A lower in the ranking. "),
+        (19, "They count as losses, which puts A lower in the ranking. "),
+        (20, "They count as losses: the ranking mostly reflects failures, not strength. "),
+    ],
+)
+def test_forfeits_beyond_5_percent_are_warned_of_by_what_they_do(forfeits: int, effect: str, tmp_path: Path) -> None:
     run = Invented().agent("A", "contender").agent("Base", "baseline")
     for opening in range(20):
         reason = "hang" if opening < forfeits else "no_moves"
@@ -104,7 +112,7 @@ def test_forfeits_beyond_5_percent_are_warned_of(forfeits: int, is_warned_of: bo
         run.pairs += 1
     sentences = wording.forfeit_sentences(load_findings([run.write(tmp_path / "run")]))
     assert sentences[0].startswith(f"{forfeits} of 40 games")
-    assert (len(sentences) == 2) == is_warned_of
+    assert sentences[1:] == [f"{effect}Fix these errors and rerun."] * bool(effect)
 
 
 @pytest.mark.parametrize(("population", "is_enough"), [(149, False), (150, True), (151, True)])

@@ -35,8 +35,8 @@ from reports.text.cell_values import (
     pluralise,
 )
 
-_MANY_FORFEITS = 0.05
-"""Share of games above which forfeits affect results as much as typical differences."""
+_MANY_FORFEITS, _MOSTLY_FORFEITS = 0.05, 0.5
+"""Shares of games: above it, forfeits affect results as much as typical differences; from it on, they decide them."""
 _DISTRUST = 0.001
 """p-value of a control below which something is wrong: it occurs in one of 1,000 correct runs."""
 _EVERYTHING = 0.75
@@ -453,9 +453,10 @@ def forfeit_sentences(findings: RunResults) -> list[str]:
         f"{total:,} of {pluralise(games, 'game')} ({Share(total / games).text}) were forfeits: {'; '.join(clauses)}."
     ]
     if total > _MANY_FORFEITS * games:
-        sentences.append(
-            "They count as losses: the ranking mostly reflects failures, not strength. Fix these errors and rerun."
-        )
+        effect = f", which puts {join_names(sorted(by_agent))} lower in the ranking"
+        if total >= _MOSTLY_FORFEITS * games:
+            effect = ": the ranking mostly reflects failures, not strength"
+        sentences.append(f"They count as losses{effect}. Fix these errors and rerun.")
     return sentences
 
 
