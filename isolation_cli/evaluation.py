@@ -15,6 +15,7 @@ from isolation_cli.cli_errors import interruptible
 from isolation_cli.completion import complete_file, complete_spec
 from isolation_cli.options import board_option, format_option, jobs_option
 from isolation_cli.output import capture_user_output, print_rows, print_sections
+from reports.text.cell_values import Estimate, Points
 from reports.text.rendering import Format, terminal_width, wrapped
 
 if TYPE_CHECKING:
@@ -61,13 +62,13 @@ def evaluate_files(
 def _row(name: str, evaluation: Evaluation) -> dict[str, Any]:
     """Return what a table shows of an evaluation; the score in points of wins kept."""
     line = f", line {evaluation.error_line}" if evaluation.error_line else ""
-    is_scored = evaluation.low != evaluation.high
+    score = Estimate(*(Points(end / 100) for end in (evaluation.score, evaluation.low, evaluation.high)))
     return {
         "candidate": name,
         "stage": evaluation.stage,
         "passed": evaluation.passed,
         "error": f"{evaluation.error_kind}{line}" if evaluation.error_kind else "–",
-        "score": f"{evaluation.score:+.1f} ({evaluation.low:+.1f} to {evaluation.high:+.1f})" if is_scored else "–",
+        "score": score.text if evaluation.low != evaluation.high else "–",
         "cost": f"{evaluation.cost:.2f}" if evaluation.cost else "–",
     }
 

@@ -165,14 +165,11 @@ def _doubled(rate: Interval) -> Interval:
 
 
 def _evidence(verdict: Verdict) -> str:
-    points = [100 * end for end in (verdict.difference.estimate, verdict.difference.low, verdict.difference.high)]
+    from reports.text.cell_values import Points, estimate_of
+
     return (
-        (
-            f"{verdict.judged_on.capitalize()} against {verdict.opponent} at {verdict.nodes:,} nodes, equal cost: "
-            f"{points[0]:+.1f} points ({points[1]:+.1f} to {points[2]:+.1f}), n = {verdict.n:,}."
-        )
-        .replace(" -", " −")
-        .replace("(-", "(−")
+        f"{verdict.judged_on.capitalize()} against {verdict.opponent} at {verdict.nodes:,} nodes, equal cost: "
+        f"{estimate_of(verdict.difference, Points).text} points, n = {verdict.n:,}."
     )
 
 

@@ -53,7 +53,17 @@ class Lead:
     p_value: float | None = None
 
     def __str__(self) -> str:
-        return f"{self.estimate:+.1f} ({self.low:+.1f} to {self.high:+.1f}) points".replace("-", "−")
+        return f"{signed_points(self.estimate)} ({signed_points(self.low)} to {signed_points(self.high)}) points"
+
+
+def signed_points(value: float) -> str:
+    """Format percentage points with one decimal, a minus and a sign; zero has none.
+
+    >>> signed_points(1.06), signed_points(-0.5), signed_points(-0.04)
+    ('+1.1', '−0.5', '0.0')
+    """
+    text = f"{value:+.1f}".replace("-", "−")
+    return "0.0" if text[1:] == "0.0" else text
 
 
 @dataclass(frozen=True)

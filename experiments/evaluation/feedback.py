@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.evaluation.evaluation import Lead
+from experiments.evaluation.evaluation import Lead, signed_points
 from experiments.suite.screening import Mistake
 from isolation.boards.board import Board
 from isolation.rules.geometry import parse_size
@@ -14,7 +14,7 @@ from isolation.rules.notation import format_moves
 def describe_lead(lead: Lead, baseline: str, cost: float) -> str:
     """Return a lead in solved positions as a sentence."""
     return (
-        f"{_points(lead)} points of wins kept compared with {baseline} at equal cost, in {lead.n:,} won positions; a "
+        f"{lead} of wins kept compared with {baseline} at equal cost, in {lead.n:,} won positions; a "
         f"node costs {cost:.2f} times as much."
     )
 
@@ -22,16 +22,16 @@ def describe_lead(lead: Lead, baseline: str, cost: float) -> str:
 def describe_games(lead: Lead, decision: str | None, baseline: str) -> str:
     """Return the result of a sequential test, and the lead of `decide_by_games`, as a sentence."""
     if decision == "H1":
-        games = f"in {lead.n:,} games after it: {_points(lead)} points. "
+        games = f"in {lead.n:,} games after it: {lead}. "
         return f"better than {baseline} by a sequential test at equal cost; {games}"
     verdict = "not better by 20 Elo than" if decision else "undecided against"
-    return f"{verdict} {baseline} in {lead.n:,} games at equal cost: {_points(lead)} points. "
+    return f"{verdict} {baseline} in {lead.n:,} games at equal cost: {lead}. "
 
 
 def describe_champions(lead: Lead, count: int) -> str:
     """Return the result of games against champions as a sentence."""
     champions = f"the last {count} champions" if count > 1 else "the last champion"
-    return f"{_points(lead)} points in {lead.n:,} games at equal cost against {champions}. "
+    return f"{lead} in {lead.n:,} games at equal cost against {champions}. "
 
 
 def describe_held_out(number: int, level: float, passed: bool) -> str:
@@ -42,7 +42,7 @@ def describe_held_out(number: int, level: float, passed: bool) -> str:
 
 def describe_lead_there(lead: Lead, fitted: float) -> str:
     """Return a lead on held-out positions, and how much of the one on those of `fit` was overfitting."""
-    return f"{_points(lead)} points on {lead.n:,} held-out positions, {fitted - lead.estimate:+.1f} overfitting. "
+    return f"{lead} on {lead.n:,} held-out positions, {signed_points(fitted - lead.estimate)} overfitting. "
 
 
 def describe_mistakes(mistakes: Sequence[Mistake], size: str) -> str:
@@ -53,7 +53,3 @@ def describe_mistakes(mistakes: Sequence[Mistake], size: str) -> str:
         f"{format_moves(mistake.winning, columns)} {'keeps' if len(mistake.winning) == 1 else 'keep'} the win."
         for mistake in mistakes
     )
-
-
-def _points(lead: Lead) -> str:
-    return f"{lead.estimate:+.1f} ({lead.low:+.1f} to {lead.high:+.1f})"
