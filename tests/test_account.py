@@ -21,6 +21,10 @@ from experiments.record.tries import SETTING, read_tries
 from experiments.statistics.run_results import load_findings
 from experiments.verdicts.contender_verdicts import judge, judge_together
 from knights_isolation.tried import note_run
+from reports.pages.report_page import headline
+from reports.tables.compare import compare_sections
+from reports.tables.headlines import compare_headline
+from reports.text.wording import p_words, pooling_sentences
 
 
 @pytest.fixture(autouse=True)
@@ -104,6 +108,24 @@ def test_new_openings_of_the_same_code_are_pooled_with_its_earlier_ones() -> Non
     assert lucky.verdict == "no significant difference"
     assert lucky.jointly.low <= 0 < lucky.difference.low
     assert [each.looked for each in read_tries()] == [60, 120]
+
+
+def test_a_verdict_that_rests_on_openings_of_other_runs_is_said_to_wherever_it_is_printed() -> None:
+    first, second = range(60), range(60, 100)
+    finish("first", "Same", first, 0.2, seed=2)
+    assert not pooling_sentences([verdict(HOME / "first")])
+    judged = finish("second", "Same", second, 0.2, seed=3)
+    assert judged.evidence
+    said = (
+        f"The verdict on Same pools 100 openings, 60 of them in other runs of this project "
+        f"(pooled {p_words(judged.evidence.p_value)}); what is shown is of the 40 here."
+    )
+    findings = load_findings([HOME / "second"])
+    assert said in compare_headline(findings).section.notes
+    assert any(said in section.notes for section in compare_sections(findings))
+    assert said in headline(findings, judge(findings))
+    together = judge(load_findings([HOME / "first", HOME / "second"])).comparisons
+    assert not pooling_sentences(together)
 
 
 def test_openings_that_were_seen_before_count_once() -> None:

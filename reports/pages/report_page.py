@@ -57,6 +57,7 @@ from reports.text.wording import (
     direct_clause,
     finding_sentence,
     forfeit_sentences,
+    pooling_sentences,
     state_words,
     stopped_sentences,
 )
@@ -250,7 +251,8 @@ def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
         sentences.append(f"No contender differs significantly from {verdicts.baseline}{same} yet.")
     elif open_ones:
         sentences.append(f"No significant difference from {verdicts.baseline}{same} yet: {', '.join(open_ones)}.")
-    sentences += [*alike_sentences(findings, verdicts.claims), *_direct_sentences(verdicts)]
+    sentences += [*pooling_sentences([*verdicts.claims, *verdicts.duels]), *alike_sentences(findings, verdicts.claims)]
+    sentences += _direct_sentences(verdicts)
     return [*sentences, *map(control_sentence, verdicts.checks), *_exact(verdicts)]
 
 

@@ -38,8 +38,9 @@ def tries_section(tries: Mapping[int, Try], known: Sequence[Try]) -> Section:
     )
     notes = (
         "Difference to the baseline in percentage points, and p, of this look alone; n is the number of openings or "
-        "positions. The adjusted p is today's: of all looks at the same agent, adjusted for everything that was tried "
-        "with the same baseline, board, openings and limit, or on the same positions.",
+        "positions. The adjusted p is today's: it pools the openings of all looks at the same agent, so it may be "
+        "smaller than p, and is adjusted for everything that was tried with the same baseline, board, openings and "
+        "limit, or on the same positions.",
     )
     return Section("tries", "Tries, the latest first", rows, notes if rows else ("Nothing was tried here yet.",))
 

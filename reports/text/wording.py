@@ -365,12 +365,24 @@ def evidence_sentences(claims: Sequence[Comparison | HeadToHead]) -> list[str]:
         if len(evidence.looks) > 1
     ]
     sentences = [f"Looked at more than once, which p-values and verdicts allow for: {'; '.join(looks)}."] * bool(looks)
+    sentences += pooling_sentences(claims)
     if others := max((evidence.others for evidence in known.values()), default=0):
         sentences.append(
             f"Adjusted for {pluralise(others, 'further test')} of this project with the same baseline, board, openings "
             f"and limit as well: {advice('isolation tried', 'ki.tried()')}."
         )
     return sentences
+
+
+def pooling_sentences(claims: Sequence[Comparison | HeadToHead]) -> list[str]:
+    """Say which verdicts rest on openings of other runs as well, of which the differences shown say nothing."""
+    return [
+        f"The verdict on {claim.contender} pools {pluralise(claim.evidence.looks[-1], 'opening')}, "
+        f"{elsewhere:,} of them in other runs of this project (pooled {p_words(claim.evidence.p_value)}); what is "
+        f"shown is of the {claim.openings:,} here."
+        for claim in claims
+        if claim.evidence and (elsewhere := claim.evidence.looks[-1] - claim.openings) > 0
+    ]
 
 
 def pooled_sentence(findings: RunResults) -> str:
