@@ -124,7 +124,12 @@ def test_a_verdict_that_rests_on_openings_of_other_runs_is_said_to_wherever_it_i
     assert said in compare_headline(findings).section.notes
     assert any(said in section.notes for section in compare_sections(findings))
     assert said in headline(findings, judge(findings))
-    together = judge(load_findings([HOME / "first", HOME / "second"])).comparisons
+    clear = finish("third", "Same", range(100, 140), 0.9, seed=4)
+    assert clear.verdict == "better"
+    found = load_findings([HOME / "third"])
+    assert headline(found, judge(found))[0].endswith(" ".join(pooling_sentences([clear])))
+    assert len(pooling_sentences([clear])) == 1
+    together = judge(load_findings([HOME / "first", HOME / "second", HOME / "third"])).comparisons
     assert not pooling_sentences(together)
 
 

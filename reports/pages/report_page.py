@@ -14,6 +14,7 @@ from markupsafe import Markup
 from experiments.exact.accuracy import accuracies, run_decisions
 from experiments.exact.labels import has_labels
 from experiments.inference.bradley_terry import Ratings
+from experiments.inference.contenders.baseline_comparison import Comparison
 from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.record.run_directory import CONFIG
 from experiments.statistics.agent_costs import relative_costs
@@ -235,14 +236,17 @@ def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
         kinds = {"better": "more", "worse": "less"}
         words = {kind: f"Won {amount} against the same opponents than" for kind, amount in kinds.items()}
     same = " against the same opponents" if verdicts.direct else ""
+    judged: list[Comparison | HeadToHead] = [*verdicts.claims, *verdicts.duels]
     sentences = []
     for verdict in ("better", "worse"):
+        pooling = pooling_sentences([claim for claim in judged if claim.verdict == verdict])
         names = [text for kind, text in claims.values() if kind == verdict]
         if names:
-            sentences.append(
+            sentence = (
                 f"{words[verdict]} {verdicts.baseline}: {', '.join(names)}; {unit}, with 95 % intervals"
                 f"{' for all contenders at once' if verdicts.family > 1 else ''}."
             )
+            sentences.append(" ".join([sentence, *pooling]))
     equal = [name for name, (kind, _) in claims.items() if kind == "equal"]
     if equal:
         sentences.append(f"Equal to {verdicts.baseline} on all openings: {', '.join(equal)}.")
@@ -251,8 +255,8 @@ def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
         sentences.append(f"No contender differs significantly from {verdicts.baseline}{same} yet.")
     elif open_ones:
         sentences.append(f"No significant difference from {verdicts.baseline}{same} yet: {', '.join(open_ones)}.")
-    sentences += [*pooling_sentences([*verdicts.claims, *verdicts.duels]), *alike_sentences(findings, verdicts.claims)]
-    sentences += _direct_sentences(verdicts)
+    sentences += pooling_sentences([claim for claim in judged if claim.verdict not in words])
+    sentences += [*alike_sentences(findings, verdicts.claims), *_direct_sentences(verdicts)]
     return [*sentences, *map(control_sentence, verdicts.checks), *_exact(verdicts)]
 
 
