@@ -1,11 +1,14 @@
 """Checksummed JSON files: a bit flipped anywhere is detected, or changes nothing."""
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from experiments.record.checked_json import read_json, write_json
+from isolation.files.received import read_plain
 
 FACTS = {"name": "Ünal", "games": 12, "rate": 0.5, "notes": ["a", None, True], "costs": {"a": 1e300}}
 
@@ -13,6 +16,15 @@ FACTS = {"name": "Ünal", "games": 12, "rate": 0.5, "notes": ["a", None, True], 
 def test_what_was_written_is_read_again(tmp_path: Path) -> None:
     write_json(tmp_path / "facts.json", FACTS)
     assert read_json(tmp_path / "facts.json") == FACTS
+
+
+@pytest.mark.parametrize("read", [read_json, read_plain])
+def test_a_sparse_file_of_gigabytes_is_not_read(read: Callable[[Path], object], tmp_path: Path) -> None:
+    path = tmp_path / "facts.json"
+    path.touch()
+    os.truncate(path, 3 << 30)
+    with pytest.raises(ValueError, match=r"^too large: 3,221,225,472 bytes, at most 67,108,864 are read$"):
+        read(path)
 
 
 def test_a_flipped_bit_is_noticed_or_changes_nothing(tmp_path: Path) -> None:

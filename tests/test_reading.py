@@ -216,6 +216,50 @@ def test_every_thread_of_a_sandboxed_process_is_restricted(module: str, tmp_path
     assert len(threads) > 1
 
 
+CHANGES = {
+    "chmod": "function('chmod')(FILE, 0o777)",
+    "utimes": "function('utimes')(FILE, None)",
+    "setxattr": "function('setxattr')(FILE, b'user.seen', b'1', 1, 0)",
+}
+SPOILER = """
+import ctypes, _ctypes
+FILE = {file!r}.encode()
+FINDERS = (
+    lambda name: getattr(ctypes.CDLL(None), name),
+    lambda name: getattr(ctypes.pythonapi, name),
+    lambda name: ctypes.CFUNCTYPE(ctypes.c_int)((name, ctypes.pythonapi)),
+    lambda name: ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)(
+        _ctypes.dlsym(ctypes.pythonapi._handle, name)
+    ),
+)
+
+class CustomPlayer:
+    def get_move(self, game, time_left):
+        refused = 0
+        for function in FINDERS:
+            try:
+                {change}
+            except PermissionError:
+                refused += 1
+            except TypeError:
+                pass
+        raise LookupError(refused)
+"""
+
+
+@FENCES
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_player_changes_no_attributes_of_others_files_by_ctypes(change: str, program: str, tmp_path: Path) -> None:
+    file = submit(tmp_path, "ben", HONEST.format(prefers="0"))
+    os.utime(file, (1, 1))
+    before = os.stat(file)
+    spoiler = submit(tmp_path, "ada", SPOILER.format(file=str(file), change=CHANGES[change]))
+    with pytest.raises(ForfeitError, match="LookupError: 4"):
+        move_of(restricted(spoiler), program)
+    after = os.stat(file)
+    assert (after.st_mode, after.st_mtime, after.st_ctime_ns) == (before.st_mode, 1, before.st_ctime_ns)
+
+
 # Remarks, and what is said where reads are not restricted
 
 

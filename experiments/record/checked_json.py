@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from isolation.files.atomic_write import write_text
+from isolation.files.received import check_size
 
 SEALED, CHECKSUM = "sealed", "checksum"
 
@@ -36,8 +37,9 @@ def read_json(path: Path) -> dict[str, Any]:
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it is damaged, or contains no object.
+        ValueError: it is damaged or too large, or contains no object.
     """
+    check_size(path)
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
     except RecursionError:

@@ -1,8 +1,10 @@
 """Sandbox for untrusted code: resource limits, Landlock, audit hook.
 
 Resource limits apply to code of any kind. So does Landlock, where Linux supports it; it forbids reading others' files,
-changing files, starting programs and signalling other processes. All other restrictions, and without Landlock these as
-well, are enforced by Python's audit hooks. Hooks stop Python code, accidental or malicious, but not native code.
+changing what files contain, starting programs and signalling other processes. All other restrictions, and without
+Landlock these as well, are enforced by Python's audit hooks. Hooks stop Python code, accidental or malicious, and
+calls by `ctypes`, but not extension modules and compiled code, which can still change modes, owners, times and
+attributes of files.
 """
 
 from __future__ import annotations
@@ -47,6 +49,9 @@ _FORBIDDEN = {
     **dict.fromkeys(("resource.setrlimit", "resource.prlimit"), "change its limits"),
 }  # fmt: skip
 """Forbidden audit events, with descriptions."""
+_FINDS, _FOUND = ("ctypes.dlsym", "ctypes.dlsym/handle"), ("LLVMPY_", "Py", "_Py")
+"""Audit events of finding a native function by `ctypes`, and how the names begin that are found nevertheless: those of
+the compiler and of Python. Landlock does not restrict changes of modes, owners, times and attributes of files."""
 _IN_SCRATCH = ("os.mkdir", "os.remove", "os.rmdir")
 """Audit events of changes that are permitted in the scratch folder, besides opening and renaming."""
 _UNHEARD = {
@@ -142,7 +147,8 @@ def enter_sandbox(
     It ends with its parent, its output is discarded, and it has a gigabyte of memory. Code in it reads nothing but that
     folder, Python, installed packages, the toolkit and `readable`. Python code in it cannot start processes, signal or
     slow down others, change files or use the network: such calls raise `PermissionError`. Only in the folders
-    `scratch`, which compiling needs, and `out`, absolute paths without links, it may change files. The modules
+    `scratch`, which compiling needs, and `out`, absolute paths without links, it may change files. Without `scratch`,
+    it finds no functions of the system by `ctypes` either. The modules
     `imports` are imported while they can be: after Landlock, which would not reach threads that they start, and before
     the audit hook.
 
@@ -161,7 +167,7 @@ def enter_sandbox(
     _limit()
     sys.dont_write_bytecode = True
     _take_away()
-    sys.addaudithook(_auditor(written))
+    sys.addaudithook(_auditor(written, may_compile=bool(scratch)))
     if not is_sealed:
         sys.addaudithook(_reading(own, [*_of_everybody(), *written], bool(scratch)))
 
@@ -276,9 +282,10 @@ def _refusal(what: str, name: str) -> Any:
     return refuse
 
 
-def _auditor(written: Sequence[str]) -> Any:
+def _auditor(written: Sequence[str], *, may_compile: bool) -> Any:
     """Return the audit hook of the sandbox; it holds references to all it needs, out of reach of later code."""
     forbidden, writing, nowhere, own, refusal = dict(_FORBIDDEN), _WRITING, os.devnull, os.getpid(), PermissionError
+    finds, found = () if may_compile else _FINDS, _FOUND
     no_module, is_instance, number, text, modules = ImportError, isinstance, int, str, frozenset(_NO_IMPORT)
     own_folders, kind_of, paths_of = (
         tuple(f"{folder}/" for folder in written),
@@ -299,6 +306,8 @@ def _auditor(written: Sequence[str]) -> Any:
         if what and (event == "open" or event in paths_of):
             changed = arguments[: paths_of.get(event, 1)]
             what = None if not [path for path in changed if not is_own_file(path)] else what
+        if event in finds and not (kind_of(arguments[1]) is text and arguments[1].startswith(found)):
+            what = f"call the native function {arguments[1]}"
         if event == "import" and arguments[0] in modules:
             raise no_module(f"a player from a file may not import {arguments[0]} here")
         if event in ("os.kill", "os.killpg") and not (event == "os.kill" and arguments[0] == own):
@@ -317,7 +326,7 @@ def _reading(own: Sequence[str], others: Sequence[str], may_compile: bool) -> An
     """
     owned = {*own, *map(os.path.realpath, own)}
     shared = {path for path in (*others, *map(os.path.realpath, others)) if not path.startswith("/proc")}
-    lists, loads = ("os.listdir", "os.scandir"), () if may_compile else ("ctypes.dlopen", "ctypes.dlsym")
+    lists, loads = ("os.listdir", "os.scandir"), () if may_compile else ("ctypes.dlopen", *_FINDS)
     here, read_link, path_of, failure, refusal = os.getcwd, os.readlink, os.fspath, OSError, PermissionError
     is_instance, kind_of, number, text, data = isinstance, type, int, str, bytes
 
