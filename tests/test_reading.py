@@ -260,6 +260,23 @@ def test_a_player_changes_no_attributes_of_others_files_by_ctypes(change: str, p
     assert (after.st_mode, after.st_mtime, after.st_ctime_ns) == (before.st_mode, 1, before.st_ctime_ns)
 
 
+def test_a_player_finds_no_secret_in_its_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_TOKEN", "secret")
+    for name, is_kept in (("apart", False), ("classic", True)):
+        look = "(os.environ.get('API_TOKEN'), b'API_TOKEN' in open('/proc/self/environ', 'rb').read())"
+        source = HONEST.format(prefers="0").replace(
+            "def get_move(self, game, time_left):",
+            f"def get_move(self, game, time_left):\n        import os\n        raise LookupError({look})",
+        )
+        agent = replace(restricted(submit(tmp_path, name, source)), is_restricted=not is_kept)
+        player = agent.capped(60).open()
+        player.new_game()
+        with pytest.raises(ForfeitError) as loss:
+            player.choose(Board.from_moves([24, 14]), 1)
+        player.close()
+        assert ("'secret', True" if is_kept else "None, False") in loss.value.detail
+
+
 # Remarks, and what is said where reads are not restricted
 
 

@@ -57,7 +57,7 @@ def check_all(players: Sequence[Submission], jobs: int, show: Callable[[int, int
 
 def check_one(player: Submission) -> Check:
     """Return whether a submission can be imported in time, and the findings of the player checks."""
-    process = ChildProcess()
+    process = ChildProcess(is_sandboxed=True)
     make = recipe(checks_of_file, str(player.file), player.player)
     try:
         refusal = exchange(process, sandboxed(make, player.file), IMPORT_SECONDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import time
@@ -32,6 +33,12 @@ SPARING = {
 """Environment variables that limit a child's memory: libraries use one thread, since each has a stack, and Arrow does
 not reserve a gigabyte when it reads a file."""
 
+_HARMLESS = re.compile(
+    r"PATH|HOME|LANG|LANGUAGE|LC_\w+|TZ|TZDIR|TMPDIR|(DY)?LD_LIBRARY_PATH|PYTHON\w*|VIRTUAL_ENV|\w+_NUM_THREADS|NUMBA_\w+"
+    r"|ISOLATION_\w+|XDG_CACHE_HOME"
+)
+"""Environment variables of the user that a sandboxed process has; others may be secrets."""
+
 
 class ChildProcess(EngineTransport):
     """A child process whose timeouts are extended while the machine is too busy to run it.
@@ -39,14 +46,16 @@ class ChildProcess(EngineTransport):
     Its parent is a supervisor, so that user code that kills its parent ends only itself.
     """
 
-    def __init__(self, program: str = START, longest: int = LONGEST_ANSWER) -> None:
+    def __init__(self, program: str = START, longest: int = LONGEST_ANSWER, *, is_sandboxed: bool = False) -> None:
         """Start a Python process with the same module path.
 
         Args:
             program: its code.
             longest: largest answer in bytes.
+            is_sandboxed: whether it will be sandboxed: of the environment it gets only what tells nothing of the user.
         """
-        super().__init__(_python_program(program), None, os.devnull, longest, {**os.environ, **SPARING})
+        own = {name: value for name, value in os.environ.items() if not is_sandboxed or _HARMLESS.fullmatch(name)}
+        super().__init__(_python_program(program), None, os.devnull, longest, {**own, **SPARING})
         self._child: psutil.Process | None = None
 
     def receive(self, seconds: float) -> bytes:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ class FileAgent(UncompiledAgent):
         """Return the same player with a timeout of `seconds` per move."""
         return replace(self, hard_cap=seconds)
 
-    def open(self, start: Callable[[], Transport] = ChildProcess) -> SubprocessPlayer:
+    def open(self, start: Callable[[], Transport] | None = None) -> SubprocessPlayer:
         """Return a player; its process is started for the first game."""
         make = recipe(_open_file, self.file, self.player, self.content, self.name, self.limit)
         usual = USUAL_CAP if self.is_restricted else patience(self)
@@ -90,7 +91,7 @@ class FileAgent(UncompiledAgent):
             sandboxed(make, self.file) if self.is_restricted else Setup(make, folder=str(Path(self.file).parent)),
             usual if self.hard_cap is None else self.hard_cap,
             judge_given(self.limit, overruns=self.edition in ("", THIRD.name)),
-            start,
+            start or partial(ChildProcess, is_sandboxed=self.is_restricted),
             IMPORT_SECONDS if self.is_restricted else START_SECONDS,
             refused=lambda why: ForfeitError(Reason.ERROR, f"cannot be loaded: {why}"),
             note=self._note,

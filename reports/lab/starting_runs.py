@@ -81,7 +81,7 @@ class RunStarter:
         """
         out.mkdir(parents=True)
         await asyncio.to_thread(copy_engine, self._scratch)
-        process = ChildProcess()
+        process = ChildProcess(is_sandboxed=True)
         setup = setup_of(keys, out.resolve(), self._scratch, files, extends)
         playing = asyncio.create_task(asyncio.to_thread(_outcome, process, setup))
         self._sandboxed = asyncio.create_task(_watch(process, playing, out, command))
