@@ -18,6 +18,7 @@ from experiments.play.run_extension import extended_config
 from experiments.play.runner import RunOutcome, play_tournament
 from experiments.record import log, run_directory
 from experiments.record.checked_json import read_json, write_json
+from experiments.record.verification import verify
 
 FEW: dict[str, Any] = {"board": "5x5", "limit": "nodes=40", "pairs": 5, "jobs": 1}
 GAUNTLET: dict[str, Any] = {"contenders": ["ID:center", "greedy"], "opponents": ["random", "MM:open@depth=2"]}
@@ -63,6 +64,15 @@ def assert_as_from_the_start(extended: Path, anew: Path) -> None:
     pd.testing.assert_frame_equal(games(extended), games(anew), check_categorical=False)
     first, second = (run_directory.load_run(path) for path in (extended, anew))
     assert (first.fingerprint, first.agents, first.games) == (second.fingerprint, second.agents, second.games)
+
+
+def test_an_edited_configuration_is_named_and_no_run_goes_on_by_it(run: Path, tmp_path: Path) -> None:
+    assert not any(each.is_damaged for each in verify(run.parent))
+    file = run / run_directory.CONFIG
+    file.write_text(file.read_text().replace("seed = 1", "seed = 2"))
+    assert [Path(each.file) for each in verify(run.parent) if each.is_damaged] == [file]
+    with pytest.raises(ValueError, match=r"config\.toml: damaged or edited by hand"):
+        extend(run, tmp_path / "more")
 
 
 @pytest.mark.slow

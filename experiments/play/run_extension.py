@@ -76,7 +76,7 @@ def extended_config(run: str | Path, keys: Mapping[str, object]) -> Config:
             f"{info.path} is a best-of, whose eliminations depend on all contenders, and cannot be "
             f"extended: play a new run"
         )
-    config = load_config(info.path / run_directory.CONFIG)
+    config = run_directory.written_config(info)
     known = config.model_dump(exclude={"jobs", "cluster", "out"})
     if keys.get("pairs"):
         return load_config(None, {**known, **keys, **_with_more_pairs(config, info, keys)})
@@ -122,7 +122,7 @@ def extend(run: Path, config: Config) -> Extension:
     _replay(run, plan, games["game_id"].to_numpy()[ids >= 0], ids[ids >= 0])
     extension = Extension(run, plan, ids)
     note = f"{extension.games:,} games come from {run}, which this run extends"
-    before = load_config(info.path / run_directory.CONFIG)
+    before = run_directory.written_config(info)
     looks = {*info.looks, int(before.pairs), before.more_pairs or int(before.pairs)}
     return replace(extension, plan=replace(plan, notes=(*plan.notes, note), looks=tuple(sorted(looks))))
 

@@ -14,7 +14,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.plan.config import Config, load_config
+from experiments.plan.config import Config
 from experiments.plan.schedule import points_table
 from experiments.plan.tournament_plan import Plan, make_plan, on_the_clock
 from experiments.play.cluster.cluster_address import chosen
@@ -201,7 +201,7 @@ def _resume(
     run_directory.check_played_here(info)
     with locked(info.path):
         run_directory.clear_up(info.path)
-        plan = run_directory.planned_like(info, load_config(info.path / run_directory.CONFIG, {"jobs": config.jobs}))
+        plan = run_directory.planned_like(info, run_directory.written_config(info, {"jobs": config.jobs}))
         run_directory.check_resumable(info, config, plan)
         if retry_forfeits:
             _take_back(info.path)

@@ -27,7 +27,7 @@ from experiments.plan.config import Config, load_config, to_toml
 from experiments.plan.schedule import SeedsBy
 from experiments.plan.tournament_plan import Plan, make_plan
 from experiments.record import log
-from experiments.record.checked_json import read_json, write_json
+from experiments.record.checked_json import DamagedFileError, read_json, write_json
 from experiments.roster.function_files import FOLDER, keep_function_files, restore_function_files
 from isolation.checks.search_cost import Cost
 from isolation.files.atomic_write import check_output, leftovers, make_folder, sweep, write_text
@@ -112,8 +112,8 @@ class RunInfo:
     the number of games to play, `openings` and `population` are the numbers of different openings that are played and
     that exist. `unranked` are players of a league that never made a legal move: their games count for nobody. `looks`
     are the numbers of openings of each match after which the runs were finished that this one extends. `seeds_by` is
-    the rule of `schedule.game_seeds`, `pools_control` and `meets_baseline` are those of the plan; older versions do not
-    record them.
+    the rule of `schedule.game_seeds`, `pools_control` and `meets_baseline` are those of the plan; `configuration` is a
+    digest of `config.toml`. Older versions do not record these.
     """
 
     path: Path
@@ -133,6 +133,7 @@ class RunInfo:
     processor_costs: dict[str, Cost] = field(default_factory=dict)
     unranked: list[str] = field(default_factory=list)
     looks: list[int] = field(default_factory=list)
+    configuration: str = ""
 
     @property
     def baseline(self) -> str | None:
@@ -248,6 +249,7 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, Cost] 
         meets_baseline=plan.meets_baseline,
         processor_costs=dict(costs or {}),
         looks=list(plan.looks),
+        configuration=digest_of(to_toml(plan.config)),
     )
     try:
         make_folder(log.games_folder(path))
@@ -288,13 +290,25 @@ def move_files(info: RunInfo, files: Mapping[Path, Path]) -> None:
     Raises:
         ValueError: it cannot be written.
     """
-    config = load_config(info.path / CONFIG)
-    contenders = tuple(with_files(config.contenders, files))
-    write_text(info.path / CONFIG, to_toml(config.model_copy(update={"contenders": contenders})))
+    config = written_config(info)
+    text = to_toml(config.model_copy(update={"contenders": tuple(with_files(config.contenders, files))}))
+    write_text(info.path / CONFIG, text)
     requested = {**info.requested, "contenders": with_files(info.requested["contenders"], files)}
     specs = with_files([entry["spec"] for entry in info.agents.values()], files)
     agents = {name: {**info.agents[name], "spec": spec} for name, spec in zip(info.agents, specs, strict=True)}
-    write_info(replace(info, requested=requested, agents=agents))
+    write_info(replace(info, requested=requested, agents=agents, configuration=digest_of(text)))
+
+
+def written_config(info: RunInfo, overrides: Mapping[str, object] | None = None) -> Config:
+    """Return the configuration that a run is played by, with the specs and limits of all agents.
+
+    Raises:
+        ValueError: `config.toml` is missing, or differs from what was written.
+    """
+    path = info.path / CONFIG
+    if info.configuration and path.is_file() and digest_of(path.read_text(encoding="utf-8")) != info.configuration:
+        raise DamagedFileError(f"{path}: damaged or edited by hand: restore it, or play a new run with it")
+    return load_config(path, overrides)
 
 
 def note_costs(path: Path, costs: Mapping[str, Cost]) -> None:

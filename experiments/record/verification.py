@@ -13,7 +13,16 @@ from experiments.record.checked_json import SEALED, read_json
 from experiments.record.checked_lines import inspect_lines
 from experiments.record.checked_parquet import read_parquet
 from experiments.record.log_validation import check_facts
-from experiments.record.run_directory import END, ENGINES, FACTS, HOME, load_run, missing_sentence
+from experiments.record.run_directory import (
+    CONFIG,
+    END,
+    ENGINES,
+    FACTS,
+    HOME,
+    load_run,
+    missing_sentence,
+    written_config,
+)
 from experiments.record.tries import LOG, SOURCES, code_of, read_tries
 from isolation.usercode.inputs import changed_input
 
@@ -51,6 +60,8 @@ def verify(home: Path = HOME) -> list[Verified]:
 def _run(run: Path) -> Iterator[Verified]:
     facts = _verified(run / FACTS, "facts of a run", _facts)
     yield facts
+    if (run / CONFIG).exists() and not facts.is_damaged:
+        yield _verified(run / CONFIG, "configuration", _configuration)
     if (run / END).exists():
         yield _verified(run / END, "end of a run", _end)
     parts = [_verified(part, "games", _part) for part in log.live_files(log.games_folder(run))]
@@ -72,6 +83,12 @@ def _verified(path: Path, what: str, state_of: Callable[[Path], str | None]) -> 
 def _object(path: Path) -> str:
     read_json(path)
     return "whole" if f'"{SEALED}": true' in path.read_text(encoding="utf-8") else _unsealed("file")
+
+
+def _configuration(path: Path) -> str:
+    info = load_run(path.parent)
+    written_config(info)
+    return "whole" if info.configuration else _unsealed("file")
 
 
 def _facts(path: Path) -> str:
