@@ -38,6 +38,18 @@ def write(folder, **files):
     return paths[0]
 
 
+def test_what_is_opened_to_read_and_write_is_read(tmp_path: Path) -> None:
+    (tmp_path / "weights.json").write_text("[1.5]")
+    (tmp_path / "mine.py").write_text("with open(__file__[:-7] + 'weights.json', 'r+') as file:\n    W = file.read()\n")
+
+    def seen() -> tuple[str, str]:
+        return load(tmp_path / "mine.py", "W").value, data_hash(tmp_path / "mine.py")
+
+    first = seen()
+    (tmp_path / "weights.json").write_text("[2.5]")
+    assert [one == other for one, other in zip(first, seen(), strict=True)] == [False] * 2
+
+
 def test_data_that_a_file_reads_when_it_is_imported_is_part_of_what_it_is(tmp_path: Path) -> None:
     (tmp_path / "weights.json").write_text("[1.5]")
     (tmp_path / "helper.py").write_text("def read(path):\n    return open(path).read()\n")

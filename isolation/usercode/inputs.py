@@ -127,7 +127,8 @@ def _install() -> None:
 
     def audit(event: str, arguments: tuple[Any, ...]) -> None:
         if _recorders and event in _KINDS and isinstance(arguments[0], str | bytes):
-            is_written = event == "open" and isinstance(arguments[2], int) and arguments[2] & os.O_ACCMODE
+            flags = arguments[2] if event == "open" and isinstance(arguments[2], int) else os.O_RDONLY
+            is_written = flags & os.O_ACCMODE == os.O_WRONLY
             importing = event != "open" and "importlib" in sys._getframe(1).f_globals.get("__name__", "")
             if not is_written and not importing:
                 _note(_KINDS[event], os.fsdecode(arguments[0]), sys._getframe(1))
