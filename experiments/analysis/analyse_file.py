@@ -165,7 +165,6 @@ def _show_of(show: Show, name: str, what: str) -> None:
 
 
 def _brief(name: str, trial: Trial) -> str:
-    """Return what a trial has shown, in a line."""
     parts = [
         "passes its checks" if trial.is_sound else "fails",
         "compiles" if trial.problem is None else "runs in Python",
@@ -194,7 +193,6 @@ def screen_together(trials: dict[str, Trial]) -> Screening | None:
 
 
 def _mistakes(trials: dict[str, Trial]) -> dict[str, tuple[Mistake, ...]]:
-    """Return the most telling mistakes of each function that was asked for moves in solved positions."""
     return {
         name: tuple(worst_mistakes(trial.answers.suite, trial.answers.contender, trial.answers.baseline, MISTAKES))
         for name, trial in trials.items()
@@ -211,10 +209,8 @@ def _play_all(
     play: Play,
     show: Show,
 ) -> Iterator[dict[RunKind, RunResults]]:
-    """Play the gauntlets: equal nodes and equal cost for compiled functions, short ones for all others.
-
-    Yields the results twice if there are dear functions besides others: before they have played, and after.
-    """
+    """Play the gauntlets: equal nodes and equal cost for compiled functions, short ones for all others."""
+    # Yields the results twice if there are dear functions besides others: before they have played, and after.
     compiled = [name for name, trial in trials.items() if trial.problem is None and trial.is_sound]
     dear = [name for name in compiled if trials[name].is_dear]
     first = [name for name in compiled if name not in dear] or dear
@@ -259,7 +255,6 @@ def _warning(name: str, trial: Trial, question: TrialConditions, functions: int,
 
 
 def _with_games(player: PlayerResult, results: RunResults) -> PlayerResult:
-    """Return a player with the number of its games won and of its games lost by forfeit."""
     games = [row for row in results.table.to_pylist() if player.name in (row["agent_1"], row["agent_2"])]
     lost = [row for row in games if row[f"agent_{row['winner']}"] != player.name]
     forfeits = sum(row["reason"] not in ON_THE_BOARD for row in lost)

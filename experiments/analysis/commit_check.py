@@ -142,7 +142,6 @@ def _is_same(spec: str, base: str, own: Agent, other: Agent, size: str) -> bool:
 
 
 def _screen(spec: str, against: str, terms: Terms) -> tuple[Screening, Cost | None]:
-    """Return a heuristic's moves in solved positions compared with the other's, and its cost over the other's."""
     suite = read_suite(SUITE, "screen")
     baseline, own = collect_answers([against, spec], suite.positions, jobs=terms.jobs)
     return screen(suite, baseline, [own]), costs_over_first([against, spec], SUITE).get(own.name)

@@ -83,7 +83,6 @@ def _heuristics(path: str) -> dict[str, Callable[[Any, Any], float]]:
 
 
 def _home_of(function: Any) -> str:
-    """Return the module that a function was defined in."""
     while isinstance(function, partial):
         function = function.func
     function = function.__wrapped__ if isinstance(function, StateHeuristic) else inspect.unwrap(function)

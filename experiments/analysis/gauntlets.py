@@ -87,7 +87,6 @@ def play_gauntlet(
 def _keys(
     contents: FileContents, names: Sequence[str], kind: RunKind, question: TrialConditions, jobs: int, among: int
 ) -> dict[str, Any]:
-    """Return the run's configuration. Its directory is specific to the file and its version."""
     pairs, limit = size_of_run(among, kind, question)
     form = "{name}={path}:{name}" if kind == "players" else "{name}=ID:{path}:{name}"
     limits = f"@{PLAYER_LIMIT}" if kind == "players" and question.is_of_nodes else ""

@@ -181,7 +181,6 @@ class _Match:
 
 
 def _quick_match(heuristic: Heuristic, pairs: int, seed: int, settings: TrialSettings) -> _Match:
-    """Play pairs of games from random openings."""
     contender, baseline = _searching("contender", heuristic, settings.limit), settings.opponent
     drawn = random_openings(2 * pairs, OPENING_PLIES, settings.size, seed=seed)
     openings = list(dict.fromkeys(drawn))[:pairs]
@@ -193,7 +192,6 @@ def _quick_match(heuristic: Heuristic, pairs: int, seed: int, settings: TrialSet
 
 
 def _errors(games: GameBatch, side: int) -> Iterator[tuple[str, list[int]]]:
-    """Yield the games that a side lost by an error: the detail and the moves before it."""
     for index in np.flatnonzero((games.reason == Reason.ERROR) & (games.winner != side)).tolist():
         yield games.detail[index], games.moves[games.offsets[index] : games.offsets[index + 1]].tolist()
 

@@ -127,7 +127,6 @@ def _pairs(question: SearchTask, archive: Archive, number: int) -> Iterator[tupl
 
 
 def _climb(question: SearchTask, number: int, index: int, program: list[Any], other: list[Any]) -> dict[str, Any]:
-    """Climb from a program; return the line of the journal."""
     parts = parts_of(question.size, question.is_shuffled)
     ranking = ranking_of(question.size, question.is_shuffled)  # made before the clock starts
     started = time.process_time()
@@ -139,6 +138,5 @@ def _climb(question: SearchTask, number: int, index: int, program: list[Any], ot
 
 
 def _read(line: dict[str, Any]) -> tuple[tuple[int, int], tuple[Found, float]]:
-    """Return round and number of a climb, what it found, and its processor seconds."""
     numbers = (line[name] for name in ("cost", "train", "validation", "candidates"))
     return (line["round"], line["index"]), (Found(from_json(line["program"]), *numbers), line["seconds"])

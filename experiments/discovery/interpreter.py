@@ -86,7 +86,6 @@ def _declared(name: str) -> str:
 
 
 def _pick() -> list[str]:
-    """Return a function that returns the set of a number."""
     lines = [f"def pick(number, {', '.join(SETS)}):"]
     for number, name in enumerate(SETS[:-1]):
         lines += [f"    if number == {number}:", f"        return {name}"]
@@ -94,7 +93,6 @@ def _pick() -> list[str]:
 
 
 def _measure() -> list[str]:
-    """Return a function that measures a shape."""
     cells = ", ".join(SETS)
     lines = [f"def measured(game, filled, {', '.join(_ATTRIBUTES)}, {cells}):"]
     lines += [f"    cells = pick(first, {cells})", f"    other = pick(second, {cells})"]

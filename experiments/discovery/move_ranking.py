@@ -89,10 +89,8 @@ def _of_shape(ranking: Ranking, shape: Shape) -> tuple[Floats, Floats]:
 
 
 def _fit(columns: Floats, shares: Floats) -> tuple[float, Floats]:
-    """Return the least logistic loss of pairs, and the weights of columns that have it, by Newton's method.
-
-    Sums are of NumPy's own loops: a BLAS adds in another order for another number of threads.
-    """
+    """Return the least logistic loss of pairs, and the weights of columns that have it, by Newton's method."""
+    # Sums are of NumPy's own loops: a BLAS adds in another order for another number of threads.
     spread = np.sqrt(np.einsum("kq,kq,q->k", columns, columns, shares)) + 1e-9
     scaled = columns / spread[:, None]
     weights = np.zeros(len(scaled))

@@ -122,7 +122,6 @@ def estimated_cost(program: Program) -> float:
 
 
 def _written(program: Program) -> tuple[_Lines, list[tuple[str, float, str]]]:
-    """Return the lines of a program, and its terms: sign, weight and name of the value."""
     written = _Lines()
     terms = []
     for term in program:

@@ -49,7 +49,6 @@ def reweighted(generator: Generator, program: Program) -> Program:
 
 
 def _reshaped(generator: Generator, shape: Shape) -> Shape:
-    """Return a shape with one of its attributes drawn again."""
     chance = generator.random()
     if chance < 0.15:
         return replace(shape, measure=_one(generator, MEASURES))

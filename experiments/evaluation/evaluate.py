@@ -167,11 +167,8 @@ def _texts() -> Path:
 
 
 def _function_in(file: Path, wanted: str) -> str | Evaluation:
-    """Return the name of a file's heuristic from its text alone, or why there is none.
-
-    Raises:
-        ValueError: there are several.
-    """
+    """Return the name of a file's heuristic from its text alone, or why there is none."""
+    # raises ValueError: there are several.
     try:
         tree = parse(file.read_bytes())
     except SyntaxError as error:
@@ -190,7 +187,6 @@ def _function_in(file: Path, wanted: str) -> str | Evaluation:
 
 
 def _takes_two(node: ast.FunctionDef) -> bool:
-    """Return whether a public function can be called with two arguments."""
     count = len(node.args.posonlyargs) + len(node.args.args)
     return not node.name.startswith("_") and count - len(node.args.defaults) <= 2 <= count
 
@@ -203,11 +199,8 @@ def _key(file: Path, name: str, question: EvaluationTask) -> str:
 
 
 def _kept(candidate: _Candidate, home: Path) -> Evaluation | None:
-    """Return the answer that was kept for the data as it is now, without its processor time; None if there is none.
-
-    Raises:
-        DamagedFileError: a kept answer was damaged or edited.
-    """
+    """Return the answer that was kept for the data as it is now, without its processor time; None if there is none."""
+    # raises DamagedFileError: a kept answer was damaged or edited.
     remedy = "delete the file, and the candidate is evaluated again"
     for answer in reversed(read_lines(candidate.record(home), _ANSWER.validate_python, remedy)):
         if not changed_input(answer.inputs, candidate.file.parent):

@@ -49,5 +49,4 @@ def decide_by_games(play: PlayPairs, most: int, play_fresh: PlayPairs, fresh: in
 
 
 def _lead(share: float, low: float, high: float, pairs: int) -> Lead:
-    """Return the games won less those lost, in percentage points, from shares of games won."""
     return Lead(200 * (share - 0.5), 200 * (low - 0.5), 200 * (high - 0.5), 2 * pairs)

@@ -138,7 +138,6 @@ def _run_candidate(
     prepared: Prepared, file: str, name: str, champions: Sequence[Champion], variables: Mapping[str, str],
     scratch: Path, writing: int,
 ) -> None:  # fmt: skip
-    """Evaluate a candidate in its process, report stages and the result, and end the process."""
     try:
         os.environ.clear()
         os.environ.update({**variables, **SPARING})
@@ -177,7 +176,6 @@ def _lines_until(reading: int, deadline: float) -> list[str] | None:
 
 
 def _answer_of(lines: list[str] | None, status: int, seconds: float) -> Answer:
-    """Return the result that a process reported, or how it ended without one."""
     if lines is None:
         return Answer(failed("load", "time", f"it takes longer than {LONGEST_WAIT:g} s"))
     *_, last = ["load", *lines]

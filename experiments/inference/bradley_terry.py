@@ -237,7 +237,6 @@ def fit_ratings(wins: Floats) -> Floats:
 
 
 def _joined(stack: Floats) -> Floats:
-    """Return a copy of win matrices with the added half games, and zeros on the diagonal."""
     stack = stack.copy()
     share = 0.5 / (stack.shape[-1] - 1)
     for matrix in stack:
@@ -249,7 +248,6 @@ def _joined(stack: Floats) -> Floats:
 
 
 def _newton_step(stack: Floats, games: Floats, logits: Floats) -> Floats:
-    """Return the Newton step at `logits`, from the likelihood's gradient and Hessian; shape of `logits`."""
     agents = logits.shape[-1]
     chances = scipy.special.expit(logits[:, :, None] - logits[:, None, :])
     gradient = (stack - games * chances).sum(axis=2)
@@ -277,7 +275,6 @@ def _win_matrix(weights: Floats, won: Floats, lost: Floats, met: npt.NDArray[np.
 
 
 def _ties(wins: Floats) -> Floats:
-    """Return the smaller of each agent's numbers of wins and losses."""
     return np.asarray(np.minimum(wins.sum(axis=0), wins.sum(axis=1)))
 
 
@@ -293,7 +290,6 @@ def _reached(wins: Floats) -> npt.NDArray[np.bool_]:
 def _resample(
     won: Floats, lost: Floats, met: npt.NDArray[np.int64], agents: int, rng: np.random.Generator, draws: int
 ) -> Floats:
-    """Return win matrices of openings drawn with replacement from those played and those added."""
     won, lost, chances = _with_added(won, lost, met, agents)
     drawn = round(float(chances.sum()))
     size = max(_CHUNK_CELLS // len(chances), 1)

@@ -204,10 +204,8 @@ def _agent_codes(games: pa.Table) -> tuple[tuple[str, ...], _Codes, _Codes]:
 
 
 def _coded(values: pa.ChunkedArray) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[Any]]:
-    """Return numbers from 0 for the distinct values, and these values.
-
-    In order of appearance, unless the values are coded already.
-    """
+    """Return numbers from 0 for the distinct values, and these values."""
+    # In order of appearance, unless the values are coded already.
     coded = values.unify_dictionaries() if pa.types.is_dictionary(values.type) else values.dictionary_encode()
     kinds = np.array(coded.chunk(0).dictionary.to_pylist() if coded.num_chunks else [])
     codes = [to_numpy(chunk.indices) for chunk in coded.chunks]

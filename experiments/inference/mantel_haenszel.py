@@ -103,7 +103,6 @@ def homogeneity(counts: Sequence[Sequence[tuple[int, int]]]) -> Homogeneity:
 
 
 def _difference(counts: Floats) -> float:
-    """Mantel–Haenszel difference from counts (strata, 4)."""
     a, b, c, d = counts.T
     row_1, other = a + b, c + d
     weights = row_1 * other / (row_1 + other)

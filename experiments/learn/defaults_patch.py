@@ -61,7 +61,6 @@ def _literal(value: float, node: ast.expr) -> str:
 
 
 def _replace(lines: list[bytes], node: ast.expr, text: str) -> None:
-    """Put a text in the place of an expression."""
     assert node.end_lineno is not None
     first, last = node.lineno - 1, node.end_lineno - 1
     before, behind = lines[first][: node.col_offset], lines[last][node.end_col_offset :]

@@ -120,7 +120,6 @@ def _expected(
 
 
 def _paired(leaves: EvaluationBatch, keeps: NDArray[np.bool_], decision: Ints, orbits: Ints) -> Comparisons:
-    """All pairs within each decision."""
     kept, lost, weights = [], [], []
     edges = np.flatnonzero(np.diff(decision, prepend=-1, append=-1))
     for first, end in pairwise(edges):

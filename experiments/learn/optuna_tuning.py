@@ -121,14 +121,12 @@ Point = tuple[float, ...]
 
 
 def _start(study: Study) -> Point:
-    """Return the present values."""
     return tuple(map(float, study.space.start))
 
 
 def _meet(
     study: Study, points: Sequence[Point], first_key: int, first_opening: int, openings: int
 ) -> list[BatchResult]:
-    """Play each vector on the same openings, against the opponent or the present values."""
     texts = [str(with_values(study.question.spec, study.space.values(np.array(point)))) for point in points]
     other = str(study.question.opponent or study.question.spec)
     return study.meet(
@@ -164,16 +162,15 @@ def _asked_for(study: Study, show: Callable[[TuningProgress], None]) -> dict[Poi
 
 
 def _sampler(seed: int) -> Any:
-    """TPE that takes vectors being played for bad ones, so that a round's are not all the same."""
     import optuna
 
+    # the constant liar takes vectors being played for bad ones, so that a round's are not all the same
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         return optuna.samplers.TPESampler(seed=seed, constant_liar=True)
 
 
 def _distribution(parameter: Parameter) -> Any:
-    """Return the distribution that Optuna samples a parameter from."""
     from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
     if parameter.choices:
@@ -184,15 +181,12 @@ def _distribution(parameter: Parameter) -> Any:
 
 
 def _as_declared(space: Space, vector: Vector) -> list[float]:
-    """The values of a vector, whole numbers as such."""
     return [int(value) if whole else float(value) for value, whole in zip(vector, space.is_whole, strict=True)]
 
 
 def _shrunk(tried: Mapping[Point, tuple[int, int]], point: Point) -> float:
-    """The share of games that a vector won, as if it had won as many as all of them in as many games as one asked for.
-
-    Vectors asked for again have played more than others, so that their shares stray less.
-    """
+    """The share of games that a vector won, shrunk towards that of all vectors by the games of a single trial."""
+    # Vectors asked for again have played more than others, so that their shares stray less.
     won, played = np.sum(list(tried.values()), axis=0)
     wins, games = tried[point]
     prior_games = min(games for _, games in tried.values())

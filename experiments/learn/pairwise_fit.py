@@ -168,7 +168,6 @@ def _fit(
 
 
 def _ranked(space: Space, compiled: CompiledHeuristic, suite: Suite, at: Limit, fitted: Vector) -> tuple[float, float]:
-    """How well the heuristic ranks moves before and after."""
     shares = []
     for vector in (space.start, fitted):
         compared = compare_moves(suite, at, compiled, space.filled(vector))
@@ -177,11 +176,8 @@ def _ranked(space: Space, compiled: CompiledHeuristic, suite: Suite, at: Limit, 
 
 
 def _appraised(space: Space, compiled: CompiledHeuristic, compared: Comparisons, vector: Vector) -> Floats:
-    """The heuristic's values of the positions compared.
-
-    Raises:
-        ArithmeticError: one of them is no finite number, or the heuristic raises an exception.
-    """
+    """The heuristic's values of the positions compared."""
+    # raises ArithmeticError: one of them is no finite number, or the heuristic raises an exception.
     values = evaluate_all(compiled, compared.leaves, space.filled(vector))
     strange = values[~np.isfinite(values)]
     if len(strange):
@@ -195,7 +191,6 @@ def _appraised(space: Space, compiled: CompiledHeuristic, compared: Comparisons,
 
 
 def _model(space: Space, compiled: CompiledHeuristic, compared: Comparisons, seed: int) -> tuple[Model, bool]:
-    """The differences of pairs as a function of the parameters, and whether it is linear."""
 
     def differences(vector: Vector) -> Floats:
         return compared.differences(_appraised(space, compiled, compared, vector))
@@ -294,7 +289,6 @@ class _Problem:
 
 
 def _optimum(problem: _Problem, start: Vector, starts: int, seed: int) -> tuple[Vector, float]:
-    """The best vector from several starts, the present one among them, and the logarithm of its scale."""
     space = problem.space
     generator = np.random.default_rng(seed)
     others = space.low + generator.random((starts - 1, len(start))) * (space.high - space.low)
@@ -334,7 +328,6 @@ def _whole_values(space: Space, index: int) -> list[float]:
 def _judged(
     problem: _Problem, vector: Vector, log_scale: float, compared: Comparisons, points: int
 ) -> tuple[FittedParameter, ...]:
-    """Each parameter with its interval and profile."""
     space = problem.space
     stretched = _stretched(problem, vector, log_scale, compared)
     least = problem.loss(vector, log_scale)[0] - problem.prior(vector)
@@ -392,7 +385,6 @@ def _interval(
 
 
 def _is_worse(by: float) -> bool:
-    """Whether twice a loss of log likelihood is more than chance."""
     return bool(chdtrc(1, by) < ALPHA)
 
 

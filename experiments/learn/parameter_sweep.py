@@ -175,7 +175,6 @@ def _combinations(axes: Sequence[SweepAxis]) -> Iterable[Values]:
 def _run(
     whom: Spec, points: Mapping[Values, Spec], keys: Mapping[str, Any], where: Mapping[str, Any], out: Path | None
 ) -> SweepRun:
-    """Plan the run in which agents meet one opponent."""
     own, *settings = (settings_text(spec, make_agent(spec)) for spec in (whom, *points.values()))
     named = {
         values: "" if text == own else spec.name for (values, spec), text in zip(points.items(), settings, strict=True)
@@ -227,10 +226,8 @@ def _check_choices(spec: Spec, limit: Limit | None, axes: Sequence[SweepAxis]) -
 def _meeting(
     spec: Spec, opponent: Spec | None, limit: Limit | None, axes: Sequence[SweepAxis], values: Values
 ) -> tuple[Spec, Spec]:
-    """The agent under some values, and whom it meets, both completed.
-
-    Where only limits are swept, the agent as it is has its own limit, or at each point it would meet itself.
-    """
+    """The agent under some values, and whom it meets, both completed."""
+    # Where only limits are swept, the agent as it is has its own limit, or at each point it would meet itself.
     own = next((value for value in values if isinstance(value, Limit)), None)
     numbers = {axis.name: value for axis, value in zip(axes, values, strict=True) if not isinstance(value, Limit)}
     limited = replace(spec, limit=own or spec.limit)

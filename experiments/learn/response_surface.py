@@ -131,7 +131,6 @@ def _rows(contests: Contests) -> Floats:
 
 
 def _fitted(rows: Floats, contests: Contests) -> tuple[Floats, Floats]:
-    """The coefficients and their covariance, by logistic regression with a wide normal prior."""
 
     def loss(beta: Floats) -> tuple[float, Floats]:
         logits = rows @ beta
@@ -171,7 +170,6 @@ def _top(beta: Floats, edges: Floats, start: Floats) -> Floats:
 
 
 def _matrices(beta: Floats, count: int) -> tuple[Floats, Floats]:
-    """The quadratic of these coefficients as b·x + x·C·x."""
     square = np.diag(beta[count : 2 * count])
     if count <= _MOST_CROSSED:
         rows, columns = np.triu_indices(count, 1)

@@ -264,13 +264,11 @@ class _Contest:
 
 
 def _described(space: Space) -> dict[str, object]:
-    """Return the question about the parameters, as the journal keeps it."""
     ranges = [[name, low, high] for name, low, high in zip(space.names, space.low, space.high, strict=True)]
     return {"what": "tuning", "parameters": ranges}
 
 
 def _play_round(study: Study, both: tuple[Vector, Vector], round_: int) -> list[_Contest]:
-    """Play the contests of a round."""
     question, space, count = study.question, study.space, study.question.plan.openings
     uppers, lowers = (np.array([_nearest_playable(space, point) for point in points]) for points in both)
     due: list[Batch] = []
@@ -289,7 +287,6 @@ def _play_round(study: Study, both: tuple[Vector, Vector], round_: int) -> list[
 
 
 def _contests(contests: Sequence[_Contest], against_itself: bool) -> Contests:
-    """Return the results that the quadratic is fitted to."""
     if against_itself:
         rows = [(contest.upper, contest.lower, contest.tallies[0]) for contest in contests]
     else:
@@ -374,6 +371,5 @@ def _unscaled(space: Space, points: Floats) -> Floats:
 
 
 def _nearest_playable(space: Space, point: Vector) -> Vector:
-    """Return the nearest point that can be played: whole parameters are rounded."""
     vector = _unscaled(space, point)
     return _scaled(space, np.where(space.is_whole, np.round(vector), vector))

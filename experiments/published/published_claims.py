@@ -188,10 +188,8 @@ def _by_agent(results: Iterable[AgentResult]) -> dict[str, list[AgentResult]]:
 
 
 def _claim(runs: Sequence[AgentResult], bases: Sequence[AgentResult], confidence: float, alpha: float) -> Claim:
-    """Test the claim based on `runs` of one agent, each against the baseline of its own table.
-
-    If one has none, all are combined and compared with all of the baseline's games, so that no game counts twice.
-    """
+    """Test the claim based on `runs` of one agent, each against the baseline of its own table."""
+    # If one has none, all are combined and compared with all of the baseline's games, so that no game counts twice.
     of_table = {base.table: [baseline for baseline in bases if baseline.table == base.table] for base in bases}
     elsewhere = any(run.table not in of_table for run in runs)
     compared = [(runs, bases)] if elsewhere else [([run], of_table[run.table]) for run in runs]
@@ -224,7 +222,6 @@ def _claim(runs: Sequence[AgentResult], bases: Sequence[AgentResult], confidence
 
 
 def _total(results: Iterable[AgentResult]) -> dict[str, tuple[int, int]]:
-    """Return wins and games by opponent, summed over several results."""
     total: dict[str, tuple[int, int]] = {}
     for result in results:
         for opponent, share in result.opponents:

@@ -79,7 +79,6 @@ def agent_codes(column: pa.ChunkedArray, names: list[str], called: Mapping[str, 
 
 
 def _summed(findings: RunResults, columns: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """Return, for each agent, its number of moves and sums over them of these columns, over all games of all runs."""
     names = list(findings.agents)
     sums = np.zeros((1 + len(columns), len(names)))
     for source in findings.sources:
@@ -88,7 +87,6 @@ def _summed(findings: RunResults, columns: Sequence[str]) -> dict[str, tuple[int
 
 
 def _sums(names: list[str], source: LoadedRun, columns: Sequence[str], table: pa.Table) -> npt.NDArray[np.float64]:
-    """Return sums over these games as an array [moves and each column, agent]."""
     import pyarrow.compute as pc
 
     players = [agent_codes(table[column], names, source.names) for column in ("agent_1", "agent_2")]

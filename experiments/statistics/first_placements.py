@@ -136,5 +136,4 @@ def _first_placements(run: int, table: pa.Table, size: tuple[int, int]) -> First
 
 
 def _of_size(table: pa.Table, size: tuple[int, int]) -> pa.Table:
-    """Return the games on a board of this size."""
     return table.filter(pc.and_(pc.equal(table["rows"], size[0]), pc.equal(table["columns"], size[1])))

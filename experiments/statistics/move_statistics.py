@@ -60,7 +60,6 @@ def over_moves(
 
 
 def _chosen(table: pa.Table, column: str, players: Sequence[npt.NDArray[np.int16]]) -> Plies:
-    """Return the moves after the openings of these games, by players other than −1."""
     opening, winner = pc.list_value_length(table["opening"]).to_numpy(), table["winner"].to_numpy()
     (offsets, values), *_ = list_chunks(table, column)
     lengths = np.diff(offsets)

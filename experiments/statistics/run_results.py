@@ -352,7 +352,6 @@ def _check_same_question(infos: Sequence[RunInfo]) -> None:
 
 
 def _holders(infos: Sequence[RunInfo]) -> dict[str, list[tuple[int, str]]]:
-    """Return, by name, the runs that have an agent of that name, with its settings there."""
     holders: dict[str, list[tuple[int, str]]] = {}
     for run, info in enumerate(infos):
         for name, facts in info.agents.items():
@@ -389,7 +388,6 @@ def _merge_agents(sources: Sequence[LoadedRun]) -> dict[str, AgentFacts]:
 
 
 def _read(source: LoadedRun, number: int, columns: Sequence[str], kinds: Sequence[str]) -> pa.Table:
-    """Read the games of a run, by agents of these `kinds`, by ascending id."""
     read = read_valid_games(source.info, columns)
     changed = {
         "agent_1": _renamed(read["agent_1"], source.names, kinds),
@@ -403,24 +401,20 @@ def _read(source: LoadedRun, number: int, columns: Sequence[str], kinds: Sequenc
 
 
 def _renamed(players: pa.ChunkedArray, called: Mapping[str, str], kinds: Sequence[str]) -> pa.Array:
-    """Rename a column of names by `called`, as a dictionary column over `kinds`."""
     codes = np.array([kinds.index(name) for name in called.values()], np.int16)
     return to_names(codes[codes_in(tuple(called), players)], kinds)
 
 
 def _with(table: pa.Table, columns: Mapping[str, pa.Array | pa.ChunkedArray]) -> pa.Table:
-    """Return the table with these columns added or replaced."""
     return pa.table({**dict(zip(table.column_names, table.columns, strict=True)), **columns})
 
 
 def _pool(games: pa.Table, agents: Mapping[str, AgentFacts]) -> tuple[pa.Table, int]:
-    """Merge the games of several runs, each once even if several runs played it, and count the duplicates.
-
-    Pairs whose games are in different runs are joined. Two games are the same if agents, sides and opening are equal,
-    and either both agents are deterministic or the seeds are equal. Games that were played elsewhere may agree in all
-    of that within one run and still be different; then the first one corresponds to the first one of another run, the
-    second to the second.
-    """
+    """Merge the games of several runs, each once even if several runs played it, and count the duplicates."""
+    # Pairs whose games are in different runs are joined. Two games are the same if agents, sides and opening are equal,
+    # and either both agents are deterministic or the seeds are equal. Games that were played elsewhere may agree in all
+    # of that within one run and still be different; then the first one corresponds to the first one of another run, the
+    # second to the second.
     import pandas as pd
 
     names = tuple(agents)

@@ -205,11 +205,9 @@ def _current_p_value(looks: Sequence[Try]) -> float:
 
 
 def _looks(findings: RunResults, result: Result, earlier: Sequence[Try]) -> tuple[list[Look], frozenset[int]]:
-    """Return all looks at a question with that at a result, and the ids of the openings that are new to it.
-
-    If the result has all openings seen before, as an extended run has, the look is at the result; otherwise its new
-    openings are added to those.
-    """
+    """Return all looks at a question with that at a result, and the ids of the openings that are new to it."""
+    # If the result has all openings seen before, as an extended run has, the look is at the result; otherwise its new
+    # openings are added to those.
     seen = set().union(*(unpack_ids(each.openings) for each in earlier))
     pairs = findings.all_pairs if isinstance(result, HeadToHead) else findings.pairs
     record, of_baseline = record_of(pairs, result.contender), pairs.agents.index(result.baseline)
@@ -235,7 +233,6 @@ def deviate(p_value: float, estimate: float) -> float:
 
 
 def _interval(claim: Claim, level: float) -> Interval:
-    """Return the interval of a claim's own runs, if its question is tested at a level over all looks."""
     own_level, degrees = nominal_level(claim.times, level), max(claim.result.parts.clusters - 1, 1)
     wide, usual = (float(scipy.special.stdtrit(degrees, 1 - each / 2)) for each in (own_level, claim.result.alpha))
     interval = stretch(claim.result.parts.alone, max(wide / usual, 1.0))

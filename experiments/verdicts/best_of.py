@@ -87,10 +87,8 @@ def read_contest(findings: RunResults) -> BestOfResult | None:
 
 
 def _shares(findings: RunResults) -> tuple[list[str], Floats]:
-    """Return the contenders, and each one's share of the points per opening in playing order, against all opponents.
-
-    NaN if a game is missing.
-    """
+    """Return the contenders, and each one's share of the points per opening in playing order, against all opponents."""
+    # NaN if a game is missing.
     import pandas as pd
 
     (source,) = findings.sources

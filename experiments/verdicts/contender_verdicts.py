@@ -129,7 +129,6 @@ def _verdicts_of(baseline: str, results: Sequence[Comparison | HeadToHead], cont
 
 
 def _compare(findings: RunResults, alpha: float) -> tuple[Comparison | HeadToHead, ...]:
-    """Compare every contender with the baseline, jointly over all of them except controls."""
     baseline, pairs = findings.baseline, findings.pairs
     if baseline is None:
         known = ", ".join(pairs.agents)

@@ -106,7 +106,6 @@ def games_by_placement(findings: RunResults, placements: Iterable[Placement]) ->
 
 
 def _least(parts: Iterable[dict[Key, tuple[int, ...]]]) -> dict[Key, tuple[int, ...]]:
-    """Return the least value of any part for each key."""
     least: dict[Key, tuple[int, ...]] = {}
     for part in parts:
         for key, value in part.items():
@@ -143,7 +142,6 @@ def load_games(findings: RunResults) -> Played:
 
 
 def _games(played: Played, agent: str, opponent: str, won: bool) -> Ints:
-    """Return the games of two agents that the first of them won, or lost."""
     agent_code, other = played.names.index(agent), played.names.index(opponent)
     first, second = played.sides
     meets = ((first == agent_code) & (second == other)) | ((first == other) & (second == agent_code))
@@ -151,7 +149,6 @@ def _games(played: Played, agent: str, opponent: str, won: bool) -> Ints:
 
 
 def _starts(played: Played, games: Ints, agent: str) -> Ints:
-    """Return the opening and side of an agent's games, combined in one number."""
     return np.asarray(2 * played.opening[games] + (played.sides[0][games] == played.names.index(agent)))
 
 
@@ -184,7 +181,6 @@ def example_games(findings: RunResults, chosen: Mapping[Key, tuple[int, int | No
 
 
 def _moves(findings: RunResults, indices: list[int]) -> dict[int, tuple[int, ...]]:
-    """Return the moves of the games at these indices of the frame."""
     rows = findings.games.iloc[indices]
     moves_by_game: dict[tuple[int, int], tuple[int, ...]] = {}
     for number, source in enumerate(findings.sources):
@@ -197,5 +193,4 @@ def _moves(findings: RunResults, indices: list[int]) -> dict[int, tuple[int, ...
 
 
 def _these(wanted: pa.Array, _: Path, table: pa.Table) -> pa.Table:
-    """Return the games of a part with these ids."""
     return table.filter(pc.is_in(table["game_id"], value_set=wanted))

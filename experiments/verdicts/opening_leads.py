@@ -62,7 +62,6 @@ def leads_by_opening(findings: RunResults, contender: str) -> tuple[OpeningLead,
 
 
 def _twins(played: Played, contender: str, baseline: str) -> tuple[Ints, Ints]:
-    """Return the contender's games that the baseline played as well, from the same side, and the baseline's."""
     own, own_keys = _keyed(played, contender)
     other, other_keys = _keyed(played, baseline)
     _, of_own, of_other = np.intersect1d(own_keys, other_keys, return_indices=True)

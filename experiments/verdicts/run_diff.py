@@ -66,7 +66,6 @@ def design_changes(before: RunInfo, after: RunInfo) -> tuple[DesignChange, ...]:
 
 
 def _requested_value(info: RunInfo, key: str) -> Any:
-    """Return the requested value of a key; agents by their completed specs if any were requested."""
     asked = info.requested.get(key)
     if key not in _ROLES or not asked:
         return asked
@@ -102,7 +101,6 @@ def difference_of(before: Interval, after: Interval) -> Interval:
 
 
 def _games_of(games: pd.DataFrame) -> Counter[str]:
-    """Count the games of each agent."""
     return Counter(name for column in _GAME[:2] for name in games.index.get_level_values(column))
 
 

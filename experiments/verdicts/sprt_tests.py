@@ -196,7 +196,6 @@ def _is_duel(findings: RunResults, own: AgentPairs, base: AgentPairs, baseline: 
 
 
 def _control(findings: RunResults) -> AgentPairs | None:
-    """Return the pairs of the control that counts as the baseline; None without exactly one."""
     controls = [_record(findings.pairs, control) for control in findings.pooled_controls]
     return controls[0] if len(controls) == 1 else None
 

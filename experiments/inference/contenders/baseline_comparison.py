@@ -307,12 +307,10 @@ def _effect(play: SharedPlay, column: int, alpha: float, pool: int | None, chanc
 
 
 def _heterogeneity(samples: Sequence[Sample], covariance: Floats) -> tuple[float, int, float]:
-    """Cochran's Q of the per-opponent effects, its degrees of freedom and p-value; NaN for one opponent or opening.
-
-    Q is Hotelling's T² of the contrasts between opponents, so a paired comparison has an F distribution; otherwise the
-    distribution is taken as chi-squared. One hypothetical opening, won against one opponent and lost against none,
-    keeps the covariance invertible for opponents with identical results.
-    """
+    """Cochran's Q of the per-opponent effects, its degrees of freedom and p-value; NaN for one opponent or opening."""
+    # Q is Hotelling's T² of the contrasts between opponents, so a paired comparison has an F distribution; otherwise
+    # the distribution is taken as chi-squared. One hypothetical opening, won against one opponent and lost against
+    # none, keeps the covariance invertible for opponents with identical results.
     effects = samples[0].means - (samples[1].means if len(samples) == 2 else 0)
     clusters = min(sample.clusters for sample in samples)
     degrees = effects.size - 1

@@ -125,7 +125,6 @@ def compare_directly(
 
 
 def _parts(cluster: Ints, wins: Ints, pairs: PairCounts, pool: int | None, confidence: float) -> ErrorContributions:
-    """Return the contributions of openings to the lead over one half."""
     numbers, unit = np.unique(cluster, return_inverse=True)
     rate = rate_interval(np.bincount(unit, wins), 2 * np.bincount(unit), confidence=confidence)
     if pool:

@@ -96,11 +96,9 @@ def step_down(claims: Sequence[ErrorContributions], p_values: Sequence[float], a
 
 
 def _surprise(claim: ErrorContributions) -> float:
-    """Return the sum of scores that would be as extreme as the difference if its openings were not from a finite pool.
-
-    If only a share of the variance remains, Student's t is larger by the inverse of its root. Flipped sums are compared
-    with the sum that has this larger t.
-    """
+    """Return the sum of scores that would be as extreme as the difference if openings were not from a finite pool."""
+    # If only a share of the variance remains, Student's t is larger by the inverse of its root. Flipped sums are
+    # compared with the sum that has this larger t.
     total, squares = abs(float(claim.score.sum())), float((claim.score**2).sum())
     if claim.unseen == 1 or not squares:
         return total
@@ -155,12 +153,10 @@ def _by_cluster(claims: Sequence[ErrorContributions], values: Sequence[Floats]) 
 def _widening(
     claims: Sequence[ErrorContributions], is_rejected: npt.NDArray[np.bool_], alpha: float
 ) -> tuple[float, float]:
-    """Return the widening factors of joint intervals: for all claims, and for those not rejected.
-
-    Simulates the largest of several errors that are correlated through shared openings (max-T: Hothorn, Bretz and
-    Westfall, 2008): Student's t with the degrees of freedom of the fewest openings, correlated as the parts are. Never
-    larger than Bonferroni's factor.
-    """
+    """Return the widening factors of joint intervals: for all claims, and for those not rejected."""
+    # Simulates the largest of several errors that are correlated through shared openings (max-T: Hothorn, Bretz and
+    # Westfall, 2008): Student's t with the degrees of freedom of the fewest openings, correlated as the parts are.
+    # Never larger than Bonferroni's factor.
     parts = _by_cluster(claims, [claim.part for claim in claims])
     sizes = np.sqrt((parts**2).sum(axis=0))
     parts = np.divide(parts, sizes, out=np.zeros_like(parts), where=sizes > 0)

@@ -64,7 +64,6 @@ def score_flip_test(scores: npt.ArrayLike, statistic: float | None = None) -> Pe
 
 
 def _enumerated(openings: int, statistic: float, sizes: Floats) -> PermutationTest:
-    """Enumerate every way to flip the scores, up to the last one's sign."""
     sums = np.array([sizes[-1]])
     for size in sizes[:-1]:
         sums = np.concatenate([sums + size, sums - size])
@@ -99,11 +98,9 @@ def _tails(openings: int, statistic: float, observed: float, slack: float, sizes
 
 
 def _flip_distribution(sizes: Ints, times: Ints) -> tuple[Ints, Floats]:
-    """Return the attainable sums Σ ±v over all openings, and their probabilities; `times[i]` have size `sizes[i]`.
-
-    Such a sum is 2·W − Σ v·mᵥ, W = Σ v·Bᵥ with Bᵥ binomial(mᵥ, ½). The characteristic function of W at frequency f is
-    the product of (cos πfv · e^{-πifv})^mᵥ. With many openings nearly all of its values are negligible.
-    """
+    """Return the attainable sums Σ ±v over all openings, and their probabilities; `times[i]` have size `sizes[i]`."""
+    # Such a sum is 2·W − Σ v·mᵥ, W = Σ v·Bᵥ with Bᵥ binomial(mᵥ, ½). The characteristic function of W at frequency f is
+    # the product of (cos πfv · e^{-πifv})^mᵥ. With many openings nearly all of its values are negligible.
     reach = int(sizes @ times)
     length = scipy.fft.next_fast_len(reach + 1, real=True)
     frequencies = np.arange(length // 2 + 1) / length

@@ -92,10 +92,8 @@ def _plan(effect: float, power: float, alpha: float, variance: float) -> FixedPl
 
 
 def _power(pairs: int, decided: float, won: float, alpha: float) -> float:
-    """Power of the exact two-sided sign test of decided pairs.
-
-    `decided` is the share of pairs that are not split, `won` the share of those that are won.
-    """
+    """Power of the exact two-sided sign test of decided pairs."""
+    # `decided` is the share of pairs that are not split, `won` the share of those that are won.
     from scipy.stats import binom
 
     numbers = np.arange(pairs + 1)

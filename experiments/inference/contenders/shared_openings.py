@@ -151,7 +151,6 @@ def _samples(own: PairCells, base: PairCells, whole: PairCells, paired: bool) ->
 
 
 def _cells(table: PairTable, agent: str, opponents: Sequence[str]) -> PairCells:
-    """Return an agent's complete pairs against these opponents."""
     record = record_of(table, agent)
     column = np.full(len(table.agents), -1)
     column[[table.code(name) for name in opponents]] = np.arange(len(opponents))
@@ -195,11 +194,9 @@ def _rates(cells: PairCells) -> Sample:
 
 
 def _regressed(own: PairCells, base: PairCells, whole: PairCells) -> Sample:
-    """Differences if `whole` is `base` with additional rows for the openings that only the baseline has played.
-
-    The contender's rate is that of its openings, minus `slope` times the baseline's surplus there over its usual rate.
-    Slope 1 is the plain difference on shared openings, slope 0 that of two independent samples.
-    """
+    """Differences if `whole` is `base` with additional rows for the openings that only the baseline has played."""
+    # The contender's rate is that of its openings, minus `slope` times the baseline's surplus there over its usual
+    # rate. Slope 1 is the plain difference on shared openings, slope 0 that of two independent samples.
     extra = len(whole.opening) - len(own.opening)
     contender, other = (np.pad(cells.rates, ((0, extra), (0, 0)), constant_values=np.nan) for cells in (own, base))
     slope = _slope(own.rates, base.rates)
@@ -216,10 +213,8 @@ def _regressed(own: PairCells, base: PairCells, whole: PairCells) -> Sample:
 
 
 def _slope(own: Floats, base: Floats) -> float:
-    """Regression slope of the contender's results by opening on the baseline's, clipped to [0, 1].
-
-    By least squares over openings, all opponents together; 1 if the baseline has the same result in all openings.
-    """
+    """Regression slope of the contender's results by opening on the baseline's, clipped to [0, 1]."""
+    # By least squares over openings, all opponents together; 1 if the baseline has the same result in all openings.
     contender, other = (np.nansum(rates - _means(rates), axis=1) for rates in (own, base))
     spread = float(other @ other)
     return min(max(float(contender @ other) / spread, 0.0), 1.0) if spread > _NOTHING else 1.0

@@ -70,10 +70,8 @@ def opening_leads(own: AgentPairs, base: AgentPairs, control: AgentPairs | None 
 
 
 def _slopes_before(won: Ints, usual: Ints) -> Floats:
-    """Return, for each opening, the slope of the wins on the baseline's over all previous openings, in [0, 1].
-
-    By least squares; 1 if the baseline won equally often in all of them.
-    """
+    """Return, for each opening, the slope of the wins on the baseline's over all previous openings, in [0, 1]."""
+    # By least squares; 1 if the baseline won equally often in all of them.
     before = np.arange(won.size)
     sums = [np.cumsum(values) - values for values in (won, usual, usual * won, usual * usual)]
     of_won, of_usual, together, squares = sums
@@ -83,7 +81,6 @@ def _slopes_before(won: Ints, usual: Ints) -> Floats:
 
 
 def _in_order(openings: Ints) -> Ints:
-    """Return each opening once, in the order of first appearance."""
     distinct, first = np.unique(openings, return_index=True)
     return distinct[np.argsort(first)]
 

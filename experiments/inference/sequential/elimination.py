@@ -73,5 +73,4 @@ def pairwise_alpha(contenders: int, alpha: float = ALPHA) -> float:
 
 
 def _leads(leader: Floats, other: Floats) -> Floats:
-    """Transform differences of shares, from −1 to 1, to values in [0, 1]."""
     return np.asarray((1 + leader - other) / 2)

@@ -99,12 +99,10 @@ def log_likelihood_ratio(counts: npt.ArrayLike, sprt: Sprt) -> Floats:
 
 
 def _normal_ratio(times: Floats, sums: Floats, squares: Floats, steps: int, sprt: Sprt) -> Floats:
-    """Log-likelihood ratio of normal outcomes of unknown variance, with two half observations added.
-
-    They lie on either side of the midpoint of the hypotheses: half a difference away (a quarter of the scale), further
-    if an outcome is the sum of few games (with one opponent and two games, 5 classes, a whole one). Arguments are
-    the number of outcomes, their sum and the sum of their squares.
-    """
+    """Log-likelihood ratio of normal outcomes of unknown variance, with two half observations added."""
+    # They lie on either side of the midpoint of the hypotheses: half a difference away (a quarter of the scale),
+    # further if an outcome is the sum of few games (with one opponent and two games, 5 classes, a whole one). Arguments
+    # are the number of outcomes, their sum and the sum of their squares.
     middle, reach = (sprt.low + sprt.high) / 2, max(0.25, 1 / math.sqrt(steps))
     n = times + 2 * _ADDED
     mean = (sums + 2 * _ADDED * middle) / n
@@ -127,7 +125,6 @@ def sprt_crossings(counts: npt.ArrayLike, sprt: Sprt) -> npt.NDArray[np.int8]:
 
 
 def _crossings(ratios: Floats, sprt: Sprt) -> npt.NDArray[np.int8]:
-    """Return the bound that all ratios (r, …) have crossed: 1, −1 or 0; shape (…)."""
     accepted = (ratios >= sprt.upper_bound).all(axis=0)
     rejected = (ratios <= sprt.lower_bound).all(axis=0)
     return np.asarray(accepted.astype(np.int8) - rejected.astype(np.int8), dtype=np.int8)

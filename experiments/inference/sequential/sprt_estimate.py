@@ -64,11 +64,10 @@ def stopped_estimate(path: SprtPath, confidence: float = 0.95) -> StoppedEstimat
 
 @dataclass(frozen=True)
 class _Stand:
-    """A test as Brownian motion, with one unit of time per observation.
+    """A test as Brownian motion, with one unit of time per observation."""
 
-    `position` is its position after `n` observations, between (or on) `lower` and `upper`. `drift_of` is the drift for
-    a strength between `weakest` and `strongest`.
-    """
+    # `position` is its position after `n` observations, between (or on) `lower` and `upper`. `drift_of` is the drift
+    # for a strength between `weakest` and `strongest`.
 
     path: SprtPath
     n: int
