@@ -151,7 +151,7 @@ def played_in(run: Path) -> Played:
     for spec in map(parse_spec, info.requested["contenders"]):
         if KINDS[spec.kind].is_restricted:
             whole = complete(spec)
-            file = Path(whole.target.rpartition(":")[0])
+            file = Path(whole.path)
             copy = copy_in(run, whole.name, file)
             if not file.exists() and copy.exists():  # the run was moved
                 moved[file] = file = copy

@@ -30,7 +30,7 @@ def user_files(config: Config) -> tuple[Path, ...]:
     for spec in specs:
         if runs_code(spec):
             raise ValueError(f"{spec.text}: the lab plays heuristics only; isolation tournament plays this run")
-    return tuple(expand_path(spec.target.rpartition(":")[0] or spec.target) for spec in specs if spec.is_file)
+    return tuple(expand_path(spec.path) for spec in specs if spec.is_file)
 
 
 def setup_of(

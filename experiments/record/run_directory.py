@@ -253,9 +253,7 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, Cost] 
     )
     try:
         make_folder(log.games_folder(path))
-        keep_function_files(
-            path, (entrant.spec.target.rpartition(":")[0] for entrant in plan.entrants if entrant.spec.is_file)
-        )
+        keep_function_files(path, (entrant.spec.path for entrant in plan.entrants if entrant.spec.is_file))
         write_text(path / CONFIG, to_toml(plan.config))
     except OSError as error:
         raise ValueError(f"{path}: cannot write there: {error.strerror}") from None

@@ -183,7 +183,7 @@ def keep_source(spec: str, home: Path = HOME) -> str:
     parsed = parse_spec(spec)
     if not parsed.is_file or not is_kept():
         return ""
-    text = expand_path(parsed.target.rpartition(":")[0]).read_text(encoding="utf-8", errors="replace")
+    text = expand_path(parsed.path).read_text(encoding="utf-8", errors="replace")
     source = code_of(text)
     kept = source_path(source, home)
     if not kept.exists():

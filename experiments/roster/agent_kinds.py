@@ -30,15 +30,8 @@ DEFAULT_LIMIT = Limit(nodes=10_000)
 CLASSIC_LIMIT = Limit(ms=150)
 """Limit of players with their own clock if the default limit is not a time and their file states none."""
 
-METHODS: dict[str, Method] = {
-    "MM": "minimax", "AB": "alphabeta", "ID": "alphabeta", "BF": "bestfirst", "MCTS": "mcts",
-}  # fmt: skip
-SWITCHES = {
-    "order": "order_moves",
-    "quiescence": "quiescence",
-    "agree": "stop_on_agreement",
-    "ties": "random_ties",
-}
+METHODS: dict[str, Method] = {"MM": "minimax", "AB": "alphabeta", "ID": "alphabeta", "BF": "bestfirst", "MCTS": "mcts"}
+SWITCHES = {"order": "order_moves", "quiescence": "quiescence", "agree": "stop_on_agreement", "ties": "random_ties"}
 """Options without a value, by their names in specs and in `SearchOptions`."""
 _FIXED = {"MM": Limit(depth=3), "AB": Limit(depth=5)}
 _BEST = "territory"
@@ -109,18 +102,15 @@ def _reader(word: str) -> Callable[[str, int, int], Spec | None]:
     return read
 
 
-def _without_limit(word: str, make: Callable[[Spec], Agent], *, can_repeat: bool) -> AgentKind:
-    return AgentKind(
-        word,
-        (word,),
-        (word,),
-        _reader(word),
-        refuse_limit=lambda spec, unit: f"{word} has no limit",
-        usual_limit=lambda spec, default: None,
-        make=make,
-        refuse_on_board=_beyond_caps,
-        can_repeat=can_repeat,
-    )
+def _word(
+    word: str,
+    make: Callable[[Spec], Agent],
+    refuse_limit: Callable[[Spec, str], str] = lambda spec, unit: f"{spec.kind} has no limit",
+    usual_limit: Callable[[Spec, Limit | None], Limit | None] = lambda spec, default: None,
+    can_repeat: bool = True,
+) -> AgentKind:
+    row = (word, (word,), (word,), _reader(word), refuse_limit, usual_limit, make, _beyond_caps)
+    return AgentKind(*row, can_repeat=can_repeat)
 
 
 def _make_random(spec: Spec) -> Agent:
@@ -215,12 +205,11 @@ def _usual_search_limit(spec: Spec, default: Limit | None) -> Limit:
 
 
 def _name_heuristic(spec: Spec) -> Spec:
-    path, _, name = spec.target.rpartition(":")
-    if name or not spec.is_file:
+    if spec.member or not spec.is_file:
         return spec
     from experiments.roster.default_names import only_heuristic
 
-    return replace(spec, target=f"{path}:{only_heuristic(path)}")
+    return replace(spec, target=f"{spec.path}:{only_heuristic(spec.path)}")
 
 
 def _make_search(spec: Spec) -> Agent:
@@ -229,10 +218,10 @@ def _make_search(spec: Spec) -> Agent:
     from isolation.rules.parameters import bind_parameters, parameters_of
     from isolation.search import SearchOptions
 
-    path, _, name = spec.target.rpartition(":")
     assert spec.limit is not None
     if spec.is_file:
-        heuristic, heuristic_name = load_heuristic(path, name).value, f"{Path(path).name}:{name}"
+        heuristic = load_heuristic(spec.path, spec.member).value
+        heuristic_name = f"{Path(spec.path).name}:{spec.member}"
     else:
         heuristic, heuristic_name = heuristics.get(spec.target) if spec.target else None, spec.target
     parameters_of(heuristic)  # raises an error for invalid ranges
@@ -282,21 +271,19 @@ def _usual_classic_limit(spec: Spec, default: Limit | None) -> Limit:
 
 def _name_player(spec: Spec) -> Spec:
     """Return the spec with the name of its player and, if it gives no limit, that of the player's edition."""
-    path, _, name = spec.target.rpartition(":")
-    if name and spec.limit is not None:
+    if spec.member and spec.limit is not None:
         return spec
     from experiments.roster.default_names import player_facts
 
-    facts = player_facts(path, name)
+    facts = player_facts(spec.path, spec.member)
     usual = Limit(ms=facts.usual_limit) if spec.limit is None else None
-    return replace(spec, target=f"{path}:{facts.name}", usual_limit=usual)
+    return replace(spec, target=f"{spec.path}:{facts.name}", usual_limit=usual)
 
 
 def _make_classic(spec: Spec) -> Agent:
     from experiments.roster.default_names import player_facts
 
-    path, _, name = spec.target.rpartition(":")
-    facts = player_facts(path, name)
+    facts = player_facts(spec.path, spec.member)
     return replace(_file_agent(spec, edition=facts.edition, is_restricted=False), data=digest_of_inputs(facts.inputs))
 
 
@@ -304,9 +291,8 @@ def _file_agent(spec: Spec, *, edition: str, is_restricted: bool) -> FileAgent:
     from isolation.loading.load_user_code import content_hash
     from isolation.processes.file_agent import FileAgent
 
-    path, _, name = spec.target.rpartition(":")
     assert spec.limit is not None
-    return FileAgent(spec.name, path, name, content_hash(path), spec.limit, edition, is_restricted)
+    return FileAgent(spec.name, spec.path, spec.member, content_hash(spec.path), spec.limit, edition, is_restricted)
 
 
 # Player objects in a sandboxed process: the file is not loaded here, not even to plan a run
@@ -326,11 +312,10 @@ def _read_apart(text: str, start: int, end: int) -> Spec | None:
 def _make_apart(spec: Spec) -> Agent:
     from experiments.roster.static_inspection import players_in
 
-    path, _, name = spec.target.rpartition(":")
-    players = players_in(Path(path))
-    if name not in players:
-        raise ValueError(f"{path} has no class {name} with a get_move or a get_action")
-    return _file_agent(spec, edition=players[name], is_restricted=True)
+    players = players_in(Path(spec.path))
+    if spec.member not in players:
+        raise ValueError(f"{spec.path} has no class {spec.member} with a get_move or a get_action")
+    return _file_agent(spec, edition=players[spec.member], is_restricted=True)
 
 
 # Policies of learning agents: functions in importable modules
@@ -411,71 +396,28 @@ def _make_engine(spec: Spec) -> Agent:
     return EngineAgent(spec.name, program, spec.limit)
 
 
+_CLASSIC = (_refuse_classic_limit, _usual_classic_limit)
+_SEARCH = (_refuse_search_limit, _usual_search_limit, _make_search, _refuse_search_on_board, _name_heuristic)
 _ROWS = (
-    _without_limit("random", _make_random, can_repeat=False),
-    _without_limit("greedy", _make_greedy, can_repeat=True),
+    _word("random", _make_random, can_repeat=False),
+    _word("greedy", _make_greedy),
+    _word("perfect", _make_perfect, _refuse_perfect_limit, _usual_perfect_limit),
     AgentKind(
-        "perfect",
-        ("perfect",),
-        ("perfect",),
-        _reader("perfect"),
-        _refuse_perfect_limit,
-        _usual_perfect_limit,
-        _make_perfect,
-        _beyond_caps,
+        "search", ("MM:…", "AB:…", "ID:…", "BF:…", "MCTS", "MCTS:…"), tuple(METHODS), _read_search, *_SEARCH,
         can_repeat=True,
     ),
     AgentKind(
-        "search",
-        ("MM:…", "AB:…", "ID:…", "BF:…", "MCTS", "MCTS:…"),
-        tuple(METHODS),
-        _read_search,
-        _refuse_search_limit,
-        _usual_search_limit,
-        _make_search,
-        _refuse_search_on_board,
-        _name_heuristic,
-        can_repeat=True,
-    ),
-    AgentKind(
-        ENGINE,
-        ("engine:…",),
-        (ENGINE,),
-        _read_engine,
-        _refuse_engine_limit,
-        _usual_engine_limit,
-        _make_engine,
+        ENGINE, ("engine:…",), (ENGINE,), _read_engine, _refuse_engine_limit, _usual_engine_limit, _make_engine,
         is_program=True,
     ),
     AgentKind(
-        _POLICY,
-        (f"{_POLICY}:MODULE:FUNCTION",),
-        (_POLICY,),
-        _read_policy,
-        refuse_limit=lambda spec, unit: "a policy has no limit",
-        usual_limit=lambda spec, default: None,
-        make=_make_policy,
+        _POLICY, (f"{_POLICY}:MODULE:FUNCTION",), (_POLICY,), _read_policy,
+        lambda spec, unit: "a policy has no limit", lambda spec, default: None, _make_policy,
     ),
     AgentKind(
-        APART,
-        (f"{APART}:FILE.py:CLASS",),
-        (APART,),
-        _read_apart,
-        _refuse_classic_limit,
-        _usual_classic_limit,
-        _make_apart,
-        is_restricted=True,
+        APART, (f"{APART}:FILE.py:CLASS",), (APART,), _read_apart, *_CLASSIC, _make_apart, is_restricted=True
     ),
-    AgentKind(
-        "classic",
-        ("FILE.py:CLASS",),
-        (),
-        _read_classic,
-        _refuse_classic_limit,
-        _usual_classic_limit,
-        _make_classic,
-        name_target=_name_player,
-    ),
-)
+    AgentKind("classic", ("FILE.py:CLASS",), (), _read_classic, *_CLASSIC, _make_classic, name_target=_name_player),
+)  # fmt: skip
 KINDS = {kind.name: kind for kind in _ROWS}
 """All kinds by name; the first kind that can read a player is its kind."""

@@ -55,6 +55,16 @@ class Spec:
         """Return whether the target is a user's file."""
         return ".py:" in self.target
 
+    @property
+    def path(self) -> str:
+        """Path of the user's file; empty if the target is none."""
+        return self.target.rpartition(":")[0] if self.is_file else ""
+
+    @property
+    def member(self) -> str:
+        """Name of the function or class in its file."""
+        return self.target.rpartition(":")[2]
+
     def __str__(self) -> str:
         """Format the spec; `parse_spec` reads it back."""
         player = ":".join(part for part in (self.prefix or self.method, self.target) if part) or self.kind

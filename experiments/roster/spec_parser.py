@@ -164,7 +164,7 @@ def settings_text(spec: Spec, agent: Agent) -> str:
     """Return, as JSON, everything that influences an agent's play except its name, with a hash of any file."""
     from isolation.loading.load_user_code import content_hash
 
-    file = {"content_hash": content_hash(spec.target.rpartition(":")[0])} if spec.is_file else {}
+    file = {"content_hash": content_hash(spec.path)} if spec.is_file else {}
     return json.dumps({**agent.settings(), **file}, sort_keys=True)
 
 
@@ -300,12 +300,12 @@ def _file_name(spec: Spec) -> str:
     A function that was written to a file is named by its file alone.
     For a file found by a pattern, the name includes all directories that the pattern leaves open, which identify it.
     """
-    path, _, name = spec.target.rpartition(".py:")
-    if is_function_file(f"{path}.py"):
-        return Path(path).name
-    parts_shown = max(2, open_parts(spec.pattern, path)) if spec.pattern else 2
-    parts = [part for part in Path(path).parts if part not in ("/", ".", "..")][-parts_shown:]
-    return _plain(".".join([*parts, name]))
+    path = Path(spec.path).with_suffix("")
+    if is_function_file(spec.path):
+        return path.name
+    parts_shown = max(2, open_parts(spec.pattern, spec.path)) if spec.pattern else 2
+    parts = [part for part in path.parts if part not in ("/", ".", "..")][-parts_shown:]
+    return _plain(".".join([*parts, spec.member]))
 
 
 def _plain(text: str) -> str:
@@ -316,17 +316,12 @@ def _completed_target(spec: Spec) -> str:
     if KINDS[spec.kind].is_program:
         is_path = spec.program is None and "/" in spec.target
         return str(expand_path(spec.target).absolute()) if is_path else spec.target
-    return _absolute(spec.target) if spec.is_file else spec.target
-
-
-def _absolute(target: str) -> str:
-    path, _, name = target.rpartition(":")
-    return f"{expand_path(path).absolute()}:{name}"
+    return f"{expand_path(spec.path).absolute()}:{spec.member}" if spec.is_file else spec.target
 
 
 def is_pattern(spec: Spec) -> bool:
     """Return whether the path of a spec is a pattern; if a file of that very name exists, it is not."""
-    return spec.is_file and has_magic(_path(spec)) and not expand_path(_path(spec)).is_file()
+    return spec.is_file and has_magic(spec.path) and not expand_path(spec.path).is_file()
 
 
 def matching(spec: Spec) -> list[Spec]:
@@ -337,11 +332,11 @@ def matching(spec: Spec) -> list[Spec]:
     Raises:
         SpecError: no file matches.
     """
-    pattern, name = str(expand_path(_path(spec))), spec.target.rpartition(":")[2]
+    pattern = str(expand_path(spec.path))
     paths = sorted(path for path in glob(pattern, recursive=True) if Path(path).is_file())
     if not paths:
         raise_spec_error("no file matches", spec.text, spec.start, spec.end)
-    return [replace(spec, target=f"{path}:{name}", pattern=pattern) for path in paths]
+    return [replace(spec, target=f"{path}:{spec.member}", pattern=pattern) for path in paths]
 
 
 def open_parts(pattern: str, path: str) -> int:
@@ -356,7 +351,3 @@ def open_parts(pattern: str, path: str) -> int:
             break
         fixed += 1
     return len(Path(path).parts) - fixed
-
-
-def _path(spec: Spec) -> str:
-    return spec.target.rpartition(":")[0]

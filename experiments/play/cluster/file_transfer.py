@@ -90,8 +90,8 @@ def files_of(specs: Iterable[str]) -> tuple[UserFile, ...]:
     Raises:
         LoadError: one of them is gone.
     """
-    paths = dict.fromkeys(path for path in map(_file_of, specs) if path)
-    return tuple(packed_file(path) for path in paths)
+    paths = dict.fromkeys(spec.path for spec in map(parse_spec, specs) if spec.is_file)
+    return tuple(map(packed_file, paths))
 
 
 def placed_specs(specs: Iterable[str], files: Iterable[UserFile]) -> tuple[str, ...]:
@@ -106,15 +106,9 @@ def placed_specs(specs: Iterable[str], files: Iterable[UserFile]) -> tuple[str, 
 
 def users_in(specs: Iterable[str]) -> frozenset[int]:
     """Return the indices of the agents from user files."""
-    return frozenset(index for index, spec in enumerate(specs) if _file_of(spec))
-
-
-def _file_of(text: str) -> str:
-    spec = parse_spec(text)
-    return spec.target.rpartition(":")[0] if spec.is_file else ""
+    return frozenset(index for index, spec in enumerate(map(parse_spec, specs)) if spec.is_file)
 
 
 def _renamed(text: str, paths: dict[str, str]) -> str:
     spec = parse_spec(text)
-    path, _, name = spec.target.rpartition(":")
-    return str(replace(spec, target=f"{paths[path]}:{name}")) if path in paths else text
+    return str(replace(spec, target=f"{paths[spec.path]}:{spec.member}")) if spec.path in paths else text
