@@ -12,9 +12,9 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Annotated, Any, Literal, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from experiments.plan.openings import Subset
 from experiments.roster import parse_limit, spec_of
@@ -47,15 +47,39 @@ class OpeningSpec:
     subset: Subset = "any"
 
 
+Options = dict[str, str | int | float | bool]
+
+
+def _check_name(value: str) -> str:
+    if not re.fullmatch(r"[^\s@/,=]+", value):
+        raise ValueError("a name must be one word without @ / , and =")
+    return value
+
+
+def _check_command(value: tuple[str, ...]) -> tuple[str, ...]:
+    if not value or not value[0]:
+        raise ValueError('a command must be a program and its arguments, as in ["./engine", "--quiet"]')
+    return value
+
+
+def _check_options(value: Options) -> Options:
+    if any(re.search(r"[\r\n]", f"{name}{text}") for name, text in value.items()):
+        raise ValueError("the name and the value of an option must be single lines")
+    names = [name.lower() for name in value]
+    if twice := next((name for name in value if names.count(name.lower()) > 1), None):
+        raise ValueError(f"duplicate option {twice}; options are case-insensitive")
+    return value
+
+
 class Engine(BaseModel):
     """An engine of the file, with the name that specs use for it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    name: str
-    command: tuple[str, ...]
+    name: Annotated[str, AfterValidator(_check_name)]
+    command: Annotated[tuple[str, ...], AfterValidator(_check_command)]
     protocol: Language = ""
-    options: dict[str, str | int | float | bool] = Field(default_factory=dict)
+    options: Annotated[Options, AfterValidator(_check_options)] = Field(default_factory=dict)
     directory: str = ""
 
     @model_validator(mode="before")
@@ -64,35 +88,15 @@ class Engine(BaseModel):
         """Return the command as a list, as in TOML and JSON."""
         return _with_tuples(data) if isinstance(data, dict) else data
 
-    @field_validator("name")
-    @classmethod
-    def _check_name(cls, value: str) -> str:
-        if not re.fullmatch(r"[^\s@/,=]+", value):
-            raise ValueError("a name must be one word without @ / , and =")
-        return value
-
-    @field_validator("command")
-    @classmethod
-    def _check_command(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if not value or not value[0]:
-            raise ValueError('a command must be a program and its arguments, as in ["./engine", "--quiet"]')
-        return value
-
-    @field_validator("options")
-    @classmethod
-    def _check_options(cls, value: dict[str, str | int | float | bool]) -> dict[str, str | int | float | bool]:
-        if any(re.search(r"[\r\n]", f"{name}{text}") for name, text in value.items()):
-            raise ValueError("the name and the value of an option must be single lines")
-        names = [name.lower() for name in value]
-        if twice := next((name for name in value if names.count(name.lower()) > 1), None):
-            raise ValueError(f"duplicate option {twice}; options are case-insensitive")
-        return value
-
     @property
     def program(self) -> Program:
         """The engine's program."""
-        options = tuple((name, _option_text(value)) for name, value in self.options.items())
-        return Program(self.command, self.protocol, options, str(expand_path(self.directory)) if self.directory else "")
+        texts = {
+            name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in self.options.items()
+        }
+        return Program(
+            self.command, self.protocol, (*texts.items(),), str(expand_path(self.directory)) if self.directory else ""
+        )
 
 
 LARGEST_DIFFERENCE = 1_000
@@ -113,144 +117,6 @@ def playable_size(board: str) -> str:
     if rows * columns > MOST_COMPILED_CELLS:
         raise ValueError(f"too large: runs are played on boards of up to {MOST_COMPILED_CELLS} cells")
     return format_size(rows, columns)
-
-
-class Config(BaseModel):
-    """A tournament. The keys are those of the TOML file; `docs/reference/tournaments.md` explains them one by one."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    board: str = "7x7"
-    format: Format = "gauntlet"
-    contenders: tuple[str, ...] = ("ID:*",)
-    baseline: str | None = None
-    opponents: tuple[str, ...] = ()
-    control: bool = False
-    openings: str = "random:2"
-    pairs: int | Literal["all"] = 180
-    limit: str = "nodes=10000"
-    equal_cost: bool = False
-    sprt: tuple[float, ...] | None = None
-    elo_model: Literal["normalized"] | None = None
-    seed: int = Field(default=1, ge=0, lt=2**63)
-    hard_cap: float | None = Field(default=None, ge=0)
-    jobs: int = Field(default=0, ge=0)
-    cluster: str | None = Field(default=None, min_length=1)
-    out: str | None = None
-    engines: tuple[Engine, ...] | None = None
-    more_pairs: int | None = Field(default=None, ge=1)
-    more_for: tuple[str, ...] | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _fill(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """Add the defaults that depend on other keys, so that a loaded configuration is explicit."""
-        format_ = data.get("format", "gauntlet")
-        is_known = isinstance(format_, str) and format_ in _DEFAULTS
-        allowed = _DEFAULTS[format_] if is_known else {}
-        for key in ("baseline", "opponents", "control"):
-            if is_known and key not in allowed and data.get(key):
-                raise ValueError(
-                    f"{key} does not apply to a {format_}; remove it, or use format = {_formats_with(key)}"
-                )
-        openings = data.get("openings", "random:2")
-        is_open_ended = format_ == "head-to-head" and data.get("sprt")
-        is_drawn = str(openings).startswith("random") and not is_open_ended
-        pairs = allowed.get("pairs", 100) if is_drawn else "all"
-        filled = {**allowed, "pairs": pairs, **data}
-        return _with_specs(_with_tuples(filled))
-
-    @model_validator(mode="after")
-    def _agree(self) -> Config:
-        if self.format in ("gauntlet", "best-of") and not self.opponents:
-            raise ValueError(f"opponents is empty: a {self.format} needs at least one")
-        is_open_ended = self.sprt and self.format == "head-to-head"
-        if self.pairs == "all" and self.opening_spec.kind == "random" and not is_open_ended:
-            raise ValueError("pairs = 'all' needs openings that can be listed: openings = \"placements\" or a file")
-        if self.sprt and "baseline" not in _DEFAULTS[self.format]:
-            raise ValueError(f"sprt needs a baseline to test against: a {self.format} has none")
-        if self.elo_model and not (self.sprt and self.format == "head-to-head"):
-            raise ValueError("elo_model needs the sprt of a head-to-head; that of a gauntlet uses percentage points")
-        if bool(self.more_pairs) != bool(self.more_for):
-            raise ValueError("more_pairs and more_for belong together: openings, and the contenders that play so many")
-        if self.more_pairs and (self.format not in ("gauntlet", "head-to-head") or self.sprt or self.pairs == "all"):
-            raise ValueError("more_pairs needs a gauntlet or a head-to-head with a number of pairs, without sprt")
-        if self.cluster and self.jobs:
-            raise ValueError(
-                "jobs and cluster exclude each other: set the jobs of each cluster machine with isolation worker --jobs"
-            )
-        return self
-
-    @field_validator("board")
-    @classmethod
-    def _check_board(cls, value: str) -> str:
-        return playable_size(value)
-
-    @field_validator("openings")
-    @classmethod
-    def _check_openings(cls, value: str) -> str:
-        parse_openings(value)
-        return value
-
-    @field_validator("limit")
-    @classmethod
-    def _check_limit(cls, value: str) -> str:
-        return str(parse_limit(value))
-
-    @field_validator("contenders")
-    @classmethod
-    def _check_contenders(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if not value:
-            raise ValueError("at least one contender is needed")
-        return value
-
-    @field_validator("pairs", mode="before")
-    @classmethod
-    def _check_pairs(cls, value: object) -> object:
-        if value != "all" and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-            raise ValueError('pairs must be a whole number of at least 1, or "all"')
-        return value
-
-    @field_validator("jobs")
-    @classmethod
-    def _check_jobs(cls, value: int) -> int:
-        return check_jobs(value)
-
-    @field_validator("sprt")
-    @classmethod
-    def _check_sprt(cls, value: tuple[float, ...] | None) -> tuple[float, ...] | None:
-        if value is not None and not (len(value) in (2, 3) and value[0] < value[1]):
-            raise ValueError("two increasing differences required, such as [0, 20], and maybe an error rate")
-        if value is not None and not all(0 < error < 0.5 for error in value[2:]):
-            raise ValueError("the error rate must be between 0 and 0.5")
-        if value is not None and max(map(abs, value[:2])) > LARGEST_DIFFERENCE:
-            raise ValueError(f"differences must be between -{LARGEST_DIFFERENCE:,} and {LARGEST_DIFFERENCE:,}")
-        return value
-
-    @field_validator("elo_model", mode="before")
-    @classmethod
-    def _check_elo_model(cls, value: object) -> object:
-        if value not in (None, "logistic", "normalized"):
-            raise ValueError('elo_model must be "logistic" (the default) or "normalized"')
-        return None if value == "logistic" else value
-
-    @field_validator("engines")
-    @classmethod
-    def _check_engines(cls, value: tuple[Engine, ...] | None) -> tuple[Engine, ...] | None:
-        names = [engine.name for engine in value or ()]
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            raise ValueError(f"two engines are called {twice}")
-        return value or None
-
-    @property
-    def programs(self) -> dict[str, Program]:
-        """Engines of the file by name."""
-        return {engine.name: engine.program for engine in self.engines or ()}
-
-    @property
-    def opening_spec(self) -> OpeningSpec:
-        """The parsed `openings`."""
-        return parse_openings(self.openings)
 
 
 def parse_openings(text: str) -> OpeningSpec:
@@ -298,6 +164,123 @@ def check_jobs(jobs: int) -> int:
     return jobs
 
 
+def _check_openings(value: str) -> str:
+    parse_openings(value)
+    return value
+
+
+def _check_contenders(value: tuple[str, ...]) -> tuple[str, ...]:
+    if not value:
+        raise ValueError("at least one contender is needed")
+    return value
+
+
+def _check_pairs(value: object) -> object:
+    if value != "all" and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+        raise ValueError('pairs must be a whole number of at least 1, or "all"')
+    return value
+
+
+def _check_sprt(value: tuple[float, ...] | None) -> tuple[float, ...] | None:
+    if value is not None and not (len(value) in (2, 3) and value[0] < value[1]):
+        raise ValueError("two increasing differences required, such as [0, 20], and maybe an error rate")
+    if value is not None and not all(0 < error < 0.5 for error in value[2:]):
+        raise ValueError("the error rate must be between 0 and 0.5")
+    if value is not None and max(map(abs, value[:2])) > LARGEST_DIFFERENCE:
+        raise ValueError(f"differences must be between -{LARGEST_DIFFERENCE:,} and {LARGEST_DIFFERENCE:,}")
+    return value
+
+
+def _check_elo_model(value: object) -> object:
+    if value not in (None, "logistic", "normalized"):
+        raise ValueError('elo_model must be "logistic" (the default) or "normalized"')
+    return None if value == "logistic" else value
+
+
+def _check_engines(value: tuple[Engine, ...] | None) -> tuple[Engine, ...] | None:
+    names = [engine.name for engine in value or ()]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ValueError(f"two engines are called {twice}")
+    return value or None
+
+
+class Config(BaseModel):
+    """A tournament. The keys are those of the TOML file; `docs/reference/tournaments.md` explains them one by one."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    board: Annotated[str, AfterValidator(playable_size)] = "7x7"
+    format: Format = "gauntlet"
+    contenders: Annotated[tuple[str, ...], AfterValidator(_check_contenders)] = ("ID:*",)
+    baseline: str | None = None
+    opponents: tuple[str, ...] = ()
+    control: bool = False
+    openings: Annotated[str, AfterValidator(_check_openings)] = "random:2"
+    pairs: Annotated[int | Literal["all"], BeforeValidator(_check_pairs)] = 180
+    limit: Annotated[str, AfterValidator(lambda text: str(parse_limit(text)))] = "nodes=10000"
+    equal_cost: bool = False
+    sprt: Annotated[tuple[float, ...] | None, AfterValidator(_check_sprt)] = None
+    elo_model: Annotated[Literal["normalized"] | None, BeforeValidator(_check_elo_model)] = None
+    seed: int = Field(default=1, ge=0, lt=2**63)
+    hard_cap: float | None = Field(default=None, ge=0)
+    jobs: Annotated[int, Field(ge=0), AfterValidator(check_jobs)] = 0
+    cluster: str | None = Field(default=None, min_length=1)
+    out: str | None = None
+    engines: Annotated[tuple[Engine, ...] | None, AfterValidator(_check_engines)] = None
+    more_pairs: int | None = Field(default=None, ge=1)
+    more_for: tuple[str, ...] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """Add the defaults that depend on other keys, so that a loaded configuration is explicit."""
+        format_ = data.get("format", "gauntlet")
+        is_known = isinstance(format_, str) and format_ in _DEFAULTS
+        allowed = _DEFAULTS[format_] if is_known else {}
+        for key in ("baseline", "opponents", "control"):
+            if is_known and key not in allowed and data.get(key):
+                raise ValueError(
+                    f"{key} does not apply to a {format_}; remove it, or use format = {_formats_with(key)}"
+                )
+        openings = data.get("openings", "random:2")
+        is_open_ended = format_ == "head-to-head" and data.get("sprt")
+        is_drawn = str(openings).startswith("random") and not is_open_ended
+        pairs = allowed.get("pairs", 100) if is_drawn else "all"
+        filled = {**allowed, "pairs": pairs, **data}
+        return _with_specs(_with_tuples(filled))
+
+    @model_validator(mode="after")
+    def _agree(self) -> Config:
+        if self.format in ("gauntlet", "best-of") and not self.opponents:
+            raise ValueError(f"opponents is empty: a {self.format} needs at least one")
+        is_open_ended = self.sprt and self.format == "head-to-head"
+        if self.pairs == "all" and self.opening_spec.kind == "random" and not is_open_ended:
+            raise ValueError("pairs = 'all' needs openings that can be listed: openings = \"placements\" or a file")
+        if self.sprt and "baseline" not in _DEFAULTS[self.format]:
+            raise ValueError(f"sprt needs a baseline to test against: a {self.format} has none")
+        if self.elo_model and not (self.sprt and self.format == "head-to-head"):
+            raise ValueError("elo_model needs the sprt of a head-to-head; that of a gauntlet uses percentage points")
+        if bool(self.more_pairs) != bool(self.more_for):
+            raise ValueError("more_pairs and more_for belong together: openings, and the contenders that play so many")
+        if self.more_pairs and (self.format not in ("gauntlet", "head-to-head") or self.sprt or self.pairs == "all"):
+            raise ValueError("more_pairs needs a gauntlet or a head-to-head with a number of pairs, without sprt")
+        if self.cluster and self.jobs:
+            raise ValueError(
+                "jobs and cluster exclude each other: set the jobs of each cluster machine with isolation worker --jobs"
+            )
+        return self
+
+    @property
+    def programs(self) -> dict[str, Program]:
+        """Engines of the file by name."""
+        return {engine.name: engine.program for engine in self.engines or ()}
+
+    @property
+    def opening_spec(self) -> OpeningSpec:
+        """The parsed `openings`."""
+        return parse_openings(self.openings)
+
+
 def load_config(path: str | Path | None = None, overrides: Mapping[str, object] | None = None) -> Config:
     """Load the configuration of a TOML file (default: the classic evaluation), with some keys replaced.
 
@@ -330,7 +313,7 @@ def to_toml(config: Config) -> str:
 
 def example_toml() -> str:
     """Return a commented TOML file that contains the defaults."""
-    return _EXAMPLE
+    return Path(__file__).with_name("templates").joinpath("tournament.toml").read_text(encoding="utf-8")
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
@@ -395,11 +378,6 @@ def _with_specs(data: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
-def _option_text(value: str | float | bool) -> str:
-    """Format the value of an engine's option as its protocol requires."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def _formats_with(key: str) -> str:
     return " or ".join(f'"{name}"' for name, defaults in _DEFAULTS.items() if key in defaults)
 
@@ -407,85 +385,3 @@ def _formats_with(key: str) -> str:
 def _toml_value(value: object) -> str:
     """Format a value as TOML: as JSON, except for the delete character."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-_EXAMPLE = """\
-# A tournament. Everything here is the default, the classic evaluation: change what you like, delete the rest.
-# Run it with: isolation tournament THIS_FILE. Every flag of the command replaces the key of its name.
-
-# The board, ROWSxCOLUMNS.
-board = "7x7"
-
-# gauntlet: each contender, the baseline and the control play every opponent, and each contender the baseline.
-# head-to-head: each contender plays the baseline. round-robin: the contenders play each other.
-# best-of: each contender plays every opponent, and drops out once another is shown to be better.
-format = "gauntlet"
-
-# Who plays. Agents are named by short specs (docs/reference/agents.md):
-#   random, greedy, perfect
-#   MM:open@depth=3        minimax;      AB:improved@depth=5   alpha-beta
-#   ID:territory@nodes=5000   iterative deepening;   MCTS:improved@nodes=1000   or just MCTS@nodes=1000
-#   BF:learned@nodes=5000     best-first search
-#   ID:my_heuristic.py:score  a function of yours;   game_agent.py:CustomPlayer  a player class of yours
-#   Name=ID:open@nodes=5000   any of these under a name of your choice
-#   ID:*                      one for every heuristic of the registry
-contenders = ["ID:*"]
-
-# What the contenders are compared with (gauntlet, head-to-head).
-baseline = "ID:improved"
-
-# Whom they all play (gauntlet, best-of).
-opponents = ["random", "MM:null", "MM:open", "MM:improved", "AB:null", "AB:open", "AB:improved"]
-
-# Also play the baseline's settings on openings of their own, as <baseline>_control: a draw of luck to compare with,
-# and more openings of the baseline's, by which every difference to it is surer.
-control = true
-
-# random:PLIES, placements (every pair of first placements) or file:PATH (a list of cells a line).
-# Add ,same or ,other to keep only placements on cells of the same or of the other colour, ,fit or ,screen to keep the
-# half that tuning learns from, or the half that is held out.
-openings = "random:2"
-
-# Openings per match; each is played twice, with the sides swapped. "all" for placements and files.
-pairs = 180
-
-# The limit of every ID, BF, MCTS and classic player whose spec gives none: nodes, depth, ms (wall) or cpu_ms.
-# 10,000 nodes a move is about what the classic engine saw in its 150 ms.
-limit = "nodes=10000"
-
-# Scale each contender's node limit by its cost per node, measured against the baseline's when the run starts.
-equal_cost = false
-
-# Stop a contender as soon as a sequential test of these two differences to the baseline is decided: in a
-# head-to-head of Elo, in a gauntlet of percentage points of the win rate.
-# sprt = [0, 20]
-# In a head-to-head the differences may be of normalized Elo, an effect size: the mean over its standard deviation.
-# elo_model = "normalized"
-
-# Contenders, by name, that play more openings than the others. The baseline plays as many.
-# more_pairs = 400
-# more_for = ["ID_Territory"]
-
-# The run's seed: openings, random players and random choices between equal moves all derive from it.
-seed = 1
-
-# Seconds after which a player from a file that does not answer at all is ended and loses. Without this it is a minute
-# beyond the time limit; 0 lets a player think for ever.
-# hard_cap = 10.0
-
-# Worker processes; 0 for one per core.
-jobs = 0
-
-# Play on the machines of a cluster instead: the address of its scheduler, or its scheduler file
-# (docs/how-to/several-machines.md).
-# cluster = "tcp://127.0.0.1:8786"
-
-# The directory of the run; without it a new one under runs/.
-# out = "runs/my-tournament"
-
-# Engines, programs in any language (docs/how-to/connect-an-engine.md); specs name them, as in engine:mine@nodes=5000.
-# [[engines]]
-# name = "mine"
-# command = ["./my_player", "--quiet"]
-# protocol = "ugi"
-"""

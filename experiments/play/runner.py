@@ -148,9 +148,19 @@ def play_tournament(
         KeyboardInterrupt: Ctrl-C was pressed before there was a run; nothing was written.
     """
     with single_interrupt(), _players(config, pools) as players:
-        if resume:
-            return _resume(config, retry_forfeits, stop, show, measure, players)
-        return _play(config, extends, stop, show, measure, players)
+        conduct = _Conduct(config.jobs or joblib.cpu_count(), stop, show, measure, players)
+        return _resume(config, retry_forfeits, conduct) if resume else _play(config, extends, conduct)
+
+
+@dataclass(frozen=True)
+class _Conduct:
+    """How a run is played: the arguments of `play_tournament` that are not about what is played."""
+
+    jobs: int
+    stop: Callable[[Plan], Stop | None]
+    show: Show
+    measure: Measure | None
+    pools: MakePool
 
 
 @contextmanager
@@ -166,37 +176,21 @@ def _players(config: Config, pools: MakePool | None) -> Iterator[MakePool]:
         yield on_machines
 
 
-def _play(
-    config: Config,
-    extends: Path | None,
-    stop: Callable[[Plan], Stop | None],
-    show: Show,
-    measure: Measure | None,
-    pools: MakePool,
-) -> RunOutcome:
-    jobs = config.jobs or joblib.cpu_count()
+def _play(config: Config, extends: Path | None, conduct: _Conduct) -> RunOutcome:
     extension = extend(extends, config) if extends else None
     plan = extension.plan if extension else make_plan(config)
     path = run_directory.new_directory(config)
     costs: dict[str, Cost] = {}
     if config.equal_cost:
-        plan, costs = _at_equal_cost(plan, jobs, measure, show, pools)
+        plan, costs = _at_equal_cost(plan, conduct)
     with run_directory.lock_directory(path):
         run_directory.create(path, plan, config, costs)
         if extension:
             carry_over(extension, path)
-        return _run(path, plan, jobs, stop, show, measure, pools)
+        return _run(path, plan, conduct)
 
 
-def _resume(
-    config: Config,
-    retry_forfeits: bool,
-    stop: Callable[[Plan], Stop | None],
-    show: Show,
-    measure: Measure | None,
-    pools: MakePool,
-) -> RunOutcome:
-    jobs = config.jobs or joblib.cpu_count()
+def _resume(config: Config, retry_forfeits: bool, conduct: _Conduct) -> RunOutcome:
     info = run_directory.load_run(_directory(config))
     run_directory.check_played_here(info)
     with locked(info.path):
@@ -204,17 +198,12 @@ def _resume(
         plan = run_directory.planned_like(info, run_directory.written_config(info, {"jobs": config.jobs}))
         run_directory.check_resumable(info, config, plan)
         if retry_forfeits:
-            _take_back(info.path)
-        return _run(info.path, plan, jobs, stop, show, measure, pools)
-
-
-def _take_back(path: Path) -> None:
-    """Remove the games that were lost because of a death, so that they are played again."""
-    try:
-        run_directory.reopen(path)
-        log.remove_games(log.games_folder(path), KILLED)
-    except OSError as error:
-        raise ValueError(f"{path}: cannot write the log: {error.strerror or error}") from error
+            try:  # remove the games that were lost because of a death, so that they are played again
+                run_directory.reopen(info.path)
+                log.remove_games(log.games_folder(info.path), KILLED)
+            except OSError as error:
+                raise ValueError(f"{info.path}: cannot write the log: {error.strerror or error}") from error
+        return _run(info.path, plan, conduct)
 
 
 def _directory(config: Config) -> Path:
@@ -223,26 +212,24 @@ def _directory(config: Config) -> Path:
     return expand_path(config.out)
 
 
-def _at_equal_cost(
-    plan: Plan, jobs: int, measure: Measure | None, show: Show, pools: MakePool
-) -> tuple[Plan, dict[str, Cost]]:
+def _at_equal_cost(plan: Plan, conduct: _Conduct) -> tuple[Plan, dict[str, Cost]]:
     """Call `at_equal_cost` with a progress display; workers compile all agents first, and one of them measures."""
     check_scalable(plan)
 
     def tell(plan: Plan, phase: Phase, detail: str = "", costs: Mapping[str, Cost] | None = None) -> None:
         blank = points_table(plan.schedule)
         total = len(plan.schedule)
-        show(RunProgress(plan, phase, detail, 0, total, 0.0, float("inf"), blank, plan.notes, costs or {}))
+        progress = RunProgress(plan, phase, detail, 0, total, 0.0, float("inf"), blank, plan.notes, costs or {})
+        conduct.show(progress)
 
-    if measure:
-        scaled, costs = at_equal_cost(plan, measure)
+    if conduct.measure:
+        scaled, costs = at_equal_cost(plan, conduct.measure)
     else:
-        with deferred_interrupts() as interrupted, pools(jobs) as pool:
+        with deferred_interrupts() as interrupted, conduct.pools(conduct.jobs) as pool:
             pool.assign(task_of(plan))
             if pool.fleet is None:
-                prepare(
-                    pool, _kit_of(plan), jobs, interrupted, lambda names, interpreted: tell(plan, "preparing", names)
-                )
+                report = lambda names, interpreted: tell(plan, "preparing", names)  # noqa: E731
+                prepare(pool, _kit_of(plan), conduct.jobs, interrupted, report)
             tell(plan, "measuring")
 
             def measure_here(names: Sequence[str]) -> Costs:
@@ -256,15 +243,7 @@ def _at_equal_cost(
     return scaled, costs
 
 
-def _run(
-    path: Path,
-    plan: Plan,
-    jobs: int,
-    stop: Callable[[Plan], Stop | None],
-    show: Show,
-    measure: Measure | None,
-    pools: MakePool,
-) -> RunOutcome:
+def _run(path: Path, plan: Plan, conduct: _Conduct) -> RunOutcome:
     notes = list(plan.notes)
     started = time.monotonic()
     try:
@@ -273,12 +252,12 @@ def _run(
             if recorder.duplicates:
                 notes.append(f"removed {recorder.duplicates:,} duplicate games from the log")
             before = recorder.logged
-            feed = BatchFeed(plan.schedule, recorder.points, jobs, stop(plan))
-            _LOGGER.info("%s: %d of %d games are in the log; %d jobs", path, recorder.logged, feed.total, jobs)
-            report = _reporter(recorder, feed, notes, show)
+            feed = BatchFeed(plan.schedule, recorder.points, conduct.jobs, conduct.stop(plan))
+            _LOGGER.info("%s: %d of %d games are in the log; %d jobs", path, recorder.logged, feed.total, conduct.jobs)
+            report = _reporter(recorder, feed, notes, conduct.show)
             if feed.missing:
                 try:
-                    _play_in(pools, jobs, feed, recorder, interrupted, measure, notes, report)
+                    _play_in(conduct, feed, recorder, interrupted, notes, report)
                 finally:
                     recorder.write()
         # Ctrl-C ends the merge at once: log parts that are not merged yet stay as they are.
@@ -315,24 +294,18 @@ def _run(
 
 
 def _play_in(
-    pools: MakePool,
-    jobs: int,
-    feed: BatchFeed,
-    recorder: GameRecorder,
-    interrupted: Interrupted,
-    measure: Measure | None,
-    notes: list[str],
+    conduct: _Conduct, feed: BatchFeed, recorder: GameRecorder, interrupted: Interrupted, notes: list[str],
     report: Report,
-) -> None:
+) -> None:  # fmt: skip
     """Play the missing games in a pool, after measuring the agents' costs if necessary; add notes about the run.
 
     If the machines of a run cannot be reached any more, it ends like an interrupted one.
     """
     plan, known = recorder.plan, len(notes)
-    with pools(jobs) as pool:
+    with conduct.pools(conduct.jobs) as pool:
         pool.assign(task_of(plan, str((recorder.path / run_directory.ENGINES).absolute())))
         if pool.fleet is None:
-            _prepare(pool, plan, jobs, interrupted, notes, report)
+            _prepare(pool, plan, conduct.jobs, interrupted, notes, report)
 
         def look() -> None:
             if pool.fleet:
@@ -343,7 +316,7 @@ def _play_in(
             if not run_directory.load_run(recorder.path).processor_costs:
                 report("measuring")
                 names = to_measure(plan)
-                costs = measure(names) if measure else measure_in(pool, names, interrupted)
+                costs = conduct.measure(names) if conduct.measure else measure_in(pool, names, interrupted)
                 run_directory.note_costs(recorder.path, measured(costs))
             play_missing(pool, feed, recorder, interrupted, look)
         except UnreachableError as error:
@@ -391,14 +364,7 @@ def _reporter(recorder: GameRecorder, feed: BatchFeed, notes: list[str], show: S
     return report
 
 
-def _prepare(
-    pool: Pool,
-    plan: Plan,
-    jobs: int,
-    interrupted: Interrupted,
-    notes: list[str],
-    report: Report,
-) -> None:
+def _prepare(pool: Pool, plan: Plan, jobs: int, interrupted: Interrupted, notes: list[str], report: Report) -> None:
     """Compile every agent before the games; add a note about each that runs interpreted or does not answer."""
     known = len(notes)
 
