@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 import heuristics
 from experiments.exact.data_card import COLUMNS, SHARE, SPLITS, DatasetRecipe, data_card, settings_text
-from experiments.plan.openings import mixed, orbit_ids, split_of
+from experiments.plan.openings import distinct_positions, mixed, orbit_ids, split_of
 from experiments.play.parallel_map import parallel_mapper
 from experiments.record.checked_parquet import read_parquet, save_table
 from experiments.record.run_directory import locked
@@ -133,7 +133,8 @@ def _positions(recipe: DatasetRecipe, folder: Path, jobs: int, show: Callable[[i
                 parts[number] = part
                 show(min(recipe.positions, len(table) + sum(map(len, parts.values()))), recipe.positions)
             before, batches, given = len(table), wave.stop, sum(map(len, parts.values()))
-            table = _distinct(pa.concat_tables([table, *(parts[number] for number in wave)]), recipe.size)
+            table = pa.concat_tables([table, *(parts[number] for number in wave)])
+            table = table.take(pa.array(distinct_positions(table["moves"].to_pylist(), recipe.size)))
             if len(table) - before <= _LEAST_NEW * given:
                 break
             each = max(1, (len(table) - before) // len(wave))
@@ -206,18 +207,6 @@ def _feature(name: str, states: Any) -> NDArray[np.float64]:
 def _schema(recipe: DatasetRecipe) -> pa.Schema:
     columns = [(name, kind) for name, (kind, _) in COLUMNS.items()]
     return pa.schema([*columns, *((name, pa.float64()) for name in recipe.features)])
-
-
-def _distinct(table: pa.Table, size: str) -> pa.Table:
-    """Keep the first of the positions that are equal up to symmetry."""
-    if not len(table):
-        return table
-    games: Sequence[Sequence[int]] = table["moves"].to_pylist()
-    cells = np.full((len(games), max(map(len, games))), -1, np.int16)
-    for row, moves in zip(cells, games, strict=True):
-        row[: len(moves)] = moves
-    _, first = np.unique(orbit_ids(cells, size), return_index=True)
-    return table.take(pa.array(np.sort(first)))
 
 
 def _split_by_orbit(orbits: NDArray[np.uint64]) -> NDArray[np.str_]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from experiments.record.log import PER_PLY, SCHEMA, games_folder, live_files, read_part
-from experiments.record.log_validation import check_facts
-from experiments.record.run_directory import is_run, load_run
+from experiments.record.log_validation import check_log
+from experiments.record.run_directory import check_run
 from isolation.games.pgn import write_pgn
 
 Kind = Literal["pgn", "csv", "jsonl"]
@@ -27,10 +27,7 @@ def exported(run: str | Path, kind: Kind) -> Iterator[str]:
         ValueError: there is no run there, it contains games that do not belong to it, or a file of it is damaged.
     """
     path = Path(run)
-    if not games_folder(path).is_dir():
-        raise ValueError(f"{run}: not a run directory (no folder {games_folder(path).name}/)")
-    if is_run(path):
-        check_facts(load_run(path))
+    check_log(check_run(path))
     if kind == "csv":
         yield csv_head()
     for file in live_files(games_folder(path)):

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from experiments.exact import labels
 from experiments.record.log import PER_PLY, SCHEMA, find_row, read_games
-from experiments.record.log_validation import check_facts
-from experiments.record.run_directory import is_run, load_run
+from experiments.record.log_validation import check_log
 from isolation.rules.outcome import ON_THE_BOARD
 from isolation.shell import advice, command
 
@@ -41,7 +40,7 @@ def find_games(run: str | Path, kind: Kind = "all", where: str = "") -> pd.DataF
 
     if kind not in KINDS:
         raise ValueError(f"no kind of games {kind!r}; choose one of {', '.join(KINDS)}")
-    _check(run)
+    check_log(run)
     games = read_games(run, FACTS)
     names = games[["agent_1", "agent_2"]].astype(object)
     is_first = games["winner"] == 1
@@ -73,18 +72,12 @@ def read_game(run: str | Path, game_id: int) -> dict[str, Any]:
     Raises:
         ValueError: there is no run there, it has no such game, or it contains games that do not belong to it.
     """
-    _check(run)
+    check_log(run)
     row = find_row(run, game_id)
     if row is None:
         listing = advice(command("games", run), f"ki.games({str(run)!r})")
         raise ValueError(f"{run} has no game {game_id}; list its games with {listing}")
     return row
-
-
-def _check(run: str | Path) -> None:
-    """Raise an error if the run contains games that do not belong to it; logs of single games are exempt."""
-    if is_run(Path(run)):
-        check_facts(load_run(run))
 
 
 def _meeting(games: pd.DataFrame, where: str) -> pd.DataFrame:

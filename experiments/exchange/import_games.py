@@ -12,11 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from experiments.plan.agent_facts import IMPORTED
 from experiments.plan.config import load_config
-from experiments.plan.openings import opening_ids
+from experiments.plan.openings import opening_ids, padded
 from experiments.plan.schedule import Match, Schedule
 from experiments.record import log, run_directory
 from experiments.record.finished_games import FinishedGames
@@ -84,7 +83,7 @@ def _scheduled(games: Sequence[PgnGame], file: Path) -> tuple[Schedule, dict[int
     """Return a schedule of all games, and the games by their ids in it."""
     size = games[0].size
     names = tuple(dict.fromkeys(name for game in games for name in _players(game, file)))
-    keys = opening_ids(_padded([game.opening for game in games]), size).tolist()
+    keys = opening_ids(padded([game.opening for game in games]), size).tolist()
     matches: dict[tuple[str, str], dict[tuple[int, int], tuple[int, ...]]] = {}
     seen: Counter[tuple[tuple[str, str], int]] = Counter()
     slots = []
@@ -98,7 +97,7 @@ def _scheduled(games: Sequence[PgnGame], file: Path) -> tuple[Schedule, dict[int
     for (first, second), openings in matches.items():
         planned.append(Match(names.index(first), names.index(second), len(cells), len(openings), 0))
         cells += openings.values()
-    schedule = Schedule(size, 1, names, tuple(planned), _padded(cells))
+    schedule = Schedule(size, 1, names, tuple(planned), padded(cells))
     match_index = {pair: index for index, pair in enumerate(matches)}
     rounds = {pair: {slot: index for index, slot in enumerate(openings)} for pair, openings in matches.items()}
     ids = [(rounds[pair][slot] * len(matches) + match_index[pair]) * 2 + side for pair, slot, side in slots]
@@ -182,8 +181,3 @@ def _write(
         run_directory.write_info(info)
         log.append(log.games_folder(info.path), log.games_table(schedule, settings, played))
         run_directory.finish(info.path, len(played.ids), 0, reproducible=False)
-
-
-def _padded(openings: Sequence[Sequence[int]]) -> NDArray[np.int16]:
-    longest = max(map(len, openings))
-    return np.array([[*cells, *[-1] * (longest - len(cells))] for cells in openings], np.int16)

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from experiments.plan.openings import Ids, orbit_ids, orbit_ids_by_ply
 from experiments.record.log import map_parts
-from experiments.record.log_validation import check_facts
-from experiments.record.run_directory import is_run, load_run
+from experiments.record.log_validation import check_log
 from isolation.editions.classic_board import Board
 from isolation.rules.geometry import cells_of, full_mask, parse_size
 
@@ -69,8 +68,7 @@ def read_played(run: str | Path, size: str) -> PlayedGames:
     Raises:
         ValueError: there is no run there, it contains games that do not belong to it, or a file of it is damaged.
     """
-    if is_run(Path(run)):
-        check_facts(load_run(run))
+    check_log(run)
     rows, columns = parse_size(size)
     parts = [PlayedGames(size, np.empty((0, PLIES + 1), np.uint64), np.empty(0, np.int16), np.empty(0, np.int8))]
 

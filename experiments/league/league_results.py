@@ -28,17 +28,7 @@ SMALL, FIRST_OF_LARGE = 64, 48
 """Largest board, in cells, that is analysed from ply 0, and the first ply analysed on larger ones (9x11)."""
 MOST_MISTAKES = 5
 _COLUMNS = (
-    "game_id",
-    "rows",
-    "columns",
-    "agent_1",
-    "agent_2",
-    "opening",
-    "moves",
-    "plies",
-    "winner",
-    "reason",
-    "detail",
+    *("game_id", "rows", "columns", "agent_1", "agent_2", "opening", "moves", "plies", "winner", "reason", "detail"),
 )
 
 

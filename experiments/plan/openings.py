@@ -113,7 +113,7 @@ def file_openings(path: Path, size: str, subset: Subset = "any") -> OpeningSet:
     openings = _of_games(path, size) if path.suffix == ".pgn" else _of_lines(path, size)
     if not openings:
         raise ValueError(f"{path}: no openings in this file")
-    chosen = _of_subset(_distinct(_padded(openings), size), size, subset)
+    chosen = _of_subset(_distinct(padded(openings), size), size, subset)
     if not len(chosen):
         raise ValueError(f"{path}: no openings in this file{_described(subset)}")
     return OpeningSet(size, chosen, _population_like(chosen, size, subset))
@@ -192,6 +192,13 @@ def orbit_ids(cells: Cells, size: str) -> Ids:
     return smallest
 
 
+def distinct_positions(games: Sequence[Sequence[int]], size: str) -> NDArray[np.int64]:
+    """Return the indices of the first game that leads to each position, up to symmetry, in ascending order."""
+    if not games:
+        return np.empty(0, np.int64)
+    return np.sort(np.unique(orbit_ids(padded(games), size), return_index=True)[1])
+
+
 def orbit_ids_by_ply(cells: Cells, size: str) -> Ids:
     """Return the `orbit_ids` of all positions of games, one row per game: at the start and after every ply.
 
@@ -252,12 +259,13 @@ def _cell(word: str) -> int:
         raise ValueError(f"a cell must be a row-major whole number, not {word!r}") from None
 
 
-def _padded(openings: Sequence[Sequence[int]]) -> Cells:
+def padded(openings: Sequence[Sequence[int]]) -> Cells:
+    """Return openings as rows of cells, padded at the end with -1."""
     longest = max(len(opening) for opening in openings)
-    padded: Cells = np.full((len(openings), longest), _NOWHERE, np.int16)
-    for row, opening in zip(padded, openings, strict=True):
+    rows: Cells = np.full((len(openings), longest), _NOWHERE, np.int16)
+    for row, opening in zip(rows, openings, strict=True):
         row[: len(opening)] = opening
-    return padded
+    return rows
 
 
 def _of_subset(cells: Cells, size: str, subset: Subset) -> Cells:
@@ -348,7 +356,7 @@ def _all_blank(rows: int, count: int) -> NDArray[np.bool_]:
 
 def _targets(size: str) -> Cells:
     """Return the cells a knight's move away from each cell, padded with -1 to eight."""
-    return _padded([[*cells_of(mask)] + [_NOWHERE] * 8 for mask in knight_masks(*parse_size(size))])[:, :8]
+    return padded([[*cells_of(mask)] + [_NOWHERE] * 8 for mask in knight_masks(*parse_size(size))])[:, :8]
 
 
 def _cell_count(size: str) -> int:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,15 @@ SEALED, CHECKSUM = "sealed", "checksum"
 
 class DamagedFileError(ValueError):
     """A file's contents differ from what was written."""
+
+
+@contextmanager
+def writing_to(path: Path) -> Iterator[None]:
+    """Report a file or folder that cannot be written as a ValueError that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise ValueError(f"{path}: cannot write there: {error.strerror}") from None
 
 
 def write_json(path: Path, facts: Mapping[str, Any]) -> None:

@@ -19,7 +19,7 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from experiments.record.checked_json import DamagedFileError
+from experiments.record.checked_json import DamagedFileError, writing_to
 from isolation.files.atomic_write import make_folder, write_atomic
 
 SEAL = b"ISOLATION"
@@ -67,11 +67,9 @@ def write_parquet(path: Path, table: pa.Table, level: int | None = None) -> None
     Raises:
         ValueError: the file cannot be written there.
     """
-    try:
+    with writing_to(path):
         make_folder(path.parent)
         save_table(path, table, level)
-    except OSError as error:
-        raise ValueError(f"{path}: cannot write there: {error.strerror}") from None
 
 
 def read_parquet(path: Path, schema: pa.Schema, columns: Sequence[str] | None = None) -> pa.Table:

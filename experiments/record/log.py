@@ -123,7 +123,7 @@ def read_table(run: str | Path, columns: Sequence[str]) -> pa.Table:
     Raises:
         ValueError: there is no run there, or a file of it is damaged.
     """
-    folder = _existing(run)
+    folder = existing_folder(run)
     return _despite_merging(lambda: _read(live_files(folder), columns))
 
 
@@ -133,7 +133,7 @@ def map_parts(run: str | Path, columns: Sequence[str], look: Callable[[Path, pa.
     Raises:
         ValueError: there is no run there, or a file of it is damaged.
     """
-    folder = _existing(run)
+    folder = existing_folder(run)
     return _despite_merging(lambda: [look(path, read_part(path, columns)) for path in live_files(folder)])
 
 
@@ -147,7 +147,7 @@ def fold_batches(
     Raises:
         ValueError: there is no run there, or a file of it is damaged.
     """
-    folder = _existing(run)
+    folder = existing_folder(run)
     return _despite_merging(
         lambda: fold(look(batch) for path in live_files(folder) for batch in _batches(path, columns))
     )
@@ -170,7 +170,7 @@ def find_row(run: str | Path, game_id: int) -> dict[str, Any] | None:
     Raises:
         ValueError: there is no run there, or a file of it is damaged.
     """
-    folder = _existing(run)
+    folder = existing_folder(run)
     return _despite_merging(lambda: _find_row(live_files(folder), game_id))
 
 
@@ -412,7 +412,12 @@ def _find_row(files: Sequence[Path], game_id: int) -> dict[str, Any] | None:
     return None
 
 
-def _existing(run: str | Path) -> Path:
+def existing_folder(run: str | Path) -> Path:
+    """Return the folder of a run's Parquet files.
+
+    Raises:
+        ValueError: there is none.
+    """
     folder = games_folder(run)
     if not folder.is_dir():
         raise ValueError(f"{run}: not a run directory (no folder {GAMES}/)")

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from experiments.plan.schedule import Schedule, game_seeds
 from experiments.record import log
 from experiments.record.arrow_numpy import to_arrow, to_numpy
-from experiments.record.run_directory import RunInfo, resume_advice
+from experiments.record.run_directory import RunInfo, is_run, load_run, resume_advice
 from isolation.rules.geometry import parse_size
 from isolation.rules.outcome import REASON_WORDS
 
@@ -47,6 +47,16 @@ def check_scheduled(run: Path, schedule: Schedule, settings: Sequence[str]) -> N
         _check_results(part, table, ids)
 
     log.map_parts(run, [*log.SCHEDULED, "winner", "reason"], check)
+
+
+def check_log(run: str | Path) -> None:
+    """Check a directory's games as `check_facts` does if it is a run; logs of single games belong to none.
+
+    Raises:
+        ValueError: see `check_facts`.
+    """
+    if is_run(Path(run)):
+        check_facts(load_run(run))
 
 
 def check_facts(info: RunInfo) -> None:

@@ -27,7 +27,7 @@ from experiments.plan.config import Config, load_config, to_toml
 from experiments.plan.schedule import SeedsBy
 from experiments.plan.tournament_plan import Plan, make_plan
 from experiments.record import log
-from experiments.record.checked_json import DamagedFileError, read_json, write_json
+from experiments.record.checked_json import DamagedFileError, read_json, write_json, writing_to
 from experiments.roster.function_files import FOLDER, keep_function_files, restore_function_files
 from isolation.checks.search_cost import Cost
 from isolation.files.atomic_write import check_output, leftovers, make_folder, sweep, write_text
@@ -200,11 +200,9 @@ def lock_directory(path: Path) -> Iterator[None]:
     Raises:
         ValueError: it cannot be created, or another process is writing to it or has created a run in it meanwhile.
     """
-    try:
+    with writing_to(path):
         make_folder(path)
         (path / LOCK).touch()
-    except OSError as error:
-        raise ValueError(f"{path}: cannot write there: {error.strerror}") from None
     with locked(path):
         if is_run(path):
             raise ValueError(f"{path} already holds a run: resume with {resume_advice(path)}")
@@ -251,12 +249,10 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, Cost] 
         looks=list(plan.looks),
         configuration=digest_of(to_toml(plan.config)),
     )
-    try:
+    with writing_to(path):
         make_folder(log.games_folder(path))
         keep_function_files(path, (entrant.spec.path for entrant in plan.entrants if entrant.spec.is_file))
         write_text(path / CONFIG, to_toml(plan.config))
-    except OSError as error:
-        raise ValueError(f"{path}: cannot write there: {error.strerror}") from None
     write_info(info)
 
 
@@ -267,11 +263,9 @@ def write_info(info: RunInfo) -> None:
         ValueError: it cannot be written.
     """
     facts = {key: value for key, value in asdict(info).items() if key != "path"}
-    try:
+    with writing_to(info.path):
         make_folder(log.games_folder(info.path))
         write_json(info.path / FACTS, facts)
-    except OSError as error:
-        raise ValueError(f"{info.path}: cannot write there: {error.strerror}") from None
 
 
 def with_files(texts: Iterable[str], files: Mapping[Path, Path]) -> list[str]:
@@ -340,8 +334,7 @@ def check_run(path: Path) -> Path:
     Raises:
         ValueError: it has none.
     """
-    if not log.games_folder(path).is_dir():
-        raise ValueError(f"{path}: not a run directory (no folder games/)")
+    log.existing_folder(path)
     return path
 
 

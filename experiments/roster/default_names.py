@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from experiments.roster.static_inspection import USUAL_PLAYERS
@@ -47,9 +48,8 @@ def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
     """
     module = load_module(path)
     names = [name for name, value in vars(module).items() if is_heuristic(value)]
-    for name, value in vars(module).items():
-        if is_third_edition_player(value) and value.__module__ == module.__name__:
-            names += [f"{name}.score"] if is_heuristic(getattr(value, "score", None)) else []
+    players = _third_edition_players(module)
+    names += [f"{name}.score" for name, player in players if is_heuristic(getattr(player, "score", None))]
     heuristics = {name: load_heuristic(path, name).value for name in names}
     is_third = is_of_third_edition(Path(str(module.__file__)).read_bytes())
     return {name: value for name, value in heuristics.items() if isinstance(value, StateHeuristic) or not is_third}
@@ -103,15 +103,17 @@ def evaluation_methods(path: str | Path) -> dict[str, Callable[[Any, Any], float
         LoadError: the file cannot be loaded.
     """
     module = load_module(path)
-    players = [
-        (name, value)
-        for name, value in vars(module).items()
-        if is_third_edition_player(value) and value.__module__ == module.__name__ and name == value.__name__
-    ]
-    names = [f"{name}.{method}" for name, player in players for method in vars(player) if not method.startswith("__")]
+    players = [player for name, player in _third_edition_players(module) if name == player.__name__]
+    methods = [(player, method) for player in players for method in vars(player) if not method.startswith("__")]
+    names = [f"{player.__name__}.{method}" for player, method in methods]
     loaded = {name: load(path, name).value for name in names}
     adapted = {name: value for name, value in loaded.items() if isinstance(value, StateHeuristic)}
     return {name: method for name, method in adapted.items() if _is_evaluation(method)}
+
+
+def _third_edition_players(module: ModuleType) -> list[tuple[str, Any]]:
+    classes = [(name, value) for name, value in vars(module).items() if is_third_edition_player(value)]
+    return [(name, value) for name, value in classes if value.__module__ == module.__name__]
 
 
 def _is_evaluation(method: StateHeuristic) -> bool:

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from experiments.plan.openings import Ids, orbit_ids, placement_openings, split_of
+from experiments.plan.openings import distinct_positions, orbit_ids, padded, placement_openings, split_of
 from experiments.play.parallel_map import parallel_map
 from experiments.roster import parse_agent
 from experiments.suite.position_sources import FIELD, SOURCES, PositionSource, field_answers, play_source
@@ -159,25 +159,10 @@ def _as_made(recipe: Recipe) -> dict[str, Any]:
 
 
 def _write(recipe: Recipe, path: Path, table: pa.Table, finished: Iterable[int]) -> pa.Table:
-    table = _distinct(table.sort_by("orbit"), recipe.size)
+    table = table.sort_by("orbit")  # so that no two orbits share a position
+    table = table.take(pa.array(distinct_positions(table["moves"].to_pylist(), recipe.size)))
     write_table(path, table, recipe.size, {**_as_made(recipe), "finished": sorted(finished)})
     return table
-
-
-def _distinct(table: pa.Table, size: str) -> pa.Table:
-    """Keep one row for each position up to symmetry: the first, so that no two orbits share one."""
-    if not len(table):
-        return table
-    _, first = np.unique(_ids(table["moves"].to_pylist(), size), return_index=True)
-    return table.take(pa.array(np.sort(first)))
-
-
-def _ids(games: Sequence[Sequence[int]], size: str) -> Ids:
-    """Return an id for each position up to symmetry."""
-    cells = np.full((len(games), max(map(len, games))), -1, np.int16)
-    for row, moves in zip(cells, games, strict=True):
-        row[: len(moves)] = moves
-    return orbit_ids(cells, size)
 
 
 def _positions_of(recipe: Recipe, orbit: int, openings: list[tuple[int, ...]]) -> tuple[int, pa.Table]:
@@ -233,7 +218,7 @@ def _choose(
         candidates = [tuple(game[:ply]) for game in games for ply in plies if len(game) > ply]
         if not candidates:
             continue
-        ids = _ids(candidates, recipe.size).tolist()
+        ids = orbit_ids(padded(candidates), recipe.size).tolist()
         wanted = [won, lost]
         for row in generator.permutation(len(candidates))[: TRIES * len(wanted)]:
             if ids[row] in seen:

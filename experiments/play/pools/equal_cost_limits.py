@@ -67,8 +67,7 @@ def specs_at_equal_cost(specs: Sequence[Spec], size: str) -> tuple[list[Spec], l
     """
     agents = [make_agent(spec) for spec in specs]
     for spec, agent in zip(specs, agents, strict=True):
-        if spec.limit is None or spec.limit.nodes is None:
-            raise ValueError(f"equal cost scales node limits, but {agent.name} has none")
+        _check_nodes(spec, agent.name, "equal cost")
     costs: list[Cost] = []
     for agent, cost in zip(agents, measure_costs(agents, size), strict=True):
         if isinstance(cost, str):
@@ -89,9 +88,13 @@ def check_scalable(plan: Plan) -> tuple[Entrant, list[Entrant]]:
         raise ValueError("equal_cost needs a baseline to measure against")
     contenders = [entrant for entrant in plan.entrants if "contender" in entrant.roles]
     for entrant in (baseline, *contenders):
-        if entrant.spec.limit is None or entrant.spec.limit.nodes is None:
-            raise ValueError(f"equal_cost scales node limits, but {entrant.agent.name} has none")
+        _check_nodes(entrant.spec, entrant.agent.name, "equal_cost")
     return baseline, contenders
+
+
+def _check_nodes(spec: Spec, name: str, option: str) -> None:
+    if spec.limit is None or spec.limit.nodes is None:
+        raise ValueError(f"{option} scales node limits, but {name} has none")
 
 
 def _scaled(spec: Spec, times: float) -> Spec:
