@@ -267,7 +267,7 @@ def test_a_full_disk_is_no_answer_of_the_work_that_was_asked_for(
     at_work(lambda: False)
     answer = remote_worker.call("task", _meet_a_full_disk)
     assert answer == remote_worker.MachineUnsuitable("OSError: [Errno 28] No space left on device")
-    assert isinstance(remote_worker.call("task", _divide_by_zero), remote_worker.Raised)
+    assert isinstance(remote_worker.call("task", _divide_by_zero), remote_worker.Failed)
 
 
 def test_what_a_killed_machine_has_left_in_temporary_folders_is_removed_by_the_next(

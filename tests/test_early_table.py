@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from experiments.exact.early_solving import solve_early
+from benchmarks.make_solved_tables import solve_early
 from isolation import Board
 from isolation.exact.early_table import (
     LAST_PLY,

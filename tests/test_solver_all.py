@@ -9,16 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from benchmarks.make_solved_tables import add_table, main, write_tables
 from experiments.exact import board_solving
-from experiments.exact.board_solving import (
-    add_table,
-    main,
-    read_pairs,
-    shipped_pairs,
-    solve_all,
-    summarise,
-    write_tables,
-)
+from experiments.exact.board_solving import read_pairs, shipped_pairs, solve_all, summarise
 from isolation.exact.solved_tables import FILE, covered_sizes, is_covered
 from isolation.rules.geometry import format_size, parse_size, symmetries
 from isolation.rules.limits import Limit

@@ -3,16 +3,11 @@
 The file has one row per pair: `opening`, the two cells; `winner`, 1 or 2, or 0 if the limit left it unknown; `nodes`,
 the nodes searched. Symmetric openings (an *orbit*) are solved once.
 
-`python -m experiments.exact.board_solving` regenerates the tables that ship with the package for all boards of up to 49
-cells; tables of larger boards are kept. `python -m experiments.exact.board_solving 8x8 FILE` adds a board that
-`isolation solve --all` has solved.
+`benchmarks/make_solved_tables.py` makes the tables that ship with the package of such results.
 """
 
 from __future__ import annotations
 
-import json
-import math
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,9 +24,8 @@ from experiments.record.checked_json import DamagedFileError
 from experiments.record.checked_parquet import read_parquet, write_parquet
 from isolation.compiling.specialise import native_function
 from isolation.editions.classic_board import Board
-from isolation.exact.solved_tables import FILE, is_covered, pair_is_won
+from isolation.exact.solved_tables import is_covered, pair_is_won
 from isolation.exact.solver import SearchBudget, is_mirrored
-from isolation.files.shipped_data import read_shipped, write_shipped
 from isolation.rules.geometry import MOST_COMPILED_CELLS, canonical_opening, format_size, parse_size
 from isolation.rules.limits import Limit
 
@@ -44,8 +38,6 @@ _SIZE = b"isolation.size"
 _WRITE_EVERY = 5.0
 _FIRST_ROUND = 5_000_000_000
 """Node limit after which a pair is searched move by move; on 8x8 all but two classes of openings need fewer nodes."""
-_MOST_CELLS = 49
-"""Largest board of the default tables, in cells; solving all of them takes two minutes in total."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +102,7 @@ def solve_all(
     rows, columns = parse_size(size)
     _check(rows, columns, limit)
     by_opening = {pair.opening: pair for pair in _read(path, size) if pair.winner} if path.exists() else {}
-    orbits = _orbits(rows, columns)
+    orbits = placement_orbits(rows, columns)
     missing = [orbit for orbit in orbits if orbit[0] not in by_opening]
     written, pairs = time.monotonic(), sum(map(len, orbits))
     members = {orbit[0]: orbit for orbit in orbits}
@@ -177,64 +169,6 @@ def summarise(winners: Winners, size: str) -> BoardSummary:
     )
 
 
-def write_tables(path: Path = FILE, most_cells: int = _MOST_CELLS) -> None:
-    """Solve every board of up to `most_cells` cells and write the file that `isolation.exact.solved_tables` reads.
-
-    Other boards that the file already has are kept.
-    """
-    tables = {}
-    for rows in range(1, math.isqrt(most_cells) + 1):
-        for columns in range(rows, most_cells // rows + 1):
-            size = format_size(rows, columns)
-            pairs = [(orbit, _solve_pair(size, orbit[0], None).winner) for orbit in _orbits(rows, columns)]
-            tables[size] = _table(rows * columns, (pair for orbit, winner in pairs if winner == 1 for pair in orbit))
-    _save_tables(path, _tables_in(path) | tables)
-
-
-def add_table(size: str, solved: Path, path: Path = FILE) -> None:
-    """Add the results of `solve_all` in `solved` to the file that `isolation.exact.solved_tables` reads.
-
-    Raises:
-        ValueError: there is no such file, it belongs to something else, or pairs are missing.
-    """
-    rows, columns = parse_size(size)
-    if rows > columns:
-        raise ValueError(f"solved tables use landscape boards: use {format_size(columns, rows)} instead of {size}")
-    winners = read_pairs(solved, size)
-    if missing := summarise(winners, size).unknown:
-        raise ValueError(f"{solved}: {missing} of the {size} pairs are not solved yet")
-    won = ((int(first), int(second)) for first, second in np.argwhere(winners == 1))
-    _save_tables(path, _tables_in(path) | {size: _table(rows * columns, won)})
-
-
-def main(arguments: Sequence[str]) -> None:
-    """Regenerate the shipped tables, or add a board from a file of its results."""
-    if len(arguments) not in (0, 2):
-        print("usage: python -m experiments.exact.board_solving [BOARD FILE]", file=sys.stderr)
-        sys.exit(2)
-    try:
-        if arguments:
-            add_table(arguments[0], Path(arguments[1]))
-        else:
-            write_tables()
-    except ValueError as error:
-        sys.exit(str(error))
-
-
-def _table(cells: int, won: Iterable[tuple[int, int]]) -> str:
-    """Return the pairs that player 1 wins as one hexadecimal number."""
-    return f"{sum(1 << first * cells + second for first, second in won):x}"
-
-
-def _tables_in(path: Path) -> dict[str, str]:
-    return dict(json.loads(read_shipped(path))) if path.exists() else {}
-
-
-def _save_tables(path: Path, tables: dict[str, str]) -> None:
-    ordered = dict(sorted(tables.items(), key=lambda table: parse_size(table[0])))
-    write_shipped(path, json.dumps(ordered, indent=1) + "\n")
-
-
 def _winner(winners: Winners, pairs: NDArray[np.bool_]) -> int | None:
     """Return the winner from the empty board: player 1 if one of its placements has no refutation. None if unknown."""
     if (((winners == 1) | ~pairs).all(axis=1)).any():
@@ -261,7 +195,7 @@ def _check(rows: int, columns: int, limit: Limit | None) -> None:
     SearchBudget(limit)
 
 
-def _orbits(rows: int, columns: int) -> list[list[tuple[int, int]]]:
+def placement_orbits(rows: int, columns: int) -> list[list[tuple[int, int]]]:
     """Return all placement pairs grouped by symmetry, each group starting with its smallest pair."""
     orbits: dict[tuple[int, ...], list[tuple[int, int]]] = {}
     for pair in permutations(range(rows * columns), 2):
@@ -275,10 +209,10 @@ def _solve_in_parallel(
     if openings:
         # Compile here once, so that the workers find the code in the cache.
         native_function("solve", None, *parse_size(size))
-    yield from parallel_map(_solve_pair, ((size, opening, limit) for opening in openings), jobs, cluster)
+    yield from parallel_map(solve_pair, ((size, opening, limit) for opening in openings), jobs, cluster)
 
 
-def _solve_pair(size: str, opening: tuple[int, int], limit: Limit | None) -> SolvedPair:
+def solve_pair(size: str, opening: tuple[int, int], limit: Limit | None) -> SolvedPair:
     """Solve a pair by search, even if a table has it."""
     board = Board.from_moves(opening, size)
     if not board.legal_cells():
@@ -342,7 +276,3 @@ def _matrix(pairs: Iterable[SolvedPair], cells: int) -> Winners:
     for pair in pairs:
         winners[pair.opening] = pair.winner
     return winners
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

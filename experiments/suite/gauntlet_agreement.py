@@ -1,15 +1,13 @@
 """Rank correlation of suites with gauntlets.
 
-`python -m experiments.suite.gauntlet_agreement RUN...` computes the table of correlations, which ships with the
-project, from finished gauntlets.
+`benchmarks/make_gauntlet_agreements.py` computes the table of correlations, which ships with the project.
 """
 
 from __future__ import annotations
 
 import csv
-import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +17,8 @@ from experiments.record import log
 from experiments.record.run_directory import load_run
 from experiments.suite.agent_answers import collect_answers
 from experiments.suite.screening import score
-from experiments.suite.suite_file import Suite, read_suite
-from isolation.files.shipped_data import read_shipped, write_shipped
+from experiments.suite.suite_file import Suite
+from isolation.files.shipped_data import read_shipped
 
 FILE = Path(__file__).with_name("data") / "gauntlets.csv"
 
@@ -89,18 +87,3 @@ def win_rates(run: str | Path, agents: Sequence[AgentFacts]) -> list[float]:
     names = games[["agent_1", "agent_2"]].astype(str).to_numpy()
     winner = names[np.arange(len(names)), games["winner"].to_numpy() - 1]
     return [float((winner == agent.name).sum() / (names == agent.name).any(axis=1).sum()) for agent in agents]
-
-
-def write_agreements(runs: Sequence[str]) -> None:
-    """Write the correlations of these gauntlets with the shipped suites of their boards."""
-    agreements = [agreement_with(run, read_suite(load_run(run).requested["board"], "screen"), jobs=2) for run in runs]
-    names = [field.name for field in fields(Agreement)]
-    lines = [",".join(names)]
-    for agreement in agreements:
-        row = asdict(agreement)
-        lines.append(",".join(f"{row[name]:.3f}" if isinstance(row[name], float) else str(row[name]) for name in names))
-    write_shipped(FILE, "\n".join(lines) + "\n")
-
-
-if __name__ == "__main__":
-    write_agreements(sys.argv[1:])

@@ -3,7 +3,7 @@
 To search one of them takes up to a tenth of a second, to read it some ten microseconds. An opening, both placements, is
 one of 315 up to symmetry, and each move after it one of eight steps of a knight. So `data/early_7x7.xz`, unpacked, has
 a byte for each opening, then for each opening and one step, and so on up to `LAST_PLY`; its bit `step` is set if that
-move wins. The file is written by `experiments.exact.early_solving`.
+move wins. The file is written by `benchmarks/make_solved_tables.py`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 `data/solved.json` maps a size ROWSxCOLUMNS, rows not above columns, to a hexadecimal number. Its bit
 `cell_1 * cells + cell_2` is set if player 1, on `cell_1` and to move after both placements, wins against player 2 on
-`cell_2`. The file is written by `experiments.exact.board_solving`.
+`cell_2`. The file is written by `benchmarks/make_solved_tables.py`.
 """
 
 from __future__ import annotations

@@ -46,15 +46,13 @@ def scheduler_address(cluster: str) -> str:
     if not is_file(cluster):
         return f"tcp://{cluster}"
     file = expand_path(cluster)
-    try:
-        address = json.loads(file.read_text(encoding="utf-8"))["address"]
-    except FileNotFoundError:
+    if address := read_when_there(file):
+        return address
+    if not file.exists():
         raise ValueError(
             f"cluster {cluster}: neither an address such as tcp://HOST:{PORT} nor an existing scheduler file"
-        ) from None
-    except (OSError, ValueError, KeyError, TypeError):
-        raise ValueError(f"cluster {cluster}: not a scheduler file of isolation scheduler") from None
-    return str(address)
+        )
+    raise ValueError(f"cluster {cluster}: not a scheduler file of isolation scheduler")
 
 
 def is_file(cluster: str) -> bool:

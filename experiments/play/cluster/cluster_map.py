@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from statistics import fmean
 from typing import Any, TypeVar
 
 from experiments.play.cluster import remote_worker
-from experiments.play.cluster.dispatcher import (
-    TASKS_A_MACHINE,
-    ConnectedMachine,
-    Dispatcher,
-    RemoteTask,
-    Returned,
-    connected,
-)
-from experiments.play.cluster.remote_worker import Computed, Raised
-from experiments.play.pools.pool import TICK
+from experiments.play.cluster.dispatcher import TASKS_A_MACHINE, Dispatcher, RemoteTask, Returned, connected, mean_cores
+from experiments.play.cluster.remote_worker import Computed
+from experiments.play.pools.pool import TICK, Failed
 from experiments.play.pools.process_map import Result, values_of
 
 T = TypeVar("T")
@@ -74,7 +66,7 @@ def _results(cluster: Connection, function: Callable[..., T], left: Iterator[tup
     dispatcher, out = cluster.dispatcher, set[int]()
     while True:
         while len(out) < TASKS_A_MACHINE * max(1, len(dispatcher.machines)):
-            chunk = tuple(itertools.islice(left, _how_many(dispatcher.machines, cluster.seconds)))
+            chunk = tuple(itertools.islice(left, _how_many(cluster)))
             if not chunk:
                 break
             number = next(cluster.numbers)
@@ -95,17 +87,17 @@ def _results(cluster: Connection, function: Callable[..., T], left: Iterator[tup
             yield from computed.results
 
 
-def _how_many(machines: Sequence[ConnectedMachine], seconds: float) -> int:
-    """Return the number of calls to send a machine at a time, given the time of one on a core (0: unknown)."""
-    cores = fmean(known.hello.cores for known in machines) if machines else 1.0
-    return max(1, round(cores * (SECONDS / seconds if seconds else 1)))
+def _how_many(cluster: Connection) -> int:
+    """Return the number of calls to send a machine at a time."""
+    cores = mean_cores(cluster.dispatcher.machines)
+    return max(1, round(cores * (SECONDS / cluster.seconds if cluster.seconds else 1)))
 
 
 def _computed(returned: Returned) -> Computed:
     match returned.answer:
         case Computed() as computed:
             return computed
-        case Raised(error):
+        case Failed(error):
             raise error
         case other:
             raise ChildProcessError(f"the same work was lost repeatedly: {other}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import signal
 import time
 from collections.abc import Callable, Coroutine
@@ -22,7 +21,7 @@ from experiments.play.cluster.cluster_address import (
     read_when_there,
     scheduler_address,
 )
-from experiments.play.cluster.dispatcher import TASKS_A_MACHINE
+from experiments.play.cluster.dispatcher import TASKS_A_MACHINE, in_one_line, silence_dask
 from isolation.files.temp_folders import temporary_folder
 from isolation.loading.load_user_code import expand_path
 
@@ -183,10 +182,8 @@ def _stop_signal() -> asyncio.Event:
 def _configure_dask() -> None:
     """Silence dask's logging, and make its scheduler wait longer before it gives up a machine."""
     import dask
-    import distributed  # noqa: F401
 
-    for name in ("distributed", "distributed.worker", "distributed.scheduler", "tornado", "tornado.application"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+    silence_dask()
     dask.config.set({"distributed.scheduler.worker-ttl": _LONGEST_SILENCE, "distributed.worker.profile.enabled": False})
 
 
@@ -203,4 +200,4 @@ def _security(certificates: Certificates | None, role: str) -> Security:
 def _root(error: BaseException) -> str:
     while error.__cause__:
         error = error.__cause__
-    return " ".join(str(error).split())
+    return in_one_line(error)

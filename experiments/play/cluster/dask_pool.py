@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from secrets import token_hex
-from statistics import fmean
 
 import numpy as np
 
@@ -26,22 +25,13 @@ from experiments.play.cluster.dispatcher import (
     RemoteTask,
     Returned,
     connected,
+    mean_cores,
 )
 from experiments.play.cluster.file_transfer import bundle_of
-from experiments.play.cluster.remote_worker import Killed, PlayedPart, Raised, Value
+from experiments.play.cluster.remote_worker import PlayedPart
 from experiments.play.pools.batch_feed import BatchPace
 from experiments.play.pools.game_worker import PlayedBatch, Task
-from experiments.play.pools.pool import (
-    Answered,
-    Died,
-    Event,
-    Failed,
-    Finished,
-    Fleet,
-    Machine,
-    MakePool,
-    Pool,
-)
+from experiments.play.pools.pool import Answered, Died, Event, Failed, Finished, Fleet, Machine, MakePool, Pool
 
 FIRST, SHORTEST, LONGEST = 0.5, 0.5, 7.0
 """Target seconds of a batch on a machine: of its first batch, of the last ones, and of any other."""
@@ -155,13 +145,13 @@ class DaskPool(Pool):
                 self._interpreted |= interpreted
                 self._games[returned.address] += len(part.ids)
                 return Finished(PlayedBatch(part, matches, seconds))
-            case Value(value):
+            case Answered(_, value):
                 return Answered(number, value)
-            case Raised(error):
+            case Failed(error):
                 return Failed(error, call)
             case LostError():
                 return Failed(ValueError(f"the same games were lost repeatedly: {answer}"), call)
-            case Killed():
+            case Died():
                 return Died((), (), (number,))
             case _:
                 raise AssertionError(f"unexpected answer: {answer}")
@@ -173,7 +163,6 @@ class DaskPool(Pool):
             self.submit(ids)
 
     def _pace(self) -> BatchPace:
-        known = self._dispatcher.machines
-        cores = fmean(machine.hello.cores for machine in known) if known else 1.0
+        cores = mean_cores(self._dispatcher.machines)
         longest = min(LONGEST_LATE, max(LONGEST, _SHARE * (time.monotonic() - self._began)))
-        return BatchPace(max(1, len(known)), FIRST * cores, SHORTEST * cores, longest * cores)
+        return BatchPace(max(1, len(self._dispatcher.machines)), FIRST * cores, SHORTEST * cores, longest * cores)

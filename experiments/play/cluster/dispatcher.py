@@ -12,10 +12,11 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from secrets import token_hex
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from experiments.play.cluster import remote_worker
@@ -47,7 +48,7 @@ def connected(cluster: str) -> Iterator[Dispatcher]:
         ValueError: dask is not installed, or the cluster cannot be reached; in one line.
     """
     check_installed()
-    _silence_dask()
+    silence_dask()
     address = scheduler_address(cluster)
     check_certificates(address)
     dispatcher = Dispatcher(address)
@@ -84,6 +85,11 @@ class ConnectedMachine:
     equipping: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
+def mean_cores(machines: Iterable[ConnectedMachine]) -> float:
+    """Return the mean number of games that a machine plays at a time; 1 without machines."""
+    return fmean([known.hello.cores for known in machines] or [1.0])
+
+
 @dataclass(frozen=True)
 class Returned:
     """Result of a remote task, and the machine that did it."""
@@ -116,7 +122,7 @@ class Dispatcher:
         self._thread = threading.Thread(target=lambda: asyncio.run(self._live()), daemon=True)
         self._thread.start()
         if error := self._first.get():
-            raise ValueError(f"the scheduler at {address} cannot be reached: {_in_one_line(error)}")
+            raise ValueError(f"the scheduler at {address} cannot be reached: {in_one_line(error)}")
 
     @property
     def machines(self) -> list[ConnectedMachine]:
@@ -322,11 +328,12 @@ class Dispatcher:
                 await self._client.run(remote_worker.forget, key, workers=addresses, on_error="ignore")
 
 
-def _silence_dask() -> None:
+def silence_dask() -> None:
     """Silence dask's logging: lost connections are reported by our own messages."""
     import distributed  # noqa: F401
 
-    for name in ("distributed", "distributed.client", "tornado", "tornado.application"):
+    parts = ("client", "worker", "scheduler")
+    for name in ("distributed", *(f"distributed.{part}" for part in parts), "tornado", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
@@ -349,7 +356,7 @@ async def _done(client: Client, address: str, remote_task: RemoteTask) -> Answer
 def _refusal(hello: MachineInfo | Exception) -> str:
     """Return why a machine may not play; empty if it may."""
     if isinstance(hello, Exception):
-        return f"it has another version of knights-isolation, or none ({_in_one_line(hello)}): install the same"
+        return f"it has another version of knights-isolation, or none ({in_one_line(hello)}): install the same"
     theirs, ours = hello.versions, remote_worker.versions()
     differing = [f"{name} {theirs.get(name)}, not {ours[name]}" for name in ours if theirs.get(name) != ours[name]]
     if differing:
@@ -357,5 +364,6 @@ def _refusal(hello: MachineInfo | Exception) -> str:
     return hello.why_not
 
 
-def _in_one_line(error: BaseException) -> str:
+def in_one_line(error: BaseException) -> str:
+    """Return the message of an exception in one line, or its type if it has none."""
     return " ".join(str(error).split()) or type(error).__name__

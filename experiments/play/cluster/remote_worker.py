@@ -17,6 +17,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -81,30 +82,11 @@ class PlayedPart:
 
 
 @dataclass(frozen=True)
-class Value:
-    """Return value of a call."""
-
-    value: Any
-
-
-@dataclass(frozen=True)
-class Raised:
-    """Exception of a call."""
-
-    error: BaseException
-
-
-@dataclass(frozen=True)
 class Computed:
     """Return values and output of calls, and the mean seconds of one on a core."""
 
     results: list[Result[Any]]
     seconds: float
-
-
-@dataclass(frozen=True)
-class Killed:
-    """A call has killed its process."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +101,8 @@ class Cancelled:
     """The task was cancelled because the machine leaves or its result is not needed any more."""
 
 
-Answer = PlayedPart | Computed | Value | Raised | Killed | MachineUnsuitable | Cancelled
+Answer = PlayedPart | Computed | Answered | Failed | Died | MachineUnsuitable | Cancelled
+"""Result of a remote task. The numbers of calls in it are this machine's own."""
 
 
 # Functions that may be called at any time
@@ -209,7 +192,7 @@ def compute(function: Callable[..., object], calls: Sequence[tuple[Any, ...]]) -
         except OSError as error:
             return _unfit(error)
         except Exception as error:
-            return Raised(error if _is_portable(error) else RuntimeError(format_exception(error)))
+            return Failed(_portable(error), None)
     return Computed(results, (time.monotonic() - began) * min(len(calls), _cores(worker)) / len(calls))
 
 
@@ -323,9 +306,9 @@ def _session_for(key: str, jobs: int, interrupted: Interrupted) -> _Session:
         pool.assign(task)
         _session = _Session(pool, jobs, key, task, interrupted, np.full(len(task.schedule.matches), np.nan))
         kit = _answer_of(_session, pool.call(kit_in))
-        if isinstance(kit, Raised):
+        if isinstance(kit, Failed):
             raise kit.error
-        if isinstance(kit, Value):
+        if isinstance(kit, Answered):
             assert isinstance(kit.value, Kit)
             _session.interpreted = prepare(pool, kit.value, jobs, interrupted, lambda names, interpreted: None)
     _session.interrupted = interrupted
@@ -401,22 +384,21 @@ def _answer_of(session: _Session, number: int) -> Answer:
     while not session.interrupted():
         for event in session.pool.finished(TICK):
             match event:
-                case Answered(_, value):
-                    return Value(value)
                 case Failed(OSError() as error):  # for example a full disk
                     raise error
-                case Failed(error):
-                    return Raised(error if _is_portable(error) else RuntimeError(format_exception(error)))
-                case Died():
-                    return Killed()
+                case Failed(error, call):
+                    return Failed(_portable(error), call)
+                case Answered() | Died():
+                    return event
     return Cancelled()
 
 
-def _is_portable(error: BaseException) -> bool:
-    try:
-        return isinstance(pickle.loads(pickle.dumps(error)), Exception)
-    except Exception:
-        return False
+def _portable(error: BaseException) -> BaseException:
+    """Return an exception, or one that describes it if it cannot be sent."""
+    with suppress(Exception):
+        if isinstance(pickle.loads(pickle.dumps(error)), Exception):
+            return error
+    return RuntimeError(format_exception(error))
 
 
 def _processor() -> str:
