@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +13,7 @@ import pyarrow.compute as pc
 
 from experiments.inference.argument_checks import Ints
 from experiments.inference.cluster_intervals import Interval, rate_interval
+from experiments.record.arrow_numpy import to_numpy
 from experiments.statistics.effort import total
 from experiments.statistics.grouped_counts import GroupedCounts, count_groups, merge_counts
 from experiments.statistics.run_results import RunResults, fold_counted
@@ -22,9 +21,6 @@ from isolation.rules.geometry import canonical_opening
 
 FEWEST = 5
 """Minimum number of openings for a cell to be shown."""
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 _NOTHING = GroupedCounts((np.zeros(0, np.int64),) * 3, (np.zeros(0, np.int64),) * 2)
 
@@ -55,8 +51,13 @@ def placements(findings: RunResults) -> tuple[Placement, ...]:
     if size is None:
         return ()
     canonical = np.array([canonical_opening([cell], *size)[0] for cell in range(size[0] * size[1])])
-    runs = over_first_placements(findings, size, partial(_counted, canonical), partial(merge_counts, nothing=_NOTHING))
-    counted = merge_counts(runs, _NOTHING)
+    winner, orbit = (to_numpy(findings.table[name]) for name in ("winner", "orbit"))
+    by_player = []
+    for player, cells in enumerate(first_cells(findings, size)):
+        there = cells >= 0
+        own, won = canonical[cells[there]], (winner[there] == player + 1).astype(np.int64)
+        by_player.append(count_groups([np.full(own.size, player), own, orbit[there]], [np.ones_like(won), won]))
+    counted = merge_counts(by_player, _NOTHING)
     player, own, _ = counted.keys
     games, wins = counted.counts
     rows = []
@@ -67,18 +68,6 @@ def placements(findings: RunResults) -> tuple[Placement, ...]:
         alike = tuple(int(index) for index in np.flatnonzero(canonical == cell))
         rows.append(Placement(cell, not player[first], alike, int(games[first:end].sum()), end - first, rate))
     return tuple(rows)
-
-
-def _counted(canonical: Ints, part: FirstPlacements) -> GroupedCounts:
-    """Count games and the player's wins by player (0 or 1), first cell up to symmetry, and orbit of the opening."""
-    by_player = []
-    for player, cells in enumerate(part.cells):
-        there = cells >= 0
-        own = canonical[cells[there]]
-        won = (part.winner[there] == player + 1).astype(np.int64)
-        keys = [np.full(own.size, player), own, part.orbit[there]]
-        by_player.append(count_groups(keys, [np.ones(own.size, np.int64), won]))
-    return merge_counts(by_player, _NOTHING)
 
 
 def visits(findings: RunResults) -> npt.NDArray[np.float64] | None:
@@ -98,41 +87,31 @@ def visits(findings: RunResults) -> npt.NDArray[np.float64] | None:
     return np.array(counts, np.float64) / float(games)
 
 
-@dataclass(frozen=True, eq=False)
-class FirstPlacements:
-    """A part of a run's log: by game its id in the run, both players' first cells (−1: none), orbit, and winner.
+def first_cells(findings: RunResults, size: tuple[int, int]) -> npt.NDArray[np.int16]:
+    """Return both players' first cells, [player, game], in each game of the table; −1 without, and on other boards."""
+    cells = np.full((2, findings.played), -1, np.int16)
+    runs, ids = (to_numpy(findings.table[name]) for name in ("run", "own_id"))
+    for number, source in enumerate(findings.sources):
+        own = np.flatnonzero(runs == number)
+        order = own[np.argsort(ids[own])]
 
-    `run` is an index in `RunResults.sources`.
-    """
+        def enter(parts: Iterable[tuple[Ints, npt.NDArray[np.int16]]], order: Ints = order) -> None:
+            for game_ids, firsts in parts:
+                near = np.searchsorted(ids[order], game_ids)
+                is_known = np.append(ids[order], -1)[near] == game_ids  # the table lacks duplicates
+                cells[:, order[near[is_known]]] = firsts[:, is_known]
 
-    run: int
-    game_ids: Ints
-    cells: tuple[Ints, Ints]
-    orbit: Ints
-    winner: npt.NDArray[np.int8]
-
-
-def over_first_placements(
-    findings: RunResults, size: tuple[int, int], look: Callable[[FirstPlacements], T], fold: Callable[[Iterator[T]], R]
-) -> list[R]:
-    """Fold, for each run, what `look` returns for some thousand games at a time on a board of this size."""
-    columns = ["game_id", "rows", "columns", "moves", "winner", "orbit"]
-
-    def seen(run: int, table: pa.Table) -> T:
-        return look(_first_placements(run, table, size))
-
-    runs = enumerate(findings.sources)
-    return [fold_counted(source, columns, partial(seen, number), fold) for number, source in runs]
+        fold_counted(source, ["game_id", "rows", "columns", "moves"], lambda table: _first_cells(table, size), enter)
+    return cells
 
 
-def _first_placements(run: int, table: pa.Table, size: tuple[int, int]) -> FirstPlacements:
+def _first_cells(table: pa.Table, size: tuple[int, int]) -> tuple[Ints, npt.NDArray[np.int16]]:
     table = _of_size(table, size)
     plies = pc.list_value_length(table["moves"]).to_numpy().astype(np.int64)
-    cells = np.append(pc.list_flatten(table["moves"]).to_numpy().astype(np.int64), [-1, -1])
+    moves = np.append(pc.list_flatten(table["moves"]).to_numpy().astype(np.int16), [-1, -1])
     starts = plies.cumsum() - plies
-    first, other = (np.where(plies > index, cells[starts + index], -1) for index in (0, 1))
-    ids, orbit, winner = (table[name].to_numpy() for name in ("game_id", "orbit", "winner"))
-    return FirstPlacements(run, ids, (first, other), orbit, winner)
+    cells = np.array([np.where(plies > index, moves[starts + index], -1) for index in (0, 1)], np.int16)
+    return table["game_id"].to_numpy(), cells
 
 
 def _of_size(table: pa.Table, size: tuple[int, int]) -> pa.Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from experiments.inference.argument_checks import Ints
 from experiments.record.log import map_parts
-from experiments.statistics.first_placements import FirstPlacements, Placement, commonest_size, over_first_placements
+from experiments.statistics.first_placements import Placement, commonest_size, first_cells
 from experiments.statistics.run_results import RunResults
 from isolation.rules.geometry import format_size
 
@@ -87,45 +87,14 @@ def games_by_placement(findings: RunResults, placements: Iterable[Placement]) ->
     played = load_games(findings)
     of_names = np.array([rank.get(name, len(rank)) for name in played.names])
     ranks = of_names[played.sides[0]] + of_names[played.sides[1]]
-    places_of = [indices_in(findings, run) for run in range(len(findings.sources))]
-    wanted = {(placement.cell, placement.placed_first): placement.cells for placement in placements}
-
-    def best(part: FirstPlacements) -> dict[tuple[int, bool], tuple[int, ...]]:
-        """Return the best game of each placement: by the ranks of its players, its plies, and its index."""
-        indices = places_of[part.run](part.game_ids)
-        kept: dict[tuple[int, bool], tuple[int, ...]] = {}
-        for (cell, is_first), alike in wanted.items():
-            own = indices[np.isin(part.cells[0 if is_first else 1], alike) & (indices >= 0)]
-            if own.size:
-                first = own[np.lexsort((own, played.plies[own], ranks[own]))[0]]
-                kept[cell, is_first] = int(ranks[first]), int(played.plies[first]), int(first)
-        return kept
-
-    least = _least(over_first_placements(findings, size, best, _least))
-    return example_games(findings, {key: (least[key][-1], None) for key in wanted if key in least})
-
-
-def _least(parts: Iterable[dict[Key, tuple[int, ...]]]) -> dict[Key, tuple[int, ...]]:
-    least: dict[Key, tuple[int, ...]] = {}
-    for part in parts:
-        for key, value in part.items():
-            least[key] = min(value, least.get(key, value))
-    return least
-
-
-def indices_in(findings: RunResults, run: int) -> Callable[[Ints], Ints]:
-    """Return a function from ids of a run's games to indices in the frame; −1 for duplicates, which it lacks."""
-    own = np.flatnonzero(findings.games["run"].to_numpy() == run)
-    ids = findings.games["own_id"].to_numpy()[own]
-    order = np.argsort(ids)
-
-    def indices_of(game_ids: Ints) -> Ints:
-        if not ids.size:
-            return np.full(game_ids.size, -1)
-        near = order[np.minimum(np.searchsorted(ids, game_ids, sorter=order), ids.size - 1)]
-        return np.where(ids[near] == game_ids, own[near], -1)
-
-    return indices_of
+    cells = first_cells(findings, size)
+    order = np.lexsort((played.plies, ranks))
+    chosen: dict[tuple[int, bool], tuple[int, int | None]] = {}
+    for placement in placements:
+        own = order[np.isin(cells[0 if placement.placed_first else 1][order], placement.cells)]
+        if own.size:
+            chosen[placement.cell, placement.placed_first] = int(own[0]), None
+    return example_games(findings, chosen)
 
 
 def load_games(findings: RunResults) -> Played:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from experiments.inference.argument_checks import Ints
-from experiments.statistics.first_placements import FEWEST, FirstPlacements, commonest_size, over_first_placements
+from experiments.statistics.first_placements import FEWEST, commonest_size, first_cells
 from experiments.statistics.run_results import RunResults
-from experiments.verdicts.example_games import ExampleGame, Played, example_games, indices_in, load_games
+from experiments.verdicts.example_games import ExampleGame, Played, example_games, load_games
 from isolation.rules.geometry import canonical_opening
 
 
@@ -42,7 +41,7 @@ def leads_by_opening(findings: RunResults, contender: str) -> tuple[OpeningLead,
         return ()
     own, twin = _twins(played, contender, findings.baseline)
     canonical = np.array([canonical_opening([cell], *size)[0] for cell in range(size[0] * size[1])])
-    first = _first_cells(findings, size, len(played.winner))
+    first = first_cells(findings, size)[0]
     at = np.where(first[own] >= 0, canonical[first[own]], -1)
     gain = _won(played, own, contender) - _won(played, twin, findings.baseline)
     leads, chosen = [], {}
@@ -81,19 +80,3 @@ def _won(played: Played, games: Ints, agent: str) -> Ints:
     is_first = played.sides[0][games] == played.names.index(agent)
     won: Ints = (played.winner[games] == np.where(is_first, 1, 2)).astype(np.int64)
     return won
-
-
-def _first_cells(findings: RunResults, size: tuple[int, int], games: int) -> Ints:
-    """Return the first cell of each game of the frame; −1 on boards of another size."""
-    cells = np.full(games, -1)
-    places = [indices_in(findings, run) for run in range(len(findings.sources))]
-
-    def look(part: FirstPlacements) -> tuple[Ints, Ints]:
-        return places[part.run](part.game_ids), part.cells[0]
-
-    def fold(parts: Iterator[tuple[Ints, Ints]]) -> None:
-        for indices, first in parts:
-            cells[indices[indices >= 0]] = first[indices >= 0]
-
-    over_first_placements(findings, size, look, fold)
-    return cells

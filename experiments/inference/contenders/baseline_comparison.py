@@ -54,54 +54,83 @@ class OpponentEffect:
     is_chance: bool
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """One contender compared with the baseline. Rates and differences are shares of games won, averaged over opponents.
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What a comparison with the baseline has in common over shared opponents and head to head.
 
-    `openings` are the contender's and `baseline_openings` the baseline's. `paired`: both met the same openings and only
-    those count, except further openings that the baseline played under another name. Left out: `unfinished` pairs of
-    either, which lack a game; `unshared` openings, played by only one of the two; `missing` opponents, met by only one
-    of the two.
-
-    The comparison is about all openings of this kind on this board. `pool` is their number if they were drawn without
-    replacement; otherwise, and unless `paired`, it is None. With a pool only unplayed openings and games of chance are
-    uncertain; a census without chance is exact: its interval has no width, and its p-values are 0 or 1.
-
-    The per-opponent `effects` have a `covariance` (opponents, opponents) clustered by opening. `difference` and the
-    two-sided `p_value` hold for this comparison alone. `jointly` and `adjusted_p` come from one step-down procedure and
-    hold together with those of all contenders in the report, the `family`; for a single contender and for a control
-    they are equal to the former and `family` is 1. An interval excludes 0 exactly if its p-value is at most `alpha`.
-    `parts` are the contributions of openings to the difference and its error, and `evidence` is what was adjusted for
-    beyond the report. `heterogeneity_q` with `heterogeneity_df`
-    tests whether the effect differs between opponents (NaN if it cannot be tested). `p_every_opponent` is against "no
-    better against at least one of them" (intersection-union).
+    The comparison is about all openings of this kind on this board. `p_value`, two-sided, holds for this comparison
+    alone. `jointly` and `adjusted_p` come from one step-down procedure and hold together with those of all contenders
+    in the report, the `family`; for a single contender and for a control they are those of this comparison alone and
+    `family` is 1. An interval excludes no difference exactly if its p-value is at most `alpha`. `parts` are the
+    contributions of openings to the difference and its error, and `evidence` is what was adjusted for beyond the
+    report. `unfinished` pairs lack a game and are left out.
     """
 
     contender: str
     baseline: str
+    unfinished: int
+    pool: int | None
+    jointly: Interval
+    p_value: float
+    adjusted_p: float
+    family: int = 1
+    alpha: float
+    parts: ErrorContributions = field(repr=False, compare=False)
+    evidence: Evidence | None = field(default=None, compare=False)
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether there is nothing to compare."""
+        raise NotImplementedError
+
+    @property
+    def is_census(self) -> bool:
+        """Return whether every opening of the pool was played, so that the result is exact."""
+        raise NotImplementedError
+
+    @property
+    def lead(self) -> tuple[float, float]:
+        """Joint confidence limits of the difference, over all contenders of the report."""
+        return self.jointly.low, self.jointly.high
+
+    @property
+    def verdict(self) -> Verdict:
+        """Verdict by the joint interval; "equal" after a census only."""
+        return verdict_by(self.lead, self.is_census and not self.is_empty)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison(Result):
+    """One contender compared with the baseline. Rates and differences are shares of games won, averaged over opponents.
+
+    `openings` are the contender's and `baseline_openings` the baseline's. `paired`: both met the same openings and only
+    those count, except further openings that the baseline played under another name. Left out: `unshared` openings,
+    played by only one of the two; `missing` opponents, met by only one of the two.
+
+    `pool` is the number of openings if they were drawn without replacement; otherwise, and unless `paired`, it is None.
+    With a pool only unplayed openings and games of chance are uncertain; a census without chance is exact: its interval
+    has no width, and its p-values are 0 or 1.
+
+    The per-opponent `effects` have a `covariance` (opponents, opponents) clustered by opening. `difference` holds for
+    this comparison alone. `heterogeneity_q` with `heterogeneity_df` tests whether the effect differs between opponents
+    (NaN if it cannot be tested). `p_every_opponent` is against "no better against at least one of them"
+    (intersection-union).
+    """
+
     opponents: tuple[str, ...]
     missing: tuple[str, ...]
     paired: bool
     openings: int
     baseline_openings: int
     unshared: int
-    unfinished: int
-    pool: int | None
     confidence: float
-    alpha: float
     difference: Interval
-    jointly: Interval
-    p_value: float
-    adjusted_p: float
-    family: int
     effects: tuple[OpponentEffect, ...]
     covariance: tuple[tuple[float, ...], ...]
     heterogeneity_q: float
     heterogeneity_df: int
     heterogeneity_p: float
     p_every_opponent: float
-    parts: ErrorContributions = field(repr=False, compare=False)
-    evidence: Evidence | None = field(default=None, compare=False)
 
     @property
     def contender_rate(self) -> float:
@@ -136,19 +165,9 @@ class Comparison:
         return self.p_every_opponent <= self.alpha
 
     @property
-    def verdict(self) -> Verdict:
-        """Verdict by the joint interval; "equal" after a census only."""
-        return verdict_by(self.lead, self.is_census and not self.is_empty)
-
-    @property
     def estimate(self) -> float:
         """Difference from the baseline, in share of games won; NaN without any."""
         return self.difference.estimate
-
-    @property
-    def lead(self) -> tuple[float, float]:
-        """Joint confidence limits of the difference, over all contenders of the report."""
-        return self.jointly.low, self.jointly.high
 
     @property
     def variance_per_opening(self) -> float:
@@ -212,7 +231,6 @@ def compare(
         jointly=difference,
         p_value=test.p_value,
         adjusted_p=test.p_value,
-        family=1,
         effects=effects,
         covariance=tuple(tuple(float(c) for c in row) for row in covariance),
         heterogeneity_q=q,

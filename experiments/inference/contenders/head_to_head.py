@@ -2,47 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from experiments.inference.argument_checks import Ints, check_between
 from experiments.inference.cluster_intervals import ErrorContributions, Interval, agree, rate_interval
-from experiments.inference.contenders.baseline_comparison import Verdict, verdict_by
+from experiments.inference.contenders.baseline_comparison import Result
 from experiments.inference.contenders.multiple_testing import flip
 from experiments.inference.game_pairs import PairTable, record_of
 from experiments.inference.pair_intervals import PairCounts, count_pairs, pair_interval
-from experiments.inference.sequential.repeated_looks import Evidence
 
 
-@dataclass(frozen=True)
-class HeadToHead:
+@dataclass(frozen=True, kw_only=True)
+class HeadToHead(Result):
     """Head-to-head result of a contender against the baseline.
 
-    The comparison is about all openings of this kind on this board. `rate` is the contender's share of games won. With
-    a `pool`, the number of existing openings, it is exact once all are played. Without one, or if games depend on
-    chance, the played openings are a sample, clustered by symmetry. `unfinished` pairs lack a game and are left out.
-
-    `rate` and `p_value` hold for this comparison alone; the p-value is of sign flips of openings, and after a census 0
-    or 1. `jointly` and `adjusted_p` come from one step-down procedure and hold together with those of all contenders in
-    the report, the `family`; for a single contender and for a control they are equal to the former. An interval
-    excludes one half exactly if its p-value is at most `alpha`. `parts` are the contributions of openings to the lead
-    over one half and its error, and `evidence` is what was adjusted for beyond the report.
+    `rate` is the contender's share of games won, and holds for this comparison alone; `jointly` is of this share too,
+    so no difference is one half. With a `pool`, the number of existing openings, it is exact once all are played.
+    Without one, or if games depend on chance, the played openings are a sample, clustered by symmetry. The p-value is
+    of sign flips of openings, and after a census 0 or 1.
     """
 
-    contender: str
-    baseline: str
     pairs: PairCounts
-    unfinished: int
-    pool: int | None
     rate: Interval
-    jointly: Interval
-    p_value: float
-    adjusted_p: float
-    family: int
-    alpha: float
-    parts: ErrorContributions = field(repr=False, compare=False)
-    evidence: Evidence | None = field(default=None, compare=False)
 
     @property
     def openings(self) -> int:
@@ -63,11 +46,6 @@ class HeadToHead:
     def plays_alike(self) -> bool:
         """Always false: two agents that split every pair may do so by different games."""
         return False
-
-    @property
-    def verdict(self) -> Verdict:
-        """Verdict by the joint interval; "equal" after a census only."""
-        return verdict_by(self.lead, self.is_census and not self.is_empty)
 
     @property
     def estimate(self) -> float:
@@ -118,7 +96,6 @@ def compare_directly(
         jointly=rate,
         p_value=test.p_value,
         adjusted_p=test.p_value,
-        family=1,
         alpha=alpha,
         parts=parts,
     )
