@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -138,28 +138,27 @@ def try_heuristic(
         problem, line, is_difference = error.reason, error.line, error.is_difference
     except WantsToEnd as error:
         problem = f"it {error}"
+    trial = Trial(problem, line, None, None, findings, None, None, is_difference, settings)
     if not is_sound:
-        return Trial(problem, line, None, None, findings, None, None, is_difference, settings)
+        return trial
     in_python = problem is not None
     show("measuring what a node costs")
     python_cost = _cost(heuristic, settings, interpreted=True) if in_python or settings.measures_python else None
     cost = None if in_python else _cost(heuristic, settings, interpreted=False)
+    trial = replace(trial, cost=cost, python_cost=python_cost)
     if in_python and _is_slow(python_cost):
-        return Trial(problem, line, cost, python_cost, findings, None, None, is_difference, settings)
+        return trial
     measured = python_cost if in_python else cost
     if isinstance(measured, Cost):
         show(f"a node costs {measured.times:.3g} × as much; playing a quick match")
     else:
         findings.append(CheckResult("cost", False, f"fails during the cost measurement: {measured}"))
-    is_dear = isinstance(cost, Cost) and cost.times >= DEAR
-    takes_time = in_python or is_dear or not settings.limit.is_reproducible
+    takes_time = in_python or trial.is_dear or not settings.limit.is_reproducible
     match = _quick_match(heuristic, python_pairs if takes_time else pairs, seed, settings)
     answers = _answers(heuristic, takes_time, seed, settings) if settings.size == SUITE else None
     screening = screen(answers.suite, answers.baseline, [answers.contender]) if answers else None
     findings += _failures_in_play(heuristic, match, screening, settings)
-    return Trial(
-        problem, line, cost, python_cost, findings, match.interval, screening, is_difference, settings, answers
-    )
+    return replace(trial, interval=match.interval, screening=screening, answers=answers)
 
 
 def _is_slow(cost: Cost | str | None) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -166,7 +167,9 @@ class _Cascade:
         agent = replace(self.prepared.baseline, name=self.name, heuristic=heuristic, heuristic_name=self.name)
         done = replace(done, stage="cost", cost=self._cost(agent, ROUNDS))
         done = replace(done, feedback=f"a node costs {done.cost:.2f} times as much as the baseline's")
-        for stage in (self._first, self._whole, self._games, self._champions, self._held_out):
+        first = partial(self._on_positions, "positions", self.prepared.first)
+        whole = partial(self._on_positions, "suite", self.prepared.whole)
+        for stage in (first, whole, self._games, self._champions, self._held_out):
             if done.passed:
                 done = stage(agent, done)
         return done
@@ -224,12 +227,6 @@ class _Cascade:
             step = step.tb_next
         return line
 
-    def _first(self, agent: SearchAgent, done: Evaluation) -> Evaluation:
-        return self._on_positions("positions", self.prepared.first, agent, done)
-
-    def _whole(self, agent: SearchAgent, done: Evaluation) -> Evaluation:
-        return self._on_positions("suite", self.prepared.whole, agent, done)
-
     def _on_positions(
         self, stage: Stage, positions: WonPositions | None, agent: SearchAgent, done: Evaluation
     ) -> Evaluation:
@@ -257,8 +254,7 @@ class _Cascade:
                 raise Refusal("exception", f"it fails in a search by {answers.answers.detail} at {where}")
             gains.append(answer_values(suite, answers) - answer_values(suite, own))
         interval, p_value = kept_lead(suite, np.mean(gains, axis=0))
-        points = (100 * interval.estimate, 100 * interval.low, 100 * interval.high)
-        return Lead(*points, len(suite), p_value), answers
+        return Lead.of(interval, len(suite), p_value), answers
 
     def _games(self, agent: SearchAgent, done: Evaluation) -> Evaluation:
         """Play a candidate against the baseline at equal cost, until the sequential test decides; H1 is a yes."""
@@ -288,7 +284,7 @@ class _Cascade:
         contender = _limited(agent, scaled_nodes(NODES[-1], done.cost or 1.0))
         wins = [play_pairs(contender, opponent, openings, numbers, size)[0] for opponent in opponents]
         lead = mean_parts(np.mean(wins, axis=0) - 1, len(opponents)).alone
-        games = Lead(100 * lead.estimate, 100 * lead.low, 100 * lead.high, 2 * len(numbers) * len(opponents))
+        games = Lead.of(lead, 2 * len(numbers) * len(opponents))
         return replace(done, champions=games, feedback=describe_champions(games, len(opponents)) + done.feedback)
 
     def _opponents(self) -> list[SearchAgent]:

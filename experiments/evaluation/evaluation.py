@@ -11,6 +11,8 @@ from isolation.usercode.inputs import Inputs
 if TYPE_CHECKING:
     import pandas as pd
 
+    from experiments.inference.cluster_intervals import Interval
+
 Budget = Literal["values", "compile", "cost", "positions", "suite", "games", "held-out"]
 Stage = Literal["parse", "load", "values", "compile", "cost", "positions", "suite", "games", "held-out"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
@@ -51,6 +53,11 @@ class Lead:
     high: float
     n: int
     p_value: float | None = None
+
+    @classmethod
+    def of(cls, interval: Interval, n: int, p_value: float | None = None, points: float = 100) -> Lead:
+        """Return an interval of a share that is worth so many points."""
+        return cls(points * interval.estimate, points * interval.low, points * interval.high, n, p_value)
 
     def __str__(self) -> str:
         return f"{signed_points(self.estimate)} ({signed_points(self.low)} to {signed_points(self.high)}) points"

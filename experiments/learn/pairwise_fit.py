@@ -21,7 +21,7 @@ from scipy.special import chdtrc, expit
 
 from experiments.inference.contenders.multiple_testing import holm
 from experiments.learn.move_pairs import Comparisons, compare_moves
-from experiments.learn.parameter_space import Space, Vector, space_of
+from experiments.learn.parameter_space import Space, Vector, end_of, space_of
 from experiments.suite.agent_answers import ask
 from experiments.suite.screening import Screening, screen
 from experiments.suite.suite_file import Suite
@@ -132,20 +132,14 @@ def fit(
         ValueError: there is nothing to fit, or the heuristic runs interpreted or fails.
     """
     space = space_of(heuristic, only)
-    compiled = _compiled(heuristic, parse_size(suite.size))
+    name = name_of(heuristic)
     try:
-        return _fit(space, name_of(heuristic), compiled, suite, held_out, at, seed)
-    except ArithmeticError as error:
-        raise ValueError(f"{name_of(heuristic)} cannot be fitted: {error}") from None
-
-
-def _compiled(heuristic: Callable[[Any, Any], float], size: tuple[int, int]) -> CompiledHeuristic:
-    try:
-        return compile_heuristic(heuristic, size)
+        return _fit(space, name, compile_heuristic(heuristic, parse_size(suite.size)), suite, held_out, at, seed)
     except CompileError as error:
-        raise ValueError(
-            f"{name_of(heuristic)} runs interpreted, which is too slow for fitting (millions of calls): {error}"
-        ) from None
+        why = f"runs interpreted, which is too slow for fitting (millions of calls): {error}"
+    except ArithmeticError as error:
+        why = f"cannot be fitted: {error}"
+    raise ValueError(f"{name} {why}")
 
 
 def _fit(
@@ -207,12 +201,17 @@ def _model(space: Space, compiled: CompiledHeuristic, compared: Comparisons, see
 
 def _slopes(space: Space, differences: Callable[[Vector], Floats]) -> tuple[Floats, Floats]:
     """The differences at the start, and by how much each parameter changes them over its range."""
-    slopes = []
-    for index, (low, high) in enumerate(zip(space.low, space.high, strict=True)):
-        ends = [space.start.copy(), space.start.copy()]
-        ends[0][index], ends[1][index] = low, high
-        slopes.append((differences(ends[1]) - differences(ends[0])) / (high - low))
-    return differences(space.start), np.array(slopes)
+    return differences(space.start), _quotients(differences, space.start, space.low, space.high)
+
+
+def _quotients(differences: Callable[[Vector], Floats], at: Vector, low: Vector, high: Vector) -> Floats:
+    """The difference quotients between two values of each parameter, the others staying."""
+    rows = []
+    for index in range(len(at)):
+        ends = at.copy(), at.copy()
+        ends[0][index], ends[1][index] = low[index], high[index]
+        rows.append((differences(ends[1]) - differences(ends[0])) / (high[index] - low[index]))
+    return np.array(rows)
 
 
 def _is_linear(space: Space, differences: Callable[[Vector], Floats], start: Floats, slopes: Floats, seed: int) -> bool:
@@ -227,14 +226,9 @@ def _is_linear(space: Space, differences: Callable[[Vector], Floats], start: Flo
 
 
 def _derivatives(space: Space, differences: Callable[[Vector], Floats], vector: Vector) -> Floats:
-    rows = []
-    for index, width in enumerate(space.high - space.low):
-        step = 1.0 if space.is_whole[index] else _STEP * width
-        ends = [vector.copy(), vector.copy()]
-        ends[0][index] = max(space.low[index], vector[index] - step)
-        ends[1][index] = min(space.high[index], vector[index] + step)
-        rows.append((differences(ends[1]) - differences(ends[0])) / (ends[1][index] - ends[0][index]))
-    return np.array(rows)
+    step = np.where(space.is_whole, 1.0, _STEP * (space.high - space.low))
+    ends = np.maximum(space.low, vector - step), np.minimum(space.high, vector + step)
+    return _quotients(differences, vector, *ends)
 
 
 # The best vector
@@ -350,8 +344,7 @@ def _judged(
         profile = worse_by(index, sorted(set(np.round(grid) if space.is_whole[index] else grid)))
         within = 1.0 if space.is_whole[index] else _END_WITHIN * float(high - low)
         ends = _interval(profile, float(after), partial(worse_at, index), within)
-        near = _AT_END * (high - low)
-        end = "lower" if after <= low + near else "upper" if after >= high - near else ""
+        end = end_of(float(after), low, high, _AT_END * (high - low))
         parameters.append(
             FittedParameter(
                 name, float(space.start[index]), float(after), *ends, (float(low), float(high)),

@@ -154,6 +154,11 @@ def _sampled_values(heuristic: Callable[[Any, Any], float]) -> Vector | None:
     return np.array(values) if np.isfinite(values).all() else None
 
 
+def end_of(value: float, low: float, high: float, near: float) -> str:
+    """Return `lower` or `upper` if a value is that near to an end of a range, else nothing."""
+    return "lower" if value <= low + near else "upper" if value >= high - near else ""
+
+
 def options_text(values: dict[str, float]) -> str:
     """Values as the options of a spec."""
     return ",".join(f"option.{name}={number_text(value)}" for name, value in values.items())

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from experiments.inference.cluster_intervals import Interval, mean_parts, rate_interval
 from experiments.learn.journal import Journal
-from experiments.learn.parameter_space import Space, Vector, space_of
+from experiments.learn.parameter_space import Space, Vector, end_of, space_of
 from experiments.learn.response_surface import ALPHA, Contests, Response, fit_response, importance
 from experiments.learn.spsa import SpsaPlan, directions, ends, moved
 from experiments.learn.tuning_games import (
@@ -145,7 +145,7 @@ class Study:
         return sum(result.forfeits for result in self.journal.tallies.values())
 
     def meet(self, batches: Sequence[Batch]) -> list[BatchResult]:
-        """Play batches and return their results in order."""
+        """Return the results of batches in order; missing ones are played."""
         return self.journal.meet(batches, self.play)
 
 
@@ -311,14 +311,7 @@ def _tuned(space: Space, response: Response) -> tuple[TunedParameter, ...]:
     width = space.high - space.low
     parameters = []
     for index, name in enumerate(space.names):
-        near = 0.01 * width[index]
-        edge = (
-            "lower"
-            if best[index] <= edges[0, index] + near
-            else "upper"
-            if best[index] >= edges[1, index] - near
-            else ""
-        )
+        edge = end_of(best[index], edges[0, index], edges[1, index], 0.01 * width[index])
         before = float(space.start[index])
         after = float(best[index]) if response.p_values[index] <= ALPHA else before
         parameters.append(

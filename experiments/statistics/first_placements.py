@@ -53,10 +53,10 @@ def placements(findings: RunResults) -> tuple[Placement, ...]:
     canonical = np.array([canonical_opening([cell], *size)[0] for cell in range(size[0] * size[1])])
     winner, orbit = (to_numpy(findings.table[name]) for name in ("winner", "orbit"))
     by_player = []
-    for player, cells in enumerate(first_cells(findings, size)):
+    for number, cells in enumerate(first_cells(findings, size)):
         there = cells >= 0
-        own, won = canonical[cells[there]], (winner[there] == player + 1).astype(np.int64)
-        by_player.append(count_groups([np.full(own.size, player), own, orbit[there]], [np.ones_like(won), won]))
+        own, won = canonical[cells[there]], (winner[there] == number + 1).astype(np.int64)
+        by_player.append(count_groups([np.full(own.size, number), own, orbit[there]], [np.ones_like(won), won]))
     counted = merge_counts(by_player, _NOTHING)
     player, own, _ = counted.keys
     games, wins = counted.counts

@@ -63,20 +63,11 @@ def standings_frame(findings: RunResults) -> pd.DataFrame:
     the openings played.
     """
     rows = [
-        {
-            "agent": standing.agent,
-            "wins": standing.wins,
-            "games": standing.games,
-            "win_rate": standing.rate.estimate,
-            "low": standing.rate.low,
-            "high": standing.rate.high,
-            "both_won": standing.pairs.won,
-            "split": standing.pairs.split,
-            "both_lost": standing.pairs.lost,
-            "unfinished": standing.unfinished,
-            "openings": standing.openings,
-        }
-        for standing in findings.standings
+        (
+            *(each.agent, each.wins, each.games, each.rate.estimate, each.rate.low, each.rate.high),
+            *(each.pairs.won, each.pairs.split, each.pairs.lost, each.unfinished, each.openings),
+        )
+        for each in findings.standings
     ]
     return _frame(findings, rows, STANDINGS)
 
@@ -95,44 +86,27 @@ def ratings_frame(findings: RunResults, zero: str | None = None) -> pd.DataFrame
     """
     ratings = rate(findings, zero)
     rows = [
-        {
-            "agent": rating.agent,
-            "rating": rating.elo,
-            "low": rating.low,
-            "high": rating.high,
-            "wins": rating.wins,
-            "games": rating.games,
-            "is_zero": rating.agent == ratings.zero,
-            "half_game_added": rating.agent in ratings.half_game_added,
-        }
-        for rating in ratings.ratings
+        (
+            *(each.agent, each.elo, each.low, each.high, each.wins, each.games),
+            *(each.agent == ratings.zero, each.agent in ratings.half_game_added),
+        )
+        for each in ratings.ratings
     ]
     return _frame(findings, rows, RATINGS)
 
 
 def _verdict(
     comparison: Comparison | HeadToHead, measure: str, interval: Interval, observations: int, controls: Iterable[str]
-) -> dict[str, Any]:
+) -> tuple[Any, ...]:
     null = 0.5 if isinstance(comparison, HeadToHead) else 0.0
     ends = (interval.low, interval.high, comparison.jointly.low, comparison.jointly.high)
-    low, high, joint_low, joint_high = (without_gap(end, null) for end in ends)
-    return {
-        "contender": comparison.contender,
-        "baseline": comparison.baseline,
-        "measure": measure,
-        "estimate": interval.estimate,
-        "low": low,
-        "high": high,
-        "joint_low": joint_low,
-        "joint_high": joint_high,
-        "p_value": comparison.p_value,
-        "adjusted_p": comparison.adjusted_p,
-        "verdict": comparison.verdict,
-        "is_control": comparison.contender in controls,
-        "observations": observations,
-        "is_census": comparison.is_census,
-    }
+    return (
+        *(comparison.contender, comparison.baseline, measure, interval.estimate),
+        *(without_gap(end, null) for end in ends),
+        *(comparison.p_value, comparison.adjusted_p, comparison.verdict, comparison.contender in controls),
+        *(observations, comparison.is_census),
+    )
 
 
-def _frame(findings: RunResults, rows: list[dict[str, Any]], columns: tuple[str, ...]) -> pd.DataFrame:
-    return pd.DataFrame([{**row, "run_state": findings.state} for row in rows], columns=list(columns))
+def _frame(findings: RunResults, rows: list[tuple[Any, ...]], columns: tuple[str, ...]) -> pd.DataFrame:
+    return pd.DataFrame([(*row, findings.state) for row in rows], columns=list(columns))

@@ -9,11 +9,12 @@ from functools import cached_property
 import numpy as np
 
 from experiments.inference.argument_checks import Ints
+from experiments.inference.cluster_intervals import Interval
 from experiments.inference.game_pairs import AgentPairs, PairTable, opponents_of, record_of
 from experiments.inference.sequential.confidence_sequence import ConfidenceSequence, confidence_sequence
 from experiments.inference.sequential.contender_sprt import duel_path, gauntlet_path, opening_leads
 from experiments.inference.sequential.sprt import SprtPath
-from experiments.inference.sequential.sprt_estimate import StoppedEstimate, stopped_estimate
+from experiments.inference.sequential.sprt_estimate import stopped_estimate
 from experiments.plan.config import USUAL_ERROR
 from experiments.statistics.run_results import RunResults
 
@@ -46,7 +47,7 @@ class SequentialTest:
         return int(self.path.outcomes.size)
 
     @cached_property
-    def estimate(self) -> StoppedEstimate | None:
+    def estimate(self) -> Interval | None:
         """Median-unbiased estimate once the test is over, in Elo or percentage points.
 
         None while it is open, and if it did not stop the run, so that the plain mean is unbiased.
@@ -57,7 +58,7 @@ class SequentialTest:
         if stopped is None or self.is_duel:
             return stopped
         estimate, low, high = (100 * (2 * end - 1) for end in (stopped.estimate, stopped.low, stopped.high))
-        return StoppedEstimate(estimate, low, high, stopped.confidence)
+        return Interval(estimate, low, high, stopped.confidence)
 
     @property
     def is_held_back(self) -> bool:

@@ -68,13 +68,15 @@ def pairs_for_effect(
 def openings_for_effect(effect: float, power: float, alpha: float, variance: float) -> FixedPlan:
     """Openings of a gauntlet needed to detect `effect`, a difference of two win rates.
 
-    `variance` is the variance of one opening's difference.
-
-    Uses the normal approximation. At least as many as the sign-flip test needs to reject at all: 2^(1 − openings) ≤
-    alpha.
+    `variance` is the variance of one opening's difference. Uses the normal approximation. At least as many as the
+    sign-flip test needs to reject at all: 2^(1 − openings) ≤ alpha.
     """
     plan = _plan(effect, power, alpha, variance)
     return FixedPlan(effect, variance, power, alpha, max(plan.pairs, math.ceil(1 - math.log2(alpha))))
+
+
+def _padded_variance(pairs: PairCounts) -> float:
+    return PairCounts(pairs.lost + 2, pairs.split, pairs.won + 2).variance
 
 
 def least_variance(effect: float) -> float:
@@ -103,9 +105,12 @@ def _power(pairs: int, decided: float, won: float, alpha: float) -> float:
 
 @dataclass(frozen=True)
 class PilotPlan:
-    """Pairs still to be played after a pilot. `still_needed` is 0 if the pilot was large enough."""
+    """Pairs, or openings of a gauntlet, still to be played after a pilot; 0 if the pilot was large enough.
 
-    pilot: PairCounts
+    From an opening of a gauntlet both agents meet every opponent.
+    """
+
+    pilot: PairCounts | Comparison
     plan: FixedPlan
     still_needed: int
 
@@ -118,20 +123,11 @@ def pairs_after_pilot(pilot: PairCounts, effect: float, power: float = 0.8, alph
     """
     if pilot.n == 0:
         raise ValueError("the pilot has no pairs; use another, or plan without a pilot")
-    plan = pairs_for_effect(effect, power, alpha, PairCounts(pilot.lost + 2, pilot.split, pilot.won + 2).variance)
+    plan = pairs_for_effect(effect, power, alpha, _padded_variance(pilot))
     return PilotPlan(pilot, plan, max(plan.pairs - pilot.n, 0))
 
 
-@dataclass(frozen=True)
-class GauntletPlan:
-    """Openings still to be played after a pilot gauntlet; both agents meet every opponent from each."""
-
-    pilot: Comparison
-    plan: FixedPlan
-    still_needed: int
-
-
-def openings_after_pilot(pilot: Comparison, effect: float, power: float = 0.8, alpha: float = 0.05) -> GauntletPlan:
+def openings_after_pilot(pilot: Comparison, effect: float, power: float = 0.8, alpha: float = 0.05) -> PilotPlan:
     """Openings to play beyond a pilot comparison to detect a difference of `effect`, by its own variance.
 
     Raises ValueError for a pilot without openings in common.
@@ -139,7 +135,7 @@ def openings_after_pilot(pilot: Comparison, effect: float, power: float = 0.8, a
     if not pilot.effects:
         raise ValueError("the pilot has no complete pairs in common; use another, or plan without a pilot")
     plan = openings_for_effect(effect, power, alpha, pilot.variance_per_opening)
-    return GauntletPlan(pilot, plan, max(plan.pairs - pilot.openings, 0))
+    return PilotPlan(pilot, plan, max(plan.pairs - pilot.openings, 0))
 
 
 @dataclass(frozen=True)
@@ -163,16 +159,11 @@ def detectable_effect(comparison: Comparison | HeadToHead, worth: float = WORTH)
         return DetectableEffect(worth, 0.0 if comparison.is_census else math.nan, 0)
     alpha = comparison.alpha / comparison.family
     if isinstance(comparison, HeadToHead):
-        variance, played = (
-            PairCounts(comparison.pairs.lost + 2, comparison.pairs.split, comparison.pairs.won + 2).variance,
-            comparison.pairs.n,
-        )
-        pairs_needed = pairs_after_pilot(comparison.pairs, worth, POWER, alpha).still_needed
+        variance, pilot = _padded_variance(comparison.pairs), pairs_after_pilot(comparison.pairs, worth, POWER, alpha)
     else:
-        variance, played = comparison.variance_per_opening, comparison.openings
-        pairs_needed = openings_after_pilot(comparison, worth, POWER, alpha).still_needed
+        variance, pilot = comparison.variance_per_opening, openings_after_pilot(comparison, worth, POWER, alpha)
     wanted = float(scipy.special.ndtri(1 - alpha / 2)) + float(scipy.special.ndtri(POWER))
-    return DetectableEffect(worth, min(wanted * math.sqrt(variance / played), 1.0), pairs_needed)
+    return DetectableEffect(worth, min(wanted * math.sqrt(variance / comparison.openings), 1.0), pilot.still_needed)
 
 
 def power_over_every_opponent(comparison: Comparison, lead: float, power: float = POWER) -> tuple[float, float]:

@@ -24,6 +24,7 @@ import numpy as np
 import scipy
 
 from experiments.inference.argument_checks import Floats, check_between
+from experiments.inference.cluster_intervals import Interval
 from experiments.inference.elo import NORMALIZED_ELO_PER_SIGMA, elo_from_score, games_per_outcome, score_from_elo
 from experiments.inference.sequential.sprt import Sprt, SprtPath
 
@@ -34,23 +35,11 @@ _FARTHEST = 1e-4
 """Means are kept at least this far from 0 and 1."""
 
 
-@dataclass(frozen=True)
-class StoppedEstimate:
-    """Median-unbiased estimate after a test, with its interval at `confidence`.
+def stopped_estimate(path: SprtPath, confidence: float = 0.95) -> Interval | None:
+    """Return the median-unbiased estimate of the strength after a test, and its interval, in the units of the test.
 
-    In the units of the test: Elo, normalized Elo, or with model "score" the mean outcome.
-    """
-
-    estimate: float
-    low: float
-    high: float
-    confidence: float
-
-
-def stopped_estimate(path: SprtPath, confidence: float = 0.95) -> StoppedEstimate | None:
-    """Estimate the strength after a test; a test still open is treated as ended by its last observation.
-
-    Only observations before the test's decision count. None without observations.
+    These are Elo, normalized Elo, or with model "score" the mean outcome. A test still open is treated as ended by its
+    last observation. Only observations before the test's decision count. None without observations.
     """
     check_between("confidence", confidence)
     n = path.decided_after or path.outcomes.size
@@ -59,7 +48,7 @@ def stopped_estimate(path: SprtPath, confidence: float = 0.95) -> StoppedEstimat
     stand = _Stand.of(path, n)
     tail = (1 - confidence) / 2
     estimate, low, high = (stand.strength_at(chance) for chance in (0.5, tail, 1 - tail))
-    return StoppedEstimate(estimate, low, high, confidence)
+    return Interval(estimate, low, high, confidence)
 
 
 @dataclass(frozen=True)
