@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from experiments.discovery.campaign import Campaign
-    from experiments.discovery.finals import Finalist, Headroom
-    from experiments.discovery.strength import Strength
+    from experiments.discovery.finals import Finalist, Headroom, Strength
     from experiments.inference.cluster_intervals import Interval
     from reports.studies.discovery import Verdict
 
@@ -78,8 +77,7 @@ def discover(
         ChildProcessError: a process of the search died.
     """
     from experiments.discovery.campaign import SearchTask, run_campaign
-    from experiments.discovery.finals import FINALISTS, hold_finals, measure_headroom, write_found
-    from experiments.discovery.strength import measure_strength
+    from experiments.discovery.finals import FINALISTS, hold_finals, measure_headroom, measure_strength, write_found
     from experiments.record.run_directory import HOME
     from reports.analysis.discovery_page import write_discovery_page
     from reports.studies.discovery import discovery_sections, headroom_sentences, progress_line

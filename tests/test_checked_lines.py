@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from experiments.discovery.campaign import SearchTask, run_campaign
-from experiments.learn.journal import Journal
-from experiments.learn.tuning_games import BatchResult
+from experiments.learn.tuning_games import BatchResult, Journal
 from experiments.record.checked_json import DamagedFileError
 from experiments.record.checked_lines import append_lines, inspect_lines, open_journal, read_lines
 from experiments.record.tries import LOG, SETTING, Try, add_tries, read_tries

@@ -10,13 +10,13 @@ from click.testing import CliRunner
 import knights_isolation as ki
 from experiments.discovery import finals
 from experiments.discovery.campaign import CLIMBS, Campaign, Growth, SearchTask, run_campaign
+from experiments.discovery.climbing import random_shape, reweighted, with_room
+from experiments.discovery.finals import Strength, best_by_minutes
 from experiments.discovery.interpreter import compiled_interpreter, parameters_of_program
 from experiments.discovery.kept_wins import Found, parts_of
 from experiments.discovery.move_ranking import _fit, ranking_of
 from experiments.discovery.printing import estimated_cost, to_python
 from experiments.discovery.programs import Program, Shape, Term, from_json, tidy, to_json
-from experiments.discovery.strength import Strength, best_by_minutes
-from experiments.discovery.variation import random_shape, reweighted, with_room
 from experiments.inference.cluster_intervals import Interval
 from isolation.compiling.compile_heuristic import sample_positions
 from isolation.loading.load_user_code import load_heuristic

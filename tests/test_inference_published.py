@@ -12,7 +12,7 @@ from scipy.stats import chi2, fisher_exact, hypergeom, norm
 
 from experiments.inference.mantel_haenszel import Stratum, homogeneity, mantel_haenszel
 from experiments.published.published_claims import PAIRING_UNKNOWN, analyse_published, parse_published
-from experiments.published.published_csv import PublishedRow, PublishedTables, bundled_csv, parse_csv
+from experiments.published.published_tables import PublishedRow, PublishedTables, bundled_csv, parse_csv
 
 PUBLISHED = Path(__file__).parent / "data" / "published_results.csv"
 

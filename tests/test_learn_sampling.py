@@ -14,12 +14,11 @@ from scipy.special import expit
 from cli import main
 from experiments.inference.cluster_intervals import Interval as Estimate
 from experiments.learn import optuna_tuning, spsa_tuning
-from experiments.learn.journal import Journal
 from experiments.learn.optuna_tuning import Sampling, sample, sampling_plan
 from experiments.learn.parameter_space import space_of
 from experiments.learn.spsa import SpsaPlan
 from experiments.learn.spsa_tuning import Tuning, TuningTask
-from experiments.learn.tuning_games import Batch, BatchResult, OpeningPool, pool_of, subject_of
+from experiments.learn.tuning_games import Batch, BatchResult, Journal, OpeningPool, pool_of, subject_of
 from experiments.roster import make_agent, parse_spec
 from isolation.rules.parameters import ParameterError
 

@@ -17,12 +17,11 @@ from cli import main
 from experiments.inference.cluster_intervals import Interval as Estimate
 from experiments.learn import response_surface, spsa_tuning, tuning_games
 from experiments.learn.held_out import Judgement, judge
-from experiments.learn.journal import Journal
 from experiments.learn.parameter_sweep import Sweep, SweepAxis, parse_axis, plan_sweep, play_sweep
 from experiments.learn.response_surface import Contests, features, fit_response, importance
 from experiments.learn.spsa import SpsaPlan, directions, ends, moved, plan_of
 from experiments.learn.spsa_tuning import TuningTask, tune
-from experiments.learn.tuning_games import Batch, BatchResult, play_batch, pool_of, subject_of, with_values
+from experiments.learn.tuning_games import Batch, BatchResult, Journal, play_batch, pool_of, subject_of, with_values
 from experiments.plan.config import Config
 from experiments.plan.openings import orbit_ids, split_of
 from experiments.play.cluster import cluster_map

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from experiments.published.published_claims import analyse_published, parse_published
-from experiments.published.published_csv import PublishedRow, PublishedTables, bundled_csv, parse_csv
+from experiments.published.published_tables import PublishedRow, PublishedTables, bundled_csv, parse_csv
 from reports.text.wording import (
     claim_words,
     control_sentence,

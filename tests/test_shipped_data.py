@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from cli import main
-from experiments.published import published_csv
+from experiments.published import published_tables
 from experiments.suite import gauntlet_agreement, suite_file
 from isolation import Board
 from isolation.exact import early_table, solved_tables
@@ -43,7 +43,7 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[st
     """Copies of all tables, which are read in place of the shipped ones: by name."""
     for folder in FOLDERS:
         copytree(folder, tmp_path / folder.relative_to(ROOT))
-    for module in (early_table, solved_tables, gauntlet_agreement, published_csv):
+    for module in (early_table, solved_tables, gauntlet_agreement, published_tables):
         monkeypatch.setattr(module, "FILE", tmp_path / module.FILE.relative_to(ROOT))
     there = {size: tmp_path / path.relative_to(ROOT) for size, path in suite_file.shipped_suites().items()}
     monkeypatch.setattr(suite_file, "shipped_suites", lambda: there)
@@ -55,7 +55,7 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[st
 READERS: dict[str, Callable[[], Any]] = {
     "solved.json": lambda: solved_tables.pair_is_won(8, 8, 24, 0),
     "early_7x7.xz": lambda: early_table.early_value(Board.from_moves([24, 0])),
-    "published_results.csv": published_csv.bundled_csv,
+    "published_results.csv": published_tables.bundled_csv,
     "gauntlets.csv": lambda: gauntlet_agreement.known_agreements("7x7"),
     **{f"{size}.parquet": lambda size=size: suite_file.read_suite(size) for size in ("6x6", "7x7", "8x8", "9x11")},
 }

@@ -1,6 +1,9 @@
 """The finals of a campaign: its best programs as files, and games at equal measured cost that choose the champion.
 
 These games are of the openings for fitting, so that the champion has won nothing on those that judge it.
+
+Strength over processor time is what a search had found after so many minutes, in such games: they choose nothing, and
+the programs were chosen by solved positions alone.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.discovery.campaign import Archive, Campaign
 from experiments.discovery.kept_wins import NODES, REFERENCE, Found
 from experiments.discovery.printing import to_python
 from experiments.learn.tuning_games import playing, pool_of, prepare
@@ -20,7 +24,7 @@ from experiments.play.pools.equal_cost_limits import scaled_nodes, specs_at_equa
 from experiments.roster import parse_limit, parse_spec
 from experiments.roster.spec_parser import complete, named
 from isolation.checks.search_cost import Cost
-from isolation.files.atomic_write import write_text
+from isolation.files.atomic_write import make_folder, write_text
 from isolation.rules.limits import Limit
 
 FINALISTS, CHOOSING_PAIRS, PLIES = 12, 1500, 4
@@ -170,3 +174,69 @@ def _shares_won(specs: Sequence[str], opponent: str, size: str, seed: int, jobs:
         for result in play(batches):
             wins[result.key % len(specs)] += result.wins
     return [won / (2 * len(pool)) for won in wins]
+
+
+MINUTES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
+"""Processor minutes after which strength is measured; so it is at the end."""
+YARDSTICK = "ID:territory"
+FOLDER = "strength"
+
+
+@dataclass(frozen=True)
+class Strength:
+    """What the best program won that was found within so many processor minutes.
+
+    Attributes:
+        minutes: of the rounds until then.
+        found: the program that kept the most wins in all positions of `fit`.
+        opponent: spec of the agent that it played against.
+        cost: of a node, over the opponent's.
+        won: share of games won at each of `NODES`, each of `games`.
+    """
+
+    minutes: float
+    found: Found
+    opponent: str
+    cost: float
+    won: tuple[float, ...]
+    games: int = 2 * CHOOSING_PAIRS
+
+
+def best_by_minutes(campaign: Campaign) -> dict[float, Found]:
+    """Return the best programs of some times, by the processor minutes of the rounds until then."""
+    archive, best = Archive(), {}
+    for number, growth in enumerate(campaign.growth):
+        for climb in sorted(climb for climb in campaign.searched if climb[0] == number):
+            archive.add(campaign.searched[climb][0])
+        minutes = growth.seconds / 60
+        is_last = number + 1 == len(campaign.growth)
+        if is_last or any(minutes <= mark < campaign.growth[number + 1].seconds / 60 for mark in MINUTES):
+            best[minutes] = archive.all[0]
+    return best
+
+
+def measure_strength(campaign: Campaign, opponent: str, size: str, out: Path, seed: int, jobs: int) -> list[Strength]:
+    """Let the best program of each time play against the opponent and against `YARDSTICK`, at equal cost.
+
+    Args:
+        opponent: spec of a search by a heuristic, without a limit.
+        out: folder of the campaign; the programs are written below it.
+
+    Raises:
+        ValueError: a cost cannot be measured.
+    """
+    best = best_by_minutes(campaign)
+    programs = list({found.program: found for found in best.values()}.values())
+    files = [out / FOLDER / f"best_{number}.py" for number in range(1, len(programs) + 1)]
+    make_folder(out / FOLDER)
+    for found, file in zip(programs, files, strict=True):
+        write_found(found, file)
+    places = {found.program: place for place, found in enumerate(programs)}
+    strengths = []
+    for other in dict.fromkeys((opponent, YARDSTICK)):
+        costs, won = play_at_equal_cost([spec_of_file(file) for file in files], other, size, seed, jobs)
+        for minutes, found in best.items():
+            place = places[found.program]
+            shares = tuple(won[:, place].tolist())
+            strengths.append(Strength(minutes, found, other, costs[place].times, shares))
+    return strengths

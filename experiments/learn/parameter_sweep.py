@@ -77,10 +77,7 @@ def parse_axis(text: str) -> SweepAxis:
     name, equals, values = text.partition("=")
     if name == "limit" and equals:
         unit, _, numbers = values.partition("=")
-        limits = tuple(parse_limit(f"{unit}={number}") for number in numbers.split(","))
-        if len(set(limits)) != len(limits):
-            raise ValueError(f"--over: {values!r} contains a duplicate value")
-        return SweepAxis("limit", limits)
+        return _distinct("limit", values, tuple(parse_limit(f"{unit}={number}") for number in numbers.split(",")))
     if not equals or not name.startswith(_PARAMETER) or name == _PARAMETER:
         raise ValueError(
             f"--over must look like option.NAME=0:1:0.1, option.NAME=0,1,2 or limit=nodes=300,1000, not {text!r}"
@@ -92,9 +89,13 @@ def parse_axis(text: str) -> SweepAxis:
     except ValueError:
         raise ValueError(f"--over: {values!r} is neither FIRST:LAST:STEP nor comma-separated numbers") from None
     axis_values = _range(values, *written) if ":" in values else tuple(written)
-    if len(set(axis_values)) != len(axis_values):
-        raise ValueError(f"--over: {values!r} contains a duplicate value")
-    return SweepAxis(name.removeprefix(_PARAMETER), axis_values)
+    return _distinct(name.removeprefix(_PARAMETER), values, axis_values)
+
+
+def _distinct(name: str, text: str, values: Values) -> SweepAxis:
+    if len(set(values)) != len(values):
+        raise ValueError(f"--over: {text!r} contains a duplicate value")
+    return SweepAxis(name, values)
 
 
 def plan_sweep(

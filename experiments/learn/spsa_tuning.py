@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.inference.cluster_intervals import Interval, mean_parts, rate_interval
-from experiments.learn.journal import Journal
 from experiments.learn.parameter_space import Space, Vector, end_of, space_of
 from experiments.learn.response_surface import ALPHA, Contests, Response, fit_response, importance
 from experiments.learn.spsa import SpsaPlan, directions, ends, moved
 from experiments.learn.tuning_games import (
     Batch,
     BatchResult,
+    Journal,
     OpeningPool,
     PlayBatches,
     playing,
@@ -287,18 +287,11 @@ def _play_round(study: Study, both: tuple[Vector, Vector], round_: int) -> list[
 
 
 def _contests(contests: Sequence[_Contest], against_itself: bool) -> Contests:
-    if against_itself:
-        rows = [(contest.upper, contest.lower, contest.tallies[0]) for contest in contests]
-    else:
-        rows = [
-            (end, end, tally)
-            for contest in contests
-            for end, tally in zip((contest.upper, contest.lower), contest.tallies, strict=True)
-        ]
-    uppers, lowers, tallies = zip(*rows, strict=True)
+    tallies = [tally for contest in contests for tally in contest.tallies]
+    uppers, lowers = (np.array([getattr(contest, end) for contest in contests]) for end in ("upper", "lower"))
     return Contests(
-        np.array(uppers),
-        np.array(lowers) if against_itself else None,
+        uppers if against_itself else np.hstack([uppers, lowers]).reshape(len(tallies), -1),
+        lowers if against_itself else None,
         np.array([tally.wins for tally in tallies], np.float64),
         np.array([2 * tally.openings for tally in tallies], np.float64),
         np.array([tally.squares for tally in tallies]),

@@ -16,8 +16,13 @@ from experiments.inference.argument_checks import check_between
 from experiments.inference.contenders.multiple_testing import holm
 from experiments.inference.mantel_haenszel import Homogeneity, MantelHaenszel, Stratum, homogeneity, mantel_haenszel
 from experiments.inference.proportions import Proportion, wilson
-from experiments.published.classic_text import parse_classic_text
-from experiments.published.published_csv import PublishedRow, PublishedTables, bundled_csv, parse_csv
+from experiments.published.published_tables import (
+    PublishedRow,
+    PublishedTables,
+    bundled_csv,
+    parse_classic_text,
+    parse_csv,
+)
 
 PAIRING_UNKNOWN = (
     "The openings were not published, so pairing is unknown and games are treated as independent. Where swapped "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -24,12 +24,13 @@ _COLUMNS = ("nodes", "time_us", "depth")
 
 
 @dataclass(frozen=True)
-class SearchCost:
+class Effort:
     """Sums over an agent's own moves, without openings. `nodes` are simulations for MCTS, 0 without a search."""
 
     moves: int
     nodes: int
     microseconds: int
+    depth: int
 
     @property
     def mean_nodes(self) -> float:
@@ -42,13 +43,6 @@ class SearchCost:
         is_measured = self.moves and self.microseconds >= QUICKEST_MOVE * self.moves
         return self.microseconds / self.moves / 1000 if is_measured else math.nan
 
-
-@dataclass(frozen=True)
-class Effort(SearchCost):
-    """Search costs, and the depth of the searches: `depth` is a sum too."""
-
-    depth: int
-
     @property
     def mean_depth(self) -> float:
         """Plies searched per move; NaN without moves or without a search."""
@@ -57,7 +51,11 @@ class Effort(SearchCost):
 
 def measure_effort(findings: RunResults) -> dict[str, Effort]:
     """Return every agent's effort, over all games of all runs."""
-    return {name: Effort(*sums) for name, sums in _summed(findings, _COLUMNS).items()}
+    names = list(findings.agents)
+    sums = np.zeros((1 + len(_COLUMNS), len(names)))
+    for source in findings.sources:
+        sums += fold_counted(source, ("opening", "plies", *_COLUMNS), partial(_sums, names, source), total)
+    return {name: Effort(*(int(value) for value in sums[:, index])) for index, name in enumerate(names)}
 
 
 def total(parts: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
@@ -78,22 +76,14 @@ def agent_codes(column: pa.ChunkedArray, names: list[str], called: Mapping[str, 
     return np.array([*codes, -1], np.int64)[codes_in(tuple(called), column)]
 
 
-def _summed(findings: RunResults, columns: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    names = list(findings.agents)
-    sums = np.zeros((1 + len(columns), len(names)))
-    for source in findings.sources:
-        sums += fold_counted(source, ("opening", "plies", *columns), partial(_sums, names, source, columns), total)
-    return {name: tuple(int(value) for value in sums[:, index]) for index, name in enumerate(names)}
-
-
-def _sums(names: list[str], source: LoadedRun, columns: Sequence[str], table: pa.Table) -> npt.NDArray[np.float64]:
+def _sums(names: list[str], source: LoadedRun, table: pa.Table) -> npt.NDArray[np.float64]:
     import pyarrow.compute as pc
 
     players = [agent_codes(table[column], names, source.names) for column in ("agent_1", "agent_2")]
     opening, plies = to_numpy(pc.list_value_length(table["opening"])), to_numpy(table["plies"]).astype(np.int64)
     # plies 0, 2, … are the first player's, so (n + 1) // 2 of the first n plies
     moves = [(plies + odd) // 2 - (opening + odd) // 2 for odd in (1, 0)]
-    summed = [moves, *(_by_side(table, column) for column in columns)]
+    summed = [moves, *(_by_side(table, column) for column in _COLUMNS)]
     return np.array(
         [sum(np.bincount(*side, len(names)) for side in zip(players, values, strict=True)) for values in summed]
     )

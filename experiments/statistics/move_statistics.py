@@ -13,6 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from experiments.inference.argument_checks import Ints
+from experiments.record.arrow_numpy import to_numpy
+from experiments.record.log import codes_in
 from experiments.statistics.effort import agent_codes, list_chunks, total
 from experiments.statistics.run_results import LoadedRun, RunResults, fold_counted
 
@@ -48,11 +50,10 @@ def over_moves(
     Args:
         column: a per-ply column of the log.
     """
-    everybody = list(findings.agents)
-    wanted = np.array([names.index(name) if name in names else -1 for name in everybody], np.int16)
 
     def seen(source: LoadedRun, table: pa.Table) -> T:
-        players = [wanted[agent_codes(table[side], everybody, source.names)] for side in ("agent_1", "agent_2")]
+        sides = (agent_codes(table[side], list(names), source.names) for side in ("agent_1", "agent_2"))
+        players = [side.astype(np.int16) for side in sides]
         return look(_chosen(table, column, players))
 
     columns = ["opening", "winner", column]
@@ -91,16 +92,12 @@ class Distribution:
 
 def game_lengths(findings: RunResults, names: Sequence[str]) -> Distribution:
     """Return the number of plies in the games of each agent, including openings."""
-    games = findings.games
-    most = int(games["plies"].max()) if len(games) else 0
+    plies = to_numpy(findings.table["plies"])
+    most = int(plies.max(initial=0))
     counts = np.zeros((len(names), most + 1), np.int64)
     for column in ("agent_1", "agent_2"):
-        agent_codes = np.array(
-            [names.index(name) if name in names else -1 for name in games[column].cat.categories], np.int64
-        )
-        agent = agent_codes[games[column].cat.codes.to_numpy()] if agent_codes.size else np.zeros(0, np.int64)
-        kept = agent >= 0
-        np.add.at(counts, (agent[kept], games["plies"].to_numpy()[kept]), 1)
+        agent = codes_in(names, findings.table[column])
+        np.add.at(counts, (agent[agent >= 0], plies[agent >= 0]), 1)
     return Distribution(tuple(names), np.arange(most + 1, dtype=np.float64), counts)
 
 

@@ -44,15 +44,9 @@ def by_limit(runs: Sequence[RunResults]) -> list[tuple[AtLimit, ...]]:
 
 def _points(run: RunResults) -> Iterator[AtLimit]:
     for standing in standings(run.pairs):
-        facts = run.agents.get(standing.agent)
-        if (
-            facts is None
-            or facts.limit is None
-            or standing.agent not in run.measured
-            or math.isnan(standing.rate.estimate)
-        ):
-            continue
-        if "control" not in facts.roles:
+        facts, is_known = run.agents.get(standing.agent), not math.isnan(standing.rate.estimate)
+        is_measured = standing.agent in run.measured and is_known
+        if facts and facts.limit and is_measured and "control" not in facts.roles:
             unit, value = facts.limit
             name = standing.agent.partition("@")[0]
             yield AtLimit(facts.apart_from_limit, name, standing.agent == run.baseline, unit, value, standing.rate)

@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from experiments.discovery.campaign import Campaign
-from experiments.discovery.finals import Finalist
-from experiments.discovery.strength import Strength
+from experiments.discovery.finals import Finalist, Strength
 from isolation.files.atomic_write import write_text
 from reports.analysis.kept_pages import PAGE
 from reports.pages.study_page import Source, parts_of, study_page

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from experiments.discovery.archive import EDGES
-from experiments.discovery.campaign import CLIMBS, Campaign
-from experiments.discovery.finals import CEILING, Finalist, Headroom
+from experiments.discovery.campaign import CLIMBS, EDGES, Campaign
+from experiments.discovery.finals import CEILING, Finalist, Headroom, Strength
 from experiments.discovery.kept_wins import NODES, REFERENCE
-from experiments.discovery.strength import Strength
 from experiments.inference.cluster_intervals import Interval
 from reports.charts.chart import Panel, Plot, Row, RowChart, Series, fit_axis, signed
 from reports.text.cell_values import Minutes, Points, Ratio, Share, estimate_of, pluralise
