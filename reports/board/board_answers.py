@@ -11,20 +11,9 @@ from typing import Any, NamedTuple
 from isolation.processes.sandbox import limit_memory
 from isolation.usercode.user_exceptions import format_exception
 from reports.board import handlers
+from reports.board import request_models as asked
 from reports.board.game_export import export_line
 from reports.board.game_import import import_games
-from reports.board.handlers import explored
-from reports.board.request_models import (
-    ExploreQuestion,
-    ExportQuestion,
-    GameQuestion,
-    GamesQuestion,
-    GraphQuestion,
-    ImportQuestion,
-    MoveQuestion,
-    SolveQuestion,
-    ValuesQuestion,
-)
 from reports.board.resources import Resources, game, games
 
 CAN_SEARCH = sys.platform != "win32"
@@ -33,15 +22,15 @@ CAN_SEARCH = sys.platform != "win32"
 Answers = Mapping[type, Callable[[Any, Resources], dict[str, Any]]]
 """Functions that answer questions, by the question's type."""
 ANSWERS: Answers = {
-    ValuesQuestion: lambda question, shelf: handlers.values(question, shelf.all_heuristics),
-    GraphQuestion: lambda question, shelf: handlers.graph(question, shelf.all_heuristics),
-    SolveQuestion: lambda question, shelf: handlers.exact(question),
-    MoveQuestion: lambda question, shelf: handlers.move(question, shelf.agents, seed=random.getrandbits(63)),
-    GamesQuestion: games,
-    GameQuestion: game,
-    ExploreQuestion: explored,
-    ImportQuestion: lambda question, shelf: import_games(question),
-    ExportQuestion: export_line,
+    asked.ValuesQuestion: lambda question, shelf: handlers.values(question, shelf.all_heuristics),
+    asked.GraphQuestion: lambda question, shelf: handlers.graph(question, shelf.all_heuristics),
+    asked.SolveQuestion: lambda question, shelf: handlers.exact(question),
+    asked.MoveQuestion: lambda question, shelf: handlers.move(question, shelf.agents, seed=random.getrandbits(63)),
+    asked.GamesQuestion: games,
+    asked.GameQuestion: game,
+    asked.ExploreQuestion: handlers.explored,
+    asked.ImportQuestion: lambda question, shelf: import_games(question),
+    asked.ExportQuestion: export_line,
 }
 
 
@@ -56,9 +45,14 @@ Answer = Callable[[object, Resources], BoardAnswer]
 """Answers a question about the resources; in another process if it can be pickled."""
 
 
+def succeeded(content: dict[str, Any]) -> BoardAnswer:
+    """Return an answer with what a page has asked for."""
+    return BoardAnswer(200, json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+
+
 def failed(status: int, why: str) -> BoardAnswer:
     """Return an answer with an error message."""
-    return BoardAnswer(status, _json({"error": why}))
+    return succeeded({"error": why})._replace(status=status)
 
 
 def answering(answer: Answer, shelf: Resources, memory: int) -> Callable[[object], tuple[Any, ...]]:
@@ -73,17 +67,14 @@ def answering(answer: Answer, shelf: Resources, memory: int) -> Callable[[object
 
 def answer(question: object, shelf: Resources, answers: Answers = ANSWERS) -> BoardAnswer:
     """Answer a question; failures become answers too."""
-    if not CAN_SEARCH and isinstance(question, ValuesQuestion | GraphQuestion | MoveQuestion | SolveQuestion):
+    searching = asked.ValuesQuestion | asked.GraphQuestion | asked.MoveQuestion | asked.SolveQuestion
+    if not CAN_SEARCH and isinstance(question, searching):
         return failed(400, "positions can be analysed on Linux and macOS only; here the board only shows games")
     try:
-        return BoardAnswer(200, _json(answers[type(question)](question, shelf)))
+        return succeeded(answers[type(question)](question, shelf))
     except MemoryError:
         return failed(400, "the request needs too much memory: request less")
     except (ValueError, OSError) as error:
         return failed(400, str(error))
     except BaseException as error:
         return failed(500, f"the board failed: {format_exception(error)}")
-
-
-def _json(content: dict[str, Any]) -> str:
-    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,28 +14,38 @@ from starlette.routing import Route
 
 import heuristics
 from experiments.exchange.find_games import KINDS
+from reports.board import request_models as asked
 from reports.board.board_answers import BoardAnswer, failed
 from reports.board.board_processes import Processes
 from reports.board.request_guard import IMPORT, MOST_BYTES_IMPORTED
-from reports.board.request_models import (
-    DEEPEST,
-    ExploreQuestion,
-    ExportQuestion,
-    GameQuestion,
-    GamesQuestion,
-    GraphQuestion,
-    ImportQuestion,
-    MoveQuestion,
-    SolveQuestion,
-    ValuesQuestion,
-    parse,
-)
+from reports.board.request_models import Model
 from reports.board.resources import Resources
 
 STATIC = Path(__file__).parent / "static"
 _READING_SECONDS = 5.0
 """Timeout in seconds for the rest of a request."""
 _REPLACED = failed(409, "replaced by another request, or the board was closed")
+
+
+def endpoint(
+    kind: type[Model], act: Callable[[Model, Request], Awaitable[BoardAnswer]]
+) -> Callable[[Request], Awaitable[Response]]:
+    """Return an endpoint that does what a request's body, or else its path and query, asks for.
+
+    What is invalid, and what `act` refuses by a ValueError, is answered with its reason.
+    """
+
+    async def answered(request: Request) -> Response:
+        try:
+            async with asyncio.timeout(_READING_SECONDS):
+                body = await request.body()
+            given = body if request.method == "POST" else {**request.query_params, **request.path_params}
+            answer = await act(asked.parse(kind, given), request)
+        except (ValueError, TimeoutError) as error:
+            answer = failed(400, str(error) or "the request was incomplete")
+        return Response(answer.body, answer.status, media_type="application/json")
+
+    return answered
 
 
 class BoardApi:
@@ -53,36 +63,20 @@ class BoardApi:
     def routes(self) -> list[Route]:
         """Return the routes below /api/."""
         posted: dict[str, type[BaseModel]] = {
-            "/api/values": ValuesQuestion,
-            "/api/graph": GraphQuestion,
-            "/api/solve": SolveQuestion,
-            "/api/move": MoveQuestion,
-            "/api/explore": ExploreQuestion,
-            IMPORT: ImportQuestion,
-            "/api/export": ExportQuestion,
+            "/api/values": asked.ValuesQuestion,
+            "/api/graph": asked.GraphQuestion,
+            "/api/solve": asked.SolveQuestion,
+            "/api/move": asked.MoveQuestion,
+            "/api/explore": asked.ExploreQuestion,
+            IMPORT: asked.ImportQuestion,
+            "/api/export": asked.ExportQuestion,
         }
         return [
             Route("/api/start", self._start),
-            Route("/api/runs/{run}/games", self.named(GamesQuestion)),
-            Route("/api/runs/{run}/games/{game}", self.named(GameQuestion)),
-            *(Route(path, self.answering(kind), methods=["POST"]) for path, kind in posted.items()),
+            Route("/api/runs/{run}/games", endpoint(asked.GamesQuestion, self.ask)),
+            Route("/api/runs/{run}/games/{game}", endpoint(asked.GameQuestion, self.ask)),
+            *(Route(path, endpoint(kind, self.ask), methods=["POST"]) for path, kind in posted.items()),
         ]
-
-    def answering(self, kind: type[BaseModel], processes: Processes | None = None) -> Any:
-        """Return an endpoint that answers the question in a request's body, if wanted in other processes."""
-
-        async def endpoint(request: Request) -> Response:
-            return await self._answered(request, kind, processes=processes)
-
-        return endpoint
-
-    def named(self, kind: type[BaseModel]) -> Any:
-        """Return an endpoint that answers the question in a request's path and query."""
-
-        async def endpoint(request: Request) -> Response:
-            return await self._answered(request, kind, {**request.query_params, **request.path_params})
-
-        return endpoint
 
     def cancel(self) -> None:
         """Cancel all questions."""
@@ -92,30 +86,16 @@ class BoardApi:
     async def _start(self, request: Request) -> Response:
         return JSONResponse(_choices(self._shelf))
 
-    async def _answered(
-        self,
-        request: Request,
-        kind: type[BaseModel],
-        given: Mapping[str, Any] | None = None,
-        processes: Processes | None = None,
-    ) -> Response:
-        """Answer a given question, or else the one in the request's body."""
+    async def ask(self, question: BaseModel, request: Request) -> BoardAnswer:
+        """Answer the question of a request."""
         page = request.headers.get("x-page", "")
-        try:
-            if given is None:
-                async with asyncio.timeout(_READING_SECONDS):
-                    question = parse(kind, await request.body())
-            else:
-                question = kind.model_validate(given)
-        except (ValueError, TimeoutError) as error:
-            return _response(failed(400, str(error) or "the request was incomplete"))
-        earlier = {task: asked for task, (of, asked) in self._asked.items() if page and of == page}
-        if any(_moves_for_agent(asked, question) for asked in earlier.values()):
-            return _response(failed(400, "the agent is thinking about its move: only its answer moves its knight"))
-        for task, asked in earlier.items():
-            if type(asked) is kind:
+        earlier = {task: other for task, (of, other) in self._asked.items() if page and of == page}
+        if any(_moves_for_agent(other, question) for other in earlier.values()):
+            return failed(400, "the agent is thinking about its move: only its answer moves its knight")
+        for task, other in earlier.items():
+            if type(other) is type(question):
                 task.cancel()
-        asking = asyncio.create_task((processes or self._processes).answer(question, page))
+        asking = asyncio.create_task(self._processes.answer(question, page))
         leaving = asyncio.create_task(_left(request))
         self._asked[asking] = page, question
         try:
@@ -126,14 +106,14 @@ class BoardApi:
             if not asking.done():
                 asking.cancel()
         await asyncio.wait({asking})
-        return _response(_REPLACED if asking.cancelled() else asking.result())
+        return _REPLACED if asking.cancelled() else asking.result()
 
 
-def _moves_for_agent(asked: BaseModel, question: BaseModel) -> bool:
+def _moves_for_agent(earlier: BaseModel, question: BaseModel) -> bool:
     """Return whether a question follows a move that a person made for the agent that was asked in a game."""
-    if not (isinstance(asked, MoveQuestion) and asked.is_game and isinstance(question, MoveQuestion)):
+    if not (isinstance(question, asked.MoveQuestion) and isinstance(earlier, asked.MoveQuestion) and earlier.is_game):
         return False
-    before, now = asked.position, question.position
+    before, now = earlier.position, question.position
     is_same_game = before.model_copy(update={"moves": now.moves}) == now
     return is_same_game and len(now.moves) > len(before.moves) and now.moves[: len(before.moves)] == before.moves
 
@@ -144,10 +124,6 @@ async def _left(request: Request) -> None:
         pass
 
 
-def _response(answer: BoardAnswer) -> Response:
-    return Response(answer.body, answer.status, media_type="application/json")
-
-
 def _choices(shelf: Resources) -> dict[str, Any]:
     return {
         "heuristics": [{"name": name, "meaning": heuristics.meaning(name)} for name in heuristics.names()]
@@ -155,6 +131,6 @@ def _choices(shelf: Resources) -> dict[str, Any]:
         "agents": list(shelf.agents),
         "runs": list(shelf.named_runs()),
         "kinds": list(KINDS),
-        "deepest": DEEPEST,
+        "deepest": asked.DEEPEST,
         "longest": MOST_BYTES_IMPORTED,
     }

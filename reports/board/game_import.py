@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from experiments.exchange.export_games import csv_head
 from experiments.exchange.import_games import end_of, ply_of
@@ -20,7 +20,7 @@ from isolation.games.pgn import PgnGame, parse_pgn
 from isolation.rules.geometry import MOST_COMPILED_CELLS, parse_size
 from isolation.rules.notation import parse_moves, words
 from isolation.rules.outcome import Reason
-from reports.board.request_models import Cell, ImportQuestion, Position, as_position, board_of, first_fault
+from reports.board.request_models import Cell, ImportQuestion, Position, as_position, board_of, parse
 from reports.replay.replay import Replay, as_json, replay_of_row
 
 FORMS = "moves like d3,a2,c1, a FEN, a game in JSON, rows of a log in CSV or JSON, or games in PGN"
@@ -142,20 +142,14 @@ def _from_json(value: Any) -> dict[str, Any]:
 
 
 def _position_from_json(value: dict[str, Any]) -> dict[str, Any]:
-    try:
-        position = Position.model_validate_json(json.dumps(value))
-    except ValidationError as error:
-        raise ValueError(first_fault(error)) from None
+    position = parse(Position, json.dumps(value))
     board_of(position)
     start = Position(size=position.size, visited=position.visited, knights=position.knights, turn=position.turn)
     return {**_position(board_of(start)), "moves": position.moves}
 
 
 def _from_row(row: dict[str, Any]) -> Replay:
-    try:
-        game = WrittenGame.model_validate(row)
-    except ValidationError as error:
-        raise ValueError(first_fault(error)) from None
+    game = parse(WrittenGame, row)
     columns = game.model_dump()
     if game.size:
         columns["rows"], columns["columns"] = parse_size(game.size)
@@ -231,10 +225,7 @@ def _check(size: str, moves: Sequence[int]) -> None:
     """Raise an error for a board that the page cannot show, and for illegal moves."""
     if len(moves) > MOST_COMPILED_CELLS:
         raise ValueError(f"too many moves ({len(moves):,}): boards here have at most {MOST_COMPILED_CELLS} cells")
-    try:
-        board_of(Position(size=size, moves=list(moves)))
-    except ValidationError as error:
-        raise ValueError(first_fault(error)) from None
+    board_of(parse(Position, {"size": size, "moves": list(moves)}))
 
 
 def _empty(size: str) -> dict[str, Any]:

@@ -136,24 +136,22 @@ class Guarded:
                     answer.setdefault(name, value)
             await send(message)
 
-        headers = Headers(scope=scope)
-        if reason := refusal(scope["method"], scope["path"], headers, self.port):
-            await JSONResponse({"error": reason}, status_code=403)(scope, receive, send_with_headers)
-            return
-        address = entrance(scope["path"], scope["query_string"].decode("latin-1"), self.secret)
-        if address and scope["method"] == "GET" and not scope["path"].startswith("/api/"):
+        await (self._answer(scope) or self.app)(scope, receive, send_with_headers)
+
+    def _answer(self, scope: Scope) -> Response | None:
+        """Return the answer to a request that does not reach the application."""
+        headers, method, path = Headers(scope=scope), scope["method"], scope["path"]
+        if reason := refusal(method, path, headers, self.port):
+            return JSONResponse({"error": reason}, status_code=403)
+        address = entrance(path, scope["query_string"].decode("latin-1"), self.secret)
+        if address and method == "GET" and not path.startswith("/api/"):
             answer = HTMLResponse(leading_to(address))
             answer.set_cookie(cookie_of(self.port), self.secret, httponly=True, samesite="strict")
-            await answer(scope, receive, send_with_headers)
-            return
+            return answer
         if not has_cookie(headers, self.port, self.secret):
-            await _locked_out(scope["path"])(scope, receive, send_with_headers)
-            return
-        if reason := _excess(scope["path"], headers.get("content-length", "0")):
-            await JSONResponse({"error": reason}, status_code=413)(scope, receive, send_with_headers)
-            return
+            return _locked_out(path)
+        if reason := _excess(path, headers.get("content-length", "0")):
+            return JSONResponse({"error": reason}, status_code=413)
         if "transfer-encoding" in headers:
-            error = {"error": "a request needs a Content-Length"}
-            await JSONResponse(error, status_code=411)(scope, receive, send_with_headers)
-            return
-        await self.app(scope, receive, send_with_headers)
+            return JSONResponse({"error": "a request needs a Content-Length"}, status_code=411)
+        return None

@@ -14,7 +14,7 @@ DEEPEST = 10
 Cell = Annotated[int, Field(ge=0, lt=MOST_COMPILED_CELLS)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Form = Literal["moves", "fen", "json", "csv", "pgn", "png", "gif", "html"]
-Question = TypeVar("Question", bound=BaseModel)
+Model = TypeVar("Model", bound=BaseModel)
 
 
 class StrictModel(BaseModel):
@@ -114,24 +114,19 @@ class ExportQuestion(StrictModel):
     game: Annotated[str, Field(max_length=20)] = ""
 
 
-def parse(question: type[Question], body: bytes) -> Question:
-    """Parse a request's body as a question.
+def parse(model: type[Model], given: bytes | str | dict[str, Any]) -> Model:
+    """Validate JSON, or values by name.
 
     Raises:
-        ValueError: the body is invalid; the message is its first error, in one line.
+        ValueError: something is invalid; the message is the first error, in one line.
     """
     try:
-        return question.model_validate_json(body)
+        return model.model_validate(given) if isinstance(given, dict) else model.model_validate_json(given)
     except ValidationError as error:
-        raise ValueError(first_fault(error)) from None
-
-
-def first_fault(error: ValidationError) -> str:
-    """Return the first error in one line."""
-    first = error.errors(include_url=False, include_context=False)[0]
+        first = error.errors(include_url=False, include_context=False)[0]
     where = ".".join(str(part) for part in first["loc"])
     said = first["msg"].removeprefix("Value error, ")
-    return f"{where}: {said}" if where else said
+    raise ValueError(f"{where}: {said}" if where else said)
 
 
 def boards_of(position: Position) -> list[Board]:

@@ -43,10 +43,10 @@ class Frame:
     links: tuple[tuple[str, str, str, str], ...] = LINKS
 
 
-def frame_of(request: Request, page: str, folder: str) -> Frame:
+def frame_of(request: Request, page: str) -> Frame:
     """Return the frame of a page for a request."""
     theme = request.cookies.get("theme", "")
-    return Frame(page, folder, theme if theme in ("light", "dark") else "")
+    return Frame(page, request.app.state.folder, theme if theme in ("light", "dark") else "")
 
 
 def lab_page(name: str, frame: Frame, status: int = 200, **values: object) -> Response:

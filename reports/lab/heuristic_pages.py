@@ -22,8 +22,10 @@ from experiments.record.run_directory import HOME
 from heuristics.composite import Composite
 from isolation.compiling.code_cache import copy_engine
 from isolation.usercode.parsing import parse as parse_source
+from reports.board.board_answers import BoardAnswer, failed, succeeded
+from reports.board.board_api import endpoint
 from reports.board.board_processes import Processes
-from reports.board.request_models import StrictModel, parse
+from reports.board.request_models import StrictModel
 from reports.board.resources import Resources
 from reports.lab.framing import frame_of, lab_page, problem_page
 from reports.lab.kept_trials import keep_trial, read_trial
@@ -32,7 +34,7 @@ from reports.lab.own_files import OwnHeuristic, heuristics_of, own_heuristics
 from reports.lab.pooled_ratings import RatingQuestion, RunPool, pools
 from reports.lab.run_lines import InRun, RunLines
 from reports.lab.seeing import SeeingQuestion, resolved
-from reports.lab.starting_runs import COMPILED, RunStarter
+from reports.lab.starting_runs import BUSY, COMPILED, RunStarter
 from reports.text.cell_values import pluralise
 
 _LONGEST_SOURCE = 60_000
@@ -62,7 +64,6 @@ class HeuristicPages:
         sandboxed: processes in which pasted code is tried; they read `tries` alone, and change nothing.
         sandboxed_here: the same for files in this folder, which they read as well.
         tries: folder of pasted sources, and of code that the sandboxed processes compile.
-        folder: the name of the runs' folder on the page.
         starter: starts matches.
         shelf, lines: the runs, and a line about each.
     """
@@ -73,7 +74,6 @@ class HeuristicPages:
         sandboxed: Processes,
         sandboxed_here: Processes,
         tries: Path,
-        folder: str,
         starter: RunStarter,
         shelf: Resources,
         lines: RunLines,
@@ -83,7 +83,6 @@ class HeuristicPages:
         self._sandboxed_here = sandboxed_here
         self._home = shelf.home or HOME
         self._tries = tries
-        self._folder = folder
         self._starter = starter
         self._shelf = shelf
         self._lines = lines
@@ -96,9 +95,9 @@ class HeuristicPages:
             Route("/heuristics/{name}", self._heuristic),
             Route("/try", self._try),
             Route("/api/ratings", self._rate),
-            Route("/api/see", self._see, methods=["POST"]),
-            Route("/api/trial", self._trial, methods=["POST"]),
-            Route("/api/match", self._match, methods=["POST"]),
+            Route("/api/see", endpoint(SeeingQuestion, self._see), methods=["POST"]),
+            Route("/api/trial", endpoint(Trying, self._trial), methods=["POST"]),
+            Route("/api/match", endpoint(Matching, self._match), methods=["POST"]),
         ]
 
     async def _gallery(self, request: Request) -> Response:
@@ -106,7 +105,7 @@ class HeuristicPages:
         shipped = [shipped_heuristic(name) for name in heuristics.names()]
         return lab_page(
             "heuristics.html",
-            frame_of(request, "heuristics", self._folder),
+            frame_of(request, "heuristics"),
             title=f"{len(shipped)} shipped heuristics, {len(own) or 'none'} of yours",
             groups=(("Yours", self._with_trials(own)), ("Shipped", self._with_trials(shipped))),
             here=Path().resolve(),
@@ -145,7 +144,7 @@ class HeuristicPages:
         return next((heuristic for heuristic in heuristics_of(Path(path)) if heuristic.reference == reference), None)
 
     async def _heuristic(self, request: Request) -> Response:
-        frame = frame_of(request, "heuristics", self._folder)
+        frame = frame_of(request, "heuristics")
         name = request.path_params["name"]
         shown = self._found(name)
         if shown is None:
@@ -165,39 +164,28 @@ class HeuristicPages:
             runs_title=_in_runs_title(in_runs),
         )
 
-    async def _see(self, request: Request) -> Response:
-        try:
-            asked = parse(SeeingQuestion, await request.body())
-            if missing := [name for name in (asked.first, asked.second) if self._found(name) is None]:
-                raise ValueError(f"there is no heuristic {missing[0]!r} here")
-        except ValueError as error:
-            return JSONResponse({"error": str(error)}, status_code=400)
-        is_own = any(":" in name for name in (asked.first, asked.second))
-        asked = asked.model_copy(update={"first": resolved(asked.first), "second": resolved(asked.second)})
-        processes = self._sandboxed_here if is_own else self._processes
-        answer = await processes.answer(asked, request.headers.get("x-page", ""))
-        return Response(answer.body, answer.status, media_type="application/json")
+    async def _see(self, asked: SeeingQuestion, request: Request) -> BoardAnswer:
+        names = [self._known(name).reference for name in (asked.first, asked.second)]
+        asked = asked.model_copy(update={"first": resolved(names[0]), "second": resolved(names[1])})
+        processes = self._sandboxed_here if any(":" in name for name in names) else self._processes
+        return await processes.answer(asked, request.headers.get("x-page", ""))
 
     async def _try(self, request: Request) -> Response:
         self._sandboxed.prepare()
         source = TEMPLATE
         if (name := request.query_params.get("copy")) and (shown := self._found(name)):
             source = shown.source
-        return lab_page("try.html", frame_of(request, "try", self._folder), title="Try a function", source=source)
+        return lab_page("try.html", frame_of(request, "try"), title="Try a function", source=source)
 
-    async def _trial(self, request: Request) -> Response:
-        try:
-            trying = parse(Trying, await request.body())
-            reference, tried = self._reference(trying)
-        except ValueError as error:
-            return JSONResponse({"error": str(error)}, status_code=400)
+    async def _trial(self, trying: Trying, request: Request) -> BoardAnswer:
+        reference, tried = self._reference(trying)
         found = self._sandboxed_here if ":" in reference else self._processes
         processes = self._sandboxed if trying.source else found
         await asyncio.to_thread(copy_engine, self._tries / COMPILED)
         answer = await processes.answer(TrialQuestion(heuristic=reference), request.headers.get("x-page", ""))
         if answer.status == 200:
             await asyncio.to_thread(keep_trial, tried, answer.body)
-        return Response(answer.body, answer.status, media_type="application/json")
+        return answer
 
     def _reference(self, trying: Trying) -> tuple[str, OwnHeuristic]:
         """Return NAME or FILE:FUNCTION of what is to be tried, and the heuristic.
@@ -208,10 +196,14 @@ class HeuristicPages:
         if trying.source:
             saved, shown = self._saved(trying.source)
             return f"{saved}:{shown.reference.rpartition(':')[2]}", shown
-        found = self._found(trying.heuristic)
-        if found is None:
-            raise ValueError(f"there is no heuristic {trying.heuristic!r} here")
+        found = self._known(trying.heuristic)
         return resolved(found.reference), found
+
+    def _known(self, reference: str) -> OwnHeuristic:
+        found = self._found(reference)
+        if found is None:
+            raise ValueError(f"there is no heuristic {reference!r} here")
+        return found
 
     def _saved(self, source: str) -> tuple[Path, OwnHeuristic]:
         """Save a pasted source; return its file and its heuristic, the last one if there are several.
@@ -232,15 +224,11 @@ class HeuristicPages:
             raise ValueError("there is no function of (game, player): begin with def score(game, player):")
         return path, found[-1]
 
-    async def _match(self, request: Request) -> Response:
+    async def _match(self, matching: Matching, request: Request) -> BoardAnswer:
         """Start a match against the baseline in a process of its own, and return the address of its page."""
-        try:
-            matching = parse(Matching, await request.body())
-            path, shown = self._saved(matching.source)
-        except ValueError as error:
-            return JSONResponse({"error": str(error)}, status_code=400)
+        path, shown = self._saved(matching.source)
         if self._starter.is_busy:
-            return JSONResponse({"error": "a match is being played already: wait for its end"}, status_code=503)
+            return failed(503, BUSY)
         name = f"{path.stem}-{len(list(self._home.glob(f'{path.stem}-*'))) + 1}"
         out = self._home / name
         kept = out.with_suffix(".py")
@@ -253,8 +241,8 @@ class HeuristicPages:
             await self._starter.start_sandboxed("match", keys, out, (kept,))
         except ValueError as error:
             kept.unlink()
-            return JSONResponse({"error": str(error).partition(" Tried=ID:")[0]}, status_code=400)
-        return JSONResponse({"address": f"/runs/{quote(name)}"})
+            raise ValueError(str(error).partition(" Tried=ID:")[0]) from None
+        return succeeded({"address": f"/runs/{quote(name)}"})
 
 
 def _in_runs_title(in_runs: list[InRun]) -> str:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-import heuristics
 from reports.board import board_answers
 from reports.board.board_answers import ANSWERS, Answers, BoardAnswer
 from reports.board.request_models import Name, StrictModel
 from reports.board.resources import Resources, run_of
 from reports.lab.pooled_ratings import RatingQuestion, rated
 from reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
-from reports.lab.seeing import SeeingQuestion, see
+from reports.lab.seeing import SeeingQuestion, loaded, see
 from reports.text.cell_values import Points, Share, estimate_of
 
 if TYPE_CHECKING:
@@ -158,12 +157,11 @@ def trial(question: TrialQuestion, shelf: Resources) -> dict[str, Any]:
     """
     from experiments.analysis.quick_trial import try_heuristic
     from isolation.checks.search_cost import Cost
-    from isolation.loading.load_user_code import inputs_of, load_heuristic
+    from isolation.loading.load_user_code import inputs_of
     from reports.analysis.quick_trial import trial_lines
 
     path, colon, name = question.heuristic.rpartition(":")
-    function = load_heuristic(path, name).value if colon else heuristics.get(name)
-    tried = try_heuristic(function)
+    tried = try_heuristic(loaded(question.heuristic))
     cost = tried.cost if tried.problem is None else tried.python_cost
     screening = tried.screening
     against = screening.contenders[0][1] if screening else None

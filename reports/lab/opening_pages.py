@@ -1,4 +1,4 @@
-"""The page of openings: every first placement of a solved board by perfect play, and the puzzles."""
+"""The page of openings: every first placement of a solved board by perfect play."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ from dataclasses import dataclass
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from isolation.exact.solved_tables import covered_sizes, pair_is_won
 from isolation.rules.geometry import parse_size
 from isolation.rules.notation import cell_name
-from reports.board.board_api import BoardApi
 from reports.lab.framing import frame_of, lab_page, problem_page
-from reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion
 from reports.text.cell_values import Share
 
 USUAL = "7x7"
@@ -74,35 +71,21 @@ def openings_of(size: str) -> Openings:
     return Openings(rows, columns, refutations)
 
 
-class OpeningPages:
-    """Routes of the page of openings and of its puzzles, which `api` answers; `folder` is the folder of the runs."""
-
-    def __init__(self, api: BoardApi, folder: str) -> None:
-        self._api = api
-        self._folder = folder
-
-    def routes(self) -> list[Route]:
-        """Return the routes."""
-        return [
-            Route("/openings", self._page),
-            Route("/api/puzzles/{number}", self._api.named(PuzzleQuestion)),
-            Route("/api/puzzles", self._api.answering(PuzzleAnswer), methods=["POST"]),
-        ]
-
-    async def _page(self, request: Request) -> Response:
-        frame = frame_of(request, "openings", self._folder)
-        size = request.query_params.get("board", USUAL)
-        try:
-            openings = openings_of(size)
-        except ValueError as error:
-            return problem_page(frame, 404, "No such board", str(error))
-        facts = {"size": size, "rows": openings.rows, "columns": openings.columns}
-        return lab_page(
-            "openings.html",
-            frame,
-            title=openings.finding,
-            size=size,
-            sizes=sorted({*covered_sizes(), size}, key=lambda name: parse_size(name)),
-            rule=Share(openings.rule_holds).text,
-            openings=Markup(json.dumps({**facts, "refutations": openings.refutations})),
-        )
+async def openings_page(request: Request) -> Response:
+    """Return the page of a board's openings."""
+    frame = frame_of(request, "openings")
+    size = request.query_params.get("board", USUAL)
+    try:
+        openings = openings_of(size)
+    except ValueError as error:
+        return problem_page(frame, 404, "No such board", str(error))
+    facts = {"size": size, "rows": openings.rows, "columns": openings.columns}
+    return lab_page(
+        "openings.html",
+        frame,
+        title=openings.finding,
+        size=size,
+        sizes=sorted({*covered_sizes(), size}, key=lambda name: parse_size(name)),
+        rule=Share(openings.rule_holds).text,
+        openings=Markup(json.dumps({**facts, "refutations": openings.refutations})),
+    )

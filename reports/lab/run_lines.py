@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from pydantic import TypeAdapter
+
 from experiments.plan.agent_facts import run_facts
 from experiments.record.checked_json import read_json, write_json
 from experiments.record.log import count_games, games_folder
@@ -195,8 +197,6 @@ def _file(run: Path) -> Path:
 
 def _kept(run: Path) -> RunLine | None:
     try:
-        kept = read_json(_file(run))
-        bars = tuple(tuple(bar) for bar in kept["bars"])
-        return RunLine(**{**kept, "agents": tuple(kept["agents"]), "bars": bars, "targets": tuple(kept["targets"])})
-    except (OSError, ValueError, KeyError, TypeError):
+        return TypeAdapter(RunLine).validate_python(read_json(_file(run)))
+    except (OSError, ValueError):
         return None

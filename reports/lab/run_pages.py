@@ -18,8 +18,9 @@ from starlette.routing import Route
 from experiments.record.run_directory import LEAGUE, state_of
 from isolation.files.received import read_plain
 from reports.analysis.kept_pages import PAGE, kept_pages, with_pages
+from reports.board.board_answers import BoardAnswer, succeeded
+from reports.board.board_api import endpoint
 from reports.board.board_processes import Processes
-from reports.board.request_models import parse
 from reports.board.resources import Resources, run_of
 from reports.lab.archive import Archiving, archived, set_archived
 from reports.lab.framing import Frame, boxed, frame_of, framed, lab_page, problem_page
@@ -27,6 +28,7 @@ from reports.lab.lab_answers import DiffQuestion, FindingQuestion, LeagueQuestio
 from reports.lab.run_lines import RunLine, RunLines, damaged, signature
 from reports.lab.thumbnails import Thumbnail, thumbnail
 from reports.league.page_paths import INDEX
+from reports.watch.pace import time_words
 from reports.watch.run_follower import RunFollower
 
 _REPORTS_KEPT = 4
@@ -58,10 +60,9 @@ class ShownAnalysis:
 class RunPages:
     """Routes of all pages about runs; what takes long is computed in `processes`. Belongs to one event loop."""
 
-    def __init__(self, shelf: Resources, processes: Processes, folder: str, lines: RunLines) -> None:
+    def __init__(self, shelf: Resources, processes: Processes, lines: RunLines) -> None:
         self._shelf = shelf
         self._processes = processes
-        self._folder = folder
         self._lines = lines
         self._followers: dict[Path, RunFollower] = {}
         self._reports: dict[tuple[str, ...], str] = {}
@@ -75,7 +76,7 @@ class RunPages:
             Route("/runs/{run}", self._run),
             Route("/runs/{run}/report", self._report),
             Route("/runs/{run}/events", self._events),
-            Route("/api/archive", self._archive, methods=["POST"]),
+            Route("/api/archive", endpoint(Archiving, self._archive), methods=["POST"]),
             Route("/runs/{run}/analysis", self._analysis),
             Route("/runs/{run}/analysis/page", self._analysis_page),
             Route("/report", self._pooled),
@@ -97,18 +98,14 @@ class RunPages:
 
     # The list
 
-    async def _archive(self, request: Request) -> Response:
+    async def _archive(self, asked: Archiving, request: Request) -> BoardAnswer:
         """Put runs of the folder into the archive, or take them out of it."""
-        try:
-            asked = parse(Archiving, await request.body())
-            if self._shelf.home is None:
-                raise ValueError("these runs were named one by one: there is no folder to keep an archive in")
-            for name in asked.runs:
-                run_of(self._shelf, name)
-            await asyncio.to_thread(set_archived, self._shelf.home, asked.runs, asked.is_archived)
-        except ValueError as error:
-            return JSONResponse({"error": str(error)}, status_code=400)
-        return JSONResponse({})
+        if self._shelf.home is None:
+            raise ValueError("these runs were named one by one: there is no folder to keep an archive in")
+        for name in asked.runs:
+            run_of(self._shelf, name)
+        await asyncio.to_thread(set_archived, self._shelf.home, asked.runs, asked.is_archived)
+        return succeeded({})
 
     async def _list(self, request: Request) -> Response:
         runs = await asyncio.to_thread(self._shown)
@@ -123,7 +120,7 @@ class RunPages:
         playing = [run for run in runs if run.line.state == "running"]
         return lab_page(
             "runs.html",
-            frame_of(request, "runs", self._folder),
+            frame_of(request, "runs"),
             title=f"Archive: {_title(len(runs), 0).lower()}" if is_archive else _title(len(runs), len(playing)),
             runs=runs,
             analyses=analyses,
@@ -139,7 +136,11 @@ class RunPages:
         lines += [damaged(run.name, f"{entry} is not a file, and links are not followed") for run, entry in strange]
         return [
             ShownRun(
-                line, f"/runs/{quote(line.name)}", thumbnail(line.bars), _duration(line.seconds), _date(line.begun)
+                line=line,
+                address=f"/runs/{quote(line.name)}",
+                picture=thumbnail(line.bars),
+                took="–" if line.seconds is None else time_words(line.seconds),
+                when=_date(line.begun),
             )
             for line in lines
         ]
@@ -173,7 +174,7 @@ class RunPages:
     async def _run(self, request: Request) -> Response:
         name, run = self._named(request)
         if run is not None and state_of(run) != "finished":
-            return lab_page("live.html", frame_of(request, "runs", self._folder), title=name, address=quote(name))
+            return lab_page("live.html", frame_of(request, "runs"), title=name, address=quote(name))
         return await self._report_of(request, [name])
 
     async def _report(self, request: Request) -> Response:
@@ -184,20 +185,21 @@ class RunPages:
 
     async def _report_of(self, request: Request, names: list[str]) -> Response:
         """Return the report of runs; it is kept until one of their logs changes."""
-        frame = frame_of(request, "runs", self._folder)
+        frame = frame_of(request, "runs")
         runs = self._shelf.named_runs()
         if missing := [name for name in names if name not in runs]:
-            return problem_page(frame, 404, "No such run", f"There is no run {missing[0]} in {self._folder}.")
+            return problem_page(frame, 404, "No such run", f"There is no run {missing[0]} in {frame.folder}.")
         if not names:
             return problem_page(frame, 400, "No run chosen", "Choose runs in the list of runs.")
         key = (*names, *(signature(runs[name]) for name in names))
         if key not in self._reports:
-            answer = await self._processes.answer(ReportQuestion(runs=names), request.headers.get("x-page", ""))
-            if answer.status != 200:
-                return problem_page(frame, 409, ", ".join(names), json.loads(answer.body)["error"])
+            try:
+                page = await self._page(ReportQuestion(runs=names), request.headers.get("x-page", ""))
+            except ValueError as error:
+                return problem_page(frame, 409, ", ".join(names), str(error))
             if len(self._reports) >= _REPORTS_KEPT:
                 self._reports.pop(next(iter(self._reports)))
-            self._reports[key] = json.loads(answer.body)["page"]
+            self._reports[key] = page
         return framed(self._reports[key], frame, ", ".join(names))
 
     async def _analysis(self, request: Request) -> Response:
@@ -209,7 +211,7 @@ class RunPages:
         return await self._kept(request, lambda frame, name, page: boxed(page, frame))
 
     async def _kept(self, request: Request, show: Callable[[Frame, str, str], Response]) -> Response:
-        frame, name = frame_of(request, "runs", self._folder), request.path_params["run"]
+        frame, name = frame_of(request, "runs"), request.path_params["run"]
         try:
             page = await asyncio.to_thread(lambda: read_plain(self._with_pages()[name] / PAGE))
         except (KeyError, OSError, ValueError):
@@ -227,47 +229,43 @@ class RunPages:
         return follower.events()
 
     async def _diff(self, request: Request) -> Response:
-        frame = frame_of(request, "runs", self._folder)
+        frame = frame_of(request, "runs")
         before, after = (request.query_params.get(word, "") for word in ("before", "after"))
         if not (before and after):
             return problem_page(frame, 400, "Compare two runs", "Select two runs in the list of runs.")
-        answer = await self._processes.answer(DiffQuestion(before=before, after=after), "")
-        content = json.loads(answer.body)
-        if answer.status != 200:
-            return problem_page(frame, 409, f"{before} and {after}", content["error"])
-        return framed(content["page"], frame, f"{before}, {after}")
+        try:
+            return framed(await self._page(DiffQuestion(before=before, after=after)), frame, f"{before}, {after}")
+        except ValueError as error:
+            return problem_page(frame, 409, f"{before} and {after}", str(error))
+
+    async def _page(self, question: object, asker: str = "") -> str:
+        """Return the page that answers a question, or raise a ValueError with the reason why there is none."""
+        content = json.loads((await self._processes.answer(question, asker)).body)
+        if "error" in content:
+            raise ValueError(content["error"])
+        return str(content["page"])
 
     # Leagues
 
     async def _classes(self, request: Request) -> Response:
-        frame = frame_of(request, "class", self._folder)
+        frame = frame_of(request, "class")
         leagues = [name for name, run in self._shelf.named_runs().items() if (run / LEAGUE).is_file()]
         if len(leagues) == 1:
             return RedirectResponse(f"/class/{quote(leagues[0])}/{INDEX}")
         return lab_page("classes.html", frame, title="Class", leagues=leagues)
 
     async def _class(self, request: Request) -> Response:
-        frame = frame_of(request, "class", self._folder)
+        frame = frame_of(request, "class")
         name, page = request.path_params["run"], request.path_params["page"]
-        answer = await self._processes.answer(LeagueQuestion(run=name, page=page), "")
-        content = json.loads(answer.body)
-        if answer.status != 200:
-            return problem_page(frame, 404, f"No page of the league {name}", content["error"])
-        return framed(content["page"], frame)
+        try:
+            return framed(await self._page(LeagueQuestion(run=name, page=page)), frame)
+        except ValueError as error:
+            return problem_page(frame, 404, f"No page of the league {name}", str(error))
 
 
 def _title(runs: int, playing: int) -> str:
     count = "No runs yet" if not runs else "One run" if runs == 1 else f"{runs} runs"
     return f"{count}, {'one' if playing == 1 else playing} still playing" if playing else count
-
-
-def _duration(seconds: float | None) -> str:
-    if seconds is None:
-        return "–"
-    for size, unit in ((3600, "h"), (60, "min")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"
 
 
 def _date(begun: str) -> str:

@@ -44,7 +44,7 @@ def see(question: SeeingQuestion, shelf: Resources) -> dict[str, Any]:
     Raises:
         ValueError: a heuristic cannot be loaded or fails, the position is illegal, or no position was found.
     """
-    functions = [_loaded(reference) for reference in (question.first, question.second)]
+    functions = [loaded(reference) for reference in (question.first, question.second)]
     if question.moves:
         board = Board.from_moves(parse_moves(question.moves, _SIZE), _SIZE)
         return _answer(board, [_choice(board, function) for function in functions], _kept(board), -1)
@@ -69,7 +69,12 @@ def _answer(
     }
 
 
-def _loaded(reference: str) -> Callable[[Any, Any], float]:
+def loaded(reference: str) -> Callable[[Any, Any], float]:
+    """Return the heuristic of a reference: NAME of the registry, or FILE:FUNCTION.
+
+    Raises:
+        ValueError: it cannot be loaded.
+    """
     path, colon, name = reference.rpartition(":")
     if colon:
         function: Callable[[Any, Any], float] = load_heuristic(path, name).value

@@ -22,17 +22,18 @@ from starlette.types import ASGIApp
 
 from isolation.files.temp_folders import temporary_folder
 from reports.board.board_api import STATIC as BOARD_STATIC
-from reports.board.board_api import BoardApi
+from reports.board.board_api import BoardApi, endpoint
 from reports.board.board_processes import ROOM, Processes, ServerLimits
 from reports.board.request_guard import TOKEN, Guarded, leading_to
 from reports.board.resources import Resources
 from reports.lab.framing import frame_of, lab_page
 from reports.lab.heuristic_pages import HeuristicPages
 from reports.lab.lab_answers import answer
-from reports.lab.opening_pages import OpeningPages
+from reports.lab.opening_pages import openings_page
+from reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion
 from reports.lab.run_lines import RunLines
 from reports.lab.run_pages import RunPages
-from reports.lab.starting_runs import COMPILED, ExtensionPages, RunStarter
+from reports.lab.starting_runs import COMPILED, RunStarter
 from reports.pages.templates import STYLE
 
 LOOPBACK = "127.0.0.1"
@@ -50,7 +51,6 @@ class LabServer(uvicorn.Server):
     """
 
     def __init__(self, shelf: Resources, port: int, room: ServerLimits = ROOM) -> None:
-        folder = str(shelf.home) if shelf.home else ", ".join(map(str, shelf.runs))
         tries = temporary_folder("try").path.resolve()
         scratch = tries / COMPILED
         scratch.mkdir()
@@ -59,13 +59,12 @@ class LabServer(uvicorn.Server):
         self._sandboxed, self._sandboxed_here = sandboxed(), sandboxed(readable=(str(Path().resolve()),))
         self._api = BoardApi(shelf, self._processes)
         lines = RunLines()
-        self._runs = RunPages(shelf, self._processes, folder, lines)
-        self._starter = starter = RunStarter(tries)
+        self._runs = RunPages(shelf, self._processes, lines)
+        self._starter = starter = RunStarter(tries, shelf)
         self._heuristics = HeuristicPages(
-            self._processes, self._sandboxed, self._sandboxed_here, tries, folder, starter, shelf, lines
+            self._processes, self._sandboxed, self._sandboxed_here, tries, starter, shelf, lines
         )
-        self._extensions = ExtensionPages(shelf, starter)
-        self._folder = folder
+        self._folder = str(shelf.home) if shelf.home else ", ".join(map(str, shelf.runs))
         self._port = port
         self.secret = secrets.token_urlsafe(32)
         # A client that stays connected without activity must not delay the server's end.
@@ -97,7 +96,7 @@ class LabServer(uvicorn.Server):
 
     def _app(self, port: int) -> ASGIApp:
         async def board(request: Request) -> Response:
-            return lab_page("board.html", frame_of(request, "board", self._folder), title="Board")
+            return lab_page("board.html", frame_of(request, "board"), title="Board")
 
         async def style(request: Request) -> Response:
             return FileResponse(STYLE)
@@ -105,15 +104,19 @@ class LabServer(uvicorn.Server):
         routes = [
             *self._runs.routes(),
             *self._heuristics.routes(),
-            *self._extensions.routes(),
-            *OpeningPages(self._api, self._folder).routes(),
+            *self._starter.routes(),
+            Route("/openings", openings_page),
+            Route("/api/puzzles/{number}", endpoint(PuzzleQuestion, self._api.ask)),
+            Route("/api/puzzles", endpoint(PuzzleAnswer, self._api.ask), methods=["POST"]),
             Route("/board", board),
             Route("/lab.css", style),
             *self._api.routes(),
             Mount("/lab", StaticFiles(directory=STATIC)),
             Mount("/static", StaticFiles(directory=BOARD_STATIC)),
         ]
-        return Guarded(Starlette(routes=routes), port, self.secret)
+        app = Starlette(routes=routes)
+        app.state.folder = self._folder
+        return Guarded(app, port, self.secret)
 
 
 def serve(

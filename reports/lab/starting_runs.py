@@ -15,7 +15,6 @@ from urllib.parse import quote
 
 from pydantic import Field
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from experiments.play.run_extension import extended_config
@@ -25,7 +24,9 @@ from experiments.record.run_directory import is_finished, is_run
 from isolation.compiling.code_cache import copy_engine
 from isolation.processes.child import Setup, SetupError
 from isolation.processes.child_process import ChildProcess, exchange
-from reports.board.request_models import Name, StrictModel, parse
+from reports.board.board_answers import BoardAnswer, failed, succeeded
+from reports.board.board_api import endpoint
+from reports.board.request_models import Name, StrictModel
 from reports.board.resources import Resources, run_of
 
 _LOOKS_EVERY = 0.2
@@ -35,6 +36,7 @@ _NOTE = (
     "import sys, pathlib; from knights_isolation.tried import note_run; "
     "note_run(sys.argv[1], pathlib.Path(sys.argv[2]))"
 )
+BUSY = "a run is being played already: wait for its end"
 COMPILED = "compiled"
 """Folder, in that of the tries, for code that sandboxed processes compile."""
 BEGIN_SECONDS = 60.0
@@ -52,13 +54,18 @@ class Extending(StrictModel):
 
 
 class RunStarter:
-    """Starts commands that play a run; what they print is kept in `folder`."""
+    """Starts runs, and extends those of the shelf; what commands print is kept in `folder`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, shelf: Resources) -> None:
+        self._shelf = shelf
         self._said = folder / "said.txt"
         self._processes: list[subprocess.Popen[bytes]] = []
         self._sandboxed: asyncio.Task[None] | None = None
         self._scratch = folder / COMPILED
+
+    def routes(self) -> list[Route]:
+        """Return the route that extends a run by openings."""
+        return [Route("/api/extend", endpoint(Extending, self._extend), methods=["POST"])]
 
     @property
     def is_busy(self) -> bool:
@@ -109,6 +116,19 @@ class RunStarter:
                 raise ValueError(lines[-1] if lines else "the run has not begun")
             await asyncio.sleep(_LOOKS_EVERY)
 
+    async def _extend(self, asked: Extending, request: Request) -> BoardAnswer:
+        run = run_of(self._shelf, asked.run)
+        if self.is_busy:
+            return failed(503, BUSY)
+        out = next(path for number in range(2, 10_000) if not (path := Path(f"{run}-{number}")).exists())
+        keys = {"contenders": (asked.contender,), "pairs": asked.pairs}
+        if files := user_files(extended_config(run, keys)):
+            await self.start_sandboxed("tournament", keys, out, files, run)
+        else:
+            words = ["tournament", "--extend", str(run), "--contender", asked.contender]
+            await self.start([*words, "--pairs", str(asked.pairs), "--out", str(out)], out)
+        return succeeded({"address": f"/runs/{quote(out.name)}"})
+
 
 def _outcome(process: ChildProcess, setup: Setup) -> str:
     """Return why a process has not played its run to the end; empty if it has."""
@@ -142,32 +162,3 @@ def _changed(out: Path) -> float:
         return max(path.stat().st_mtime for path in (out, games_folder(out)))
     except OSError:
         return -1.0
-
-
-class ExtensionPages:
-    """Route that extends a run of the shelf by openings."""
-
-    def __init__(self, shelf: Resources, starter: RunStarter) -> None:
-        self._shelf = shelf
-        self._starter = starter
-
-    def routes(self) -> list[Route]:
-        """Return the routes."""
-        return [Route("/api/extend", self._extend, methods=["POST"])]
-
-    async def _extend(self, request: Request) -> Response:
-        try:
-            asked = parse(Extending, await request.body())
-            run = run_of(self._shelf, asked.run)
-            if self._starter.is_busy:
-                return JSONResponse({"error": "a run is being played already: wait for its end"}, status_code=503)
-            out = next(path for number in range(2, 10_000) if not (path := Path(f"{run}-{number}")).exists())
-            keys = {"contenders": (asked.contender,), "pairs": asked.pairs}
-            if files := user_files(extended_config(run, keys)):
-                await self._starter.start_sandboxed("tournament", keys, out, files, run)
-            else:
-                words = ["tournament", "--extend", str(run), "--contender", asked.contender]
-                await self._starter.start([*words, "--pairs", str(asked.pairs), "--out", str(out)], out)
-        except ValueError as error:
-            return JSONResponse({"error": str(error)}, status_code=400)
-        return JSONResponse({"address": f"/runs/{quote(out.name)}"})

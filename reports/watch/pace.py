@@ -30,7 +30,7 @@ class Pace:
         if played == before or now == then:
             return ""
         rate = (played - before) / (now - then)
-        left = f", about {_time_words((total - played) / rate)} left" if total > played else ""
+        left = f", about {time_words((total - played) / rate)} left" if total > played else ""
         return speed_words(rate) + left
 
 
@@ -43,7 +43,12 @@ def speed_words(rate: float) -> str:
     return f"{rate:,.0f} games/s" if rate >= 1 else f"{60 * rate:.2g} games/min"
 
 
-def _time_words(seconds: float) -> str:
+def time_words(seconds: float) -> str:
+    """Format a duration in its largest unit of which there are at least two.
+
+    >>> time_words(89.0), time_words(300.0)
+    ('89 s', '5 min')
+    """
     for size, unit in ((3600, "h"), (60, "min")):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
