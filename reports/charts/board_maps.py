@@ -11,8 +11,8 @@ from experiments.statistics.first_placements import FEWEST, Placement, commonest
 from experiments.statistics.run_results import RunResults
 from experiments.verdicts.opening_leads import OpeningLead
 from isolation.rules.geometry import canonical_opening, parse_size
-from isolation.rules.notation import cell_name, column_name
-from reports.charts.chart import Boards, Cell, Grid, signed, strength
+from isolation.rules.notation import cell_name
+from reports.charts.chart import Boards, Cell, board_grid, signed, strength
 from reports.text.cell_values import Points, estimate_of, pluralise
 
 _STRONGEST_LEAD = 0.2
@@ -38,7 +38,7 @@ def placement_maps(
                 for cell in placement.cells:
                     tooltip = f"{cell_name(cell, size[1])}: {rate} of {placement.games:,} games, {openings}"
                     cells[cell] = Cell(text, colour, tooltip, link)
-        boards.append(_board(title, size, cells))
+        boards.append(board_grid(title, size, cells))
     note = f"Symmetric cells are counted together; blank: fewer than {FEWEST} openings."
     return Boards("Win rate by first placement, in per cent", tuple(boards), note)
 
@@ -65,7 +65,7 @@ def lead_map(
         f"Points compared with the baseline by the first cell of the opening; symmetric cells are counted together; "
         f"blank: fewer than {FEWEST} openings. Single cells are uncertain."
     )
-    return Boards(title, (_board("", size, cells),), note)
+    return Boards(title, (board_grid("", size, cells),), note)
 
 
 def visit_map(findings: RunResults) -> Boards | None:
@@ -76,7 +76,7 @@ def visit_map(findings: RunResults) -> Boards | None:
     cells = {
         cell: Cell(f"{100 * share:.0f}", strength(share, 1.0), is_amount=True) for cell, share in enumerate(shares)
     }
-    return Boards("Visited cells", (_board("share of games that visited the cell, in per cent", size, cells),))
+    return Boards("Visited cells", (board_grid("share of games that visited the cell, in per cent", size, cells),))
 
 
 def refutation_maps(summary: BoardSummary) -> Boards:
@@ -94,18 +94,10 @@ def refutation_maps(summary: BoardSummary) -> Boards:
             winners = summary.winners[first]
             replies = {cell: Cell("", 100 if winner == 2 else -100) for cell, winner in enumerate(winners) if winner}
             title = f"{cell_name(first, columns)}: {len(summary.refutations[first])}"
-            details.append(_board(title, size, replies | {first: Cell("●", 0)}))
+            details.append(board_grid(title, size, replies | {first: Cell("●", 0)}))
     return Boards(
         f"Winning replies to each first placement, {summary.size}",
-        (_board("", size, overview),),
+        (board_grid("", size, overview),),
         details=tuple(details),
         legend="Replies to the first placement (dot): blue wins for player 2, orange for player 1",
     )
-
-
-def _board(title: str, size: tuple[int, int], cells: Mapping[int, Cell]) -> Grid:
-    rows, columns = size
-    blank = Cell("", 0)
-    drawn = (tuple(cells.get(row * columns + column, blank) for column in range(columns)) for row in range(rows))
-    names = tuple(column_name(column) for column in range(columns))
-    return Grid(title, names, tuple((str(row), cells) for row, cells in enumerate(drawn)), "")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from isolation.rules.notation import column_name
 
 Form = Literal["line", "band", "points", "steps"]
 COLOURS = 6
@@ -168,6 +170,30 @@ class Card:
 
 
 Chart = RowChart | Grid | Boards | Plot
+
+
+def role_of(low: float, high: float, zero: float = 0.0) -> str:
+    """Return the role of an interval: better or worse if it excludes `zero`, else none."""
+    return "better" if low > zero else "worse" if high < zero else ""
+
+
+def row_chart(
+    title: str, rows: Sequence[Row], label: str, note: str, zero: float = 0.0, is_signed: bool = True
+) -> RowChart | None:
+    """Return rows over an axis around them and `zero`; None without any."""
+    if not rows:
+        return None
+    ends = [end for row in rows for end in (row.low, row.value, row.high)]
+    return RowChart(title, tuple(rows), fit_axis(label, [zero, *ends], signed if is_signed else plain), zero, note)
+
+
+def board_grid(title: str, size: tuple[int, int], cells: Mapping[int, Cell]) -> Grid:
+    """Return a board of (rows, columns) with the cells at some numbers; the others are blank."""
+    rows, columns = size
+    blank = Cell("", 0)
+    drawn = (tuple(cells.get(row * columns + column, blank) for column in range(columns)) for row in range(rows))
+    names = tuple(map(column_name, range(columns)))
+    return Grid(title, names, tuple((str(row), cells) for row, cells in enumerate(drawn)), "")
 
 
 def plain(value: float) -> str:

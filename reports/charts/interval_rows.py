@@ -10,14 +10,15 @@ from experiments.inference.bradley_terry import Ratings
 from experiments.inference.contenders.baseline_comparison import Comparison
 from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.record.tries import Try
-from experiments.statistics.move_statistics import Distribution, game_lengths, searched
+from experiments.statistics.move_statistics import game_lengths, searched
 from experiments.statistics.run_results import RunResults
 from experiments.verdicts.contender_verdicts import Verdicts
-from reports.charts.chart import Row, RowChart, fit_axis, signed
+from reports.charts.chart import Row, RowChart, fit_axis, role_of, row_chart
 from reports.text.cell_values import Elo, Points
 from reports.text.wording import finding_title
 
-_LUCK = "Dotted: the baseline against itself, what chance does."
+_LABEL = "difference from the baseline in percentage points"
+_LUCK = " Dotted: the baseline against itself, what chance does."
 _MOST_TRIES = 40
 _SPREAD = "Thin: 90 % of the values, thick: half of them, dot: median."
 
@@ -26,8 +27,6 @@ def forest(findings: RunResults, verdicts: Verdicts) -> RowChart | None:
     """Return every contender's difference to the baseline, largest first, with its joint and its own interval."""
     all_claims: list[Comparison | HeadToHead] = [*verdicts.comparisons, *verdicts.duels]
     claims = {claim.contender: claim for claim in all_claims if not claim.is_empty}
-    if not claims:
-        return None
     rows, is_joint = [], verdicts.family > 1 and not findings.is_interim
     ranked = sorted(findings.in_order(claims), key=lambda name: -claims[name].estimate)
     for name in sorted(ranked, key=lambda name: name in verdicts.controls):
@@ -36,20 +35,10 @@ def forest(findings: RunResults, verdicts: Verdicts) -> RowChart | None:
         low, high = (100 * end for end in claim.lead)
         inner = _alone(claim) if is_joint and role != "control" else None
         rows.append(Row(name, role, 100 * claim.estimate, low, high, Points(claim.estimate).text, inner))
-    ends = [end for row in rows for end in (row.low, row.value, row.high)]
-    return RowChart(
-        finding_title(findings, verdicts) or f"Win rate compared with {verdicts.baseline}",
-        tuple(rows),
-        fit_axis("difference from the baseline in percentage points", [0.0, *ends], signed),
-        0.0,
-        " ".join(
-            [
-                _forest_intervals(is_joint, findings.is_interim),
-                "Blue better, orange worse: the interval excludes 0. Grey: no significant difference.",
-                _LUCK if verdicts.controls else "",
-            ]
-        ).strip(),
-    )
+    title = finding_title(findings, verdicts) or f"Win rate compared with {verdicts.baseline}"
+    colours = "Blue better, orange worse: the interval excludes 0. Grey: no significant difference."
+    note = f"{_forest_intervals(is_joint, findings.is_interim)} {colours}{_LUCK if verdicts.controls else ''}"
+    return row_chart(title, rows, _LABEL, note)
 
 
 def _forest_intervals(is_joint: bool, is_interim: bool) -> str:
@@ -70,19 +59,11 @@ def tries_chart(tries: Mapping[int, Try]) -> RowChart | None:
     rows = []
     for number, each in list(tries.items())[-_MOST_TRIES:]:
         estimate, low, high = each.difference
-        role = "better" if low > 0 else "worse" if high < 0 else ""
         name = f"{number} {each.command}: {each.agent}{', head to head' * (each.measure == 'head to head')}"
-        rows.append(Row(name, role, estimate, low, high, Points(estimate / 100).text))
-    if not rows:
-        return None
-    values = [value for row in rows for value in (row.low, row.value, row.high)]
-    return RowChart(
-        f"The latest {len(rows)} of {len(tries)} tries" if len(tries) > len(rows) else "Tries, the first on top",
-        tuple(rows),
-        fit_axis("difference from the baseline in percentage points", [0.0, *values], signed),
-        0.0,
-        "95 % intervals, each as it was reported: not corrected for the number of tries. The best of many is too high.",
-    )
+        rows.append(Row(name, role_of(low, high), estimate, low, high, Points(estimate / 100).text))
+    title = f"The latest {len(rows)} of {len(tries)} tries" if len(tries) > len(rows) else "Tries, the first on top"
+    note = "95 % intervals, each as it was reported: not corrected for the number of tries."
+    return row_chart(title, rows, _LABEL, f"{note} The best of many is too high.")
 
 
 def ladder(ratings: Ratings) -> RowChart | None:
@@ -95,30 +76,23 @@ def ladder(ratings: Ratings) -> RowChart | None:
         return None
     arrows = "" if np.isfinite(ends).all() else "; arrow: the rating is unbounded on that side"
     zero = f"{ratings.zero} is 0" if ratings.zero else "the pool's mean is 0"
-    axis = fit_axis(f"Elo, with individual 95 % intervals{arrows}", [0.0, *ends.flat], signed)
-    return RowChart("Ratings", tuple(rows), axis, 0.0, f"Elo by the Bradley–Terry model; {zero}.")
+    label = f"Elo, with individual 95 % intervals{arrows}"
+    return row_chart("Ratings", rows, label, f"Elo by the Bradley–Terry model; {zero}.")
 
 
-def lengths(findings: RunResults) -> RowChart | None:
-    """Return the number of plies of each agent's games."""
+SPREADS = {
+    "depth": ("Depth of search", "plies of the last completed iteration"),
+    "nodes": ("Nodes per move", "nodes (MCTS: simulations)"),
+    "lengths": ("Length of games", "plies, including the opening"),
+}
+"""Title and axis of what varies among an agent's searches, or its games."""
+
+
+def spread(findings: RunResults, kind: str) -> RowChart | None:
+    """Return the 90 % range, the interquartile range and the median of one of the `SPREADS` for each agent."""
     agents = findings.in_order(findings.pairs.agents)
-    return _spread("Length of games", game_lengths(findings, agents), "plies, including the opening")
-
-
-def depths(findings: RunResults) -> RowChart | None:
-    """Return the depth in plies of each agent's searches."""
-    agents = findings.in_order(findings.pairs.agents)
-    return _spread("Depth of search", searched(findings, "depth", agents), "plies of the last completed iteration")
-
-
-def nodes(findings: RunResults) -> RowChart | None:
-    """Return the nodes of each agent's searches."""
-    agents = findings.in_order(findings.pairs.agents)
-    return _spread("Nodes per move", searched(findings, "nodes", agents), "nodes (MCTS: simulations)", True)
-
-
-def _spread(title: str, values: Distribution, label: str, is_log: bool = False) -> RowChart | None:
-    """Return rows with the 90 % range, the interquartile range and the median of each agent."""
+    values = game_lengths(findings, agents) if kind == "lengths" else searched(findings, kind, agents)
+    title, label = SPREADS[kind]
     rows = []
     for name, quantiles in zip(values.names, values.quantiles((0.05, 0.25, 0.5, 0.75, 0.95)), strict=True):
         if not np.isnan(quantiles).any():
@@ -127,4 +101,5 @@ def _spread(title: str, values: Distribution, label: str, is_log: bool = False) 
     if not rows:
         return None
     ends = [end for row in rows for end in (row.low, row.high)]
-    return RowChart(title, tuple(rows), fit_axis(label, ends, is_log=is_log, is_whole=True), None, _SPREAD)
+    axis = fit_axis(label, ends, is_log=kind == "nodes", is_whole=True)
+    return RowChart(title, tuple(rows), axis, None, _SPREAD)

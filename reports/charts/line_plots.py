@@ -88,11 +88,8 @@ def _accuracy(
 def _rates(name: str, role: str, x: Sequence[float], rates: Sequence[HasEnds], form: Form = "line") -> Series:
     """Return rates in per cent with their intervals; grey lines have none."""
     y, low, high = (tuple(100 * getattr(rate, end) for rate in rates) for end in ("estimate", "low", "high"))
-    return (
-        Series(name, role, tuple(x), y, form=form)
-        if role == "other"
-        else Series(name, role, tuple(x), y, low, high, form)
-    )
+    bounds = ((), ()) if role == "other" else (low, high)
+    return Series(name, role, tuple(x), y, *bounds, form)
 
 
 def _lines(title: str, series: Sequence[Series], x: Axis, label: str, note: str) -> Plot:

@@ -1,4 +1,4 @@
-"""Running estimates over a run, with an anytime-valid band."""
+"""Running estimates over a run, with an anytime-valid band; and the race of one that is played."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from experiments.inference.sequential.confidence_sequence import ConfidenceSeque
 from experiments.statistics.run_results import RunResults
 from experiments.verdicts.contender_verdicts import Verdicts
 from experiments.verdicts.sprt_tests import live_rate, run_tests
-from reports.charts.chart import Axis, Panel, Plot, Series, fit_axis, signed
+from reports.charts.chart import Axis, Panel, Plot, Row, RowChart, Series, fit_axis, role_of, row_chart, signed
+from reports.text.cell_values import Points, Share
 
 _MAX_POINTS = 100
 _NEAREST = 6
+_COURSE_POINTS = 60
 
 
 def nearest_to_decision(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
@@ -99,3 +101,46 @@ def band(name: str, sequence: ConfidenceSequence, found: Estimates, points: int 
         tuple(found.percent(values[at]).tolist()) for values in (sequence.mean, sequence.low, sequence.high)
     )
     return Series(name, "0", tuple((at + 1.0).tolist()), mean, low, high, "band")
+
+
+@dataclass(frozen=True)
+class Race:
+    """Rows with anytime-valid intervals, best first, and the course of each over `height`.
+
+    `chart.zero` is no difference. `units` is the number of `unit` (openings or pairs) that each estimate rests on.
+    """
+
+    chart: RowChart
+    courses: tuple[Series, ...]
+    height: Axis
+    units: tuple[int, ...]
+    unit: str
+
+
+def race(findings: RunResults) -> Race | None:
+    """Return differences to the baseline, or win rates without one; None before anything can be estimated.
+
+    A row is better or worse once its interval, which is valid at any time, excludes no difference: as in the report of
+    a run that has not finished.
+    """
+    found = estimates(findings, together=True)
+    if not found.sequences:
+        return None
+    names = sorted(found.sequences, key=lambda name: -float(found.sequences[name].mean[-1]))
+    rows = tuple(_row(name, found, findings.baseline is not None) for name in names)
+    zero = 0.0 if found.is_difference else 50.0
+    label = "difference to the baseline in percentage points" if found.is_difference else "games won, per cent"
+    chart = row_chart("Race", rows, label, "", zero, is_signed=found.is_difference)
+    assert chart is not None
+    courses = tuple(band(name, found.sequences[name], found, _COURSE_POINTS) for name in names)
+    units = tuple(found.sequences[name].values.size for name in names)
+    return Race(chart, courses, found.axis, units, found.unit)
+
+
+def _row(name: str, found: Estimates, is_judged: bool) -> Row:
+    sequence = found.sequences[name]
+    low, high = sequence.last
+    role = role_of(low, high, 0.5) if is_judged else ""
+    mean, low, high = found.percent(np.array([sequence.mean[-1], low, high])).tolist()
+    text = Points(mean / 100).text if found.is_difference else Share(mean / 100).text
+    return Row(name, role, mean, low, high, text)

@@ -9,8 +9,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from experiments.inference.contenders.sample_size import FixedPlan, pairs_for_effect
-from isolation.rules.notation import column_name
-from reports.charts.chart import COLOURS, Axis, Boards, Cell, Grid, Panel, Plot, Row, RowChart, Series, fit_axis, signed
+from isolation.rules.geometry import cells_of, full_mask
+from reports.charts.chart import (
+    COLOURS,
+    Boards,
+    Cell,
+    Grid,
+    Panel,
+    Plot,
+    Row,
+    RowChart,
+    Series,
+    board_grid,
+    fit_axis,
+    role_of,
+    row_chart,
+)
 from reports.text.cell_values import Points, Share
 
 if TYPE_CHECKING:
@@ -30,7 +44,6 @@ _CHANCE = 3.84
 _CUT = 12.0
 _EFFECTS = np.geomspace(0.5, 2.0, 13)
 """Effects of the curve of a plan, over the one that was asked for."""
-_PERCENT = Axis("per cent", 0, 100, tuple((mark, str(mark)) for mark in range(0, 101, 20)))
 
 
 def screening_chart(screening: Screening) -> RowChart | None:
@@ -38,7 +51,7 @@ def screening_chart(screening: Screening) -> RowChart | None:
     ranked = sorted(screening.contenders, key=lambda pair: -pair[1].both.estimate)
     return _differences(
         f"Kept and trouble together, compared with {screening.baseline.agent}",
-        ((score.agent, against.both, _role(against.both)) for score, against in ranked),
+        ((score.agent, against.both, role_of(against.both.low, against.both.high)) for score, against in ranked),
         "95 % intervals, for all contenders at once.",
     )
 
@@ -60,18 +73,11 @@ def published_chart(analysis: PublishedAnalysis) -> RowChart | None:
 
 def _differences(title: str, claims: Iterable[tuple[str, Interval, str]], note: str) -> RowChart | None:
     """Return rows with a name, a difference and a role each."""
-    rows = tuple(
+    rows = [
         Row(name, role, 100 * lead.estimate, 100 * lead.low, 100 * lead.high, Points(lead.estimate).text)
         for name, lead, role in claims
-    )
-    if not rows:
-        return None
-    ends = [end for row in rows for end in (row.low, row.value, row.high)]
-    return RowChart(title, rows, fit_axis("difference in percentage points", [0.0, *ends], signed), 0.0, note)
-
-
-def _role(lead: Interval) -> str:
-    return "better" if lead.low > 0 else "worse" if lead.high < 0 else ""
+    ]
+    return row_chart(title, rows, "difference in percentage points", note)
 
 
 def features_chart(selection: Selection) -> RowChart | None:
@@ -124,12 +130,11 @@ def fit_chart(fit: Fit) -> Plot | None:
 
 def tuning_chart(tuning: Tuning) -> Plot:
     """Return the path of each parameter through its range, round by round."""
-    rounds = tuple(map(float, range(len(tuning.path))))
+    rounds = list(map(float, range(len(tuning.path))))
     series = []
     for number, (parameter, path) in enumerate(zip(tuning.parameters, tuning.path.T, strict=True)):
         low, high = parameter.range
-        y = tuple(100 * (path - low) / (high - low))
-        series.append(Series(parameter.name, str(number % COLOURS), rounds, y, y, y, "band"))
+        series.append(_curve(parameter.name, number, rounds, 100 * (path - low) / (high - low)))
     title = f"{series[0].name if len(series) == 1 else 'Parameters'}, round by round"
     height = fit_axis("value, per cent of the range", [end for line in series for end in line.y])
     panel = Panel(title, tuple(series), fit_axis("round", rounds, is_whole=True), height)
@@ -140,34 +145,29 @@ def plan_chart(plans: Sequence[tuple[str, FixedPlan]]) -> Plot:
     """Return the pairs or openings needed by the effect to detect, for each of some plans."""
     series = []
     for number, (name, plan) in enumerate(plans):
-        effects = abs(plan.effect) * _EFFECTS
-        needed = [
-            float(pairs_for_effect(effect, plan.power, plan.alpha, plan.variance).pairs)
-            for effect in effects[effects < 0.5].tolist()
-        ]
-        x = tuple((100 * effects[effects < 0.5]).tolist())
-        series.append(Series(name, str(number % COLOURS), x, tuple(needed), tuple(needed), tuple(needed), "band"))
+        effects = [effect for effect in (abs(plan.effect) * _EFFECTS).tolist() if effect < 0.5]
+        needed = [pairs_for_effect(effect, plan.power, plan.alpha, plan.variance).pairs for effect in effects]
+        series.append(_curve(name, number, [100 * effect for effect in effects], needed))
     title = "Games needed by effect"
     x_axis = fit_axis("effect in percentage points", [at for line in series for at in line.x])
     y_axis = fit_axis("pairs, or openings", [0.0, *(at for line in series for at in line.y)])
     return Plot(title, (Panel(title, tuple(series), x_axis, y_axis),))
 
 
+def _curve(name: str, number: int, x: Iterable[float], y: Iterable[float]) -> Series:
+    """Return a line without markers."""
+    height = tuple(map(float, y))
+    return Series(name, str(number % COLOURS), tuple(x), height, height, height, "band")
+
+
 def solution_map(board: Board, solution: Solution) -> Boards:
     """Return a board with the moves of the side to move: blue wins, orange loses, ? undecided."""
-    texts = {cell: Cell("?", 0) for cell in solution.undecided}
-    texts |= {cell: Cell("loses", -60) for cell in board.legal_cells() if cell not in texts}
+    size = board.height, board.width
+    texts = dict.fromkeys(cells_of(full_mask(*size) & ~board.blank), Cell("×", 0))
+    texts |= dict.fromkeys(board.legal_cells(), Cell("loses", -60))
+    texts |= dict.fromkeys(solution.undecided, Cell("?", 0))
     texts |= {cell: Cell("wins", 60) for cell in solution.moves}
     texts |= {cell: Cell(f"player {number + 1}", 0) for number, cell in enumerate(board.locations) if cell is not None}
-    visited = Cell("×", 0)
-    rows = tuple(
-        (str(row), tuple(_cell(board, texts, row * board.width + column, visited) for column in range(board.width)))
-        for row in range(board.height)
-    )
-    grid = Grid(f"Player {board.active_index + 1} moves", tuple(map(column_name, range(board.width))), rows)
+    grid = board_grid(f"Player {board.active_index + 1} moves", size, texts)
     winner = f"Player {solution.winner} wins" if solution.winner else "Undecided within the limit"
     return Boards(f"{winner} with perfect play", (grid,), "Blue wins, orange loses; ×: visited.")
-
-
-def _cell(board: Board, texts: dict[int, Cell], cell: int, visited: Cell) -> Cell:
-    return texts.get(cell, Cell("", 0) if board.blank >> cell & 1 else visited)

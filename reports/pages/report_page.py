@@ -170,7 +170,7 @@ def _charts(
         "games": links.games,
         "ladder": interval_rows.ladder(ratings),
         "calibration": coloured_tables.calibration(findings),
-        "spreads": [spread(findings) for spread in (interval_rows.depths, interval_rows.nodes, interval_rows.lengths)],
+        "spreads": [interval_rows.spread(findings, kind) for kind in interval_rows.SPREADS],
         "maps": board_maps.placement_maps(first_placements, size, links.by_placement),
         "placements": placement_section(first_placements, size),
         "visits": board_maps.visit_map(findings),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -150,9 +151,7 @@ def _chart(kind: str, findings: RunResults, agent: str | None) -> Chart | Card |
         "ladder": lambda: interval_rows.ladder(rate(findings)),
         "limits": lambda: line_plots.limits_chart([findings]),
         "running": lambda: running_estimates.running(findings, agent and (agent,)),
-        "lengths": lambda: interval_rows.lengths(findings),
-        "depth": lambda: interval_rows.depths(findings),
-        "nodes": lambda: interval_rows.nodes(findings),
+        **{name: partial(interval_rows.spread, findings, name) for name in interval_rows.SPREADS},
         "placements": lambda: board_maps.placement_maps(placements(findings), commonest_size(findings), {}),
         "where": where,
         "card": lambda: card.card(findings),

@@ -14,13 +14,13 @@ from isolation.boards.drawing import Annotations, Circle, Line, Outline, Rect, S
 from isolation.editions.classic_board import Board
 from reports.charts.chart import Card, Picture
 from reports.plots.draw_chart import draw_rows
-from reports.plots.style import COLOURS, ROW, new_figure, short, styled
+from reports.plots.style import COLOURS, ROW, new_figure, short, style
 
 _WIDTH = 11.0
 _CODES = {"M": Path.MOVETO, "L": Path.LINETO, "C": Path.CURVE4, "Z": Path.CLOSEPOLY}
 
 
-@styled
+@style()
 def draw_card(card: Card) -> Figure:
     """Draw a card, with the finding above and the games below the forest."""
     forest = 1.3 + ROW * len(card.rows.rows)

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 
 from reports.charts.chart import Axis, Boards, Chart, Grid, Panel, Plot, RowChart, Series
 from reports.plots.point_labels import name_points
-from reports.plots.style import COLOURS, ROW, WIDTH, new_figure, no_data, short, styled
+from reports.plots.style import COLOURS, ROW, WIDTH, new_figure, no_data, short, style
 
 _CELL = 0.62
 _MAX_WIDTH = 20.0
@@ -25,7 +25,7 @@ _OF_SIGN = {"+": "plus", "-": "minus", "=": "amount", "0": "surface"}
 _MARKERS = {"better": "^", "worse": "v", "equal": "s", "control": "D"}
 
 
-@styled
+@style()
 def draw_chart(chart: Chart | None, missing: str = "No complete pairs yet.") -> Figure:
     """Draw a chart as a figure; without a chart, draw the reason."""
     if chart is None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.text import Annotation
 
 from reports.charts.chart import Series
 from reports.plots.style import COLOURS, short
@@ -16,31 +16,14 @@ from reports.plots.style import COLOURS, short
 _POINT = 5.0
 _NEAR = 7.0
 _DISTANCES = (_NEAR, 12.0, 18.0, 25.0, 33.0, 42.0, 52.0, 63.0, 75.0, 90.0, 110.0, 135.0)
-_DIRECTIONS = 24
+_ANGLES = sorted((math.pi * turn / 12 for turn in range(24)), key=lambda angle: abs(math.sin(angle)))
+"""Directions of a label from its point, right and left before others."""
 _CROSSING = 18.0
 """Points of distance that a place costs for each line its label covers, and for each point or name its line crosses."""
 _LONGEST = 28
 
-
-@dataclass(frozen=True)
-class _Box:
-    left: float
-    bottom: float
-    right: float
-    top: float
-
-    def overlaps(self, other: _Box) -> bool:
-        return (
-            self.left < other.right and other.left < self.right and self.bottom < other.top and other.bottom < self.top
-        )
-
-    def holds(self, other: _Box) -> bool:
-        return (
-            self.left <= other.left
-            and self.bottom <= other.bottom
-            and other.right <= self.right
-            and other.top <= self.top
-        )
+Box = tuple[float, float, float, float]
+"""Left, bottom, right and top in pixels."""
 
 
 def name_points(axes: Axes, points: Sequence[Series], stairs: Sequence[Series] = ()) -> None:
@@ -53,94 +36,79 @@ def name_points(axes: Axes, points: Sequence[Series], stairs: Sequence[Series] =
         return
     axes.figure.draw_without_rendering()  # type: ignore[union-attr]
     unit = axes.figure.dpi / 72
-    places = [_at(axes, point.x[0], point.y[0]) for point in points]
-    taken = [_around(x, y, _POINT * unit) for x, y in places]
+    places = [axes.transData.transform((point.x[0], point.y[0])) for point in points]
+    taken = [_around(place, _POINT * unit) for place in places]
     lines = [bar for point in points for bar in _bars(axes, point, unit)]
     lines += [edge for line in stairs for edge in _edges(axes, line, unit)]
-    frame = _Box(*axes.bbox.extents)
-    for number, point in enumerate(points):
+    for point, place, dot in zip(points, places, taken[:], strict=True):
         label = axes.annotate(short(point.name, _LONGEST), (point.x[0], point.y[0]), (0, 0),
                               textcoords="offset points", ha="center", va="center")  # fmt: skip
-        extent = label.get_window_extent()
         best, least = None, math.inf
-        for distance, box in _candidates(*places[number], extent.width, extent.height, unit):
+        for distance, box in _candidates(place, label.get_window_extent().size, unit):
             if distance >= least:
                 break
-            if frame.holds(box) and not any(map(box.overlaps, taken)):
-                leader = _leader(box, places[number], unit)
-                others = [other for other in taken if other != taken[number]]
-                crossed = sum(map(box.overlaps, lines)) + sum(any(map(other.overlaps, leader)) for other in others)
+            if _is_inside(box, axes.bbox.extents) and not any(_overlap(box, other) for other in taken):
+                leader = _leader(box, place, unit)
+                crossed = sum(_overlap(box, line) for line in lines)
+                crossed += sum(any(_overlap(other, part) for part in leader) for other in taken if other != dot)
                 if distance + _CROSSING * crossed < least:
                     best, least = box, distance + _CROSSING * crossed
         if best is None:
             label.remove()
             continue
+        leader = _leader(best, place, unit)
         taken.append(best)
-        lines += _leader(best, places[number], unit)
-        _move(axes, label, best, places[number], unit)
+        lines += leader
+        label.set_position((np.add(best[:2], best[2:]) / 2 - place) / unit)
+        if leader:
+            arrow = {"arrowstyle": "-", "color": COLOURS["soft"], "linewidth": 0.7, "shrinkA": 0, "shrinkB": 4}
+            end = (np.clip(place, best[:2], best[2:]) - place) / unit
+            axes.annotate("", label.xy, end, textcoords="offset points", arrowprops=arrow)
 
 
-def _at(axes: Axes, x: float, y: float) -> tuple[float, float]:
-    across, up = axes.transData.transform((x, y))
-    return float(across), float(up)
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def _around(x: float, y: float, size: float) -> _Box:
-    return _Box(x - size, y - size, x + size, y + size)
+def _is_inside(box: Box, frame: Any) -> bool:
+    return bool(frame[0] <= box[0] and frame[1] <= box[1] and box[2] <= frame[2] and box[3] <= frame[3])
 
 
-def _bars(axes: Axes, point: Series, unit: float) -> Iterator[_Box]:
-    for low, high in zip(point.low, point.high, strict=True):
-        x, bottom = _at(axes, point.x[0], low)
-        yield _Box(x - unit, bottom, x + unit, _at(axes, point.x[0], high)[1])
+def _around(place: Any, size: float) -> Box:
+    x, y = map(float, place)
+    return x - size, y - size, x + size, y + size
 
 
-def _edges(axes: Axes, stairs: Series, unit: float) -> Iterator[_Box]:
+def _bars(axes: Axes, point: Series, unit: float) -> Iterator[Box]:
+    for ends in zip(point.low, point.high, strict=True):
+        (x, bottom), (_, top) = axes.transData.transform([(point.x[0], end) for end in ends]).tolist()
+        yield x - unit, bottom, x + unit, top
+
+
+def _edges(axes: Axes, stairs: Series, unit: float) -> Iterator[Box]:
     """Yield the edges of a staircase that turns at its points."""
-    corners = [_at(axes, x, y) for x, y in zip(stairs.x, stairs.y, strict=True)]
+    corners = axes.transData.transform(list(zip(stairs.x, stairs.y, strict=True))).tolist()
     for (left, height), (right, next_height) in pairwise(corners):
-        yield _Box(left, height - unit, right, height + unit)
-        yield _Box(right - unit, min(height, next_height), right + unit, max(height, next_height))
+        yield left, height - unit, right, height + unit
+        yield right - unit, min(height, next_height), right + unit, max(height, next_height)
 
 
-def _candidates(x: float, y: float, width: float, height: float, unit: float) -> Iterator[tuple[float, _Box]]:
-    """Yield places of a label around its point with their distance: the nearest first, right and left before others."""
-    turns = sorted(range(_DIRECTIONS), key=lambda turn: abs(math.sin(2 * math.pi * turn / _DIRECTIONS)))
+def _candidates(place: Any, size: Any, unit: float) -> Iterator[tuple[float, Box]]:
+    """Yield boxes for a label around its point with their distance, the nearest first."""
+    x, y = map(float, place)
+    width, height = map(float, size)
     for distance in _DISTANCES:
-        for turn in turns:
-            across, up = math.cos(2 * math.pi * turn / _DIRECTIONS), math.sin(2 * math.pi * turn / _DIRECTIONS)
-            middle_x = x + across * (distance * unit + width / 2)
-            middle_y = y + up * (distance * unit + height / 2)
-            box = _Box(middle_x - width / 2, middle_y - height / 2, middle_x + width / 2, middle_y + height / 2)
-            yield distance, box
+        for angle in _ANGLES:
+            middle_x = x + math.cos(angle) * (distance * unit + width / 2)
+            middle_y = y + math.sin(angle) * (distance * unit + height / 2)
+            yield distance, (middle_x - width / 2, middle_y - height / 2, middle_x + width / 2, middle_y + height / 2)
 
 
-def _nearest(box: _Box, point: tuple[float, float]) -> tuple[float, float]:
-    return min(max(point[0], box.left), box.right), min(max(point[1], box.bottom), box.top)
-
-
-def _leader(box: _Box, point: tuple[float, float], unit: float) -> list[_Box]:
+def _leader(box: Box, place: Any, unit: float) -> list[Box]:
     """Return small boxes along the leader line from a label to its point; none where the label is near."""
-    end = _nearest(box, point)
-    length = math.dist(end, point)
+    end = np.clip(place, box[:2], box[2:])
+    length = math.dist(end, place)
     if length <= 1.2 * _NEAR * unit:
         return []
     steps = math.ceil(length / (2 * unit))
-    shares = (step / steps for step in range(1, steps))
-    return [
-        _around(end[0] + share * (point[0] - end[0]), end[1] + share * (point[1] - end[1]), unit) for share in shares
-    ]
-
-
-def _move(axes: Axes, label: Annotation, box: _Box, point: tuple[float, float], unit: float) -> None:
-    middle = (box.left + box.right) / 2, (box.bottom + box.top) / 2
-    label.set_position(((middle[0] - point[0]) / unit, (middle[1] - point[1]) / unit))
-    if _leader(box, point, unit):
-        end = _nearest(box, point)
-        axes.annotate(
-            "",
-            label.xy,
-            ((end[0] - point[0]) / unit, (end[1] - point[1]) / unit),
-            textcoords="offset points",
-            arrowprops={"arrowstyle": "-", "color": COLOURS["soft"], "linewidth": 0.7, "shrinkA": 0, "shrinkB": 4},
-        )
+    return [_around(end + step / steps * (place - end), unit) for step in range(1, steps)]

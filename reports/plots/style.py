@@ -5,11 +5,10 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec, cast
+from typing import Any, cast
 
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -46,26 +45,16 @@ _STYLE: dict[str, Any] = {
     "svg.hashsalt": "isolation",
 }
 
-P = ParamSpec("P")
-
 
 @contextmanager
 def style(changes: Mapping[str, Any] | None = None) -> Iterator[None]:
-    """Apply the style of all plots; names are not parsed as formulas, and may contain letters the font lacks."""
+    """Apply the style of all plots, to a block or by decoration.
+
+    Names are not parsed as formulas, and may contain letters the font lacks.
+    """
     with mpl.rc_context(cast(Any, {**_STYLE, **(changes or {})})), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")
         yield
-
-
-def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Decorate a drawing function so that it draws in this style."""
-
-    @wraps(draw)
-    def in_style(*args: P.args, **kwargs: P.kwargs) -> Figure:
-        with style():
-            return draw(*args, **kwargs)
-
-    return in_style
 
 
 class CellFigure(Figure):

@@ -6,7 +6,6 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -62,14 +61,14 @@ class RunFollower:
 
     async def _look(self) -> None:
         """Read the run whenever its log has grown, or its path contains another run."""
-        seen: _Seen | None = None
+        seen: object = None
         while True:
             started = time.monotonic()
             try:
-                now = await asyncio.to_thread(_seen, self._run)
-                if now.run is None and self._state["total"]:
+                now = await asyncio.to_thread(_signature, self._run)
+                if now[0] is None and self._state["total"]:
                     raise ValueError(f"{self._run} has been moved or deleted; this is its last known state")
-                state = self._state if now == seen else await asyncio.to_thread(_status, self._run)
+                state = self._state if now == seen else _lined(await asyncio.to_thread(run_state, self._run))
                 seen = now
                 pace = self._pace.words(time.monotonic(), state["played"], state["total"])
                 state = {**state, "pace": pace if state["state"] == "running" else ""}
@@ -111,22 +110,10 @@ class _Listening(StreamingResponse):
             self._leave()
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """Signature of a run's state: the identity of `run.json`, the games, and its state."""
-
-    run: tuple[int, int] | None
-    games: int
-    state: State
-
-
-def _seen(run: Path) -> _Seen:
+def _signature(run: Path) -> tuple[tuple[int, int] | None, int, State]:
+    """Return the identity of `run.json` (None without a run), the number of games, and the state."""
     facts = (run / FACTS).stat() if is_run(run) else None
-    return _Seen((facts.st_ino, facts.st_mtime_ns) if facts else None, count_games(run), state_of(run))
-
-
-def _status(run: Path) -> dict[str, Any]:
-    return _lined(run_state(run))
+    return (facts.st_ino, facts.st_mtime_ns) if facts else None, count_games(run), state_of(run)
 
 
 def _lined(state: dict[str, Any]) -> dict[str, Any]:

@@ -96,11 +96,18 @@ def _rate(cells: Sequence[tuple[int, int]]) -> Share:
     return Share(sum(won for won, _ in cells) / played if played else math.nan)
 
 
+def _table(first: str, *numbers: str, title: str | None = None, no_wrap: bool = False) -> Table:
+    """Return a table without rows whose columns after the first hold numbers."""
+    table = Table(box=None, header_style="bold", pad_edge=False, title=title, title_justify="left")
+    table.add_column(first, no_wrap=no_wrap)
+    for number in numbers:
+        table.add_column(number, justify="right", no_wrap=no_wrap)
+    return table
+
+
 def cost_table(plan: Plan, costs: Mapping[str, Cost]) -> Table:
     """Return the measurements of `equal_cost`: relative cost per node, its spread, and nodes per move."""
-    table = Table("Agent", box=None, header_style="bold", pad_edge=False, title="Equal cost", title_justify="left")
-    for title in ("ns a node", "cost", "spread", "nodes a move"):
-        table.add_column(title, justify="right")
+    table = _table("Agent", "ns a node", "cost", "spread", "nodes a move", title="Equal cost")
     for entrant in plan.entrants:
         name, limit = entrant.agent.name, entrant.spec.limit
         if name in costs and limit:
@@ -276,7 +283,8 @@ def screen(progress: RunProgress, is_steady: bool, height: int) -> RenderableTyp
     """Return the whole display of a running tournament on `height` lines: notes, progress, machines, standings."""
     tests = live_tests(progress.plan, progress.points)
     bar = Table.grid()
-    bar.add_row(_bar_of_test(tests[0]) if len(tests) == 1 else _bar_of_games(progress))
+    games = ProgressBar(total=max(1, progress.total), completed=progress.logged, width=_BAR)
+    bar.add_row(_bar_of_test(tests[0]) if len(tests) == 1 else games)
     notes = [Text(f"Note: {note}", style="yellow") for note in progress.notes]
     parts: list[RenderableType] = [*notes, Text(_summary(progress, is_steady, tests)), bar]
     if progress.machines:
@@ -288,10 +296,6 @@ def screen(progress: RunProgress, is_steady: bool, height: int) -> RenderableTyp
     return Group(*parts)
 
 
-def _bar_of_games(progress: RunProgress) -> ProgressBar:
-    return ProgressBar(total=max(1, progress.total), completed=progress.logged, width=_BAR)
-
-
 def _bar_of_test(test: LiveTest) -> ProgressBar:
     """Return the log-likelihood ratio between its bounds as a bar, H0 on the left."""
     width = test.upper_bound - test.lower_bound
@@ -300,20 +304,14 @@ def _bar_of_test(test: LiveTest) -> ProgressBar:
 
 def machine_table(machines: Sequence[Machine]) -> Table:
     """Return the machines of a cluster, fastest first: cores, games per second, unfinished batches."""
-    table = Table("Machine", box=None, header_style="bold", pad_edge=False)
-    for title in ("cores", "games/s", "batches out"):
-        table.add_column(title, justify="right")
+    table = _table("Machine", "cores", "games/s", "batches out")
     ranked = sorted(machines, key=lambda machine: (-machine.rate, machine.name))
-    for machine in ranked[:_SHOWN]:
-        table.add_row(machine.name, str(machine.cores), f"{machine.rate:,.1f}", str(machine.out))
-    if len(ranked) > _SHOWN:
-        hidden_machines = ranked[_SHOWN:]
-        cores, rate, out = (
-            sum(m.cores for m in hidden_machines),
-            sum(m.rate for m in hidden_machines),
-            sum(m.out for m in hidden_machines),
-        )
-        table.add_row(f"and {len(hidden_machines)} more", str(cores), f"{rate:,.1f}", str(out))
+    rows = [(machine.name, [machine]) for machine in ranked[:_SHOWN]]
+    if hidden := ranked[_SHOWN:]:
+        rows.append((f"and {len(hidden)} more", hidden))
+    for name, group in rows:
+        cores, rate, out = (sum(getattr(machine, what) for machine in group) for what in ("cores", "rate", "out"))
+        table.add_row(name, str(cores), f"{rate:,.1f}", str(out))
     return table
 
 
@@ -337,8 +335,8 @@ def _test_words(tests: Sequence[LiveTest]) -> str:
         return ""
     if len(tests) > 1:
         return f" · {sum(test.is_decided for test in tests)} of {len(tests)} decided"
-    ends = (f"{end:+.2f}".replace("-", "−") for end in (tests[0].ratio, tests[0].lower_bound, tests[0].upper_bound))
-    ratio, lower, upper = ends
+    values = (tests[0].ratio, tests[0].lower_bound, tests[0].upper_bound)
+    ratio, lower, upper = (f"{value:+.2f}".replace("-", "−") for value in values)
     return f" · log-likelihood ratio {ratio} (H0 at {lower}, H1 at {upper})"
 
 
@@ -358,10 +356,7 @@ def standings_table(progress: RunProgress, lines: int) -> Table:
     if baseline and baseline not in [standing.name for standing in visible]:
         visible = [*visible[:-1], *(standing for standing in standings if standing.name == baseline)]
     names = shortened([standing.name for standing in visible], _LONGEST_NAME)
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("Agent", no_wrap=True)
-    for title in ("openings", "win rate", "95 % at any time"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = _table("Agent", "openings", "win rate", "95 % at any time", no_wrap=True)
     for standing, name in zip(visible, names, strict=True):
         interval = f"{100 * standing.low:.1f} – {100 * standing.high:.1f}"
         rate = f"{100 * standing.rate:.1f} %" if standing.openings else "–"

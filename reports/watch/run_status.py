@@ -9,7 +9,7 @@ from experiments.record.run_directory import is_run
 from experiments.statistics.run_results import RunResults, load_findings
 from experiments.verdicts.sprt_tests import live_rate
 from reports.charts.chart import Axis
-from reports.charts.race import race
+from reports.charts.running_estimates import race
 from reports.text.cell_values import Range, Share
 from reports.text.wording import caveats, forfeit_sentences
 
