@@ -7,6 +7,7 @@ import pytest
 from board_server import request, serving
 from invented_runs import gauntlet, random_wins
 
+from experiments.exact.board_solving import shipped_pairs, summarise
 from experiments.record.run_directory import is_played_now
 from experiments.statistics.run_results import load_findings
 from isolation import Board, solve
@@ -16,7 +17,7 @@ from reports.board.board_processes import Processes
 from reports.board.resources import Resources
 from reports.lab.kept_trials import keep_trial, read_trial
 from reports.lab.lab_answers import FindingQuestion, TrialQuestion, answer
-from reports.lab.opening_pages import openings_of
+from reports.lab.opening_pages import finding
 from reports.lab.own_files import own_heuristics
 from reports.lab.pooled_ratings import RatingQuestion, pools
 from reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
@@ -316,10 +317,10 @@ def test_puzzles_are_won_by_the_moves_that_the_solver_keeps_and_keep_their_solut
 
 
 def test_the_opening_of_a_board_is_told_by_its_solved_table():
-    openings = openings_of("7x7")
+    openings = summarise(shipped_pairs("7x7"), "7x7")
     assert len(openings.refutations[24]) == 16
-    assert openings.finding == "Every first placement loses; d3 leaves navy the fewest refutations, 16 of 48"
-    assert openings.rule_holds == pytest.approx(2344 / 2352)
-    assert openings_of("4x7").finding == "Every first placement loses, each to 14 of 27 replies"
-    with pytest.raises(ValueError, match="9x11 is not solved"):
-        openings_of("9x11")
+    assert finding(openings) == "Every first placement loses; d3 leaves navy the fewest refutations, 16 of 48"
+    assert (openings.rule_holds, openings.openings) == (2344, 2352)
+    assert finding(summarise(shipped_pairs("4x7"), "4x7")) == "Every first placement loses, each to 14 of 27 replies"
+    with pytest.raises(ValueError, match="no solved table for 9x11"):
+        shipped_pairs("9x11")

@@ -6,7 +6,6 @@ import asyncio
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote
@@ -26,7 +25,7 @@ from reports.lab.archive import Archiving, archived, set_archived
 from reports.lab.framing import Frame, boxed, frame_of, framed, lab_page, problem_page
 from reports.lab.lab_answers import DiffQuestion, FindingQuestion, LeagueQuestion, ReportQuestion
 from reports.lab.run_lines import RunLine, RunLines, damaged, signature
-from reports.lab.thumbnails import Thumbnail, thumbnail
+from reports.lab.thumbnails import thumbnail
 from reports.league.page_paths import INDEX
 from reports.watch.pace import time_words
 from reports.watch.run_follower import RunFollower
@@ -34,27 +33,6 @@ from reports.watch.run_follower import RunFollower
 _REPORTS_KEPT = 4
 _SHARE_OF_TIME = 10
 """Pause after the finding of a run that is played, as a multiple of its duration."""
-
-
-@dataclass(frozen=True)
-class ShownRun:
-    """A run as the list shows it."""
-
-    line: RunLine
-    address: str
-    picture: Thumbnail | None
-    took: str
-    when: str
-
-
-@dataclass(frozen=True)
-class ShownAnalysis:
-    """The analysis of a file as the list shows it."""
-
-    title: str
-    address: str
-    run: str
-    when: str
 
 
 class RunPages:
@@ -108,41 +86,33 @@ class RunPages:
         return succeeded({})
 
     async def _list(self, request: Request) -> Response:
-        runs = await asyncio.to_thread(self._shown)
+        lines = await asyncio.to_thread(self._read_lines)
         names = await asyncio.to_thread(archived, self._shelf.home)
         is_archive = "archive" in request.query_params
-        hidden = [run for run in runs if run.line.name in names]
-        runs = hidden if is_archive else [run for run in runs if run not in hidden]
+        runs = [line for line in lines if (line.name in names) == is_archive]
         kept = await asyncio.to_thread(lambda: kept_pages(self._with_pages()))
-        analyses = [ShownAnalysis(page.title, f"/runs/{quote(page.run)}/analysis", page.run, _date_of(page.written))
-                    for page in kept if (page.run in names) == is_archive]  # fmt: skip
         self._is_read.set()
-        playing = [run for run in runs if run.line.state == "running"]
+        playing = [run for run in runs if run.state == "running"]
         return lab_page(
             "runs.html",
             frame_of(request, "runs"),
             title=f"Archive: {_title(len(runs), 0).lower()}" if is_archive else _title(len(runs), len(playing)),
             runs=runs,
-            analyses=analyses,
+            analyses=[page for page in kept if (page.run in names) == is_archive],
             is_archive=is_archive,
-            hidden=len(hidden),
-            is_moving=bool(playing) or any(run.line.finding is None for run in runs),
+            hidden=sum(line.name in names for line in lines),
+            is_moving=bool(playing) or any(run.finding is None for run in runs),
+            thumbnail=thumbnail,
+            time_words=time_words,
+            date=_date,
         )
 
-    def _shown(self) -> list[ShownRun]:
+    def _read_lines(self) -> list[RunLine]:
         lines = [self._lines.line(name, run) for name, run in self._shelf.named_runs().items()]
         lines.sort(key=lambda line: line.begun, reverse=True)
         strange = self._shelf.strange_runs().items()
-        lines += [damaged(run.name, f"{entry} is not a file, and links are not followed") for run, entry in strange]
-        return [
-            ShownRun(
-                line=line,
-                address=f"/runs/{quote(line.name)}",
-                picture=thumbnail(line.bars),
-                took="–" if line.seconds is None else time_words(line.seconds),
-                when=_date(line.begun),
-            )
-            for line in lines
+        return lines + [
+            damaged(run.name, f"{entry} is not a file, and links are not followed") for run, entry in strange
         ]
 
     async def _find(self) -> None:
@@ -268,13 +238,10 @@ def _title(runs: int, playing: int) -> str:
     return f"{count}, {'one' if playing == 1 else playing} still playing" if playing else count
 
 
-def _date(begun: str) -> str:
-    """Return a time as people of this machine's time zone write it."""
+def _date(moment: str | float) -> str:
+    """Return a time, ISO 8601 or in seconds since 1970, in this machine's time zone; empty if it is malformed."""
     try:
-        return _date_of(datetime.fromisoformat(begun).timestamp())
+        when = datetime.fromisoformat(moment) if isinstance(moment, str) else datetime.fromtimestamp(moment)
     except ValueError:
         return ""
-
-
-def _date_of(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds).astimezone().strftime("%-d %b %Y, %H:%M")
+    return when.astimezone().strftime("%-d %b %Y, %H:%M")
