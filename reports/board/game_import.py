@@ -144,8 +144,7 @@ def _from_json(value: Any) -> dict[str, Any]:
 def _position_from_json(value: dict[str, Any]) -> dict[str, Any]:
     position = parse(Position, json.dumps(value))
     board_of(position)
-    start = Position(size=position.size, visited=position.visited, knights=position.knights, turn=position.turn)
-    return {**_position(board_of(start)), "moves": position.moves}
+    return {**_position(board_of(position.model_copy(update={"moves": []}))), "moves": position.moves}
 
 
 def _from_row(row: dict[str, Any]) -> Replay:
@@ -204,29 +203,23 @@ def _from_moves(text: str, size: str) -> dict[str, Any]:
     for word in words(text):
         if not _CELL.fullmatch(word):
             raise ValueError(f"cannot read {word[:40]!r}: expected {FORMS}")
-    cells = parse_moves(text, size)
-    _check(size, cells)
-    return {"title": "Imported moves", "setup": _empty(size), "moves": cells, "game": None}
+    return _shown("Imported moves", size, parse_moves(text, size))
 
 
 def _position(board: Board) -> dict[str, Any]:
     """Return a position; as moves from an empty board if its history is known."""
-    _check(board.size, ())
-    start = _empty(board.size) if board.history else as_position(board)
-    return {"title": "An imported position", "setup": start, "moves": list(board.history), "game": None}
+    shown = _shown("An imported position", board.size, board.history)
+    return shown if board.history else {**shown, "setup": as_position(board)}
 
 
 def _game(replay: Replay) -> dict[str, Any]:
-    _check(replay.size, replay.moves)
-    return {"title": replay.title, "setup": _empty(replay.size), "moves": list(replay.moves), "game": as_json(replay)}
+    return {**_shown(replay.title, replay.size, replay.moves), "game": as_json(replay)}
 
 
-def _check(size: str, moves: Sequence[int]) -> None:
-    """Raise an error for a board that the page cannot show, and for illegal moves."""
+def _shown(title: str, size: str, moves: Sequence[int]) -> dict[str, Any]:
+    """Return moves from an empty board, or raise an error for a board that the page cannot show and illegal moves."""
     if len(moves) > MOST_COMPILED_CELLS:
         raise ValueError(f"too many moves ({len(moves):,}): boards here have at most {MOST_COMPILED_CELLS} cells")
     board_of(parse(Position, {"size": size, "moves": list(moves)}))
-
-
-def _empty(size: str) -> dict[str, Any]:
-    return {"size": size, "visited": [], "knights": [None, None], "turn": 1}
+    setup = {"size": size, "visited": [], "knights": [None, None], "turn": 1}
+    return {"title": title, "setup": setup, "moves": list(moves), "game": None}

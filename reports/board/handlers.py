@@ -109,17 +109,16 @@ def move(question: MoveQuestion, agents: Mapping[str, Agent], seed: int) -> dict
     if result.move not in board.legal_cells():
         raise ValueError(f"{agent.name} answered with an illegal move, cell {result.move}")
     preparing = _worth_telling(time.perf_counter() - started - result.seconds)
+    played = {"agent": agent.name, "move": result.move, "preparing": preparing}
     if question.is_game:
-        return {"agent": agent.name, "move": result.move, "preparing": preparing}
+        return played
     return {
-        "agent": agent.name,
-        "move": result.move,
+        **played,
         "score": json_score(result.score),
         "depth": result.depth,
         "nodes": result.nodes,
         "ms": round(result.seconds * 1000, 1),
         "line": list(result.pv),
-        "preparing": preparing,
     }
 
 

@@ -23,6 +23,12 @@ class StrictModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
+class AddressModel(BaseModel):
+    """Path and query of a request, whose values are texts."""
+
+    model_config = ConfigDict(frozen=True)
+
+
 class Position(StrictModel):
     """A position: visited cells and knights at the start, and the moves since."""
 
@@ -68,20 +74,16 @@ class SolveQuestion(StrictModel):
     is_game: bool = False
 
 
-class GamesQuestion(BaseModel):
+class GamesQuestion(AddressModel):
     """Request for the list of games of a run."""
-
-    model_config = ConfigDict(frozen=True)
 
     run: str
     kind: str = "all"
     agent: str = ""
 
 
-class GameQuestion(BaseModel):
+class GameQuestion(AddressModel):
     """Request for the contents of a game of a run."""
-
-    model_config = ConfigDict(frozen=True)
 
     run: str
     game: str

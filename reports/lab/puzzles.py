@@ -6,9 +6,9 @@ import math
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from reports.board.request_models import StrictModel
+from reports.board.request_models import AddressModel, StrictModel
 from reports.board.resources import Resources
 
 if TYPE_CHECKING:
@@ -24,10 +24,8 @@ _ORDER = 7
 Number = Annotated[int, Field(ge=0, lt=10**9)]
 
 
-class PuzzleQuestion(BaseModel):
+class PuzzleQuestion(AddressModel):
     """Request for a puzzle by its number."""
-
-    model_config = ConfigDict(frozen=True)
 
     number: Number
 
@@ -45,7 +43,7 @@ def puzzle(question: PuzzleQuestion, shelf: Resources) -> dict[str, Any]:
     `rating` is on the Elo scale: 400 times the decimal logarithm of the odds that a reference player fails, above 1500.
     """
     suite, failures, number, row = _chosen(question.number)
-    legal, keeps = _moves(suite, row)
+    legal, keeping = moves_of(suite, row)
     asked, missed = len(suite.field), int(failures[row])
     return {
         "number": number,
@@ -53,7 +51,7 @@ def puzzle(question: PuzzleQuestion, shelf: Resources) -> dict[str, Any]:
         "size": suite.size,
         "moves": [int(cell) for cell in suite.positions[row]],
         "legal": len(legal),
-        "keeping": sum(keeps),
+        "keeping": len(keeping),
         "asked": asked,
         "missed": missed,
         "rating": round(_EVEN + 400 * math.log10((missed + 0.5) / (asked - missed + 0.5))),
@@ -67,8 +65,7 @@ def judge_move(question: PuzzleAnswer, shelf: Resources) -> dict[str, Any]:
         ValueError: the move is illegal.
     """
     suite, _, _, row = _chosen(question.number)
-    legal, keeps = _moves(suite, row)
-    solution = [cell for cell, does in zip(legal, keeps, strict=True) if does]
+    legal, solution = moves_of(suite, row)
     if question.move is not None and question.move not in legal:
         raise ValueError("illegal move")
     is_kept = question.move is None or question.move in solution
@@ -81,9 +78,10 @@ def _chosen(number: int) -> tuple[Suite, Any, int, int]:
     return suite, failures, number, int(order[number])
 
 
-def _moves(suite: Suite, row: int) -> tuple[list[int], list[bool]]:
+def moves_of(suite: Suite, row: int) -> tuple[list[int], list[int]]:
+    """Return the legal moves of a position, and those that keep the win."""
     part = slice(suite.starts[row], suite.starts[row + 1])
-    return suite.legal[part].tolist(), suite.keeps[part].tolist()
+    return suite.legal[part].tolist(), suite.legal[part][suite.keeps[part]].tolist()
 
 
 @cache

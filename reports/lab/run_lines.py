@@ -48,18 +48,18 @@ class RunLine:
 
     name: str
     question: str
-    board: str
-    limit: str
-    agents: tuple[str, ...]
-    played: int
-    planned: int
-    begun: str
-    seconds: float | None
-    state: str
-    finding: str | None
-    bars: tuple[tuple[float, float, float, str, str], ...]
-    targets: tuple[str, ...]
     seen: str
+    board: str = ""
+    limit: str = ""
+    agents: tuple[str, ...] = ()
+    played: int = 0
+    planned: int = 0
+    begun: str = ""
+    seconds: float | None = None
+    state: str = ""
+    finding: str | None = None
+    bars: tuple[tuple[float, float, float, str, str], ...] = ()
+    targets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -160,9 +160,6 @@ def _read(name: str, run: Path, seen: str) -> RunLine:
             planned=info.games,
             begun=info.created_at,
             seconds=seconds_of(info),
-            state="",
-            finding=None,
-            bars=(),
             targets=tuple(target_of(entry["spec"]) for entry in info.agents.values()),
             seen=seen,
         )
@@ -173,7 +170,7 @@ def _read(name: str, run: Path, seen: str) -> RunLine:
 
 def damaged(name: str, why: str, seen: str = "") -> RunLine:
     """Return the line of a run that cannot be read."""
-    return RunLine(name, why, "", "", (), 0, 0, "", None, "damaged", "Cannot be read", (), (), seen)
+    return RunLine(name, why, seen, state="damaged", finding="Cannot be read")
 
 
 def _limit(info: RunInfo) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote
@@ -22,7 +21,7 @@ from reports.board.board_api import endpoint
 from reports.board.board_processes import Processes
 from reports.board.resources import Resources, run_of
 from reports.lab.archive import Archiving, archived, set_archived
-from reports.lab.framing import Frame, boxed, frame_of, framed, lab_page, problem_page
+from reports.lab.framing import boxed, frame_of, framed, lab_page, problem_page
 from reports.lab.lab_answers import DiffQuestion, FindingQuestion, LeagueQuestion, ReportQuestion
 from reports.lab.run_lines import RunLine, RunLines, damaged, signature
 from reports.lab.thumbnails import thumbnail
@@ -56,8 +55,8 @@ class RunPages:
             Route("/runs/{run}/events", self._events),
             Route("/api/archive", endpoint(Archiving, self._archive), methods=["POST"]),
             Route("/runs/{run}/analysis", self._analysis),
-            Route("/runs/{run}/analysis/page", self._analysis_page),
-            Route("/report", self._pooled),
+            Route("/runs/{run}/analysis/page", self._analysis),
+            Route("/report", self._report),
             Route("/diff", self._diff),
             Route("/class", self._classes),
             Route("/class/{run}/{page}", self._class),
@@ -145,17 +144,12 @@ class RunPages:
         name, run = self._named(request)
         if run is not None and state_of(run) != "finished":
             return lab_page("live.html", frame_of(request, "runs"), title=name, address=quote(name))
-        return await self._report_of(request, [name])
+        return await self._report(request)
 
     async def _report(self, request: Request) -> Response:
-        return await self._report_of(request, [request.path_params["run"]])
-
-    async def _pooled(self, request: Request) -> Response:
-        return await self._report_of(request, request.query_params.getlist("run"))
-
-    async def _report_of(self, request: Request, names: list[str]) -> Response:
-        """Return the report of runs; it is kept until one of their logs changes."""
-        frame = frame_of(request, "runs")
+        """Return the report of a run, or of several; it is kept until one of their logs changes."""
+        name, frame = request.path_params.get("run"), frame_of(request, "runs")
+        names = [name] if name else request.query_params.getlist("run")
         runs = self._shelf.named_runs()
         if missing := [name for name in names if name not in runs]:
             return problem_page(frame, 404, "No such run", f"There is no run {missing[0]} in {frame.folder}.")
@@ -173,20 +167,17 @@ class RunPages:
         return framed(self._reports[key], frame, ", ".join(names))
 
     async def _analysis(self, request: Request) -> Response:
-        """Return what shows the page of an analysis or a discovery, which may come from anywhere, in a box."""
-        return await self._kept(request, lambda frame, name, page: lab_page("kept.html", frame, title=name))
-
-    async def _analysis_page(self, request: Request) -> Response:
-        """Return the page of an analysis or a discovery itself."""
-        return await self._kept(request, lambda frame, name, page: boxed(page, frame))
-
-    async def _kept(self, request: Request, show: Callable[[Frame, str, str], Response]) -> Response:
+        """Return what shows the page of an analysis or a discovery, which may come from anywhere, in a box; or itself."""
         frame, name = frame_of(request, "runs"), request.path_params["run"]
         try:
             page = await asyncio.to_thread(lambda: read_plain(self._with_pages()[name] / PAGE))
         except (KeyError, OSError, ValueError):
             return problem_page(frame, 404, "No such analysis", f"There is no page of an analysis in {name}.")
-        return show(frame, name, page)
+        return (
+            boxed(page, frame)
+            if request.url.path.endswith("/analysis/page")
+            else lab_page("kept.html", frame, title=name)
+        )
 
     def _with_pages(self) -> dict[str, Path]:
         return with_pages(self._shelf.named_runs(), self._shelf.home)

@@ -16,12 +16,12 @@ from isolation.rules.notation import parse_moves
 from reports.board.handlers import SOLVING_MS, move_values
 from reports.board.request_models import Name, StrictModel
 from reports.board.resources import Resources
+from reports.lab.puzzles import SIZE, moves_of
 from reports.replay.replay import json_score
 
 if TYPE_CHECKING:
     from experiments.suite import Suite
 
-_SIZE = "7x7"
 _MOST_LOOKED_AT = 400
 """Positions of the suite that one request looks at, which takes interpreted code half a second."""
 
@@ -46,7 +46,7 @@ def see(question: SeeingQuestion, shelf: Resources) -> dict[str, Any]:
     """
     functions = [loaded(reference) for reference in (question.first, question.second)]
     if question.moves:
-        board = Board.from_moves(parse_moves(question.moves, _SIZE), _SIZE)
+        board = Board.from_moves(parse_moves(question.moves, SIZE), SIZE)
         return _answer(board, [_choice(board, function) for function in functions], _kept(board), -1)
     for row, board, kept in _telling(question.after + 1):
         choices = [_choice(board, function) for function in functions]
@@ -102,9 +102,8 @@ def _telling(first: int) -> Iterator[tuple[int, Board, list[int]]]:
     """Yield telling positions of the suite from a row on, with the moves that keep the win."""
     suite = _suite()
     for row in range(first, min(len(suite), first + _MOST_LOOKED_AT)):
-        part = slice(suite.starts[row], suite.starts[row + 1])
-        board = Board.from_moves([int(cell) for cell in suite.positions[row]], _SIZE)
-        yield row, board, suite.legal[part][suite.keeps[part]].tolist()
+        board = Board.from_moves([int(cell) for cell in suite.positions[row]], SIZE)
+        yield row, board, moves_of(suite, row)[1]
 
 
 @cache
@@ -113,7 +112,7 @@ def _suite() -> Suite:
 
     from experiments.suite import read_suite
 
-    suite = read_suite(_SIZE, split="screen")
+    suite = read_suite(SIZE, split="screen")
     return suite.take(np.flatnonzero(suite.is_telling))
 
 

@@ -87,11 +87,8 @@ class LabServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Cancel all questions, end all streams and all processes that answer."""
         self._api.cancel()
-        self._runs.close()
-        self._starter.close()
-        self._processes.close()
-        self._sandboxed.close()
-        self._sandboxed_here.close()
+        for part in (self._runs, self._starter, self._processes, self._sandboxed, self._sandboxed_here):
+            part.close()
         await super().shutdown(sockets)
 
     def _app(self, port: int) -> ASGIApp:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -30,14 +30,9 @@ def draw_chart(chart: Chart | None, missing: str = "No complete pairs yet.") -> 
     """Draw a chart as a figure; without a chart, draw the reason."""
     if chart is None:
         return no_data(missing)
-    if isinstance(chart, RowChart):
-        figure = _draw_rows(chart)
-    elif isinstance(chart, Grid):
-        figure = _draw_grid(chart)
-    elif isinstance(chart, Boards):
-        figure = _draw_boards(chart)
-    else:
-        figure = _draw_plot(chart)
+    draw: dict[type, Callable[[Any], Figure]]
+    draw = {RowChart: _draw_rows, Grid: _draw_grid, Boards: _draw_boards, Plot: _draw_plot}
+    figure = draw[type(chart)](chart)
     figure.suptitle(short(chart.title, 80), fontsize=11, x=0.01, ha="left")
     note = textwrap.fill(chart.note, int((12 if figure.legends else 15) * figure.get_figwidth()))
     if figure.legends:  # below the axes there is only room for one of the two
@@ -182,14 +177,8 @@ def _draw_plot(plot: Plot) -> Figure:
         # an invisible first letter, since names that begin with _ would be left out
         lines = [Line2D([], [], color=COLOURS[colour_of(role)], marker="o", markersize=4) for role, _ in legend]
         names = [f"\u200b{short(name)}" for _, name in legend]
-        figure.legend(
-            lines,
-            names,
-            loc="outside right upper" if len(legend) > 9 else "outside lower left",
-            ncols=1 if len(legend) > 9 else 2,
-            fontsize=8,
-            frameon=False,
-        )
+        place, columns = ("outside right upper", 1) if len(legend) > 9 else ("outside lower left", 2)
+        figure.legend(lines, names, loc=place, ncols=columns, fontsize=8, frameon=False)
     return figure
 
 
