@@ -167,17 +167,14 @@ class RunPages:
         return framed(self._reports[key], frame, ", ".join(names))
 
     async def _analysis(self, request: Request) -> Response:
-        """Return what shows the page of an analysis or a discovery, which may come from anywhere, in a box; or itself."""
+        """Return the page of an analysis or a discovery, which may come from anywhere, or what shows it in a box."""
         frame, name = frame_of(request, "runs"), request.path_params["run"]
         try:
             page = await asyncio.to_thread(lambda: read_plain(self._with_pages()[name] / PAGE))
         except (KeyError, OSError, ValueError):
             return problem_page(frame, 404, "No such analysis", f"There is no page of an analysis in {name}.")
-        return (
-            boxed(page, frame)
-            if request.url.path.endswith("/analysis/page")
-            else lab_page("kept.html", frame, title=name)
-        )
+        is_boxed = request.url.path.endswith("/analysis/page")
+        return boxed(page, frame) if is_boxed else lab_page("kept.html", frame, title=name)
 
     def _with_pages(self) -> dict[str, Path]:
         return with_pages(self._shelf.named_runs(), self._shelf.home)

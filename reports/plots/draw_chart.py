@@ -177,8 +177,9 @@ def _draw_plot(plot: Plot) -> Figure:
         # an invisible first letter, since names that begin with _ would be left out
         lines = [Line2D([], [], color=COLOURS[colour_of(role)], marker="o", markersize=4) for role, _ in legend]
         names = [f"\u200b{short(name)}" for _, name in legend]
-        place, columns = ("outside right upper", 1) if len(legend) > 9 else ("outside lower left", 2)
-        figure.legend(lines, names, loc=place, ncols=columns, fontsize=8, frameon=False)
+        is_long = len(legend) > 9
+        place: Any = "outside right upper" if is_long else "outside lower left"
+        figure.legend(lines, names, loc=place, ncols=1 if is_long else 2, fontsize=8, frameon=False)
     return figure
 
 
