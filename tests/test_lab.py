@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from functools import partial
 
 import pytest
 from board_server import request, serving
@@ -16,10 +17,10 @@ from isolation.usercode.inputs import state_of
 from reports.board.board_processes import Processes
 from reports.board.resources import Resources
 from reports.lab.kept_trials import keep_trial, read_trial
-from reports.lab.lab_answers import FindingQuestion, TrialQuestion, answer
-from reports.lab.opening_pages import finding
+from reports.lab.lab_answers import answer, finding, trial
+from reports.lab.opening_pages import title_of
 from reports.lab.own_files import own_heuristics
-from reports.lab.pooled_ratings import RatingQuestion, pools
+from reports.lab.pooled_ratings import pools, rated
 from reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
 from reports.lab.run_lines import RunLines, signature
 from reports.lab.thumbnails import thumbnail
@@ -45,7 +46,7 @@ def found(lines, shelf):
     """Read the finding of each run that waits for it; gives how many that were."""
     waiting = lines.waiting()
     for run, seen in waiting.items():
-        content = json.loads(answer(FindingQuestion(run=run.name), shelf).body)
+        content = json.loads(answer(partial(finding, run=run.name), shelf).body)
         lines.found(run, seen, content["finding"], content["bars"])
     return len(waiting)
 
@@ -100,7 +101,7 @@ def test_a_heuristic_is_rated_over_all_runs_of_one_board_and_limit(tmp_path):
     shelf, lines = Resources(home=tmp_path / "runs"), RunLines()
     (pool,) = pools(lines.line(name, run) for name, run in shelf.named_runs().items())
     assert (pool.board, pool.limit, sorted(pool.runs)) == ("7x7", "nodes=1000", ["first", "second"])
-    question = RatingQuestion(runs=list(pool.runs), limit=pool.limit)
+    question = partial(rated, runs=pool.runs, limit=pool.limit)
     ratings = json.loads(answer(question, shelf).body)["ratings"]
     first, second, zero = (ratings[name] for name in ("mine.py:first", "mine.py:second", "improved"))
     assert (zero["runs"], zero["elo"], first["runs"], first["games"]) == (2, "0", 1, 240)
@@ -116,7 +117,7 @@ def test_a_gallery_s_ratings_are_those_of_ratings_and_no_control_is_taken_for_th
     for name, target in {"Base": "improved", "Base_control": "improved", "Good": "territory"}.items():
         run.agents[name]["spec"] = f"{name}=ID:{target}@nodes=1000"
     path = run.write(tmp_path / "runs" / "run")
-    question = RatingQuestion(runs=["run"], limit="nodes=1000")
+    question = partial(rated, runs=["run"], limit="nodes=1000")
     ratings = json.loads(answer(question, Resources(home=tmp_path / "runs")).body)["ratings"]
     findings = load_findings([path])
     listed = {row["agent"]: row["rating"].text for row in rating_sections(findings)[0].rows}
@@ -250,7 +251,7 @@ def test_a_trial_compiles_in_a_process_that_cannot_write_elsewhere(tmp_path):
         processes = Processes(Resources(), answer=answer, guard="sandboxed", folder=str(tmp_path), imports=imports,
                               scratch=str(scratch))  # fmt: skip
         try:
-            return json.loads((await processes.answer(TrialQuestion(heuristic=f"{tmp_path}/{name}:score"), "")).body)
+            return json.loads((await processes.answer(partial(trial, heuristic=f"{tmp_path}/{name}:score"), "")).body)
         finally:
             processes.close()
 
@@ -319,8 +320,8 @@ def test_puzzles_are_won_by_the_moves_that_the_solver_keeps_and_keep_their_solut
 def test_the_opening_of_a_board_is_told_by_its_solved_table():
     openings = summarise(shipped_pairs("7x7"), "7x7")
     assert len(openings.refutations[24]) == 16
-    assert finding(openings) == "Every first placement loses; d3 leaves navy the fewest refutations, 16 of 48"
+    assert title_of(openings) == "Every first placement loses; d3 leaves navy the fewest refutations, 16 of 48"
     assert (openings.rule_holds, openings.openings) == (2344, 2352)
-    assert finding(summarise(shipped_pairs("4x7"), "4x7")) == "Every first placement loses, each to 14 of 27 replies"
+    assert title_of(summarise(shipped_pairs("4x7"), "4x7")) == "Every first placement loses, each to 14 of 27 replies"
     with pytest.raises(ValueError, match="no solved table for 9x11"):
         shipped_pairs("9x11")

@@ -6,6 +6,7 @@ import json
 import random
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from isolation.processes.sandbox import limit_memory
@@ -20,7 +21,11 @@ CAN_SEARCH = sys.platform != "win32"
 """Whether searches and child processes are available on this system."""
 
 Answers = Mapping[type, Callable[[Any, Resources], dict[str, Any]]]
-"""Functions that answer questions, by the question's type."""
+"""Functions that answer questions, by the question's type; a partial function asks for what it returns.
+
+The message of a ValueError is an answer, too: of an illegal position, of a run, heuristic or agent that does not exist
+or cannot be loaded, of a damaged file.
+"""
 ANSWERS: Answers = {
     asked.ValuesQuestion: lambda question, shelf: handlers.values(question, shelf.all_heuristics),
     asked.GraphQuestion: lambda question, shelf: handlers.graph(question, shelf.all_heuristics),
@@ -31,6 +36,7 @@ ANSWERS: Answers = {
     asked.ExploreQuestion: handlers.explored,
     asked.ImportQuestion: lambda question, shelf: import_games(question),
     asked.ExportQuestion: export_line,
+    partial: lambda function, shelf: function(shelf),
 }
 
 

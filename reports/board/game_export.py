@@ -150,11 +150,7 @@ def _begins_empty(question: ExportQuestion) -> bool:
 
 
 def _from_the_beginning(question: ExportQuestion) -> Board:
-    """Return the line as moves from an empty board.
-
-    Raises:
-        ValueError: it begins from a position that was set up, or is illegal.
-    """
+    """Return the line as moves from an empty board."""
     if not _begins_empty(question):
         raise ValueError("this game starts from a set-up position: export it as FEN, JSON or PNG")
     start = question.position

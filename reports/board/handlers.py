@@ -50,9 +50,6 @@ def values(question: ValuesQuestion, heuristics: Mapping[str, Heuristic]) -> dic
     """Return, for each heuristic, the value of every legal move to the side to move, or the error, and the depth used.
 
     `compiling` is the time of compiling the heuristic in seconds; 0 if it is negligible.
-
-    Raises:
-        ValueError: the position is illegal, or a heuristic is unknown.
     """
     board = board_of(question.position)
     functions = {name: _known(name, heuristics) for name in question.heuristics}
@@ -70,11 +67,7 @@ def values(question: ValuesQuestion, heuristics: Mapping[str, Heuristic]) -> dic
 
 
 def graph(question: GraphQuestion, heuristics: Mapping[str, Heuristic]) -> dict[str, Any]:
-    """Return a heuristic's value of each position of a line for player 1; null if it fails or a knight is not placed.
-
-    Raises:
-        ValueError: the position is illegal, or the heuristic is unknown.
-    """
+    """Return a heuristic's value of a line's positions for player 1; null if it fails or a knight is not placed."""
     function = _known(question.heuristic, heuristics)
     scores: list[float | str | None] = []
     for board in boards_of(question.position):
@@ -93,9 +86,6 @@ def move(question: MoveQuestion, agents: Mapping[str, Agent], seed: int) -> dict
     """Return an agent's move and its search data; in a game against a person without what the search found.
 
     `preparing` is the time of compiling or loading code before, in seconds.
-
-    Raises:
-        ValueError: the position is illegal, the game is over, or there is no such agent.
     """
     board = board_of(question.position)
     if not board.legal_cells():
@@ -127,9 +117,6 @@ def exact(question: SolveQuestion) -> dict[str, Any]:
 
     The winner is 1, 2 or null; `undecided` lists moves for which the time did not suffice. During a game against a
     person who has not asked, all is undecided.
-
-    Raises:
-        ValueError: the position is illegal, or cannot be solved.
     """
     board = board_of(question.position)
     if not board.legal_cells():
@@ -221,9 +208,6 @@ def explored(question: ExploreQuestion, shelf: Resources) -> dict[str, Any]:
     """Return, for each legal move (symmetric ones merged), the number of the run's games with it, and of those won.
 
     The log is read for the first question about it, and again when it has grown.
-
-    Raises:
-        ValueError: there is no such run, a file of it is damaged, or the position is illegal.
     """
     run, board = run_of(shelf, question.run), board_of(question.position)
     written = tuple(file.name for file in live_files(games_folder(run)))

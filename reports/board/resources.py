@@ -120,9 +120,6 @@ def games(question: GamesQuestion, shelf: Resources) -> dict[str, Any]:
     """Return the first games of a run by kind and agent (default: all), their total number, and all agents.
 
     `advice` explains how to get the games' mistakes counted, if that has not been done.
-
-    Raises:
-        ValueError: there is no such run or kind, or a file of the run is damaged.
     """
     run = run_of(shelf, question.run)
     found = find_games(run, question.kind)  # type: ignore[arg-type]
@@ -135,11 +132,7 @@ def games(question: GamesQuestion, shelf: Resources) -> dict[str, Any]:
 
 
 def game(question: GameQuestion, shelf: Resources) -> dict[str, Any]:
-    """Return a game of a run with all its data.
-
-    Raises:
-        ValueError: there is no such run or game, or a file of the run is damaged.
-    """
+    """Return a game of a run with all its data."""
     return as_json(replay_of_run(run_of(shelf, question.run), number_of(question.game)))
 
 

@@ -17,20 +17,6 @@ from reports.replay.replay_page import bundle
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="[^"]*">\n')
 _SHOWN = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 _BOXED = f"sandbox allow-downloads; {_SHOWN}; frame-ancestors 'self'"
-LINKS = (
-    ("runs", "/", "Runs", "M3 5h14M3 10h14M3 15h9"),
-    ("heuristics", "/heuristics", "Heuristics", "M3 16c5 0 4-12 7-12s2 12 7 12"),
-    ("board", "/board", "Board", "M3 3h14v14H3zM8 3v14M13 3v14M3 8h14M3 13h14"),
-    ("openings", "/openings", "Openings", "M4 4h5v5H4zM11 4h5v5h-5zM4 11h5v5H4zM11 11h5v5h-5z"),
-    (
-        "class",
-        "/class",
-        "Class",
-        "M7 9a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM2 17c0-4 2-6 5-6s5 2 5 6M13 9a2.5 2.5 0 1 0 0-5M14 11c3 0 4 2 4 6",
-    ),
-    ("try", "/try", "Try", "M7 5l-5 5 5 5M13 5l5 5-5 5"),
-)
-"""Key, address, word and picture of each page in the navigation."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +26,6 @@ class Frame:
     page: str
     folder: str
     theme: str
-    links: tuple[tuple[str, str, str, str], ...] = LINKS
 
 
 def frame_of(request: Request, page: str) -> Frame:

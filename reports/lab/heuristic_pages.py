@@ -29,9 +29,9 @@ from reports.board.request_models import StrictModel
 from reports.board.resources import Resources
 from reports.lab.framing import frame_of, lab_page, problem_page
 from reports.lab.kept_trials import keep_trial, read_trial
-from reports.lab.lab_answers import TrialQuestion
+from reports.lab.lab_answers import trial
 from reports.lab.own_files import OwnHeuristic, heuristics_of, own_heuristics
-from reports.lab.pooled_ratings import RatingQuestion, RunPool, pools
+from reports.lab.pooled_ratings import RunPool, pools, rated
 from reports.lab.run_lines import InRun, RunLines
 from reports.lab.seeing import SeeingQuestion, resolved
 from reports.lab.starting_runs import BUSY, COMPILED, RunStarter
@@ -122,8 +122,7 @@ class HeuristicPages:
         known: dict[RunPool, dict[str, Any]] = {}
         for pool in pools(lines):
             if pool not in self._ratings:
-                question = RatingQuestion(runs=list(pool.runs), limit=pool.limit)
-                answer = await self._processes.answer(question, "ratings")
+                answer = await self._processes.answer(partial(rated, runs=pool.runs, limit=pool.limit), "ratings")
                 if answer.status != 200:
                     continue
                 self._ratings[pool] = json.loads(answer.body)["ratings"]
@@ -182,17 +181,13 @@ class HeuristicPages:
         found = self._sandboxed_here if ":" in reference else self._processes
         processes = self._sandboxed if trying.source else found
         await asyncio.to_thread(copy_engine, self._tries / COMPILED)
-        answer = await processes.answer(TrialQuestion(heuristic=reference), request.headers.get("x-page", ""))
+        answer = await processes.answer(partial(trial, heuristic=reference), request.headers.get("x-page", ""))
         if answer.status == 200:
             await asyncio.to_thread(keep_trial, tried, answer.body)
         return answer
 
     def _reference(self, trying: Trying) -> tuple[str, OwnHeuristic]:
-        """Return NAME or FILE:FUNCTION of what is to be tried, and the heuristic.
-
-        Raises:
-            ValueError: there is no such heuristic, or not exactly one in the source.
-        """
+        """Return NAME or FILE:FUNCTION of what is to be tried, and the heuristic."""
         if trying.source:
             saved, shown = self._saved(trying.source)
             return f"{saved}:{shown.reference.rpartition(':')[2]}", shown
@@ -206,11 +201,7 @@ class HeuristicPages:
         return found
 
     def _saved(self, source: str) -> tuple[Path, OwnHeuristic]:
-        """Save a pasted source; return its file and its heuristic, the last one if there are several.
-
-        Raises:
-            ValueError: it is not Python, or has no function of (game, player).
-        """
+        """Save a pasted source; return its file and its heuristic, the last one if there are several."""
         try:
             parse_source(source)
         except SyntaxError as error:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Any
 
 from reports.board import board_answers
 from reports.board.board_answers import ANSWERS, Answers, BoardAnswer
-from reports.board.request_models import Name, StrictModel
 from reports.board.resources import Resources, run_of
-from reports.lab.pooled_ratings import RatingQuestion, rated
 from reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
 from reports.lab.seeing import SeeingQuestion, loaded, see
 from reports.text.cell_values import Points, Share, estimate_of
@@ -24,51 +20,16 @@ if TYPE_CHECKING:
 MOST_RUNS = 8
 
 
-class FindingQuestion(StrictModel):
-    """Request for the finding of a run in one sentence, and its intervals."""
-
-    run: Name
-
-
-class ReportQuestion(StrictModel):
-    """Request for the report of runs, pooled if there are several."""
-
-    runs: Annotated[list[Name], Field(min_length=1, max_length=MOST_RUNS)]
-
-
-class DiffQuestion(StrictModel):
-    """Request for the differences of two runs."""
-
-    before: Name
-    after: Name
-
-
-class LeagueQuestion(StrictModel):
-    """Request for a page of a league, by its file name."""
-
-    run: Name
-    page: Name
-
-
-class TrialQuestion(StrictModel):
-    """Request to try a heuristic: one of the registry, or FILE:FUNCTION."""
-
-    heuristic: Name
-
-
-def finding(question: FindingQuestion, shelf: Resources) -> dict[str, Any]:
+def finding(shelf: Resources, run: str) -> dict[str, Any]:
     """Return the finding, and for each contender low, estimate, high in percentage points, the verdict and its name.
 
     The interval is that of the verdict.
-
-    Raises:
-        ValueError: there is no such run, or it is damaged.
     """
     from experiments.statistics.run_results import load_findings
     from experiments.verdicts.contender_verdicts import judge
     from reports.pages.report_page import finding_of
 
-    results = load_findings([run_of(shelf, question.run)])
+    results = load_findings([run_of(shelf, run)])
     verdicts = judge(results) if results.baseline is not None else None
     sentence = finding_of(results, verdicts)
     if verdicts is None:
@@ -90,33 +51,27 @@ def _rates(results: RunResults) -> list[list[Any]]:
     ]
 
 
-def report(question: ReportQuestion, shelf: Resources) -> dict[str, Any]:
-    """Return the page with the report of one or more runs.
-
-    Raises:
-        ValueError: there is no such run, one is damaged, or they cannot be pooled.
-    """
+def report(shelf: Resources, runs: Sequence[str]) -> dict[str, Any]:
+    """Return the page with the report of a run, or of several that can be pooled."""
+    if len(runs) > MOST_RUNS:
+        raise ValueError(f"a report has at most {MOST_RUNS} runs")
     from experiments.statistics.run_results import load_findings
     from reports.pages.report_page import report_page
 
-    return {"page": report_page(load_findings([run_of(shelf, run) for run in question.runs]))}
+    return {"page": report_page(load_findings([run_of(shelf, run) for run in runs]))}
 
 
-def diff(question: DiffQuestion, shelf: Resources) -> dict[str, Any]:
-    """Return the page with the differences of two runs.
-
-    Raises:
-        ValueError: there is no such run, or one is damaged.
-    """
+def diff(shelf: Resources, names: tuple[str, str]) -> dict[str, Any]:
+    """Return the page with the differences of two runs."""
     from experiments.statistics.run_results import load_findings
     from reports.pages.templates import page_template, script_of
     from reports.tables.run_diff import change_sections
 
-    before, after = (load_findings([run_of(shelf, run)]) for run in (question.before, question.after))
+    before, after = (load_findings([run_of(shelf, run)]) for run in names)
     script, script_hash = script_of("report.js")
     page = page_template("diff.html").render(
-        title=f"{question.before} and {question.after}",
-        runs=(question.before, question.after),
+        title=" and ".join(names),
+        runs=names,
         sections=change_sections(before, after),
         script=script,
         script_hash=script_hash,
@@ -124,20 +79,16 @@ def diff(question: DiffQuestion, shelf: Resources) -> dict[str, Any]:
     return {"page": page}
 
 
-def league(question: LeagueQuestion, shelf: Resources) -> dict[str, Any]:
-    """Return a page of a league as it is now; the pages in its folder are not read.
-
-    Raises:
-        ValueError: there is no such run or page, it is not a league's, or it is damaged.
-    """
+def league(shelf: Resources, name: str, page: str) -> dict[str, Any]:
+    """Return a page of a league as it is now; the pages in its folder are not read."""
     from experiments.exact.labels import has_labels
     from reports.lab.run_lines import signature
 
-    run = run_of(shelf, question.run)
+    run = run_of(shelf, name)
     made = _league_pages(run, signature(run), has_labels(run))
-    if question.page not in made:
-        raise ValueError(f"there is no page {question.page}")
-    return {"page": made[question.page]()}
+    if page not in made:
+        raise ValueError(f"there is no page {page}")
+    return {"page": made[page]()}
 
 
 @lru_cache(maxsize=1)
@@ -149,19 +100,15 @@ def _league_pages(run: Path, seen: str, is_labelled: bool) -> dict[str, Callable
     return pages(run, read_book(run) or LeagueEntries((), ()), read_results(run))
 
 
-def trial(question: TrialQuestion, shelf: Resources) -> dict[str, Any]:
-    """Return what a trial of a heuristic found: figures for the gallery, and all of it as sentences.
-
-    Raises:
-        ValueError: the heuristic cannot be loaded.
-    """
+def trial(shelf: Resources, heuristic: str) -> dict[str, Any]:
+    """Return what a trial of a heuristic found: figures for the gallery, and all of it as sentences."""
     from experiments.analysis.quick_trial import try_heuristic
     from isolation.checks.search_cost import Cost
     from isolation.loading.load_user_code import inputs_of
     from reports.analysis.quick_trial import trial_lines
 
-    path, colon, name = question.heuristic.rpartition(":")
-    tried = try_heuristic(loaded(question.heuristic))
+    path, colon, name = heuristic.rpartition(":")
+    tried = try_heuristic(loaded(heuristic))
     cost = tried.cost if tried.problem is None else tried.python_cost
     screening = tried.screening
     against = screening.contenders[0][1] if screening else None
@@ -179,15 +126,9 @@ def trial(question: TrialQuestion, shelf: Resources) -> dict[str, Any]:
 
 _ANSWERS: Answers = {
     **ANSWERS,
-    FindingQuestion: finding,
-    ReportQuestion: report,
-    DiffQuestion: diff,
-    LeagueQuestion: league,
-    TrialQuestion: trial,
     PuzzleQuestion: puzzle,
     PuzzleAnswer: judge_move,
     SeeingQuestion: see,
-    RatingQuestion: rated,
 }
 
 

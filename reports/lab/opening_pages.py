@@ -19,7 +19,7 @@ from reports.text.cell_values import Share
 USUAL = "7x7"
 
 
-def finding(summary: BoardSummary) -> str:
+def title_of(summary: BoardSummary) -> str:
     """Return what perfect play says about the first placement, in a sentence."""
     counts = [len(replies) for replies in summary.refutations]
     cells = len(counts)
@@ -47,7 +47,7 @@ async def openings_page(request: Request) -> Response:
     return lab_page(
         "openings.html",
         frame,
-        title=finding(summary),
+        title=title_of(summary),
         size=size,
         sizes=sorted({*covered_sizes(), size}, key=lambda name: parse_size(name)),
         rule=Share(summary.rule_holds / summary.openings).text,

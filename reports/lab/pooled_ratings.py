@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import Field
 
-from reports.board.request_models import Name, StrictModel
 from reports.board.resources import Resources, run_of
 from reports.lab.run_lines import RunLine, target_of
 from reports.text.cell_values import Elo, Estimate
@@ -22,13 +20,6 @@ MOST_GAMES = 1_000_000
 """Games that a pool reads; older runs beyond that are left out."""
 _USUAL = "improved"
 """Heuristic whose rating is zero in pools without one baseline."""
-
-
-class RatingQuestion(StrictModel):
-    """Request to rate the heuristics of some runs that agents with `limit` played."""
-
-    runs: Annotated[list[Name], Field(min_length=1)]
-    limit: str
 
 
 @dataclass(frozen=True)
@@ -55,17 +46,16 @@ def pools(lines: Iterable[RunLine]) -> list[RunPool]:
     return sorted(found, key=lambda pool: -len(pool.runs))
 
 
-def rated(question: RatingQuestion, shelf: Resources) -> dict[str, Any]:
-    """Return for each heuristic its rating with a 95 % interval as text, what it is relative to, its runs and games.
+def rated(shelf: Resources, runs: Sequence[str], limit: str) -> dict[str, Any]:
+    """Return the ratings of the heuristics that agents with `limit` played.
 
-    Raises:
-        ValueError: there is no such run, one is damaged, or they cannot be pooled.
+    Each has a 95 % interval as text, what it is relative to, and the number of its runs and games.
     """
     from experiments.statistics.run_results import load_findings
     from experiments.verdicts.contender_verdicts import rate
 
-    findings = load_findings([run_of(shelf, run) for run in question.runs], mixed=True)
-    agents = _most_played(findings, question.limit)
+    findings = load_findings([run_of(shelf, run) for run in runs], mixed=True)
+    agents = _most_played(findings, limit)
     ratings = rate(findings, None if findings.baseline else agents.get(_USUAL))
     known = {rating.agent: rating for rating in ratings.ratings}
     zero = f"compared with {ratings.zero}" if ratings.zero else "above the mean of its pool"
@@ -74,9 +64,9 @@ def rated(question: RatingQuestion, shelf: Resources) -> dict[str, Any]:
         if agent in known:
             rating = known[agent]
             text = Estimate(*map(Elo, (rating.elo, rating.low, rating.high))).text
-            runs = sum(agent in source.names.values() for source in findings.sources)
+            played = sum(agent in source.names.values() for source in findings.sources)
             scale = "the zero of its pool" if agent == ratings.zero else zero
-            rows[reference] = {"elo": text, "zero": scale, "runs": runs, "games": rating.games}
+            rows[reference] = {"elo": text, "zero": scale, "runs": played, "games": rating.games}
     return {"ratings": rows}
 
 

@@ -59,11 +59,7 @@ def puzzle(question: PuzzleQuestion, shelf: Resources) -> dict[str, Any]:
 
 
 def judge_move(question: PuzzleAnswer, shelf: Resources) -> dict[str, Any]:
-    """Return whether a move keeps the win, and all that keep it if it does or no move is given.
-
-    Raises:
-        ValueError: the move is illegal.
-    """
+    """Return whether a move keeps the win, and all that keep it if it does or no move is given."""
     suite, _, _, row = _chosen(question.number)
     legal, solution = moves_of(suite, row)
     if question.move is not None and question.move not in legal:

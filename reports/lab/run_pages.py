@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -22,7 +23,7 @@ from reports.board.board_processes import Processes
 from reports.board.resources import Resources, run_of
 from reports.lab.archive import Archiving, archived, set_archived
 from reports.lab.framing import boxed, frame_of, framed, lab_page, problem_page
-from reports.lab.lab_answers import DiffQuestion, FindingQuestion, LeagueQuestion, ReportQuestion
+from reports.lab.lab_answers import diff, finding, league, report
 from reports.lab.run_lines import RunLine, RunLines, damaged, signature
 from reports.lab.thumbnails import thumbnail
 from reports.league.page_paths import INDEX
@@ -125,7 +126,7 @@ class RunPages:
                 if seen is None or rest.get(run, 0.0) > time.monotonic():
                     continue
                 started = time.monotonic()
-                answer = await self._processes.answer(FindingQuestion(run=name), "findings")
+                answer = await self._processes.answer(partial(finding, run=name), "findings")
                 rest[run] = time.monotonic() + _SHARE_OF_TIME * (time.monotonic() - started)
                 content = json.loads(answer.body)
                 if answer.status == 503:  # too busy now: the next look at the list tries again
@@ -158,7 +159,7 @@ class RunPages:
         key = (*names, *(signature(runs[name]) for name in names))
         if key not in self._reports:
             try:
-                page = await self._page(ReportQuestion(runs=names), request.headers.get("x-page", ""))
+                page = await self._page(partial(report, runs=names), request.headers.get("x-page", ""))
             except ValueError as error:
                 return problem_page(frame, 409, ", ".join(names), str(error))
             if len(self._reports) >= _REPORTS_KEPT:
@@ -192,7 +193,7 @@ class RunPages:
         if not (before and after):
             return problem_page(frame, 400, "Compare two runs", "Select two runs in the list of runs.")
         try:
-            return framed(await self._page(DiffQuestion(before=before, after=after)), frame, f"{before}, {after}")
+            return framed(await self._page(partial(diff, names=(before, after))), frame, f"{before}, {after}")
         except ValueError as error:
             return problem_page(frame, 409, f"{before} and {after}", str(error))
 
@@ -216,7 +217,7 @@ class RunPages:
         frame = frame_of(request, "class")
         name, page = request.path_params["run"], request.path_params["page"]
         try:
-            return framed(await self._page(LeagueQuestion(run=name, page=page)), frame)
+            return framed(await self._page(partial(league, name=name, page=page)), frame)
         except ValueError as error:
             return problem_page(frame, 404, f"No page of the league {name}", str(error))
 

@@ -39,11 +39,7 @@ class SeeingQuestion(StrictModel):
 
 
 def see(question: SeeingQuestion, shelf: Resources) -> dict[str, Any]:
-    """Return the position, for each heuristic the values of the moves and its choice, and the moves that keep the win.
-
-    Raises:
-        ValueError: a heuristic cannot be loaded or fails, the position is illegal, or no position was found.
-    """
+    """Return the position, the values of moves and the choice of each heuristic, and the moves that keep the win."""
     functions = [loaded(reference) for reference in (question.first, question.second)]
     if question.moves:
         board = Board.from_moves(parse_moves(question.moves, SIZE), SIZE)
