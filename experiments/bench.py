@@ -41,7 +41,6 @@ def measure() -> list[dict[str, Any]]:
 
 
 def _searches() -> list[dict[str, Any]]:
-    """Measure nodes per second of CPU time; ratios to other engines come from `measure_costs`."""
     compared = [_agent(name) for name in (_COMPARATOR, *_SHOWN)]
     reference, *others = _costs(compared)
     rows = [_search_row(compared[0].name, reference, None, "")]

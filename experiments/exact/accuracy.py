@@ -203,12 +203,10 @@ def _share(successes: NDArray[Any], chances: NDArray[Any], cluster: NDArray[np.i
 
 
 def _mean_interval(counts: NDArray[Any], cluster: NDArray[np.int64], confidence: float) -> Interval:
-    """Estimate the mean of a count per game, with Student's t interval over clusters of games, truncated at 0.
-
-    Two games with count zero and two with count one are added for the interval, so that its width is not zero if all
-    games are equal. Each is a cluster of its own, weighted with the design effect (effective games per cluster) of the
-    observed games.
-    """
+    """Estimate the mean of a count per game, with Student's t interval over clusters of games, truncated at 0."""
+    # Two games with count zero and two with count one are added for the interval, so that its width is not zero if all
+    # games are equal. Each is a cluster of its own, weighted with the design effect (effective games per cluster) of
+    # the observed games.
     totals, games = np.bincount(cluster, counts), np.bincount(cluster)
     mean = float(counts.mean())
     apart = float(((counts - mean) ** 2).sum())

@@ -143,7 +143,6 @@ def play_and_label(
 
 
 def _spec_of(heuristic: str, depth: int) -> str:
-    """Return a player's spec, with the name of its function if only a file is given."""
     return str(named(parse_spec(f"AB:{heuristic}@depth={depth}")))
 
 
@@ -166,7 +165,6 @@ class _Judged:
 def _label_player(
     who: tuple[str, int], files: Sequence[UserFile], openings: OpeningSet, positions: int
 ) -> tuple[tuple[str, int], _Judged]:
-    """Label one player's decisions. Raise TimeoutError if the player does not answer."""
     player, marker = _make_player(*who, files), np.zeros(4, np.int64)
     player.compiled(parse_size(openings.size))  # in this thread, which receives the alarm of the compiler's checks
 

@@ -226,10 +226,8 @@ def solve_pair(size: str, opening: tuple[int, int], limit: Limit | None) -> Solv
 
 
 def _solve_in_rounds(board: Board) -> tuple[bool, int]:
-    """Return whether the side to move wins, and the nodes searched; all moves are searched with increasing budgets.
-
-    Of two winning moves, the first one tried may take a thousand times as long to prove.
-    """
+    """Return whether the side to move wins, and the nodes searched; all moves are searched with increasing budgets."""
+    # Of two winning moves, the first one tried may take a thousand times as long to prove.
     unknown, budget, nodes = [board.successor(cell) for cell in board.legal_cells()], _FIRST_ROUND, 0
     while unknown:
         left = []

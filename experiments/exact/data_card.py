@@ -119,7 +119,6 @@ def settings_text(recipe: DatasetRecipe) -> str:
 
 
 def _category(count: int) -> str:
-    """The hub's name for a number of rows."""
     for most, name in ((1e3, "n<1K"), (1e4, "1K<n<10K"), (1e5, "10K<n<100K"), (1e6, "100K<n<1M")):
         if count < most:
             return name

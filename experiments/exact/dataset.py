@@ -116,10 +116,8 @@ def check_recipe(recipe: DatasetRecipe) -> None:
 
 
 def _positions(recipe: DatasetRecipe, folder: Path, jobs: int, show: Callable[[int, int], None]) -> pa.Table:
-    """Play batches of games in waves until there are enough positions; their order does not depend on the processes.
-
-    Every batch is kept in the folder; those that are there already are not played again.
-    """
+    """Play batches of games in waves until there are enough positions; their order does not depend on the processes."""
+    # Every batch is kept in the folder; those that are there already are not played again.
     table, batches, each = _schema(recipe).empty_table(), 0, _GAMES * 4
     kept = {int(path.stem) for path in folder.glob("*.parquet")}
     with parallel_mapper(jobs, None) as spread:

@@ -291,7 +291,6 @@ def _size(run: str | Path, games: pa.Table) -> str:
 
 
 def _check_reach(run: str | Path, batch: pa.Table, size: str, limit: Limit) -> None:
-    """Raise an error if hardly any position of the first games can be decided."""
     asked, decided = (int((pc.list_flatten(batch[name]).to_numpy() >= 0).sum()) for name in ("legal", "value"))
     if not asked:
         raise UnsolvableRunError(f"{run}: the first games end before the first ply to label: lower --first-ply")
@@ -303,7 +302,6 @@ def _check_reach(run: str | Path, batch: pa.Table, size: str, limit: Limit) -> N
 
 
 def _resumed(path: Path, made: str) -> pa.Table:
-    """Return the existing labels; raise an error if they were made with other settings."""
     if not path.exists():
         return SCHEMA.empty_table()
     labels = _read(path)

@@ -181,7 +181,6 @@ class _ErrorSearch:
         return ()
 
     def error_ply(self) -> int:
-        """Return the number of plies before the error that ended the search."""
         return 2 * len(self._levels) + self.turn
 
     def _asked(self, level: _Level) -> tuple[Cells, NDArray[np.bool_]]:
@@ -224,7 +223,6 @@ class _ErrorSearch:
 
 
 def _moved(level: _Level, moves: Cells) -> _Level:
-    """Return the positions after the agent's moves."""
     return _Level(level.blank & ~(_ONE << moves.astype(np.uint64)), moves, level.other, np.arange(len(level)))
 
 

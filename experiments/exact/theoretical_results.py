@@ -112,12 +112,10 @@ def split_by_theory(
 
 
 def _openings(games: pa.Table) -> pa.Table:
-    """Return one game of each opening."""
     return games.take(to_arrow(np.unique(to_numpy(games["opening_id"]), return_index=True)[1]))
 
 
 def _pair_winners(parts: Iterator[pa.Table]) -> dict[int, int | None]:
-    """Return `_pair_winner` by opening."""
     winners: dict[int, int | None] = {}
     for games in parts:
         new = games.filter(pa.array([number not in winners for number in games["opening_id"].to_pylist()], pa.bool_()))

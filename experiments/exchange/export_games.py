@@ -78,7 +78,6 @@ def _comment(score: float, depth: int, time_us: int) -> str:
 
 
 def _as_cell(name: str, value: Any) -> str:
-    """Format a value for CSV; lists are numbers separated by spaces."""
     if name in _LISTS:
         return " ".join(str(int(element)) if isinstance(element, bool) else str(element) for element in value)
     return value.isoformat() if name == "started_at" else str(value)

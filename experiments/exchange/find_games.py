@@ -81,7 +81,6 @@ def read_game(run: str | Path, game_id: int) -> dict[str, Any]:
 
 
 def _meeting(games: pd.DataFrame, where: str) -> pd.DataFrame:
-    """Return the games that meet a condition."""
     if not where.strip():
         return games
     if "@" in where or "__" in where:

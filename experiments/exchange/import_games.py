@@ -80,7 +80,6 @@ def _notes(undecided: int, repeated: int, doubtful: int) -> tuple[str, ...]:
 
 
 def _scheduled(games: Sequence[PgnGame], file: Path) -> tuple[Schedule, dict[int, PgnGame]]:
-    """Return a schedule of all games, and the games by their ids in it."""
     size = games[0].size
     names = tuple(dict.fromkeys(name for game in games for name in _players(game, file)))
     keys = opening_ids(padded([game.opening for game in games]), size).tolist()

@@ -113,7 +113,6 @@ def _id_of(board: Board) -> int:
 
 
 def _replies(board: Board) -> dict[int, tuple[int, ...]]:
-    """Return the legal moves by the position that they lead to."""
     cells = board.legal_cells()
     if not cells:
         return {}

@@ -103,7 +103,6 @@ def _games(paths: Sequence[Path]) -> pa.Table:
 
 
 def _labels(paths: Sequence[Path]) -> pa.Table:
-    """Return the labels of the runs that have any."""
     tables = [_with_run(path, read_label_table(path)) for path in paths if has_labels(path)]
     return pa.concat_tables(tables) if tables else _with_run(Path(), LABELS.empty_table())
 

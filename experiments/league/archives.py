@@ -110,7 +110,6 @@ def _content(archive: Path) -> bytes:
 
 
 def _extract(members: Iterator[_Member], folder: Path) -> None:
-    """Write the files of an archive into a new folder."""
     total = 0
     for number, (name, size, read) in enumerate(members, start=1):
         path = folder.joinpath(*_parts(name))
@@ -126,11 +125,8 @@ def _extract(members: Iterator[_Member], folder: Path) -> None:
 
 
 def _parts(name: str) -> tuple[str, ...]:
-    """Return the parts of a member's path.
-
-    Raises:
-        ArchiveError: the path leads out of the archive, or is too deep.
-    """
+    """Return the parts of a member's path."""
+    # Raises ArchiveError if the path leads out of the archive, or is too deep.
     plain = name.replace("\\", "/")
     parts = tuple(part for part in plain.split("/") if part not in ("", "."))
     if plain.startswith("/") or re.match(r"[A-Za-z]:", plain) or ".." in parts:

@@ -176,7 +176,6 @@ def _games(run: Path) -> Iterator[ClassGame]:
 
 
 def _forfeits(run: Path, games: tuple[ClassGame, ...]) -> Iterator[PlayerForfeits]:
-    """Yield forfeits by agent, reason and detail, the most frequent first."""
     alike: dict[tuple[str, str, str], list[int]] = {}
     for game in games:
         if game.is_forfeit:
@@ -187,7 +186,6 @@ def _forfeits(run: Path, games: tuple[ClassGame, ...]) -> Iterator[PlayerForfeit
 
 
 def _tracebacks(run: Path, agent: str) -> dict[str, str]:
-    """Return the first traceback of a player for each detail of its forfeited games."""
     tracebacks: dict[str, str] = {}
     try:
         lines = (run / run_directory.ENGINES / f"{file_name(agent)}.jsonl").read_text(encoding="utf-8").splitlines()

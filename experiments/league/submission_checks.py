@@ -75,7 +75,6 @@ def check_one(player: Submission) -> Check:
 
 
 def _findings(process: ChildProcess) -> Iterator[CheckResult]:
-    """Return the findings of the checks, however these ended."""
     try:
         yield from map(_cleaned, _FINDINGS.validate_python(exchange(process, (), CHECK_SECONDS)))
     except TransportTimeout:

@@ -110,10 +110,8 @@ def find_submissions(folder: str | Path, known: Mapping[str, Path | None] | None
 
 
 def _read(entry: Path, names: Collection[str]) -> tuple[Path, Submission] | Skipped:
-    """Read one entry of the folder: return its folder and its player, or the reason why it does not play.
-
-    `names` are the names of all entries.
-    """
+    """Read one entry of the folder: return its folder and its player, or the reason why it does not play."""
+    # `names` are the names of all entries.
     name = to_one_line(entry.name)
     if _is_hidden(entry.name):
         return Skipped(name, "is hidden", is_submission=False)
@@ -129,7 +127,6 @@ def _read(entry: Path, names: Collection[str]) -> tuple[Path, Submission] | Skip
 
 
 def _read_file(entry: Path, names: Collection[str]) -> tuple[Path, Submission] | Skipped:
-    """Read an entry that is not a folder: unpack it if it is an archive."""
     name, stem = to_one_line(entry.name), stem_of(entry.name)
     if not entry.is_file():
         return Skipped(name, "is neither a folder nor a file", is_submission=False)
@@ -151,7 +148,6 @@ def _read_file(entry: Path, names: Collection[str]) -> tuple[Path, Submission] |
 
 
 def _why_passed_over(entry: Path) -> str:
-    """Return why an entry is not searched; empty if it is."""
     if not _is_utf8(entry):
         return _NOT_UTF8
     if not entry.is_symlink():
@@ -160,10 +156,8 @@ def _why_passed_over(entry: Path) -> str:
 
 
 def _submission(folder: Path, called: str, shown: str = "") -> tuple[Path, Submission] | Skipped:
-    """Return the player of a folder named `called`, with the folder of its files, or the reason why there is none.
-
-    If a folder contains only an archive, the archive is used. `shown` is the name in messages.
-    """
+    """Return the player of a folder named `called`, with the folder of its files, or the reason why there is none."""
+    # If a folder contains only an archive, the archive is used. `shown` is the name in messages.
     try:
         archives = [file for file in sorted(folder.iterdir()) if stem_of(file.name) or is_foreign(file.name)]
         chosen = _chosen(folder)
@@ -182,11 +176,8 @@ def _submission(folder: Path, called: str, shown: str = "") -> tuple[Path, Submi
 
 
 def _unpacked(archives: list[Path], folder: Path) -> Path:
-    """Unpack the only archive in a folder.
-
-    Raises:
-        ArchiveError: there are several, or it is refused.
-    """
+    """Unpack the only archive in a folder."""
+    # Raises ArchiveError if there are several, or it is refused.
     names = ", ".join(to_one_line(archive.name) for archive in archives)
     if len(archives) > 1:
         raise ArchiveError(f"has no Python file, but several archives ({names}): unpack the right one there")
@@ -200,11 +191,9 @@ def _unpacked(archives: list[Path], folder: Path) -> Path:
 
 
 def _chosen(folder: Path) -> tuple[Path, str, str] | str:
-    """Return the file of a folder that plays, its player class and edition, or the reason why there is none.
-
-    A file with one of the usual names is the submission, whatever it contains. Otherwise it is the only file with a
-    player, unless another file, which might be the submission, cannot be read. Template files are never chosen.
-    """
+    """Return the file of a folder that plays, its player class and edition, or the reason why there is none."""
+    # A file with one of the usual names is the submission, whatever it contains. Otherwise it is the only file with a
+    # player, unless another file, which might be the submission, cannot be read. Template files are never chosen.
     everything, files = _sources(folder), _own_sources(folder)
     usual = _without_copies([file for file in files if file.name in USUAL_FILES], folder)
     players = {file: _why_unread(file, folder) or player_in(file) for file in usual or files}
@@ -229,7 +218,6 @@ def _chosen(folder: Path) -> tuple[Path, str, str] | str:
 
 
 def _listed(files: Collection[Path], names: Mapping[Path, str]) -> str:
-    """List files by name, abbreviated if they are many."""
     few = [names[file] for file in files][:_FEW]
     return ", ".join(few) + (f" and {len(files) - _FEW} more" if len(files) > _FEW else "")
 
@@ -268,7 +256,6 @@ def _is_utf8(path: Path) -> bool:
 
 
 def _known_as(folder: Path, known: Mapping[str, Path | None]) -> str | None:
-    """Return the name whose known file is in a folder."""
     home = folder.resolve()
     return next((name for name, file in known.items() if file and file.resolve().is_relative_to(home)), None)
 
@@ -292,7 +279,6 @@ def _sources(folder: Path) -> list[Path]:
 
 
 def _own_sources(folder: Path) -> list[Path]:
-    """Return the Python files of a submission without those of templates."""
     return [file for file in _sources(folder) if not is_template(file.name)]
 
 

@@ -86,7 +86,6 @@ def _listings(
 
 
 def _returns_numbers(function: Heuristic) -> bool:
-    """Return whether a function returns a number for some position, regardless of its parameters' names."""
     for moves in ([24, 14], [24, 14, 9, 29, 22, 16]):
         board = Board.from_moves(moves)
         try:

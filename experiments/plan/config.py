@@ -85,7 +85,6 @@ class Engine(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _listed(cls, data: Any) -> Any:
-        """Return the command as a list, as in TOML and JSON."""
         return _with_tuples(data) if isinstance(data, dict) else data
 
     @property
@@ -328,10 +327,8 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 
 def _explain(error: ValidationError) -> str:
-    """Return all errors in one line.
-
-    Missing keys are omitted if there is an unknown key, which may be a misspelling of one.
-    """
+    """Return all errors in one line."""
+    # Missing keys are omitted if there is an unknown key, which may be a misspelling of one.
     first_of_key: dict[str, dict[str, Any]] = {}
     for details in cast("list[dict[str, Any]]", error.errors(include_url=False, include_context=True)):
         first_of_key.setdefault(_key_of(details), details)
@@ -368,7 +365,6 @@ def _with_tuples(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_specs(data: dict[str, Any]) -> dict[str, Any]:
-    """Return a configuration's data with the specs of agents that were given as functions."""
     for key in ("contenders", "opponents", "baseline"):
         value = data.get(key)
         if callable(value):

@@ -279,7 +279,6 @@ def _of_subset(cells: Cells, size: str, subset: Subset) -> Cells:
 
 
 def _distinct(cells: Cells, size: str) -> Cells:
-    """Return the first opening of each position, in the given order."""
     first = np.unique(opening_ids(cells, size), return_index=True)[1]
     return cells[np.sort(first)]
 

@@ -162,7 +162,6 @@ def _group(
 
 
 def _looked_at(entrant: Entrant, board: str) -> Entrant:
-    """Return the entrant with its determinism checked, if it is user code."""
     if not entrant.agent.is_user_code:
         return entrant
     from isolation.checks.answer_checks import check_determinism
@@ -202,12 +201,10 @@ def draw_openings(
 
 
 def _control_share(config: Config, contenders: int) -> float:
-    """Return the optimal ratio of the control's number of openings to a contender's.
-
-    Each contender is compared with baseline and control together. For a given number of games all comparisons have
-    least variance if these two play √contenders times as much as a contender does (Neyman); at least twice as much, so
-    that they can be compared with each other. If contenders stop early, nothing is gained.
-    """
+    """Return the optimal ratio of the control's number of openings to a contender's."""
+    # Each contender is compared with baseline and control together. For a given number of games all comparisons have
+    # least variance if these two play √contenders times as much as a contender does (Neyman); at least twice as much,
+    # so that they can be compared with each other. If contenders stop early, nothing is gained.
     return 1.0 if config.sprt else max(math.sqrt(contenders) - 1, 1.0)
 
 
@@ -249,7 +246,6 @@ def _check_distinct(key: str, entrants: Iterable[Entrant]) -> None:
 
 
 def _same_play(entrant: Entrant, other: Entrant) -> bool:
-    """Return whether the two always play the same game from the same opening."""
     return entrant.settings == other.settings and entrant.agent.is_deterministic
 
 
@@ -268,7 +264,6 @@ def _merged(entrants: Iterable[Entrant]) -> tuple[Entrant, ...]:
 
 
 def _check_more(config: Config, entrants: Iterable[Entrant]) -> None:
-    """Raise an error if `more_for` names something else than contenders."""
     known = [entrant.agent.name for entrant in entrants if "contender" in entrant.roles]
     for name in config.more_for or ():
         if name not in known:
@@ -276,7 +271,6 @@ def _check_more(config: Config, entrants: Iterable[Entrant]) -> None:
 
 
 def _usual_pairs(config: Config, shared: OpeningSet) -> int:
-    """Return the number of openings of agents that are not in `more_for`."""
     return len(shared) if config.pairs == "all" else min(config.pairs, len(shared))
 
 
@@ -315,7 +309,6 @@ def _check_contest(entrants: tuple[Entrant, ...], matches: tuple[Match, ...]) ->
 
 
 def _meetings(config: Config, entrants: tuple[Entrant, ...]) -> list[tuple[int, int]]:
-    """Return who meets whom, as indices of the entrants."""
     if config.format in ("gauntlet", "best-of"):
         tested = having(entrants, "baseline", "contender", "control")
         return [(first, other) for first in tested for other in having(entrants, "opponent")]
@@ -403,7 +396,6 @@ def _resolved(config: Config, entrants: tuple[Entrant, ...], pairs: int) -> Conf
 
 
 def _in_their_places(config: Config) -> tuple[Engine, ...] | None:
-    """Return the engines of a configuration with absolute paths."""
     if not config.engines:
         return None
     return tuple(

@@ -149,7 +149,6 @@ def carry_over(extension: Extension, path: Path) -> None:
 
 
 def _ids_in(plan: Plan, games: pa.Table) -> Ids:
-    """Return, for each game of a log, its id in a plan; -1 if there is none."""
     schedule = plan.schedule
     ids = np.arange(schedule.bound)
     ids = ids[schedule.exists(ids)]
@@ -163,10 +162,8 @@ def _ids_in(plan: Plan, games: pa.Table) -> Ids:
 
 
 def _replay(run: Path, plan: Plan, logged: Ids, ids: Ids) -> None:
-    """Replay some of a run's games; raise an error if one replays differently, since the engine has changed then.
-
-    `logged` are the games' ids in the run's log, `ids` those in the plan.
-    """
+    """Replay some of a run's games; raise an error if one replays differently, since the engine has changed then."""
+    # `logged` are the games' ids in the run's log, `ids` those in the plan.
     schedule, size, clocked = plan.schedule, parse_size(plan.schedule.size), on_the_clock(plan.entrants)
     ours = [
         index

@@ -297,10 +297,8 @@ def _play_in(
     conduct: _Conduct, feed: BatchFeed, recorder: GameRecorder, interrupted: Interrupted, notes: list[str],
     report: Report,
 ) -> None:  # fmt: skip
-    """Play the missing games in a pool, after measuring the agents' costs if necessary; add notes about the run.
-
-    If the machines of a run cannot be reached any more, it ends like an interrupted one.
-    """
+    """Play the missing games in a pool, after measuring the agents' costs if necessary; add notes about the run."""
+    # If the machines of a run cannot be reached any more, it ends like an interrupted one.
     plan, known = recorder.plan, len(notes)
     with conduct.pools(conduct.jobs) as pool:
         pool.assign(task_of(plan, str((recorder.path / run_directory.ENGINES).absolute())))
@@ -324,7 +322,6 @@ def _play_in(
 
 
 def _fleet_notes(plan: Plan, fleet: Fleet) -> list[str]:
-    """Return notes about the machines, and about how they play the plan's agents."""
     notes = [*fleet.notes, *_interpreted_notes(plan, fleet.interpreted)]
     clocked, processors = on_the_clock(plan.entrants), {machine.processor for machine in fleet.machines}
     if clocked and len(processors) > 1:
@@ -337,7 +334,6 @@ def _fleet_notes(plan: Plan, fleet: Fleet) -> list[str]:
 
 
 def _reporter(recorder: GameRecorder, feed: BatchFeed, notes: list[str], show: Show) -> Report:
-    """Return the function that reports progress to the display."""
     before = recorder.logged
     started = last_game = time.monotonic()
     missing = feed.missing

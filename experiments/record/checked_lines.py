@@ -153,11 +153,8 @@ def _sealed(record: Mapping[str, Any]) -> bytes:
 
 
 def _unsealed(line: bytes) -> dict[str, Any]:
-    """Return the object of a line, with its checksum if it has one.
-
-    Raises:
-        ValueError: it is damaged, or no object.
-    """
+    """Return the object of a line, with its checksum if it has one."""
+    # Raises ValueError if it is damaged, or no object.
     size = len(f', "{CHECKSUM}": "01234567"}}')
     end = _END.fullmatch(line[-size:])
     # Both ends mark a sealed line: a character changed in one of them cannot make it look unsealed.

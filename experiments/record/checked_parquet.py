@@ -110,12 +110,10 @@ def _opened(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetFile]:
 
 
 def _bytes_of(path: Path) -> pa.Buffer:
-    """Read the bytes of a file into memory owned by Arrow.
-
-    Memory owned by Python would be released by the last Arrow thread that uses it, perhaps while the program ends. A
-    thread that requests Python's lock then aborts it with "terminate called without an active exception"
-    (https://github.com/apache/arrow/issues/34314).
-    """
+    """Read the bytes of a file into memory owned by Arrow."""
+    # Memory owned by Python would be released by the last Arrow thread that uses it, perhaps while the program ends. A
+    # thread that requests Python's lock then aborts it with "terminate called without an active exception"
+    # (https://github.com/apache/arrow/issues/34314).
     with path.open("rb") as file:
         data = pa.allocate_buffer(os.fstat(file.fileno()).st_size)
         return data.slice(0, file.readinto(memoryview(data)))

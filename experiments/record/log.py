@@ -437,7 +437,6 @@ def _file_name(first: int, last: int) -> str:
 
 
 def _span_of(path: Path) -> tuple[int, int]:
-    """Return the numbers of the first and last part in a file."""
     _, first, last = path.stem.split("-")
     return int(first), int(last)
 

@@ -128,7 +128,6 @@ def _check_results(part: Path, table: pa.Table, ids: NDArray[np.int64]) -> None:
 
 
 def _differ(column: pa.ChunkedArray, expected: Any) -> Flags:
-    """Return where a column differs from the expected values."""
     import pyarrow.compute as pc
 
     if pa.types.is_list(column.type):
@@ -145,7 +144,6 @@ def _differ(column: pa.ChunkedArray, expected: Any) -> Flags:
 
 
 def _refuse(part: Path, ids: NDArray[np.int64], wrong: Flags, why: str) -> None:
-    """Raise an error if any game is wrong."""
     if wrong.any():
         first, count = int(ids[wrong.argmax()]), int(wrong.sum())
         others = f" ({count:,} such games)" if count > 1 else ""

@@ -117,10 +117,8 @@ def unpack_ids(text: str) -> set[int]:
 
 
 def _lifted(record: dict[str, Any]) -> Try:
-    """Return a try, with what versions before families and looks did not write.
-
-    Their openings are not known, so each question is one of its own.
-    """
+    """Return a try, with what versions before families and looks did not write."""
+    # Their openings are not known, so each question is one of its own.
     if "family" not in record:
         held_out, judged_on, p_value = record.pop("held_out", ""), record["judged_on"], record["p_value"]
         games = _OLD_GAMES.fullmatch(judged_on)

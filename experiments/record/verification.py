@@ -107,7 +107,6 @@ def _part(path: Path) -> None:
 
 
 def _games(path: Path) -> None:
-    """Compare all games of a run with its facts."""
     info, played = load_run(path.parent), log.count_games(path.parent)
     check_facts(info)
     if played > info.games:
@@ -115,7 +114,6 @@ def _games(path: Path) -> None:
 
 
 def _champion(path: Path) -> str:
-    """Compare a champion with the code and data with which it won."""
     if changed := changed_input(read_json(path).get("inputs", {}), path.parent):
         raise ValueError(f"{changed} is not as it was when this won")
     return _object(path)

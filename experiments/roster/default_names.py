@@ -79,7 +79,6 @@ def other_definitions(path: str | Path, used: Collection[str]) -> dict[str, str]
 
 
 def _why_unused(path: str | Path, name: str, value: Any) -> str:
-    """Return why a function or class of a file is neither a heuristic nor a player."""
     if inspect.isclass(value):
         if not is_player(value):
             return "is a class without get_move or get_action"
@@ -117,7 +116,6 @@ def _third_edition_players(module: ModuleType) -> list[tuple[str, Any]]:
 
 
 def _is_evaluation(method: StateHeuristic) -> bool:
-    """Return whether a method returns a number that is not an action."""
     board = Board.from_moves([24, 74], THIRD.usual_size)
     try:
         with cpu_timeout(_LONGEST_CALL), prevent_exit():

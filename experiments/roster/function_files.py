@@ -138,21 +138,18 @@ class _Source:
         self._has_text_annotations = False
 
     def text(self) -> str:
-        """Return the module's text."""
         first = ["from __future__ import annotations"] if self._has_text_annotations else []
         imports = [part for part in self._parts if part.startswith(("import ", "from "))]
         others = [part for part in self._parts if part not in imports]
         return "\n".join([*first, *imports]) + "\n\n" * bool(first or imports) + "\n\n".join(others) + "\n"
 
     def label(self, name: str) -> str:
-        """Return a name for the agent: the function's, and the values it is closed over."""
         parts = [f"{variable}{_short(value)}" for variable, value in self._closed]
         if len(parts) > _MOST_IN_A_NAME:
             parts = [hashlib.sha256(self.text().encode()).hexdigest()[:6]]
         return re.sub(r"[^\w.+-]", "_", "_".join([name.removesuffix(_BOUND), *parts]))
 
     def add(self, function: Callable[..., Any]) -> str:
-        """Add what is to be called, and return its name in the module."""
         if isinstance(function, partial):
             inner = self.add(function.func)
             self._closed += sorted(function.keywords.items())
@@ -168,7 +165,6 @@ class _Source:
         return self._added(function)
 
     def _added(self, function: Callable[..., Any]) -> str:
-        """Add a function, class or callable object under its own name."""
         defined = inspect.unwrap(function)
         if not isinstance(defined, FunctionType | type):
             return self._bind("score", self._expression(function, "the agent"))
@@ -203,7 +199,6 @@ class _Source:
             self._bind(name, self._expression(value, name))
 
     def _define(self, name: str, defined: FunctionType | type) -> None:
-        """Add the source of a function or class, after what it uses."""
         node = _definition(defined)
         if isinstance(defined, FunctionType) and isinstance(node, ast.FunctionDef | ast.Lambda):
             self._fix_defaults(node.args, defined)
@@ -280,7 +275,6 @@ def _short(value: Any) -> str:
 
 
 def _definition(defined: FunctionType | type) -> _Definition:
-    """Return a fresh syntax tree of a definition."""
     try:
         node: _Definition = definition(defined) if isinstance(defined, FunctionType) else _class_definition(defined)
     except CompileError as error:

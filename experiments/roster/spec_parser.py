@@ -295,11 +295,9 @@ def _limit_name(limit: Limit) -> str:
 
 
 def _file_name(spec: Spec) -> str:
-    """Abbreviate FILE.py:NAME to dots and one directory: alice/game_agent.py:Player -> alice.game_agent.Player.
-
-    A function that was written to a file is named by its file alone.
-    For a file found by a pattern, the name includes all directories that the pattern leaves open, which identify it.
-    """
+    """Abbreviate FILE.py:NAME to dots and one directory: alice/game_agent.py:Player -> alice.game_agent.Player."""
+    # A function that was written to a file is named by its file alone. For a file found by a pattern, the name includes
+    # all directories that the pattern leaves open, which identify it.
     path = Path(spec.path).with_suffix("")
     if is_function_file(spec.path):
         return path.name

@@ -193,7 +193,6 @@ def _times(agent: Agent, repeats: int) -> int:
 
 
 def _chunks(agent: Agent, positions: Positions, repeats: int, is_compiled: bool) -> list[NDArray[np.int64]]:
-    """Split the questions to an agent, given by number, into chunks."""
     questions = np.arange(_times(agent, repeats) * len(positions))
     chunk = _COMPILED_CHUNK if is_compiled else _INTERPRETED_CHUNK
     return [questions[first : first + chunk] for first in range(0, len(questions), chunk)]

@@ -141,7 +141,6 @@ def _orbits(recipe: Recipe) -> dict[int, list[tuple[int, ...]]]:
 
 
 def _resumed(recipe: Recipe, path: Path) -> tuple[pa.Table, set[int]]:
-    """Return the positions in the file, and the orbits that are finished."""
     if not path.exists():
         return SCHEMA.empty_table(), set()
     table = read_table(path)
@@ -153,7 +152,6 @@ def _resumed(recipe: Recipe, path: Path) -> tuple[pa.Table, set[int]]:
 
 
 def _as_made(recipe: Recipe) -> dict[str, Any]:
-    """Return a recipe as stored in the file."""
     made: dict[str, Any] = json.loads(json.dumps(asdict(recipe)))
     return made
 
@@ -166,7 +164,6 @@ def _write(recipe: Recipe, path: Path, table: pa.Table, finished: Iterable[int])
 
 
 def _positions_of(recipe: Recipe, orbit: int, openings: list[tuple[int, ...]]) -> tuple[int, pa.Table]:
-    """Return the positions found from the openings of an orbit."""
     generator = np.random.default_rng([recipe.seed, orbit])
     won: list[_Found] = []
     lost: list[_Found] = []
@@ -201,7 +198,6 @@ class _Found:
     source: str
 
     def row(self, errs: Sequence[int], kept_by: int) -> dict[str, Any]:
-        """Return the position as a row of the file, without the columns of its opening."""
         return {
             "moves": self.moves, "legal": self.legal, "keeps": [int(keeps) for keeps in self.keeps], "errs": errs,
             "kept_by": kept_by, "source": self.source,
@@ -236,10 +232,8 @@ def _choose(
 
 
 def _solved(moves: tuple[int, ...], source: str, recipe: Recipe) -> _Found | None:
-    """Solve the moves of a position; None if all results are equal, or if the limit leaves one unknown.
-
-    A lost position is also left out if no reply to any of its moves is wrong.
-    """
+    """Solve the moves of a position; None if all results are equal, or if the limit leaves one unknown."""
+    # A lost position is also left out if no reply to any of its moves is wrong.
     board = Board.from_moves(moves, recipe.size)
     keeps = _move_results(board, recipe)
     if keeps is None or len(keeps) < 2 or all(keeps.values()):

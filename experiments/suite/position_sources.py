@@ -132,7 +132,6 @@ def _chosen(
 
 
 def _legal(moves: Sequence[int], size: str) -> list[int]:
-    """Return the legal cells of the side to move, after both placements."""
     rows, columns = parse_size(size)
     blank = full_mask(rows, columns)
     for cell in moves:

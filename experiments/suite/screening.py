@@ -282,7 +282,6 @@ def _clusters(suite: Suite) -> NDArray[np.int64]:
 
 
 def _differs(suite: Suite, first_answers: AgentAnswers, other: AgentAnswers) -> int:
-    """Return the number of positions in which two agents' moves differ at least once."""
     first, second = (asked.answers.cells.reshape(asked.repeats, len(suite)) for asked in (first_answers, other))
     return int(((first != second[:1]).any(axis=0) | (second != first[:1]).any(axis=0)).sum())
 

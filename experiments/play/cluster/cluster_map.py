@@ -88,7 +88,6 @@ def _results(cluster: Connection, function: Callable[..., T], left: Iterator[tup
 
 
 def _how_many(cluster: Connection) -> int:
-    """Return the number of calls to send a machine at a time."""
     cores = mean_cores(cluster.dispatcher.machines)
     return max(1, round(cores * (SECONDS / cluster.seconds if cluster.seconds else 1)))
 

@@ -159,12 +159,10 @@ async def _play_for(
 
 
 def _address_now(cluster: str) -> str | None:
-    """Return the scheduler's address; None while its file is missing."""
     return read_when_there(expand_path(cluster)) if is_file(cluster) else scheduler_address(cluster)
 
 
 async def _first(*waiting: Coroutine[Any, Any, Any]) -> None:
-    """Wait until one of several coroutines is done."""
     tasks = [asyncio.ensure_future(awaitable) for awaitable in waiting]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in tasks:
@@ -172,7 +170,6 @@ async def _first(*waiting: Coroutine[Any, Any, Any]) -> None:
 
 
 def _stop_signal() -> asyncio.Event:
-    """Return an event that is set at Ctrl-C or SIGTERM."""
     loop, stopped = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: loop.call_soon_threadsafe(stopped.set))
@@ -188,7 +185,6 @@ def _configure_dask() -> None:
 
 
 def _security(certificates: Certificates | None, role: str) -> Security:
-    """Return the TLS configuration: dask's own, or these files."""
     from distributed import Security
 
     if certificates is None:

@@ -161,7 +161,6 @@ class Dispatcher:
         return f"{self._names[address]} ({address})" if address in self._names else address
 
     def _is_alone(self) -> bool:
-        """Return whether there has been no machine for a while."""
         now = time.monotonic()
         self._alone_since = now if self.machines else self._alone_since
         return now - self._alone_since > _ALONE
@@ -244,7 +243,6 @@ class Dispatcher:
         return seen
 
     async def _attend(self, client: Client, address: str) -> None:
-        """Greet a machine and send it tasks until it leaves."""
         hello = await self._greeted(client, address)
         if isinstance(hello, MachineInfo):
             self._names[address] = hello.name
@@ -272,7 +270,6 @@ class Dispatcher:
             await asyncio.sleep(_LOOK_EVERY)
 
     async def _send_on(self, client: Client, known: ConnectedMachine) -> None:
-        """Send a machine one task after another."""
         while known.address not in self._refused:
             remote_task = await self._waiting.get()
             if known.address in self._refused:
@@ -304,7 +301,6 @@ class Dispatcher:
             self._inbox.put(Returned(remote_task.number, answer, known.address))
 
     async def _equip(self, client: Client, known: ConnectedMachine, remote_task: RemoteTask) -> None:
-        """Send a machine the bundle of a task if it does not have it."""
         async with known.equipping:
             if remote_task.bundle and known.bundle != remote_task.bundle[0]:
                 await asyncio.wait_for(
@@ -354,7 +350,6 @@ async def _done(client: Client, address: str, remote_task: RemoteTask) -> Answer
 
 
 def _refusal(hello: MachineInfo | Exception) -> str:
-    """Return why a machine may not play; empty if it may."""
     if isinstance(hello, Exception):
         return f"it has another version of knights-isolation, or none ({in_one_line(hello)}): install the same"
     theirs, ours = hello.versions, remote_worker.versions()

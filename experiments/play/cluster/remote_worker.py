@@ -298,7 +298,6 @@ def _cores(worker: Any) -> int:
 
 
 def _session_for(key: str, jobs: int, interrupted: Interrupted) -> _Session:
-    """Return the session for the task of this key, with compiled agents."""
     global _session
     if _session is None or _session.key != key:
         task = unpack_task(pickle.loads(_bundles[key]))
@@ -332,7 +331,6 @@ class _Tray:
         self._users = users_in(session.task.specs)
 
     def add(self, played: FinishedGames | LogPart) -> None:
-        """Collect finished games."""
         assert isinstance(played, FinishedGames)
         record_points(self._points, played.ids, played.games.winner)
         self.played.append(played)
@@ -341,11 +339,9 @@ class _Tray:
         """Do nothing: the batch is returned as a whole."""
 
     def losers_by(self, detail: str) -> set[int]:
-        """Return the agents that have been given up."""
         return set(self._session.given_up) if detail == FORFEITED else set()
 
     def is_user_code(self, agent: int) -> bool:
-        """Return whether an agent runs code that does not ship with the toolkit."""
         return agent in self._users
 
 
@@ -402,7 +398,6 @@ def _portable(error: BaseException) -> BaseException:
 
 
 def _processor() -> str:
-    """Return the model of the processor, as far as it can be determined."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

@@ -99,7 +99,6 @@ class BatchFeed:
         return batch
 
     def _ahead(self) -> Ids:
-        """Return the missing games beyond the cursor that may be played already."""
         last = self._frontier * len(self.schedule.matches) * 2
         while self._cursor < last:
             ids = np.arange(self._cursor, min(self._cursor + _WINDOW, last))
@@ -116,7 +115,6 @@ class BatchFeed:
         return np.where(np.isnan(self.seconds), guess, self.seconds)[matches]
 
     def _advance(self) -> None:
-        """Evaluate the stop rule at every checkpoint that has been reached."""
         while self.stop and self._decided < self._next and self._is_complete(self._decided, self._next):
             decided = self.stop(pair_points(self.points[: self._next]))
             for match in decided:

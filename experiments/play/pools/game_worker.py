@@ -183,11 +183,8 @@ class GameWorker:
 
 @contextmanager
 def _checked(agents: Sequence[Agent]) -> Iterator[None]:
-    """Check that heuristics from files, which this process has loaded, change nothing outside their own modules.
-
-    Raises:
-        ValueError: some of them do; the message names all of them.
-    """
+    """Check that heuristics from files, which this process has loaded, change nothing outside their own modules."""
+    # Raises ValueError if some of them do; the message names all of them.
     names = [agent.name for agent in agents if agent.is_user_code and agent.heuristic]
     try:
         with unchanged() if names else nullcontext():
@@ -198,10 +195,8 @@ def _checked(agents: Sequence[Agent]) -> Iterator[None]:
 
 
 def _shares(games: GameBatch, seconds: float) -> NDArray[np.float64]:
-    """Distribute a batch's duration over its games: by their plies' own times, plus a constant for each ply.
-
-    A game that was lost before its first ply counts as one ply.
-    """
+    """Distribute a batch's duration over its games: by their plies' own times, plus a constant for each ply."""
+    # A game that was lost before its first ply counts as one ply.
     sums = np.append(0, np.cumsum(games.time_us + _PLY_US))
     weights = np.maximum(np.diff(sums[games.offsets]), _PLY_US)
     shares: NDArray[np.float64] = weights * (seconds / weights.sum())

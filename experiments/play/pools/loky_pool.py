@@ -55,8 +55,6 @@ class _SentBatch:
 
 @dataclass(frozen=True)
 class _SentCall:
-    """An unfinished call."""
-
     number: int
 
 
@@ -171,15 +169,13 @@ class LokyPool(Pool):
         return self._executor
 
     def _events(self, done: set[Future[Any]]) -> list[Event]:
-        """Return the events of finished futures, failures last."""
         events = [_event(self._out.pop(future), future) for future in done]
         return sorted(events, key=lambda event: isinstance(event, Failed))
 
     def _end_stopped(self) -> None:
-        """Kill workers that were stopped, for example by SIGSTOP: they count as dead.
-
-        Not at the first look: after the whole run was stopped, as by Ctrl-Z, its processes continue one after another.
-        """
+        """Kill workers that were stopped, for example by SIGSTOP: they count as dead."""
+        # Not at the first look: after the whole run was stopped, as by Ctrl-Z, its processes continue one after
+        # another.
         workers = list((self._executor and self._executor._processes) or ())
         self._stopped = {pid: self._stopped.get(pid, 0) + 1 for pid in workers if _is_stopped(pid)}
         for pid, looks in self._stopped.items():
@@ -205,7 +201,6 @@ class LokyPool(Pool):
             self._dead = dead_among(self._markers)
 
     def _bury(self) -> Died:
-        """End the pool's workers and return all unfinished work as lost."""
         assert self._task
         self._join()  # loky's thread may not have reported the death yet
         sent = self._batches()
@@ -235,7 +230,6 @@ class LokyPool(Pool):
 
 
 def _is_stopped(pid: int) -> bool:
-    """Return whether a process was stopped by a signal."""
     try:
         return bool(psutil.Process(pid).status() == psutil.STATUS_STOPPED)
     except psutil.Error:
@@ -256,11 +250,9 @@ def _event(sent: _SentBatch | _SentCall, future: Future[Any]) -> Event:
 
 @contextmanager
 def _sheltered() -> Iterator[None]:
-    """Start processes that inherit a blocked SIGINT and do not import from the working directory.
-
-    Ctrl-C is delivered to this process afterwards. The workers must not import a user's `random.py` instead of
-    Python's.
-    """
+    """Start processes that inherit a blocked SIGINT and do not import from the working directory."""
+    # Ctrl-C is delivered to this process afterwards. The workers must not import a user's `random.py` instead of
+    # Python's.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     path_before = os.environ.get(_SAFE_PATH)
     os.environ[_SAFE_PATH] = "1"
@@ -282,8 +274,6 @@ def _sheltered() -> Iterator[None]:
 
 @dataclass
 class _PoolProcess:
-    """State of a process of the pool: its markers, and the worker for its latest task."""
-
     markers: Markers
     task_file: Path | None = None
     worker: GameWorker | None = None

@@ -77,8 +77,6 @@ def play_missing(
 
 @dataclass(frozen=True)
 class _RunState:
-    """State of a run being played."""
-
     pool: Pool
     feed: BatchFeed
     recorder: Recorder
@@ -87,13 +85,11 @@ class _RunState:
     killers: CrashCounts
 
     def agents_of(self, game_id: int) -> list[int]:
-        """Return the indices in the plan of a game's player 1 and 2."""
         agents: list[int] = self.feed.schedule.players(np.array([game_id]))[0].tolist()
         return agents
 
 
 def _without_forfeits(run: _RunState, ids: Ids) -> Ids:
-    """Record the games of given-up agents as lost, and return the others."""
     if not run.killers.given_up:
         return ids
     losers = [run.killers.forfeiting(run.agents_of(int(id_))) for id_ in ids]
@@ -187,7 +183,6 @@ def _lost(lost: RecordLoss, alone: Pool, run: _RunState) -> FinishedGames | None
 
 
 def _kills(alone: Pool, game_id: int, player: int, interrupted: Interrupted) -> bool:
-    """Return whether a game's player (1 or 2) also kills its worker when it meets a player of ours."""
     alone.call(GameWorker.play_one_of_ours, game_id, player)
     while not interrupted():
         for event in alone.finished(TICK):

@@ -122,7 +122,6 @@ def _names(kit: Kit, under_way: Iterable[Sharers]) -> str:
 
 
 def _refuse(pool: Pool, sharers: Sharers, interrupted: Interrupted) -> dict[int, str]:
-    """Let agents whose compilation kills its process run interpreted everywhere from now on."""
     pool.call(GameWorker.refuse_to_compile, sharers, _DIED)
     while pool.is_busy and not interrupted():
         for event in pool.finished(TICK):

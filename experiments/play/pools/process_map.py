@@ -90,11 +90,9 @@ def starting_silently() -> Iterator[None]:
 
 @cache
 def _end_workers_in_the_end() -> None:
-    """End the idle workers, which wait minutes for more work, when this process is about to end.
-
-    Loky would do so when Python joins threads, but the command line waits for no threads, and multiprocessing would
-    wait until the workers time out.
-    """
+    """End the idle workers, which wait minutes for more work, when this process is about to end."""
+    # Loky would do so when Python joins threads, but the command line waits for no threads, and multiprocessing would
+    # wait until the workers time out.
     atexit.register(_end_workers)
 
 
