@@ -35,30 +35,27 @@ search(Board.from_moves([24, 14]), score, Limit(nodes=1000))
 
 def measure() -> list[dict[str, Any]]:
     """Return one row per measurement: name, value, unit, and the comparison with a comparator if there is one."""
-    rows = _searches()
-    rows += _games()
-    return rows + _start_up()
+    return [*_searches(), *_games(), *_start_up()]
 
 
 def _searches() -> list[dict[str, Any]]:
-    compared = [_agent(name) for name in (_COMPARATOR, *_SHOWN)]
+    compared = [
+        SearchAgent(f"ID:{name}@{LIMIT}", "alphabeta", heuristics.get(name), name, LIMIT)
+        for name in (_COMPARATOR, *_SHOWN)
+    ]
     reference, *others = _costs(compared)
-    rows = [_search_row(compared[0].name, reference, None, "")]
-    for agent, cost in zip(compared[1:], others, strict=True):
-        rows.append(_search_row(agent.name, cost, 1 / cost.times, _COMPARATOR))
-    (large,) = _costs(compared[:1], "9x11")
-    rows.append(_search_row(f"{compared[0].name} on 9x11", large, reference.nanoseconds / large.nanoseconds, "7x7"))
-    (slow,) = _costs(compared[:1], interpreted=True)
-    rows.append(_search_row("the first, interpreted", slow, reference.nanoseconds / slow.nanoseconds, "compiled"))
-    return rows
+    (large,), (slow,) = _costs(compared[:1], "9x11"), _costs(compared[:1], interpreted=True)
+    pairs = zip(compared[1:], others, strict=True)
+    return [
+        _search_row(compared[0].name, reference, None, ""),
+        *(_search_row(agent.name, cost, 1 / cost.times, _COMPARATOR) for agent, cost in pairs),
+        _search_row(f"{compared[0].name} on 9x11", large, reference.nanoseconds / large.nanoseconds, "7x7"),
+        _search_row("the first, interpreted", slow, reference.nanoseconds / slow.nanoseconds, "compiled"),
+    ]
 
 
 def _search_row(what: str, cost: Cost, ratio: float | None, to: str) -> dict[str, Any]:
     return _row(what, 1e3 / cost.nanoseconds, "M nodes/s", ratio, to)
-
-
-def _agent(name: str) -> SearchAgent:
-    return SearchAgent(f"ID:{name}@{LIMIT}", "alphabeta", heuristics.get(name), name, LIMIT)
 
 
 def _costs(agents: Sequence[SearchAgent], size: str = "7x7", *, interpreted: bool = False) -> list[Cost]:
@@ -76,7 +73,7 @@ def _games() -> list[dict[str, Any]]:
 
 
 def _start_up() -> list[dict[str, Any]]:
-    rows = [_row("isolation --help", min(_seconds([*COMMAND, "--help"], None) for _ in range(3)), "s", None, "")]
+    answering = min(_seconds([*COMMAND, "--help"], None) for _ in range(3))
     with tempfile.TemporaryDirectory() as folder:
         other, first = Path(folder, "other.py"), Path(folder, "first.py")
         other.write_text(_FIRST_MOVE.format(weight=1))
@@ -84,9 +81,11 @@ def _start_up() -> list[dict[str, Any]]:
         _seconds([sys.executable, str(other)], folder)
         new = _seconds([sys.executable, str(first)], folder)
         warm = min(_seconds([sys.executable, str(first)], folder) for _ in range(3))
-    rows.append(_row("start to first move, new heuristic", new, "s", None, ""))
-    rows.append(_row("start to first move, warm cache", warm, "s", None, ""))
-    return rows
+    return [
+        _row("isolation --help", answering, "s", None, ""),
+        _row("start to first move, new heuristic", new, "s", None, ""),
+        _row("start to first move, warm cache", warm, "s", None, ""),
+    ]
 
 
 def _seconds(command: list[str], cache: str | None) -> float:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.plan.catalogue import likely_heuristics
+from experiments.roster import split_reference
 from experiments.roster.default_names import other_definitions
 from isolation.editions.edition import THIRD
 from isolation.editions.third.state_heuristics import StateHeuristic
@@ -55,13 +56,12 @@ def read_file(reference: str) -> FileContents:
     Raises:
         LoadError: the file cannot be loaded, has no such function, or nothing to analyse.
     """
-    path, colon, name = reference.removeprefix("ID:").rpartition(":")
-    if colon and name and path.endswith(".py"):
+    path, name = split_reference(reference)
+    if name:
         functions = {name: load_heuristic(path, name).value}
         players: tuple[str, ...] = ()
         skipped: dict[str, str] = {}
     else:
-        path = reference.removeprefix("ID:")
         functions, players = _heuristics(path), _players(path)
         skipped = other_definitions(path, {*functions, *players})
     if not functions and not players:

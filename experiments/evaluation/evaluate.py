@@ -26,7 +26,7 @@ from experiments.record.log import versions
 from experiments.record.run_directory import HOME
 from experiments.record.tries import code_of, held_out_positions, known_tries, named_settings, questions_to
 from experiments.record.verification import KEPT
-from experiments.roster import AgentLike, reference_of
+from experiments.roster import AgentLike, reference_of, split_reference
 from isolation.compiling.code_cache import engine_fingerprint
 from isolation.files.temp_folders import temporary_folder
 from isolation.loading.load_user_code import expand_path, sources
@@ -152,13 +152,13 @@ def _file_of(candidate: AgentLike | Path) -> tuple[Path, str]:
         (folder / "candidate.py").write_text(candidate, encoding="utf-8")
         return folder / "candidate.py", ""
     reference = str(candidate) if isinstance(candidate, Path) else reference_of(candidate)
-    path, colon, name = reference.rpartition(":")
-    file = expand_path(path if colon and path.endswith(".py") else reference).resolve()
+    path, name = split_reference(reference)
+    file = expand_path(path).resolve()
     if file.is_dir():
         raise ValueError(f"{file} is a folder: name a file in it")
     if not file.is_file():
         raise ValueError(f"no such file: {file}{file_meant(str(file))}")
-    return file, name if colon and path.endswith(".py") else ""
+    return file, name
 
 
 @cache

@@ -131,13 +131,14 @@ def _accuracy(agent: str, group: pd.DataFrame, first: int, last: int, confidence
     winning, legal = group["winning"].to_numpy(), group["legal"].to_numpy()
     _, start, game = np.unique(group["game_id"].to_numpy(), return_index=True, return_inverse=True)
     cluster = np.unique(group["orbit"].to_numpy()[start], return_inverse=True)[1]
-    eligible = is_eligible(group)
+    eligible, depth = is_eligible(group), float(group["depth"].iloc[0])
+    by_chance = winning[eligible] / legal[eligible]
     had_win = np.bincount(game, value == 1) > 0
     won = np.bincount(game, group["won"].to_numpy()) > 0
     return Accuracy(
         agent=agent,
         heuristic=str(group["heuristic"].iloc[0]),
-        depth=_depth(group["depth"].iloc[0]),
+        depth=None if math.isnan(depth) else int(depth),
         first=first,
         last=last,
         games=len(start),
@@ -145,7 +146,7 @@ def _accuracy(agent: str, group: pd.DataFrame, first: int, last: int, confidence
         unknown=int((value < 0).sum()),
         eligible=int(eligible.sum()),
         kept=_share(np.bincount(game, eligible & (kept == 1)), np.bincount(game, eligible), cluster, confidence),
-        chance=_mean(winning[eligible] / legal[eligible]),
+        chance=float(by_chance.mean()) if len(by_chance) else math.nan,
         mistakes=_mean_interval(np.bincount(game, kept == 0), cluster, confidence),
         won_games=int(had_win.sum()),
         conversion=_share(won & had_win, had_win, cluster, confidence),
@@ -185,14 +186,6 @@ def _search_of(settings: str) -> tuple[str, float]:
     facts = read_facts(settings)
     unit, value = facts.limit or ("", math.nan)
     return facts.heuristic, value if unit == "depth" else math.nan
-
-
-def _depth(depth: float) -> int | None:
-    return None if math.isnan(depth) else int(depth)
-
-
-def _mean(values: NDArray[np.float64]) -> float:
-    return float(values.mean()) if len(values) else math.nan
 
 
 def _share(successes: NDArray[Any], chances: NDArray[Any], cluster: NDArray[np.int64], confidence: float) -> Interval:

@@ -101,14 +101,8 @@ def _meeting(games: pd.DataFrame, where: str) -> pd.DataFrame:
 
 
 def _ordered(games: pd.DataFrame, kind: Kind) -> pd.DataFrame:
-    match kind:
-        case "longest":
-            return games.sort_values("plies", ascending=False, kind="stable")
-        case "shortest":
-            return games.sort_values("plies", kind="stable")
-        case "forfeits":
-            return games[~games["reason"].isin(ON_THE_BOARD)]
-        case "upsets":
-            return games[games["gap"] > 0].sort_values("gap", ascending=False, kind="stable")
-        case "all":
-            return games
+    if kind == "forfeits":
+        return games[~games["reason"].isin(ON_THE_BOARD)]
+    if kind == "upsets":
+        return games[games["gap"] > 0].sort_values("gap", ascending=False, kind="stable")
+    return games if kind == "all" else games.sort_values("plies", ascending=kind == "shortest", kind="stable")

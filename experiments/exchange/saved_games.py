@@ -76,7 +76,9 @@ def append_game(run: str | Path, game: GameRecord, agents: tuple[Agent | None, A
     make_folder(games_folder(folder))
     with locked(folder):
         game_id = int(read_games(folder, ["game_id"])["game_id"].max()) + 1 if count_games(folder) else 0
-        append(games_folder(folder), row_of(game, game_id, [_settings(agent) for agent in agents], seed))
+        settings = [agent.settings() if agent else {"kind": HUMAN.lower()} for agent in agents]
+        texts = [json.dumps(facts, sort_keys=True) for facts in settings]
+        append(games_folder(folder), row_of(game, game_id, texts, seed))
     return game_id
 
 
@@ -103,10 +105,6 @@ def row_of(game: GameRecord, game_id: int, settings: Sequence[str], seed: int) -
     }
     columns_of_one = [pa.array([values[field.name]], field.type) for field in SCHEMA]
     return pa.table(columns_of_one, schema=SCHEMA)
-
-
-def _settings(agent: Agent | None) -> str:
-    return json.dumps(agent.settings() if agent else {"kind": HUMAN.lower()}, sort_keys=True)
 
 
 def _plain(score: float) -> float | str | None:

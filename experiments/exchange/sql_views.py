@@ -68,7 +68,8 @@ def connect_runs(runs: Sequence[str | Path], file: str | Path | None = None) -> 
     if file is not None and Path(file).exists():
         raise ValueError(f"{file} already exists: choose another name, or remove it")
     paths = [run_called(run) for run in runs]
-    tables = {"games": _games(paths), "agents": _agents(paths), "labelled_games": _labels(paths)}
+    games = pa.concat_tables(_with_run(path, log.read_table(path, _OF_GAMES)) for path in paths)
+    tables = {"games": games, "agents": _agents(paths), "labelled_games": _labels(paths)}
     connection = duckdb.connect(str(file) if file is not None else ":memory:")
     for name, table in tables.items():
         connection.register(f"arrow_{name}", table)
@@ -97,17 +98,13 @@ def query_runs(query: str, runs: Sequence[str | Path]) -> pa.Table:
         connection.close()
 
 
-def _games(paths: Sequence[Path]) -> pa.Table:
-    """Return the games of runs, with names as plain texts: dictionaries differ from run to run."""
-    return pa.concat_tables(_with_run(path, log.read_table(path, _OF_GAMES)) for path in paths)
-
-
 def _labels(paths: Sequence[Path]) -> pa.Table:
     tables = [_with_run(path, read_label_table(path)) for path in paths if has_labels(path)]
     return pa.concat_tables(tables) if tables else _with_run(Path(), LABELS.empty_table())
 
 
 def _with_run(path: Path, table: pa.Table) -> pa.Table:
+    # Names become plain texts: dictionaries differ from run to run.
     for index, field in enumerate(table.schema):
         if pa.types.is_dictionary(field.type):
             table = table.set_column(index, field.name, table.column(index).cast(pa.string()))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import heuristics
+from experiments.roster import split_reference
 from experiments.roster.default_names import (
     evaluation_methods,
     heuristics_in,
@@ -169,8 +170,8 @@ def _split(reference: str, find: Callable[[str], str]) -> tuple[str, str]:
     reference = reference.removeprefix("ID:")
     if reference in heuristics.names() and not Path(reference).exists():
         raise ValueError(f"{reference} is built in: name a function in your own file, such as mine.py:score")
-    path, colon, name = reference.rpartition(":")
-    return (path, name) if colon and name and path.endswith(".py") else (reference, find(reference))
+    path, name = split_reference(reference)
+    return path, name or find(path)
 
 
 def _evaluation(name: str, function: Heuristic, board: Board) -> dict[str, Any]:

@@ -380,15 +380,9 @@ def _hashes(cells: Cells, table: Callable[[int], NDArray[np.uint64]]) -> Ids:
     plies = (cells != _NOWHERE).sum(axis=1)
     hashes = mixed(table(3)[:1])[0] ^ np.bitwise_xor.reduce(table(0)[cells], axis=1)
     hashes ^= mixed((plies % 2).astype(np.uint64))
+    guarded = np.column_stack([cells, np.full(len(cells), _NOWHERE, np.int16)])  # for openings without plies
     for back in (1, 2):
-        player = (plies - back) % 2
-        cell = np.where(
-            plies >= back, np.take_along_axis(_guarded(cells), np.maximum(plies - back, 0)[:, None], 1)[:, 0], -1
-        )
+        player, place = (plies - back) % 2, np.maximum(plies - back, 0)[:, None]
+        cell = np.where(plies >= back, np.take_along_axis(guarded, place, 1)[:, 0], -1)
         hashes ^= np.where(player == 0, table(1)[cell], table(2)[cell])
     return mixed(hashes) >> np.uint64(1)
-
-
-def _guarded(cells: Cells) -> Cells:
-    """Append a column of -1 to the cells, so that an opening without plies can be indexed too."""
-    return np.column_stack([cells, np.full(len(cells), _NOWHERE, np.int16)])

@@ -30,11 +30,13 @@ def parallel_mapper(jobs: int, cluster: str | None) -> Iterator[Spread]:
     The map function raises the exceptions of `process_map.map_unordered` or `cluster_map.as_they_come_from`, and
     ValueError if the cluster cannot be reached.
     """
-    if address := chosen(cluster, jobs):
-        with ExitStack() as stack:
-            yield partial(_spread_there, cache(partial(_connected, stack, address)))
-    else:
-        yield partial(_spread_here, jobs or joblib.cpu_count())
+    address = chosen(cluster, jobs)
+    if not address:
+        yield lambda function, calls: map_unordered(function, calls, jobs or joblib.cpu_count())
+        return
+    with ExitStack() as stack:
+        connected = cache(partial(_connected, stack, address))
+        yield lambda function, calls: connected()(function, calls)
 
 
 def parallel_map(
@@ -52,19 +54,7 @@ def parallel_map(
         yield from spread_out(function, calls)
 
 
-def _connected(stack: ExitStack, address: str) -> Any:
-    from experiments.play.cluster.cluster_map import connection
+def _connected(stack: ExitStack, address: str) -> Spread:
+    from experiments.play.cluster.cluster_map import as_they_come_from, connection
 
-    return stack.enter_context(connection(address))
-
-
-def _spread_there(
-    connected: Callable[[], Any], function: Callable[..., T], calls: Iterable[tuple[Any, ...]]
-) -> Iterator[T]:
-    from experiments.play.cluster.cluster_map import as_they_come_from
-
-    return as_they_come_from(connected(), function, calls)
-
-
-def _spread_here(jobs: int, function: Callable[..., T], calls: Iterable[tuple[Any, ...]]) -> Iterator[T]:
-    return map_unordered(function, calls, jobs)
+    return partial(as_they_come_from, stack.enter_context(connection(address)))

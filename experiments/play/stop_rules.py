@@ -19,14 +19,12 @@ if TYPE_CHECKING:
 
 def stop_rule(plan: Plan) -> Stop | None:
     """Return the rule by which a plan's contenders stop early, if there is one."""
-    return best_of_rule(plan) if plan.config.format == "best-of" else sprt_rule(plan)
+    return _best_of_rule(plan) if plan.config.format == "best-of" else sprt_rule(plan)
 
 
-def best_of_rule(plan: Plan) -> Stop:
-    """Return a rule that stops contenders that have dropped out, and all matches once a single contender is left.
-
-    The rule uses openings: the share of points that a contender won from one, against all opponents.
-    """
+def _best_of_rule(plan: Plan) -> Stop:
+    """Return a rule that stops contenders that have dropped out, and all matches once a single contender is left."""
+    # The rule uses openings: the share of points that a contender won from one, against all opponents.
     schedule, contenders = plan.schedule, having(plan.entrants, "contender")
     first = np.array([match.first for match in schedule.matches])
     populations = {match.population for match in schedule.matches}
@@ -74,27 +72,24 @@ def sprt_paths(plan: Plan, pairs: NDArray[np.int8]) -> dict[int, SprtPath]:
     assert plan.config.sprt
     low, high, error, *_ = (*plan.config.sprt, USUAL_ERROR)
     (baseline,) = having(plan.entrants, "baseline")
-    own = {contender: record_so_far(plan, pairs, contender) for contender in having(plan.entrants, "contender")}
+    own = {contender: _record_so_far(plan, pairs, contender) for contender in having(plan.entrants, "contender")}
     if plan.config.format == "head-to-head":
         model = plan.config.elo_model or "logistic"
         return {
             contender: duel_path(record, baseline, low, high, error, error, model) for contender, record in own.items()
         }
     controls = having(plan.entrants, "control") if plan.pools_control else []
-    base, *others = (record_so_far(plan, pairs, agent) for agent in (baseline, *controls))
+    base, *others = (_record_so_far(plan, pairs, agent) for agent in (baseline, *controls))
     control = others[0] if others else None
     return {
         contender: gauntlet_path(record, base, low, high, error, error, control) for contender, record in own.items()
     }
 
 
-def record_so_far(plan: Plan, pairs: NDArray[np.int8], agent: int) -> AgentPairs:
-    """Return the complete pairs of an agent, by its index in the schedule, in the schedule's order.
-
-    Without those that a gauntlet's contenders play with the baseline itself: they do not count for the difference.
-    `pairs` are the pair points of the first rounds, [round, match] (see `schedule.pair_points`). Opponents are indices
-    in the schedule, openings are rows of its cells.
-    """
+def _record_so_far(plan: Plan, pairs: NDArray[np.int8], agent: int) -> AgentPairs:
+    """Return the complete pairs of an agent, by its index in the schedule, in the schedule's order."""
+    # Without those that a gauntlet's contenders play with the baseline itself: they do not count for the difference.
+    # Opponents are indices in the schedule, openings are rows of its cells.
     from experiments.inference.game_pairs import AgentPairs
 
     own = plan.counted_matches(agent)

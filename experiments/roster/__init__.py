@@ -14,38 +14,22 @@ pattern, `make_agent` loads the code that a spec names, and `named` loads a file
 `default_names` chooses the player or heuristic.
 """
 
-from experiments.roster.agent_kinds import CLASSIC_LIMIT, DEFAULT_LIMIT, board_refusal
-from experiments.roster.function_files import AgentLike, reference_of, spec_of
-from experiments.roster.spec import Spec, SpecError, parse_limit
-from experiments.roster.spec_parser import (
-    complete,
-    expand,
-    make_agent,
-    make_agents,
-    named,
-    parse_agent,
-    parse_spec,
-    settings_text,
-    with_program,
-)
-
-__all__ = [
-    "CLASSIC_LIMIT",
-    "DEFAULT_LIMIT",
-    "AgentLike",
-    "Spec",
-    "SpecError",
-    "board_refusal",
-    "complete",
-    "expand",
-    "make_agent",
-    "make_agents",
-    "named",
-    "parse_agent",
-    "parse_limit",
-    "parse_spec",
-    "reference_of",
-    "settings_text",
-    "spec_of",
-    "with_program",
-]
+from experiments.roster.agent_kinds import CLASSIC_LIMIT as CLASSIC_LIMIT
+from experiments.roster.agent_kinds import DEFAULT_LIMIT as DEFAULT_LIMIT
+from experiments.roster.agent_kinds import board_refusal as board_refusal
+from experiments.roster.function_files import AgentLike as AgentLike
+from experiments.roster.function_files import reference_of as reference_of
+from experiments.roster.function_files import spec_of as spec_of
+from experiments.roster.spec import Spec as Spec
+from experiments.roster.spec import SpecError as SpecError
+from experiments.roster.spec import parse_limit as parse_limit
+from experiments.roster.spec import split_reference as split_reference
+from experiments.roster.spec_parser import complete as complete
+from experiments.roster.spec_parser import expand as expand
+from experiments.roster.spec_parser import make_agent as make_agent
+from experiments.roster.spec_parser import make_agents as make_agents
+from experiments.roster.spec_parser import named as named
+from experiments.roster.spec_parser import parse_agent as parse_agent
+from experiments.roster.spec_parser import parse_spec as parse_spec
+from experiments.roster.spec_parser import settings_text as settings_text
+from experiments.roster.spec_parser import with_program as with_program

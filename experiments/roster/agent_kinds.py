@@ -338,16 +338,12 @@ def _make_policy(spec: Spec) -> Agent:
 
     module, _, function = spec.target.partition(":")
     folder = str(Path.cwd())
-    source = find_module(module, folder)
+    source = _find_module(module, folder)
     return PolicyAgent(spec.name, module, function, folder, content_hash(str(source)))
 
 
-def find_module(name: str, folder: str) -> Path:
-    """Return the source file of a module, looked for in a folder first, without importing it.
-
-    Raises:
-        ValueError: there is none.
-    """
+def _find_module(name: str, folder: str) -> Path:
+    """Return the source file of a module, looked for in a folder first, without importing it."""
     for base in (folder, *sys.path):
         for path in (Path(base, *name.split(".")).with_suffix(".py"), Path(base, *name.split("."), "__init__.py")):
             if path.is_file():

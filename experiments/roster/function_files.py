@@ -241,7 +241,10 @@ class _Source:
         if isinstance(value, float):
             return repr(value) if math.isfinite(value) else f'float("{value}")'
         if type(value) in _COLLECTIONS:
-            inner = [self._expression(part, name) for part in _in_order(value)]
+            inner = [
+                self._expression(part, name)
+                for part in (sorted(value, key=repr) if isinstance(value, set | frozenset) else value)
+            ]
             return _COLLECTIONS[type(value)].format(", ".join(inner) + "," * (len(inner) == 1))
         if type(value) is dict:
             pairs = (f"{self._expression(key, name)}: {self._expression(part, name)}" for key, part in value.items())
@@ -394,7 +397,3 @@ def _is_installed(module: str) -> bool:
     file = getattr(sys.modules.get(top), "__file__", None)
     folders = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     return bool(file) and any(Path(str(file)).is_relative_to(folder) for folder in folders)
-
-
-def _in_order(values: Any) -> list[Any]:
-    return sorted(values, key=repr) if isinstance(values, set | frozenset) else list(values)

@@ -75,6 +75,17 @@ class Spec:
         return f"{self.name + '=' if self.name else ''}{player}{'@' + options if options else ''}"
 
 
+def split_reference(reference: str) -> tuple[str, str]:
+    """Return the file and the name in ``FILE.py:NAME``, with or without ``ID:``; the name is empty for a file alone.
+
+    >>> split_reference("ID:mine.py:score"), split_reference("mine.py")
+    (('mine.py', 'score'), ('mine.py', ''))
+    """
+    reference = reference.removeprefix("ID:")
+    path, _, name = reference.rpartition(":")
+    return (path, name) if path.endswith(".py") else (reference, "")
+
+
 def parse_limit(text: str) -> Limit:
     """Parse `depth=N`, `nodes=N`, `ms=X` or `cpu_ms=X`.
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from glob import glob, has_magic
 from hashlib import sha256
+from itertools import takewhile
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,18 +72,19 @@ def parse_spec(text: str) -> Spec:
 def expand(spec: Spec) -> list[Spec]:
     """Return the specs that a spec stands for.
 
-    These are one for every heuristic of the registry if the heuristic is `*`, one for every matching file if the file
-    is a pattern, and otherwise the spec itself.
+    These are one for every heuristic of the registry if the heuristic is `*`, one for every matching file, sorted by
+    path, if the file is a pattern and not the name of a file, and otherwise the spec itself. In a pattern, `**` stands
+    for any number of folders; hidden files and folders do not match.
 
     Raises:
         SpecError: no file matches, or several would share a name.
     """
-    by_pattern = is_pattern(spec)
+    by_pattern = spec.is_file and has_magic(spec.path) and not expand_path(spec.path).is_file()
     if spec.target != "*" and not by_pattern:
         return [spec]
     if spec.name:
         raise SpecError("a name cannot be combined with *, which matches many agents", spec.text, 0, len(spec.name))
-    return matching(spec) if by_pattern else [replace(spec, target=name) for name in heuristics.names()]
+    return _matching(spec) if by_pattern else [replace(spec, target=name) for name in heuristics.names()]
 
 
 def make_agents(
@@ -279,7 +281,9 @@ def _default_name(spec: Spec, limit: Limit | None, usual: Limit | None) -> str:
     if KINDS[spec.kind].is_program:
         target = _plain(spec.target if spec.program else Path(spec.target).name)
     player = [part for part in (spec.method, target) if part] or [spec.kind.capitalize()]
-    differing = [_limit_name(limit)] if limit and limit != usual else []
+    differing = []
+    if limit and limit != usual:
+        differing = [f"depth{limit.depth}" if limit.depth else f"{number_of(limit)}{limit.unit}"]
     options = (_plain(name + value) for name, value in spec.options)
     return "_".join([*player, *differing, *spec.switches, *options, *_parameter_names(spec.parameters)])
 
@@ -290,10 +294,6 @@ def _parameter_names(parameters: Sequence[tuple[str, float]]) -> list[str]:
     return texts if len(texts) <= _MOST_IN_A_NAME else [sha256(",".join(texts).encode()).hexdigest()[:8]]
 
 
-def _limit_name(limit: Limit) -> str:
-    return f"depth{limit.depth}" if limit.depth else f"{number_of(limit)}{limit.unit}"
-
-
 def _file_name(spec: Spec) -> str:
     """Abbreviate FILE.py:NAME to dots and one directory: alice/game_agent.py:Player -> alice.game_agent.Player."""
     # A function that was written to a file is named by its file alone. For a file found by a pattern, the name includes
@@ -301,7 +301,7 @@ def _file_name(spec: Spec) -> str:
     path = Path(spec.path).with_suffix("")
     if is_function_file(spec.path):
         return path.name
-    parts_shown = max(2, open_parts(spec.pattern, spec.path)) if spec.pattern else 2
+    parts_shown = max(2, _open_parts(spec.pattern, spec.path)) if spec.pattern else 2
     parts = [part for part in path.parts if part not in ("/", ".", "..")][-parts_shown:]
     return _plain(".".join([*parts, spec.member]))
 
@@ -317,19 +317,8 @@ def _completed_target(spec: Spec) -> str:
     return f"{expand_path(spec.path).absolute()}:{spec.member}" if spec.is_file else spec.target
 
 
-def is_pattern(spec: Spec) -> bool:
-    """Return whether the path of a spec is a pattern; if a file of that very name exists, it is not."""
-    return spec.is_file and has_magic(spec.path) and not expand_path(spec.path).is_file()
-
-
-def matching(spec: Spec) -> list[Spec]:
-    """Return one spec for every file that matches the pattern of a spec, sorted by path.
-
-    `**` stands for any number of folders; hidden files and folders do not match.
-
-    Raises:
-        SpecError: no file matches.
-    """
+def _matching(spec: Spec) -> list[Spec]:
+    """Return one spec for every file that matches the pattern of a spec, sorted by path."""
     pattern = str(expand_path(spec.path))
     paths = sorted(path for path in glob(pattern, recursive=True) if Path(path).is_file())
     if not paths:
@@ -337,15 +326,6 @@ def matching(spec: Spec) -> list[Spec]:
     return [replace(spec, target=f"{path}:{spec.member}", pattern=pattern) for path in paths]
 
 
-def open_parts(pattern: str, path: str) -> int:
-    """Count the parts at the end of a path, from the first one that a pattern leaves open.
-
-    >>> open_parts("class/*/src/player.py", "class/ann/src/player.py")
-    3
-    """
-    fixed = 0
-    for part in Path(pattern).parts:
-        if has_magic(part):
-            break
-        fixed += 1
-    return len(Path(path).parts) - fixed
+def _open_parts(pattern: str, path: str) -> int:
+    """Count the parts at the end of a path, from the first one that a pattern leaves open."""
+    return len(Path(path).parts) - len([*takewhile(lambda part: not has_magic(part), Path(pattern).parts)])

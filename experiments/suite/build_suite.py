@@ -266,12 +266,9 @@ def _kept_by(recipe: Recipe, won: Sequence[_Found], seed: int) -> NDArray[np.int
     if not won:
         return np.zeros(0, np.int16)
     answers = field_answers(recipe.field, Positions.of([position.moves for position in won], recipe.size), seed)
-    kept = [[cell in _winning(position) for position, cell in zip(won, row, strict=True)] for row in answers.tolist()]
+    winning = [{cell for cell, keeps in zip(found.legal, found.keeps, strict=True) if keeps} for found in won]
+    kept = [[cell in cells for cell, cells in zip(row, winning, strict=True)] for row in answers.tolist()]
     return _bits(np.array(kept))
-
-
-def _winning(position: _Found) -> set[int]:
-    return {cell for cell, keeps in zip(position.legal, position.keeps, strict=True) if keeps}
 
 
 def _errs(recipe: Recipe, lost: Sequence[_Found], seed: int) -> list[list[int]]:

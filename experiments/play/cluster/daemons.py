@@ -116,7 +116,7 @@ async def _be_worker(cluster: str, certificates: Certificates | None, say: Say) 
     since = time.monotonic()
     folder, has_said = temporary_folder("machine").path, False
     while not stopped.is_set() and time.monotonic() - since < PATIENCE:
-        address = _address_now(cluster)
+        address = read_when_there(expand_path(cluster)) if is_file(cluster) else scheduler_address(cluster)
         if address and await _play_for(address, folder, certificates, stopped, say):
             since, has_said = time.monotonic(), True
         elif not has_said:
@@ -156,10 +156,6 @@ async def _play_for(
             remote_worker.leave()
         await worker.close()
     return True
-
-
-def _address_now(cluster: str) -> str | None:
-    return read_when_there(expand_path(cluster)) if is_file(cluster) else scheduler_address(cluster)
 
 
 async def _first(*waiting: Coroutine[Any, Any, Any]) -> None:

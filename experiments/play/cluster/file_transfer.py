@@ -28,12 +28,8 @@ class UserFile:
     sources: tuple[tuple[str, bytes], ...]
 
 
-@dataclass(frozen=True)
-class TaskBundle:
-    """A task and all files it needs, ready to be sent to a machine."""
-
-    task: Task
-    files: tuple[UserFile, ...]
+TaskBundle = tuple[Task, tuple[UserFile, ...]]
+"""A task and all files it needs, ready to be sent to a machine."""
 
 
 def packed_file(path: str | Path) -> UserFile:
@@ -72,7 +68,7 @@ def bundle_of(task: Task) -> TaskBundle:
     Raises:
         LoadError: one of them is gone.
     """
-    return TaskBundle(task, files_of(task.specs))
+    return task, files_of(task.specs)
 
 
 def unpack_task(bundle: TaskBundle) -> Task:
@@ -81,7 +77,8 @@ def unpack_task(bundle: TaskBundle) -> Task:
     Raises:
         OSError: they cannot be written.
     """
-    return replace(bundle.task, specs=placed_specs(bundle.task.specs, bundle.files))
+    task, files = bundle
+    return replace(task, specs=placed_specs(task.specs, files))
 
 
 def files_of(specs: Iterable[str]) -> tuple[UserFile, ...]:

@@ -47,15 +47,10 @@ _SAFE_PATH = "PYTHONSAFEPATH"
 
 @dataclass(frozen=True)
 class _SentBatch:
-    """An unfinished batch, and the slot of its marker."""
+    """An unfinished batch, and the slot of its marker; an unfinished call is kept as its number."""
 
     ids: Ids
     slot: int
-
-
-@dataclass(frozen=True)
-class _SentCall:
-    number: int
 
 
 class LokyPool(Pool):
@@ -73,7 +68,7 @@ class LokyPool(Pool):
         self._task_file = Path()
         self._tasks = 0
         self._executor: ProcessPoolExecutor | None = None
-        self._out: dict[Future[Any], _SentBatch | _SentCall] = {}
+        self._out: dict[Future[Any], _SentBatch | int] = {}
         self._calls = 0
         self._dead: set[int] = set()
         self._watch = StallDetector(self._markers)
@@ -109,7 +104,7 @@ class LokyPool(Pool):
     def call(self, function: Callable[..., object], *arguments: object) -> int:
         """See `Pool.call`."""
         self._calls += 1
-        self._send(_SentCall(self._calls), _call, function, *arguments)
+        self._send(self._calls, _call, function, *arguments)
         return self._calls
 
     def finished(self, timeout: float) -> list[Event]:
@@ -139,7 +134,7 @@ class LokyPool(Pool):
     def _batches(self) -> list[_SentBatch]:
         return [sent for sent in self._out.values() if isinstance(sent, _SentBatch)]
 
-    def _send(self, sent: _SentBatch | _SentCall, function: Callable[..., object], *arguments: object) -> None:
+    def _send(self, sent: _SentBatch | int, function: Callable[..., object], *arguments: object) -> None:
         future: Future[Any]
         try:
             with _sheltered(), starting_silently():
@@ -209,7 +204,7 @@ class LokyPool(Pool):
         died = Died(
             lost=tuple(id_ for batch in sent for id_ in batch.ids.tolist()),
             suspects=tuple(suspects),
-            calls=tuple(call.number for call in self._out.values() if isinstance(call, _SentCall)),
+            calls=tuple(call for call in self._out.values() if isinstance(call, int)),
         )
         self._end_workers()
         return died
@@ -241,11 +236,11 @@ def _is_lost(future: Future[Any]) -> bool:
     return future.done() and isinstance(future.exception(), BrokenProcessPool)
 
 
-def _event(sent: _SentBatch | _SentCall, future: Future[Any]) -> Event:
+def _event(sent: _SentBatch | int, future: Future[Any]) -> Event:
     error = future.exception()
     if isinstance(sent, _SentBatch):
         return Failed(error, None) if error else Finished(future.result())
-    return Failed(error, sent.number) if error else Answered(sent.number, future.result())
+    return Failed(error, sent) if error else Answered(sent, future.result())
 
 
 @contextmanager

@@ -32,7 +32,12 @@ class Kit:
 
 def kit_of(agents: Sequence[Agent], settings: Sequence[str]) -> Kit:
     """Return the code to compile for some agents with their settings."""
-    return Kit(tuple(sharing_code(agents, settings)), tuple(agent.name for agent in agents))
+    agents_by_code: dict[str, list[int]] = {}
+    for index, (agent, text) in enumerate(zip(agents, settings, strict=True)):
+        agents_by_code.setdefault(code_hash(agent.heuristic) if agent.heuristic else text, []).append(index)
+    # The empty group stands for the loop that plays games of compiled agents.
+    games = [()] if any(agent.is_compilable for agent in agents) else []
+    return Kit((*games, *map(tuple, agents_by_code.values())), tuple(agent.name for agent in agents))
 
 
 def kit_in(worker: GameWorker) -> Kit:
@@ -56,18 +61,6 @@ def prepare(
         if _compile(pool, kit, [sharers], 1, interrupted, report, interpreted):
             interpreted |= _refuse(pool, sharers, interrupted)
     return dict(sorted(interpreted.items()))
-
-
-def sharing_code(agents: Sequence[Agent], settings: Sequence[str]) -> list[Sharers]:
-    """Group the indices of agents that share code.
-
-    The empty group stands for the loop that plays games of compiled agents.
-    """
-    agents_by_code: dict[str, list[int]] = {}
-    for index, (agent, text) in enumerate(zip(agents, settings, strict=True)):
-        agents_by_code.setdefault(code_hash(agent.heuristic) if agent.heuristic else text, []).append(index)
-    games = [()] if any(agent.is_compilable for agent in agents) else []
-    return [*games, *(tuple(indices) for indices in agents_by_code.values())]
 
 
 def measure_in(pool: Pool, names: Sequence[str], interrupted: Interrupted) -> Costs:
