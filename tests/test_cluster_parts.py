@@ -6,7 +6,6 @@ import errno
 import itertools
 import json
 import os
-import pickle
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -177,7 +176,7 @@ def test_a_file_that_is_another_one_over_there_is_not_taken(
     user: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(code_cache, "folder", lambda: tmp_path / "cache")
-    file = file_transfer.packed_file(user)
+    (file,) = file_transfer.files_of([f"AB:{user}:score"])
     (user.parent / "parts" / "deep.py").write_text("WEIGHT = 3.0\n")
     position = file_transfer.install_file(file)
     assert content_hash(position) == file.content != content_hash(user)
@@ -332,7 +331,7 @@ def at_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
     task = task_of(make_plan(load_config(None, keys)))
     dask_worker = SimpleNamespace(state=SimpleNamespace(nthreads=1))
     monkeypatch.setattr(remote_worker, "_jobs", 1)
-    remote_worker.receive("task", pickle.dumps(file_transfer.bundle_of(task)))
+    remote_worker.receive("task", file_transfer.bundle_of(task))
 
     def interrupted_when(condition: Callable[[], bool]) -> None:
         monkeypatch.setattr(remote_worker, "_interruption", lambda key: (dask_worker, condition))

@@ -9,7 +9,7 @@
 | `kept` | int16 list | 1 if the played move kept the win, 0 if it threw it away, -1 if there was none |
 
 -1 means unknown: the limit did not suffice. Plies of the opening and plies before `first_ply` are not labelled and have
--1 everywhere.
+-1 everywhere. Functions that read labels raise ValueError as `read_labels` does.
 """
 
 from __future__ import annotations
@@ -149,9 +149,6 @@ def labelled_games(run: str | Path, games: pa.Table) -> tuple[pa.Table, pa.Table
 
     Args:
         games: frame with the columns `game_id` and `plies`.
-
-    Raises:
-        ValueError: the run has no labels, or they belong to another run's games.
     """
     labels = read_label_table(run)
     return games.filter(pc.is_in(games["game_id"], labels["game_id"].combine_chunks())).sort_by(
@@ -160,11 +157,7 @@ def labelled_games(run: str | Path, games: pa.Table) -> tuple[pa.Table, pa.Table
 
 
 def mistakes(run: str | Path, game_id: int) -> tuple[int, ...]:
-    """Return the plies of a game (the first placement is ply 0) that threw the win away; empty if it has no labels.
-
-    Raises:
-        ValueError: the labels belong to another run's games.
-    """
+    """Return the plies of a game (the first placement is ply 0) that threw the win away; empty if it has no labels."""
     if not has_labels(run):
         return ()
     labels = read_label_table(run)
@@ -173,11 +166,7 @@ def mistakes(run: str | Path, game_id: int) -> tuple[int, ...]:
 
 
 def mistake_counts(run: str | Path) -> dict[int, int]:
-    """Count the known mistakes (wins thrown away) of each labelled game, by game id.
-
-    Raises:
-        ValueError: the run has no labels, or they belong to another run's games.
-    """
+    """Count the known mistakes (wins thrown away) of each labelled game, by game id."""
     labels = read_label_table(run)
     kept, games = pc.list_flatten(labels["kept"]).to_numpy(), pc.list_parent_indices(labels["kept"]).to_numpy()
     counts = np.bincount(games[kept == 0], minlength=len(labels))

@@ -27,11 +27,7 @@ from isolation.suggestions import file_meant
 
 
 def save_game(path: str | Path, game: GameRecord) -> None:
-    """Write a game, finished or not, as JSON; the file is written atomically.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Write a game, finished or not, as JSON; the file is written atomically, or OSError is raised."""
     write_json(Path(path), facts_of(game))
 
 

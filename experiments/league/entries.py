@@ -165,11 +165,7 @@ def played_in(run: Path) -> Played:
 
 
 def newest_of(run: Path) -> Path:
-    """Return the latest run of a league, including late submissions; `run` itself if nobody came late.
-
-    Raises:
-        ValueError: see `read_book`.
-    """
+    """Return the latest run of a league, as `read_book` finds it; `run` itself if there were no late submissions."""
     passed = {run.resolve()}
     while (book := read_book(run)) and book.goes_on_in:
         following = Path(os.path.normpath(run / book.goes_on_in))

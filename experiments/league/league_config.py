@@ -113,9 +113,6 @@ def playing_copies(config: Config, book: LeagueEntries, run: Path, played: Mappi
     """Copy all submissions into the folder of a run, and return its configuration with the copies in their place.
 
     `played` are the files from which those play that have played in a run before.
-
-    Raises:
-        ValueError: see `keep`.
     """
     everybody = [entry.player for entry in book.entries]
     players = [replace(player, file=played.get(player.name) or player.file) for player in everybody]
@@ -124,10 +121,6 @@ def playing_copies(config: Config, book: LeagueEntries, run: Path, played: Mappi
 
 
 def extension_of(run: Path, book: LeagueEntries, keys: Mapping[str, Any]) -> Config:
-    """Configure the extension of a finished run by late submissions; `keys` are `jobs` and `out`.
-
-    Raises:
-        ValueError: see `extended_config`.
-    """
+    """Configure the extension of a finished run by late submissions; `keys` are `jobs` and `out`."""
     late = tuple(entry.player.spec for entry in newcomers(run, book))
     return extended_config(run, {**keys, "contenders": late})

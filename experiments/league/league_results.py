@@ -1,4 +1,4 @@
-"""Results of a league: ranking, forfeits, blunders."""
+"""Results of a league: ranking, forfeits, blunders. Without a run or with a damaged log, ValueError is raised."""
 
 from __future__ import annotations
 
@@ -144,11 +144,7 @@ def label_games(run: Path, jobs: int, show: Callable[[int, int], None]) -> str:
 
 
 def read_results(run: Path, why_unlabelled: str = "") -> Results:
-    """Evaluate the games that a run of a class has so far.
-
-    Raises:
-        ValueError: there is no run there, or its log is damaged.
-    """
+    """Evaluate the games that a run of a class has so far."""
     findings = load_findings([run])
     games = tuple(_games(run))
     blunders, labelled = _blunders(run, games) if has_labels(run) else ((), frozenset())
@@ -157,11 +153,7 @@ def read_results(run: Path, why_unlabelled: str = "") -> Results:
 
 
 def note_never_moved(run: Path) -> None:
-    """Record which players forfeited and made no legal move in any game so far: whoever reads the run leaves them out.
-
-    Raises:
-        ValueError: there is no run there, or its log is damaged.
-    """
+    """Record which players forfeited and made no legal move in any game so far: readers of the run leave them out."""
     games = tuple(_games(run))
     moved = {agent for game in games for agent in game.agents if game.has_moved(agent)}
     run_directory.note_unranked(run, {game.agents[game.loser - 1] for game in games if game.is_forfeit} - moved)

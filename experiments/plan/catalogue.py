@@ -1,4 +1,7 @@
-"""List heuristics and players of the registry and of user files, and evaluate positions with them."""
+"""List heuristics and players of the registry and of user files, and evaluate positions with them.
+
+All functions that load a file raise LoadError if it cannot be loaded.
+"""
 
 from __future__ import annotations
 
@@ -54,20 +57,13 @@ def file_catalogue(
     Of third-edition players all methods are listed that return a number for a state.
 
     `show` is called with the number listed so far, starting at 0: each function is compiled, which may take seconds.
-
-    Raises:
-        LoadError: the file cannot be loaded.
     """
     functions = likely_heuristics(path) | evaluation_methods(path)
     return _listings([(name, first_line(function), function) for name, function in functions.items()], show)
 
 
 def likely_heuristics(path: str | Path) -> dict[str, Heuristic]:
-    """Return the functions of a file that are heuristics according to their parameter names or return values.
-
-    Raises:
-        LoadError: the file cannot be loaded.
-    """
+    """Return the functions of a file that are heuristics according to their parameter names or return values."""
     return {
         name: function
         for name, function in heuristics_in(path).items()

@@ -4,7 +4,8 @@ The format has page checksums, which are written for other readers, but none for
 the pages. Therefore a seal is placed between the pages and the footer, where other readers ignore it: `SEAL`, the
 CRC-32 of everything before it, and the CRC-32 of everything after it. The file's metadata state that it exists. Reading
 columns verifies both checksums, which takes a second for some gigabytes; counting rows verifies the second one. Files
-without a seal, from older versions or other programs, are read without verification.
+without a seal, from older versions or other programs, are read without verification. Functions that read raise
+FileNotFoundError if there is no such file, and DamagedFileError if it is damaged or contains something else.
 """
 
 from __future__ import annotations
@@ -32,21 +33,16 @@ _CHECKSUM = 4
 _SEAL_BYTES = len(SEAL) + 2 * _CHECKSUM
 
 
-def save_table(path: Path, table: pa.Table, level: int | None = None) -> None:
+def save_table(path: Path, table: pa.Table | bytes, level: int | None = None) -> None:
     """Write a table, compressed by zstd, atomically and durably: on return it is synced to the disk.
 
-    Raises:
-        OSError: the disk is full, or the folder cannot be written.
-    """
-    save_sealed(path, encode_checked(table, level))
-
-
-def save_sealed(path: Path, data: bytes) -> None:
-    """Write the output of `encode_checked`, from this or another machine; see `save_table`.
+    Args:
+        table: a table, or the output of `encode_checked`, from this or another machine.
 
     Raises:
         OSError: the disk is full, or the folder cannot be written.
     """
+    data = table if isinstance(table, bytes) else encode_checked(table, level)
     write_atomic(path, lambda file: file.write(data))
 
 
@@ -62,35 +58,21 @@ def encode_checked(table: pa.Table, level: int | None = None) -> bytes:
 
 
 def write_parquet(path: Path, table: pa.Table, level: int | None = None) -> None:
-    """Call `save_table` after creating the parent folder.
-
-    Raises:
-        ValueError: the file cannot be written there.
-    """
+    """Call `save_table` after creating the parent folder; raise ValueError if that is impossible."""
     with writing_to(path):
         make_folder(path.parent)
         save_table(path, table, level)
 
 
 def read_parquet(path: Path, schema: pa.Schema, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read a table with the columns of `schema`, or with some of them; its metadata are the file's.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        DamagedFileError: it is damaged, or contains something else.
-    """
+    """Read a table with the columns of `schema`, or with some of them; its metadata are the file's."""
     wanted = schema.names if columns is None else list(columns)
     with _opened(path, schema) as parquet:
         return _as_in(schema, parquet.read(columns=wanted).select(wanted))
 
 
 def read_batches(path: Path, schema: pa.Schema, columns: Sequence[str], rows: int) -> Iterator[pa.Table]:
-    """Yield some columns in batches of `rows` rows; the memory of one batch is reused, which is faster than allocating.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        DamagedFileError: it is damaged, or contains something else.
-    """
+    """Yield some columns in batches of `rows` rows; the memory of one batch is reused, which saves allocating it."""
     with _opened(path, schema) as parquet:
         for batch in parquet.iter_batches(rows, columns=list(columns), use_threads=False):
             yield _as_in(schema, pa.Table.from_batches([batch]).select(columns))
@@ -125,12 +107,7 @@ def _as_in(schema: pa.Schema, table: pa.Table) -> pa.Table:
 
 
 def count_rows(path: Path) -> int:
-    """Count the rows of a file, from its footer.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        DamagedFileError: its footer is damaged.
-    """
+    """Count the rows of a file, from its footer."""
     with path.open("rb") as file, _told_of(path):
         _checked_end(file)
         return int(pq.read_metadata(file).num_rows)

@@ -4,6 +4,8 @@ A run's games are in `RUN/games/` as `games-FIRST-LAST.parquet`, named by the nu
 whose numbers lie within another's has been merged into that file and is ignored. This rule makes merging safe: if it is
 killed at any moment, each game is still read exactly once. Only small parts are merged, because writing a game takes
 about a tenth of the time of playing it.
+
+Functions that read a run raise ValueError if there is none, or if a file of it is damaged.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from experiments.record.checked_parquet import (
     encode_checked,
     read_batches,
     read_parquet,
-    save_sealed,
+    save_table,
 )
 from isolation.rules.geometry import parse_size
 from isolation.rules.outcome import REASON_WORDS
@@ -118,21 +120,13 @@ def read_games(run: str | Path, columns: Sequence[str] | None = None) -> pd.Data
 
 
 def read_table(run: str | Path, columns: Sequence[str]) -> pa.Table:
-    """Read columns of the games of a run as an Arrow table, in the order in which they were written.
-
-    Raises:
-        ValueError: there is no run there, or a file of it is damaged.
-    """
+    """Read columns of the games of a run as an Arrow table, in the order in which they were written."""
     folder = existing_folder(run)
     return _despite_merging(lambda: _read(live_files(folder), columns))
 
 
 def map_parts(run: str | Path, columns: Sequence[str], look: Callable[[Path, pa.Table], T]) -> list[T]:
-    """Apply `look` to columns of each file of a run, one at a time to limit memory; return the results.
-
-    Raises:
-        ValueError: there is no run there, or a file of it is damaged.
-    """
+    """Apply `look` to columns of each file of a run, one at a time to limit memory; return the results."""
     folder = existing_folder(run)
     return _despite_merging(lambda: [look(path, read_part(path, columns)) for path in live_files(folder)])
 
@@ -143,9 +137,6 @@ def fold_batches(
     """Apply `look` to columns of some thousand games at a time, in the order of their parts, and `fold` to the results.
 
     If a running tournament merges files meanwhile, `fold` is called again.
-
-    Raises:
-        ValueError: there is no run there, or a file of it is damaged.
     """
     folder = existing_folder(run)
     return _despite_merging(
@@ -165,11 +156,7 @@ def codes_in(words: Sequence[str], column: pa.ChunkedArray) -> NDArray[np.int64]
 
 
 def find_row(run: str | Path, game_id: int) -> dict[str, Any] | None:
-    """Return the row of one game, per-ply columns as lists; None if the run has no such game.
-
-    Raises:
-        ValueError: there is no run there, or a file of it is damaged.
-    """
+    """Return the row of one game, per-ply columns as lists; None if the run has no such game."""
     folder = existing_folder(run)
     return _despite_merging(lambda: _find_row(live_files(folder), game_id))
 
@@ -263,7 +250,7 @@ def append(folder: Path, part: pa.Table | bytes, number: int | None = None) -> N
         OSError: the disk is full, or the folder cannot be written; nothing of the part is left.
     """
     number = number or next_number(folder)
-    save_sealed(folder / _file_name(number, number), part if isinstance(part, bytes) else encode_part(part))
+    save_table(folder / _file_name(number, number), part if isinstance(part, bytes) else encode_part(part))
 
 
 def next_number(folder: Path) -> int:
@@ -288,7 +275,7 @@ def merge(folder: Path, smallest: int | None = None) -> None:
     sweep(folder)
     for parts in _small_neighbours(live_files(folder), smallest or SMALL_PART):
         target = folder / _file_name(_span_of(parts[0])[0], _span_of(parts[-1])[1])
-        save_sealed(target, encode_part(_read(parts).sort_by("game_id")))
+        save_table(target, encode_part(_read(parts).sort_by("game_id")))
         for part in parts:
             part.unlink()
 
@@ -306,7 +293,7 @@ def remove_games(folder: Path, detail: str) -> int:
         table = _read([path])
         goes = np.array([str(text).startswith(detail) for text in table["detail"].to_pylist()], bool)
         if goes.any():
-            save_sealed(path, encode_part(table.filter(pa.array(~goes))))
+            save_table(path, encode_part(table.filter(pa.array(~goes))))
             removed += int(goes.sum())
     return removed
 
@@ -328,7 +315,7 @@ def remove_duplicates(folder: Path) -> int:
     is_first[first] = True
     for path, keeps in zip(files, np.split(is_first, np.cumsum([len(part) for part in ids])[:-1]), strict=True):
         if not keeps.all():
-            save_sealed(path, encode_part(_read([path]).filter(pa.array(keeps))))
+            save_table(path, encode_part(_read([path]).filter(pa.array(keeps))))
     return len(is_first) - len(games)
 
 
@@ -413,11 +400,7 @@ def _find_row(files: Sequence[Path], game_id: int) -> dict[str, Any] | None:
 
 
 def existing_folder(run: str | Path) -> Path:
-    """Return the folder of a run's Parquet files.
-
-    Raises:
-        ValueError: there is none.
-    """
+    """Return the folder of a run's Parquet files."""
     folder = games_folder(run)
     if not folder.is_dir():
         raise ValueError(f"{run}: not a run directory (no folder {GAMES}/)")

@@ -2,7 +2,7 @@
 
 A part of another run in this run's folder looks like any other part; so does a row in which a number was edited. When a
 run is resumed, each row is compared with the schedule; when it is read without a schedule, with the facts in
-`run.json`.
+`run.json`. A row that does not match raises ValueError with the file, the game, and the difference.
 """
 
 from __future__ import annotations
@@ -32,11 +32,7 @@ FACTS = (
 
 
 def check_scheduled(run: Path, schedule: Schedule, settings: Sequence[str]) -> None:
-    """Raise an error if the log has rows that do not match this schedule, or these settings of each of its agents.
-
-    Raises:
-        ValueError: a row does not match; the message names the file, the game, and the difference.
-    """
+    """Raise an error if the log has rows that do not match this schedule, or these settings of each of its agents."""
 
     def check(part: Path, table: pa.Table) -> None:
         ids = _ids(part, table)
@@ -50,30 +46,18 @@ def check_scheduled(run: Path, schedule: Schedule, settings: Sequence[str]) -> N
 
 
 def check_log(run: str | Path) -> None:
-    """Check a directory's games as `check_facts` does if it is a run; logs of single games belong to none.
-
-    Raises:
-        ValueError: see `check_facts`.
-    """
+    """Check a directory's games as `check_facts` does if it is a run; logs of single games belong to none."""
     if is_run(Path(run)):
         check_facts(load_run(run))
 
 
 def check_facts(info: RunInfo) -> None:
-    """Raise an error if the log has rows that cannot belong to a run on its board, by its agents, from its seed.
-
-    Raises:
-        ValueError: there is such a row; the message names the file, the game, and the error.
-    """
+    """Raise an error if the log has rows that cannot belong to a run on its board, by its agents, from its seed."""
     read_valid_games(info, ("game_id",))
 
 
 def read_valid_games(info: RunInfo, names: Sequence[str]) -> pa.Table:
-    """Read columns of the games of a run, including game_id, by ascending id, and validate them like `check_facts`.
-
-    Raises:
-        ValueError: see `check_facts`.
-    """
+    """Read columns of the games of a run, including game_id, by ascending id, and validate them like `check_facts`."""
     size: str = info.requested["board"]
     rows, columns = parse_size(size)
     agents = {name: str(entry["settings"]) for name, entry in info.agents.items()}

@@ -4,6 +4,8 @@
 the log; `finished.json` is written when the run is complete; `lock` excludes a second writer; `engines/` has the
 standard error of engines and their search information, if any play; `functions/` has the source of agents that were
 given as functions; a league's also has `league.json` and, in `submitted/`, copies of the submissions that it plays.
+
+Functions that write raise ValueError if they cannot.
 """
 
 from __future__ import annotations
@@ -217,11 +219,7 @@ def clear_up(path: Path) -> None:
 
 
 def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, Cost] | None = None) -> None:
-    """Create the directory of a run, ready for its first game.
-
-    Raises:
-        ValueError: it cannot be written.
-    """
+    """Create the directory of a run, ready for its first game."""
     info = RunInfo(
         path=path,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -257,11 +255,7 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, Cost] 
 
 
 def write_info(info: RunInfo) -> None:
-    """Write the facts about a run, which makes its directory a run.
-
-    Raises:
-        ValueError: it cannot be written.
-    """
+    """Write the facts about a run, which makes its directory a run."""
     facts = {key: value for key, value in asdict(info).items() if key != "path"}
     with writing_to(info.path):
         make_folder(log.games_folder(info.path))
@@ -277,11 +271,7 @@ def with_files(texts: Iterable[str], files: Mapping[Path, Path]) -> list[str]:
 
 
 def move_files(info: RunInfo, files: Mapping[Path, Path]) -> None:
-    """Let the contenders of a run play from other files of the same content.
-
-    Raises:
-        ValueError: it cannot be written.
-    """
+    """Let the contenders of a run play from other files of the same content."""
     config = written_config(info)
     text = to_toml(config.model_copy(update={"contenders": tuple(with_files(config.contenders, files))}))
     write_text(info.path / CONFIG, text)
@@ -304,20 +294,12 @@ def written_config(info: RunInfo, overrides: Mapping[str, object] | None = None)
 
 
 def note_costs(path: Path, costs: Mapping[str, Cost]) -> None:
-    """Save the search costs of a run's agents.
-
-    Raises:
-        ValueError: it cannot be written.
-    """
+    """Save the search costs of a run's agents."""
     write_info(replace(load_run(path), processor_costs=dict(costs)))
 
 
 def note_unranked(path: Path, names: Iterable[str]) -> None:
-    """Save which players of a league never made a legal move, so that all results of the run leave them out.
-
-    Raises:
-        ValueError: it cannot be written.
-    """
+    """Save which players of a league never made a legal move, so that all results of the run leave them out."""
     info, unranked = load_run(path), sorted(names)
     if info.unranked != unranked:
         write_info(replace(info, unranked=unranked))
@@ -329,11 +311,7 @@ def is_run(path: Path) -> bool:
 
 
 def check_run(path: Path) -> Path:
-    """Return the path if it has a log.
-
-    Raises:
-        ValueError: it has none.
-    """
+    """Return the path if it has a log; otherwise raise a ValueError."""
     log.existing_folder(path)
     return path
 
@@ -380,11 +358,7 @@ def is_imported(info: RunInfo) -> bool:
 
 
 def check_played_here(info: RunInfo) -> None:
-    """Check that the games of a run were played here, so that it can be resumed.
-
-    Raises:
-        ValueError: they were played elsewhere.
-    """
+    """Raise a ValueError if the games of a run were played elsewhere, so that it cannot be resumed."""
     if is_imported(info):
         raise ValueError(f"{info.path} was imported; cannot resume")
 
@@ -559,11 +533,7 @@ def reopen(path: Path) -> None:
 
 
 def planned_like(info: RunInfo, config: Config) -> Plan:
-    """Make the plan of a configuration, by the rules with which the run was planned.
-
-    Raises:
-        ValueError: see `tournament_plan.make_plan`.
-    """
+    """Make the plan of a configuration, by the rules with which the run was planned; see `make_plan`."""
     restore_function_files(info.path, (entry["spec"] for entry in info.agents.values()))
     return make_plan(config, info.seeds_by, info.pools_control, info.meets_baseline)
 
@@ -574,11 +544,7 @@ def identity(config: Config) -> dict[str, Any]:
 
 
 def check_resumable(info: RunInfo, requested: Config, plan: Plan) -> None:
-    """Raise an error for a run with another configuration, or with code that has changed since.
-
-    Raises:
-        ValueError: the message contains the difference.
-    """
+    """Raise a ValueError that names the difference if a run has another configuration, or code has changed since."""
     asked = identity(requested)
     for key in asked:
         if asked[key] != info.requested.get(key):
@@ -590,11 +556,7 @@ def check_resumable(info: RunInfo, requested: Config, plan: Plan) -> None:
 
 
 def check_unchanged(info: RunInfo, plan: Plan) -> None:
-    """Raise an error if an agent of the plan has other code than when the run began.
-
-    Raises:
-        ValueError: the message names all such agents.
-    """
+    """Raise a ValueError that names all agents of the plan that have other code than when the run began."""
     known = {name: entry["settings"] for name, entry in info.agents.items()}
     changed = [other for other in plan.entrants if known.get(other.agent.name, other.settings) != other.settings]
     if changed:

@@ -1,4 +1,7 @@
-"""Choose the function or class when a spec names only a file."""
+"""Choose the function or class when a spec names only a file.
+
+All functions that load a file raise LoadError if it cannot be loaded.
+"""
 
 from __future__ import annotations
 
@@ -42,9 +45,6 @@ def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
     """Return the functions of a file that `load_heuristic` accepts, by name, including helpers with two arguments.
 
     For a file of the third edition, these are functions of (state, player_id) and its players' ``CustomPlayer.score``.
-
-    Raises:
-        LoadError: the file cannot be loaded.
     """
     module = load_module(path)
     names = [name for name, value in vars(module).items() if is_heuristic(value)]
@@ -59,9 +59,6 @@ def other_definitions(path: str | Path, used: Collection[str]) -> dict[str, str]
     """Return the functions and classes that a file defines besides those `used`, each with why it is not.
 
     Other names of what is used, and functions that siblings define, are left out unless they could be heuristics.
-
-    Raises:
-        LoadError: the file cannot be loaded.
     """
     module = load_module(path)
     known = [getattr(module, name) for name in used if hasattr(module, name)]
@@ -97,9 +94,6 @@ def evaluation_methods(path: str | Path) -> dict[str, Callable[[Any, Any], float
     """Return the methods of a file's third-edition players that return a number for a state, by ``CLASS.METHOD``.
 
     They take a state, or a state and a player_id. Each is called once, in a position after both placements.
-
-    Raises:
-        LoadError: the file cannot be loaded.
     """
     module = load_module(path)
     players = [player for name, player in _third_edition_players(module) if name == player.__name__]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from experiments.plan.agent_facts import AgentFacts, run_facts
 from experiments.record import log
@@ -46,11 +47,7 @@ class Agreement:
 
 def known_agreements(name: str) -> list[Agreement]:
     """Return the known correlations of a shipped suite, by ascending limit; empty for other suites."""
-    rows = [
-        Agreement(row["size"], row["limit"], int(row["agents"]), int(row["pairs"]),
-                  *(float(row[half]) for half in ("kept", "trouble", "both")))
-        for row in csv.DictReader(read_shipped(FILE).decode().splitlines())
-    ]  # fmt: skip
+    rows = TypeAdapter(list[Agreement]).validate_python([*csv.DictReader(read_shipped(FILE).decode().splitlines())])
     return [row for row in rows if row.size == name]
 
 

@@ -182,11 +182,7 @@ def members(bits: NDArray[np.int16]) -> NDArray[np.int64]:
 
 
 def read_table(path: Path) -> pa.Table:
-    """Read the file as a table, with its metadata.
-
-    Raises:
-        ValueError: it cannot be read as a suite.
-    """
+    """Read the file as a table, with its metadata; raise ValueError if it is no suite."""
     try:
         table = read_parquet(path, SCHEMA)
     except (OSError, DamagedFileError) as error:
@@ -197,11 +193,7 @@ def read_table(path: Path) -> pa.Table:
 
 
 def write_table(path: Path, table: pa.Table, size: str, made: dict[str, Any]) -> None:
-    """Write a suite atomically.
-
-    Raises:
-        ValueError: it cannot be written there.
-    """
+    """Write a suite atomically; see `write_parquet`."""
     metadata = {_SIZE: size.encode(), _MADE: json.dumps(made, sort_keys=True).encode()}
     write_parquet(path, table.replace_schema_metadata(metadata), _LEVEL)
 

@@ -40,11 +40,7 @@ class Connection:
 
 @contextmanager
 def connection(cluster: str) -> Iterator[Connection]:
-    """Connect to a cluster for the duration of the context.
-
-    Raises:
-        ValueError: the cluster cannot be reached.
-    """
+    """Connect to a cluster for the duration of the context; see `connected`."""
     with connected(cluster) as dispatcher:
         yield Connection(dispatcher)
 

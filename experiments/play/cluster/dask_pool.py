@@ -6,7 +6,6 @@ Each machine handles deaths of its own workers and attributes them; so this pool
 from __future__ import annotations
 
 import itertools
-import pickle
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -42,11 +41,7 @@ _SHARE = 0.01
 
 @contextmanager
 def reached(cluster: str) -> Iterator[MakePool]:
-    """Return a factory of pools on a cluster's machines, for the duration of the connection.
-
-    Raises:
-        ValueError: dask is not installed, or the cluster cannot be reached; in one line.
-    """
+    """Return a factory of pools on a cluster's machines, for the duration of the connection; see `connected`."""
     numbers = itertools.count(1)
     with connected(cluster) as dispatcher:
         yield lambda jobs: DaskPool(dispatcher, numbers)
@@ -69,7 +64,7 @@ class DaskPool(Pool):
         """See `Pool.assign`."""
         self._drop()
         self._interpreted = {}
-        self._bundle = (token_hex(8), pickle.dumps(bundle_of(task)))
+        self._bundle = (token_hex(8), bundle_of(task))
 
     @property
     def has_room(self) -> bool:

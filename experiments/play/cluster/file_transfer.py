@@ -1,11 +1,13 @@
 """Send user files to other machines, named by their hash.
 
 A transfer contains a file and the siblings that its import statements reach, which is what `content_hash` covers. If an
-identical file exists at the same path, as on a shared disk, that file is used, including everything else beside it.
+identical file exists at the same path, as on a shared disk, that file is used, including everything else beside it. A
+file that is gone raises LoadError, one that cannot be written OSError.
 """
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,25 +30,8 @@ class UserFile:
     sources: tuple[tuple[str, bytes], ...]
 
 
-TaskBundle = tuple[Task, tuple[UserFile, ...]]
-"""A task and all files it needs, ready to be sent to a machine."""
-
-
-def packed_file(path: str | Path) -> UserFile:
-    """Read a user's file for transfer.
-
-    Raises:
-        LoadError: there is no such file.
-    """
-    return UserFile(str(path), content_hash(path), tuple(sorted(sources(path).items())))
-
-
 def install_file(file: UserFile) -> Path:
-    """Return the file's path on this machine; it is written to the folder of compiled code if it is missing.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Return the file's path on this machine; it is written to the folder of compiled code if it is missing."""
     there = Path(file.path)
     try:
         if content_hash(there) == file.content:
@@ -62,41 +47,26 @@ def install_file(file: UserFile) -> Path:
     return folder / there.name
 
 
-def bundle_of(task: Task) -> TaskBundle:
-    """Bundle a task with the files of its agents.
-
-    Raises:
-        LoadError: one of them is gone.
-    """
-    return task, files_of(task.specs)
+def bundle_of(task: Task) -> bytes:
+    """Bundle a task with the files of its agents, ready to be sent to a machine."""
+    return pickle.dumps((task, files_of(task.specs)))
 
 
-def unpack_task(bundle: TaskBundle) -> Task:
-    """Unpack a task, with specs that name the files' paths on this machine.
-
-    Raises:
-        OSError: they cannot be written.
-    """
-    task, files = bundle
+def unpack_task(bundle: bytes) -> Task:
+    """Unpack a task, with specs that name the files' paths on this machine."""
+    task: Task
+    task, files = pickle.loads(bundle)
     return replace(task, specs=placed_specs(task.specs, files))
 
 
 def files_of(specs: Iterable[str]) -> tuple[UserFile, ...]:
-    """Read the user files of agents for transfer.
-
-    Raises:
-        LoadError: one of them is gone.
-    """
+    """Read the user files of agents for transfer."""
     paths = dict.fromkeys(spec.path for spec in map(parse_spec, specs) if spec.is_file)
-    return tuple(map(packed_file, paths))
+    return tuple(UserFile(path, content_hash(path), tuple(sorted(sources(path).items()))) for path in paths)
 
 
 def placed_specs(specs: Iterable[str], files: Iterable[UserFile]) -> tuple[str, ...]:
-    """Return the specs with these files at their paths on this machine.
-
-    Raises:
-        OSError: they cannot be written.
-    """
+    """Return the specs with these files at their paths on this machine."""
     paths = {file.path: str(install_file(file)) for file in files}
     return tuple(_renamed(spec, paths) for spec in specs)
 

@@ -300,7 +300,7 @@ def _cores(worker: Any) -> int:
 def _session_for(key: str, jobs: int, interrupted: Interrupted) -> _Session:
     global _session
     if _session is None or _session.key != key:
-        task = unpack_task(pickle.loads(_bundles[key]))
+        task = unpack_task(_bundles[key])
         pool = _session.pool if _session else LokyPool(jobs)
         pool.assign(task)
         _session = _Session(pool, jobs, key, task, interrupted, np.full(len(task.schedule.matches), np.nan))

@@ -115,11 +115,12 @@ class Pool(ABC):
     failures, and failures precede deaths.
 
     **Death.** A worker's death, whether noticed while submitting, calling or waiting, is reported by `finished` only.
-    `submit` and `call` never raise because of it; what they were to send is then among what is lost. Suspects are the
-    games of the workers that died by themselves, not of those the pool ended because of it, as far as that can be
-    known; otherwise all games that were being played. After a death the pool can be used further, and unfinished work
-    that is not lost stays unfinished. Losses that say nothing about the games, as of a machine or a network, need not
-    be reported: the pool may send such a batch elsewhere. It must not do so with a game that may have killed a worker.
+    `submit` and `call` never raise because of it, only ValueError if no worker can be started; what they were to send
+    is then among what is lost. Suspects are the games of the workers that died by themselves, not of those the pool
+    ended because of it, as far as that can be known; otherwise all games that were being played. After a death the pool
+    can be used further, and unfinished work that is not lost stays unfinished. Losses that say nothing about the games,
+    as of a machine or a network, need not be reported: the pool may send such a batch elsewhere. It must not do so with
+    a game that may have killed a worker.
 
     **Persistence.** Only returned results persist. A pool may outlive a run: `assign` gives it another task, and
     processes and the code they have loaded are kept.
@@ -149,11 +150,7 @@ class Pool(ABC):
 
     @abstractmethod
     def submit(self, ids: Ids, interpreted: bool = False) -> None:
-        """Send these games of the task to a worker; see `Worker.play_batch`.
-
-        Raises:
-            ValueError: no worker can be started.
-        """
+        """Send these games of the task to a worker; see `Worker.play_batch`."""
 
     @abstractmethod
     def call(self, function: Callable[..., object], *arguments: object) -> int:
@@ -161,9 +158,6 @@ class Pool(ABC):
 
         Args:
             function: defined at the top level of a module or a class, such as `Worker.measure_costs`.
-
-        Raises:
-            ValueError: no worker can be started.
         """
 
     @abstractmethod
