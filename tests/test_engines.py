@@ -28,7 +28,7 @@ from isolation.processes.subprocess_player import (
     judge_of,
     subprocess_player,
 )
-from isolation.processes.transport import ProcessTransport, TransportClosed, TransportTimeout
+from isolation.processes.transport import EngineTransport, TransportClosed, TransportTimeout
 from isolation.rules.outcome import Reason
 from isolation.search import SearchResult
 
@@ -36,7 +36,7 @@ BOARD = Board.from_moves([24, 14])
 
 
 def python(program):
-    return ProcessTransport([sys.executable, "-c", program])
+    return EngineTransport([sys.executable, "-c", program], None, os.devnull, 1 << 20)
 
 
 def is_alive(pid):

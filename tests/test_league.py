@@ -31,7 +31,7 @@ from isolation.games.match import GameRecord, play
 from isolation.processes import file_agent
 from isolation.processes.child_process import MOST_WAITS, ChildProcess
 from isolation.processes.sandbox import landlock_version
-from isolation.processes.transport import ProcessTransport, TransportTimeout
+from isolation.processes.transport import EngineTransport, TransportTimeout
 from isolation.rules.limits import Limit
 from reports.league.league_tables import leading, ranking_section
 from reports.league.page_paths import INDEX, games_of, page_of
@@ -368,7 +368,7 @@ def test_a_busy_machine_is_given_time_and_a_sleeper_is_not(monkeypatch: pytest.M
         asked.append(seconds)
         raise TransportTimeout
 
-    monkeypatch.setattr(ProcessTransport, "receive", silent)
+    monkeypatch.setattr(EngineTransport, "receive", silent)
     process = ChildProcess("import time; time.sleep(600)")
     monkeypatch.setattr(process, "_child", psutil.Process())
     try:

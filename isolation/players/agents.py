@@ -83,7 +83,55 @@ class Player(Protocol):
         """Release all resources, such as a process. The player is not used afterwards."""
 
 
-class Agent(Protocol):
+class AgentDefaults(Protocol):
+    """What agents may leave as it is for most: they never fall back to a search in Python, and place as they play."""
+
+    @property
+    def is_compilable(self) -> bool:
+        """Whether it plays whole games in compiled code if its heuristic compiles; True by default."""
+        return True
+
+    @property
+    def has_depth(self) -> bool:
+        """Whether it searches all lines to a depth, so that it supports a depth limit; False by default."""
+        return False
+
+    @property
+    def why_unrepeatable(self) -> str:
+        """The reason why its moves may differ between runs with the same seed and limit; "" if they do not."""
+        return ""
+
+    def why_interpreted(self, size: tuple[int, int]) -> str:
+        """Return why it searches in Python on boards of (rows, columns), or "" if it does not, or never searches."""
+        return ""
+
+    def why_unfit(self, size: tuple[int, int]) -> str:
+        """Return why it cannot play on boards of (rows, columns), or "" if it can."""
+        return ""
+
+    def placing(self) -> Self:
+        """Return the agent for placements while a person waits: itself, or itself under a quick limit."""
+        return self
+
+    def searching(self, nodes: int) -> SearchAgent | None:
+        """Return itself limited to at most `nodes` nodes, for measuring its cost; None if it does not count nodes."""
+        return None
+
+    @property
+    def has_own_process(self) -> bool:
+        """Whether its players run in their own processes, and end them if they hang; False by default."""
+        return False
+
+    def capped(self, seconds: float) -> Self:
+        """Return itself with a timeout of `seconds` per move, if its players enforce timeouts."""
+        return self
+
+    def keeping_errors(self, folder: Path) -> Self:
+        """Return itself with errors of its processes written to a folder, if it has processes."""
+        return self
+
+
+class Agent(AgentDefaults, Protocol):
     """Description of a player."""
 
     @property
@@ -95,20 +143,8 @@ class Agent(Protocol):
         """Whether it plays the same move in the same position every time, on every machine."""
 
     @property
-    def why_unrepeatable(self) -> str:
-        """The reason why its moves may differ between runs with the same seed and limit; empty if they do not."""
-
-    @property
     def is_user_code(self) -> bool:
         """Whether it runs code that does not ship with the toolkit, and so may hang."""
-
-    @property
-    def is_compilable(self) -> bool:
-        """Whether it plays whole games in compiled code if its heuristic compiles."""
-
-    @property
-    def has_depth(self) -> bool:
-        """Whether it searches all lines to a depth, so that it supports a depth limit."""
 
     @property
     def heuristic(self) -> Heuristic | None:
@@ -119,28 +155,6 @@ class Agent(Protocol):
 
     def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
         """Return its compiled player for boards of (rows, columns), compiled or loaded now; None if there is none."""
-
-    def why_interpreted(self, size: tuple[int, int]) -> str:
-        """Return why it searches in Python on boards of (rows, columns), or "" if it does not, or never searches."""
-
-    def why_unfit(self, size: tuple[int, int]) -> str:
-        """Return why it cannot play on boards of (rows, columns), or "" if it can."""
-
-    def placing(self) -> Agent:
-        """Return the agent for placements while a person waits: itself, or itself under a quick limit."""
-
-    def searching(self, nodes: int) -> SearchAgent | None:
-        """Return itself limited to at most `nodes` nodes, for measuring its cost; None if it does not count nodes."""
-
-    @property
-    def has_own_process(self) -> bool:
-        """Whether its players run in their own processes, and end them if they hang."""
-
-    def capped(self, seconds: float) -> Agent:
-        """Return itself with a timeout of `seconds` per move, if its players enforce timeouts."""
-
-    def keeping_errors(self, folder: Path) -> Agent:
-        """Return itself with errors of its processes written to a folder, if it has processes."""
 
     def open(self) -> Player:
         """Return a player for one game or a series of games; see `opened_player`."""
@@ -194,54 +208,6 @@ def is_lost(board: Board) -> bool:
     if board.width * board.height > MOST_COMPILED_CELLS:
         return False
     return value(board, SearchBudget(Limit(nodes=RESIGNING_NODES))) is False
-
-
-class AgentDefaults:
-    """Defaults for most agents: they never fall back to a search in Python, and place as they play."""
-
-    @property
-    def is_compilable(self) -> bool:
-        """Whether it plays whole games in compiled code if its heuristic compiles."""
-        return True
-
-    @property
-    def has_depth(self) -> bool:
-        """False: it does not search all lines to a depth."""
-        return False
-
-    @property
-    def why_unrepeatable(self) -> str:
-        """Empty: all its random choices come from its seed."""
-        return ""
-
-    def why_interpreted(self, size: tuple[int, int]) -> str:
-        """Return "": it does not search."""
-        return ""
-
-    def why_unfit(self, size: tuple[int, int]) -> str:
-        """Return "": it plays on all boards."""
-        return ""
-
-    def placing(self) -> Self:
-        """Return itself."""
-        return self
-
-    def searching(self, nodes: int) -> SearchAgent | None:
-        """Return None: it does not count nodes."""
-        return None
-
-    @property
-    def has_own_process(self) -> bool:
-        """False: it plays in the process that opens it."""
-        return False
-
-    def capped(self, seconds: float) -> Self:
-        """Return itself: the caller has to enforce timeouts."""
-        return self
-
-    def keeping_errors(self, folder: Path) -> Self:
-        """Return itself: it has no process of its own."""
-        return self
 
 
 class UncompiledAgent(AgentDefaults):

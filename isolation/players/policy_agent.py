@@ -13,7 +13,7 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from isolation.editions.classic_board import Board
-from isolation.players.agents import ForfeitError, StatelessAgent
+from isolation.players.agents import ForfeitError, StatelessAgent, UncompiledAgent
 from isolation.rules.outcome import Reason
 from isolation.search import SearchResult
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PolicyAgent(StatelessAgent):
+class PolicyAgent(UncompiledAgent, StatelessAgent):
     """A policy, imported by name where it plays.
 
     Before each move the generators of `random` and NumPy are seeded with the move's seed.
@@ -45,18 +45,6 @@ class PolicyAgent(StatelessAgent):
     content: str
     is_deterministic: bool = field(default=False, init=False)
     is_user_code: bool = field(default=True, init=False)
-
-    @property
-    def heuristic(self) -> None:
-        """None: its evaluation is unknown."""
-
-    @property
-    def is_compilable(self) -> bool:
-        """False: it is asked in Python."""
-        return False
-
-    def compiled(self, size: tuple[int, int]) -> None:
-        """Return None."""
 
     def settings(self) -> dict[str, Any]:
         """Return its name and a hash of its module, but not of the weights that it reads."""

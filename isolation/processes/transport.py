@@ -56,45 +56,51 @@ class Transport(Protocol):
         """End the other side immediately. Repeated calls do nothing."""
 
 
-class ProcessTransport:
-    """Lines to the standard input and from the standard output of a child process.
+class EngineTransport:
+    """Lines to the standard input and from the standard output of an engine, an external program.
 
     The process is a new program, never a fork, so that this process may have threads. It inherits no pipe, socket or
-    file but its own two, and its standard error is discarded. It leads a process group and is ended with the group.
-    When this process dies, the child's standard input reaches its end, and the child has to end.
+    file but its own. It leads a process group and is ended with the group: by its supervisor, which is its parent, even
+    if this process is killed. Its standard error goes to a file.
     """
 
     def __init__(
         self,
         command: Sequence[str],
-        *,
-        directory: str | None = None,
-        passed: Sequence[int] = (),
-        longest: int | None = None,
+        directory: str | None,
+        errors: str,
+        longest: int,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """Start the process.
+        """Start the engine. If it cannot be started, the transport is closed.
 
         Args:
-            directory: its working directory; by default that of this process.
-            passed: descriptors that it inherits as well.
-            longest: maximum length of the lines it sends, in bytes; unlimited by default.
+            directory: its working directory; None for that of this process.
+            errors: the file to which standard error is appended.
+            longest: maximum length of the lines it sends, in bytes.
             environment: its environment variables; by default those of this process.
 
         Raises:
-            OSError: the program or directory does not exist, or no process can be started.
+            OSError: the directory does not exist, or no process can be started.
         """
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            start_new_session=True,
-            cwd=directory,
-            pass_fds=passed,
-            env=environment,
-        )
+        self._notice, theirs = socket.socketpair()
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(KEEPER), str(theirs.fileno()), errors, *command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+                start_new_session=True,
+                cwd=directory,
+                pass_fds=(theirs.fileno(),),
+                env=environment,
+            )
+        except OSError:
+            self._notice.close()
+            raise
+        finally:
+            theirs.close()
         self._longest = longest
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -127,7 +133,7 @@ class ProcessTransport:
         seen = 0
         while (at := self._received.find(b"\n", seen)) < 0:
             seen = len(self._received)
-            if self._longest is not None and seen > self._longest:
+            if seen > self._longest:
                 raise LineTooLong
             _await(self._fileno(self._output), select.POLLIN, deadline)
             chunk = os.read(self._output.fileno(), _CHUNK)
@@ -137,63 +143,6 @@ class ProcessTransport:
         line = bytes(self._received[:at])
         del self._received[: at + 1]
         return line
-
-    def kill(self) -> None:
-        """Kill the group. A thread that waits for a line finds the transport closed, and must `end` it."""
-        if not self._is_over:
-            with suppress(ProcessLookupError, PermissionError):  # macOS raises it for a group with only a zombie left
-                os.killpg(self._process.pid, signal.SIGKILL)
-
-    def end(self) -> None:
-        """Kill the group, and wait for the process to end."""
-        if self._is_over:
-            return
-        self.kill()
-        self._is_over = True
-        self._process.kill()
-        self._process.wait()
-        self._input.close()
-        self._output.close()
-
-    def _fileno(self, pipe: object) -> int:
-        if self._is_over:
-            raise TransportClosed
-        return pipe.fileno()  # type: ignore[attr-defined,no-any-return]
-
-
-class EngineTransport(ProcessTransport):
-    """Lines to and from an engine, an external program.
-
-    Its supervisor ends it with its process group even if this process is killed. Its standard error goes to a file.
-    """
-
-    def __init__(
-        self,
-        command: Sequence[str],
-        directory: str | None,
-        errors: str,
-        longest: int,
-        environment: Mapping[str, str] | None = None,
-    ) -> None:
-        """Start the engine. If it cannot be started, the transport is closed.
-
-        Args:
-            errors: the file to which standard error is appended.
-
-        Raises:
-            OSError: the directory does not exist, or no process can be started.
-        """
-        self._notice, theirs = socket.socketpair()
-        keeper = [sys.executable, "-I", "-S", str(KEEPER), str(theirs.fileno()), errors, *command]
-        try:
-            super().__init__(
-                keeper, directory=directory, passed=(theirs.fileno(),), longest=longest, environment=environment
-            )
-        except OSError:
-            self._notice.close()
-            raise
-        finally:
-            theirs.close()
 
     def ending(self, seconds: float) -> str:
         """Return how the engine ended, in words, if that is known within `seconds`; else ""."""
@@ -205,10 +154,28 @@ class EngineTransport(ProcessTransport):
         except OSError:
             return ""
 
+    def kill(self) -> None:
+        """Kill the group. A thread that waits for a line finds the transport closed, and must `end` it."""
+        if not self._is_over:
+            with suppress(ProcessLookupError, PermissionError):  # macOS raises it for a group with only a zombie left
+                os.killpg(self._process.pid, signal.SIGKILL)
+
     def end(self) -> None:
-        """End the engine and its group."""
-        super().end()
+        """End the engine and its group, and wait for its supervisor to end."""
+        if self._is_over:
+            return
+        self.kill()
+        self._is_over = True
+        self._process.kill()
+        self._process.wait()
+        self._input.close()
+        self._output.close()
         self._notice.close()
+
+    def _fileno(self, pipe: object) -> int:
+        if self._is_over:
+            raise TransportClosed
+        return pipe.fileno()  # type: ignore[attr-defined,no-any-return]
 
 
 def _await(file: int, event: int, deadline: float) -> None:
