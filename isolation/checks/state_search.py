@@ -21,6 +21,7 @@ from isolation.editions.classic_board import Board
 from isolation.editions.third.conversion import state_of
 from isolation.editions.third.sample_players import minimax_value
 from isolation.editions.third.state import Action, Isolation
+from isolation.editions.third.state_heuristics import required_parameters
 from isolation.players.agents import is_lost
 from isolation.usercode.output_capture import prevent_exit
 from isolation.usercode.parsing import parse
@@ -80,7 +81,7 @@ class StateSearch:
         self._factory, self._method, self.resigned = factory, method, 0
         self._reference = new_player(factory)
         self._depth = _depth_name(getattr(self._reference, method))
-        if names := _required(self._reference.score)[1:]:
+        if names := required_parameters(self._reference.score)[1:]:
             raise NotComparable(f"score also needs {_listed(names)}")
         self._extra = self._extra_plies(state_of(first), depths)
         further = "; it looks one ply further than its depth says, since its root passes depth on"
@@ -176,7 +177,7 @@ class StateSearch:
     def _is_changed_by(self, caller: CodeType, scores: _Scores) -> bool:
         """Return whether a function that calls `score` returns something else."""
         method = getattr(self._reference, caller.co_name, None)
-        if method is None or getattr(method, "__code__", None) is not caller or len(_required(method)) != 1:
+        if method is None or getattr(method, "__code__", None) is not caller or len(required_parameters(method)) != 1:
             return _adds_to_score(caller)
         return any(method(scored) != value for scored, value in scores.values)
 
@@ -224,20 +225,13 @@ def _depth_name(method: Callable[..., Any]) -> str:
         NotComparable: there is none, or the search needs more than a state and a depth.
     """
     names = list(inspect.signature(method).parameters)
-    required = _required(method)
+    required = required_parameters(method)
     depth = next((name for name in names if "depth" in name.lower()), required[1] if len(required) == 2 else "")
     if not depth or depth == names[0]:
         raise NotComparable("it does not take a state and a depth")
     if more := [name for name in required[1:] if name != depth]:
         raise NotComparable(f"it also needs {_listed(more)}")
     return depth
-
-
-def _required(method: Callable[..., Any]) -> list[str]:
-    """Return the names of a method's required parameters."""
-    given = inspect.signature(method).parameters.values()
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    return [parameter.name for parameter in given if parameter.kind in kinds and parameter.default is parameter.empty]
 
 
 def _listed(parts: Sequence[object]) -> str:

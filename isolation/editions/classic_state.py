@@ -33,6 +33,21 @@ class _View:
         return view
 
 
+def _player_of_seat(seat: int) -> property:
+    def assign(board: Any, player: Any) -> None:
+        board.players = (board.players[0], player) if seat else (player, board.players[1])
+
+    return property(lambda board: board.players[seat], assign)
+
+
+def _player_in_turn(waiting: int) -> property:
+    """Return the property of the player to move (0) or of the other (1), which assigning it changes."""
+    return property(
+        lambda board: board.players[waiting ^ board.active_index],
+        lambda board, player: board._set_active(player, waiting),
+    )
+
+
 class ClassicState(Board):
     """The private state of both classic editions as views of a board, readable, assignable and writable by element.
 
@@ -64,11 +79,11 @@ class ClassicState(Board):
         values = _bits(full_mask(rows, columns) & ~self.blank, cells)
         if second := self._visited_by_second() & ~self.blank:
             values = [value + two for value, two in zip(values, _bits(second, cells), strict=True)]
-        read = [_Row(values[row * columns : (row + 1) * columns]) for row in range(rows)]
+        read = [_Mirror(values[row * columns : (row + 1) * columns]) for row in range(rows)]
         for row, line in enumerate(read):
-            line.board, line.start = self, row * columns
-        state = _Rows(read)
-        state.board = self
+            line.board, line.start, line.write = self, row * columns, ClassicState._set_visitor
+        state = _Mirror(read)
+        state.board, state.start, state.write = self, 0, ClassicState._set_row
         return state
 
     def _set_rows(self, rows: Sequence[Sequence[int]]) -> None:
@@ -116,8 +131,8 @@ class ClassicState(Board):
         entries: list[Any] = _bits(full_mask(rows, columns) & ~self.blank, rows * columns)
         first, second = self.locations
         entries += (self.active_index, self._flat_at(second), self._flat_at(first))
-        state = _Flat(_by_column(rows, columns)(entries))
-        state.board = self
+        state = _Mirror(_by_column(rows, columns)(entries))
+        state.board, state.start, state.write = self, 0, ClassicState._set_flat
         return state
 
     def _set_flat_state(self, flat: Sequence[Any]) -> None:
@@ -139,42 +154,10 @@ class ClassicState(Board):
 
     # Both
 
-    @property
-    def _player_1(self) -> Any:
-        return self.players[0]
-
-    @_player_1.setter
-    def _player_1(self, player: Any) -> None:
-        self.players = (player, self.players[1])
-
-    @property
-    def _player_2(self) -> Any:
-        return self.players[1]
-
-    @_player_2.setter
-    def _player_2(self, player: Any) -> None:
-        self.players = (self.players[0], player)
-
-    @property
-    def _active_player(self) -> Any:
-        return self.players[self.active_index]
-
-    @_active_player.setter
-    def _active_player(self, player: Any) -> None:
-        self._set_active(player, 0)
-
-    @property
-    def _inactive_player(self) -> Any:
-        return self.players[1 - self.active_index]
-
-    @_inactive_player.setter
-    def _inactive_player(self, player: Any) -> None:
-        self._set_active(player, 1)
-
-    __player_1__ = _player_1
-    __player_2__ = _player_2
-    __active_player__ = _active_player
-    __inactive_player__ = _inactive_player
+    _player_1 = __player_1__ = _player_of_seat(0)
+    _player_2 = __player_2__ = _player_of_seat(1)
+    _active_player = __active_player__ = _player_in_turn(0)
+    _inactive_player = __inactive_player__ = _player_in_turn(1)
 
     def hash(self) -> int:
         """Return the hash of the position."""
@@ -248,6 +231,10 @@ class ClassicState(Board):
             second=second | bit if value == 2 else second & ~bit,
         )
 
+    def _set_row(self, row: int, values: Sequence[int]) -> None:
+        for column, value in enumerate(values):
+            self._set_visitor(row * self.width + column, value)
+
     def _set_last_move(self, player: Any, move: Move | None) -> None:
         self._set_location(self._index_of(player), self._cell_at(move))
 
@@ -300,55 +287,24 @@ def enable_board_extensions(find_method: Callable[[str, str], Any]) -> None:
 
 
 class _Mirror(list[Any]):
-    """A list whose element assignments are also written to its board; copies are plain lists."""
+    """A list whose element assignments are also written to its board, by their index plus `start`; copies are plain."""
 
-    __slots__ = ("board",)
+    __slots__ = ("board", "start", "write")
     board: ClassicState
+    start: int
+    write: Callable[[ClassicState, int, Any], None]
 
     def __setitem__(self, key: Any, value: Any) -> None:
         super().__setitem__(key, value)
         positions = range(len(self))[key]
         for position in positions if isinstance(positions, range) else [positions]:
-            self._write(position, self[position])
-
-    def _write(self, position: int, value: Any) -> None:
-        """Write an element to the board."""
-        raise NotImplementedError
+            self.write(self.board, self.start + position, self[position])
 
     def __deepcopy__(self, memo: dict[int, Any]) -> list[Any]:
         return [list(value) if isinstance(value, list) else value for value in self]
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         return list, (list(self),)
-
-
-class _Flat(_Mirror):
-    """The second edition's flat state: the cells and the three entries after them."""
-
-    __slots__ = ()
-
-    def _write(self, position: int, value: Any) -> None:
-        self.board._set_flat(position, value)
-
-
-class _Row(_Mirror):
-    """A row of the first edition's state; `start` is its first cell."""
-
-    __slots__ = ("start",)
-    start: int
-
-    def _write(self, position: int, value: Any) -> None:
-        self.board._set_visitor(self.start + position, value)
-
-
-class _Rows(_Mirror):
-    """The first edition's rows."""
-
-    __slots__ = ()
-
-    def _write(self, position: int, value: Any) -> None:
-        for column, visitor in enumerate(value):
-            self.board._set_visitor(position * self.board.width + column, visitor)
 
 
 class _MirrorDict(dict[Any, Any]):

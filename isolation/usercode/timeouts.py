@@ -7,12 +7,13 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from types import CodeType, FrameType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+Handler = Callable[[int, FrameType | None], object]
 _TICK = 1.0
 _WAITING = 10
 _SHORTEST, _SOON = 0.01, 0.001
@@ -54,15 +55,33 @@ class _Alarm:
         return UserCodeTimeout(f"takes longer than {self._seconds:g} s")
 
     @contextmanager
-    def armed(self) -> Iterator[None]:
-        try:
+    def set(self, timers: Mapping[int, tuple[int, float, Handler]]) -> Iterator[None]:
+        """Run code with timers, given by their signals: which timer, its seconds, and the signal's handler.
+
+        Outside the main thread, which receives no signals, there are none.
+        """
+        if threading.current_thread() is not threading.main_thread():
             yield
+            return
+        before = {number: signal.signal(number, handler) for number, (_, _, handler) in timers.items()}
+        try:
+            try:
+                for timer, seconds, _ in timers.values():
+                    signal.setitimer(timer, seconds)
+                yield
+            finally:
+                self.is_armed = False
         finally:
-            self.is_armed = False
+            for timer, _, _ in timers.values():
+                signal.setitimer(timer, 0)
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        self.check()
 
 
-@contextmanager
-def wall_timeout(seconds: float, meanwhile: tuple[float, Callable[[], None]] | None = None) -> Iterator[None]:
+def wall_timeout(
+    seconds: float, meanwhile: tuple[float, Callable[[], None]] | None = None
+) -> AbstractContextManager[None]:
     """Interrupt Python code after a wall time. Outside the main thread, which receives no signals, wait for its end.
 
     Args:
@@ -72,9 +91,8 @@ def wall_timeout(seconds: float, meanwhile: tuple[float, Callable[[], None]] | N
     Raises:
         UserCodeTimeout: the code took longer.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
+    alarm = _Alarm(seconds)
+    first, say = meanwhile if meanwhile and meanwhile[0] < seconds else (seconds, None)
 
     def remind(number: int, frame: FrameType | None) -> None:
         signal.signal(signal.SIGALRM, alarm.ring)
@@ -82,21 +100,10 @@ def wall_timeout(seconds: float, meanwhile: tuple[float, Callable[[], None]] | N
         if say:
             say()
 
-    alarm = _Alarm(seconds)
-    first, say = meanwhile if meanwhile and meanwhile[0] < seconds else (seconds, None)
-    before = signal.signal(signal.SIGALRM, remind if say else alarm.ring)
-    try:
-        with alarm.armed():
-            signal.setitimer(signal.ITIMER_REAL, first)
-            yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-    alarm.check()
+    return alarm.set({signal.SIGALRM: (signal.ITIMER_REAL, first, remind if say else alarm.ring)})
 
 
-@contextmanager
-def cpu_timeout(seconds: float) -> Iterator[None]:
+def cpu_timeout(seconds: float) -> AbstractContextManager[None]:
     """Interrupt Python code after `seconds` in which it computes or sleeps.
 
     Time in which the machine is too busy to run this process does not count, up to ten times `seconds` of wall time in
@@ -106,9 +113,6 @@ def cpu_timeout(seconds: float) -> Iterator[None]:
     Raises:
         UserCodeTimeout: the code took longer.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     started, before, alarm = time.monotonic(), _queued(), _Alarm(seconds)
 
     def ring_unless_kept(number: int, frame: FrameType | None) -> None:
@@ -121,18 +125,8 @@ def cpu_timeout(seconds: float) -> Iterator[None]:
             return
         signal.setitimer(signal.ITIMER_REAL, max(left, _SHORTEST))
 
-    handlers = signal.signal(signal.SIGPROF, alarm.ring), signal.signal(signal.SIGALRM, ring_unless_kept)
-    try:
-        with alarm.armed():
-            signal.setitimer(signal.ITIMER_PROF, seconds)
-            signal.setitimer(signal.ITIMER_REAL, seconds)
-            yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGPROF, handlers[0])
-        signal.signal(signal.SIGALRM, handlers[1])
-    alarm.check()
+    timers = {signal.SIGPROF: (signal.ITIMER_PROF, seconds, alarm.ring)}
+    return alarm.set({**timers, signal.SIGALRM: (signal.ITIMER_REAL, seconds, ring_unless_kept)})
 
 
 def _queued() -> float | None:
@@ -154,6 +148,11 @@ class _Overdue(BaseException):
     """Raised inside user code by another thread; user code that catches exceptions does not catch it."""
 
 
+def raise_in_thread(thread: int, error: type[BaseException] | None) -> None:
+    """Raise an exception in a thread's Python code at its next step; None withdraws it."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error) if error else None)
+
+
 @contextmanager
 def call_timeout(function: CodeType, seconds: float, slow: Callable[[dict[str, Any]], str]) -> Iterator[None]:
     """Interrupt a single call of a function within the context, in any thread, if it takes too long.
@@ -171,9 +170,6 @@ def call_timeout(function: CodeType, seconds: float, slow: Callable[[dict[str, A
     """
     caller, is_done, guard, descriptions = threading.get_ident(), threading.Event(), threading.Lock(), list[str]()
 
-    def interrupt(error: type[BaseException] | None) -> None:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(caller), ctypes.py_object(error) if error else None)
-
     def watch() -> None:
         seen: FrameType | None = None
         taken, tick = 0.0, min(_TICK, seconds)
@@ -188,7 +184,7 @@ def call_timeout(function: CodeType, seconds: float, slow: Callable[[dict[str, A
             with guard:
                 if not is_done.is_set():
                     descriptions[:] = [slow(frame.f_locals)]
-                    interrupt(_Overdue)
+                    raise_in_thread(caller, _Overdue)
 
     threading.Thread(target=watch, daemon=True).start()
     try:
@@ -197,7 +193,7 @@ def call_timeout(function: CodeType, seconds: float, slow: Callable[[dict[str, A
         finally:
             with guard:
                 is_done.set()
-                interrupt(None)
+                raise_in_thread(caller, None)
     except _Overdue:
         is_done.set()
         raise UserCodeTimeout(f"{descriptions[0]} takes longer than {seconds:g} s") from None

@@ -42,7 +42,7 @@ def as_heuristic(value: Any, owner: type | None) -> StateHeuristic | None:
     Raises:
         Exception: any exception raised while a player is created.
     """
-    names = _parameters(value)
+    names = required_parameters(value) if inspect.isfunction(value) else []
     if owner is not None and (len(names) == 2 or names[2:] == ["player_id"]):
         methods = [getattr(owner(player_id=seat), value.__name__) for seat in (0, 1)]
         if names[2:]:
@@ -53,13 +53,11 @@ def as_heuristic(value: Any, owner: type | None) -> StateHeuristic | None:
     return None
 
 
-def _parameters(value: Any) -> list[str]:
-    """Return the names of a plain function's required parameters; empty for anything else."""
-    if not inspect.isfunction(value):
+def required_parameters(function: Callable[..., Any]) -> list[str]:
+    """Return the names of the parameters that a function or method requires; empty if it has no signature."""
+    try:
+        given = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
         return []
-    given = inspect.signature(value).parameters.values()
-    return [
-        parameter.name
-        for parameter in given
-        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and parameter.default is parameter.empty
-    ]
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [each.name for each in given if each.default is each.empty and each.kind not in kinds]

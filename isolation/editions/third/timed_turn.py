@@ -7,14 +7,14 @@ from one turn to the next. Here a turn runs in its own thread, on a copy of the 
 from __future__ import annotations
 
 import copy
-import ctypes
-import inspect
 import threading
 from collections.abc import Callable
 from queue import Empty
 from typing import Any
 
 from isolation.editions.third.state import Isolation
+from isolation.editions.third.state_heuristics import required_parameters
+from isolation.usercode.timeouts import raise_in_thread
 
 TimeLeft = Callable[[], float]
 _TICK, _LONGEST_WAIT = 0.02, 60.0
@@ -89,7 +89,8 @@ def take_turn(player: Any, state: Isolation, time_left: TimeLeft) -> Any:
     """
     turn = _copy_for_a_turn(player)
     turn.queue = queue = TimedQueue(turn, time_left)
-    arguments = (state, 0) if _takes_match(player) else (state,)
+    takes_match = len(required_parameters(player.get_action)) == 2  # of June 2018: the match's number as well
+    arguments = (state, 0) if takes_match else (state,)
     error = _run(lambda: turn.get_action(*arguments), time_left)
     if error is not None and queue.empty():
         raise error
@@ -107,20 +108,6 @@ def _copy_for_a_turn(player: Any) -> Any:
         if type(value) in (list, dict, set) and name != "data":
             setattr(turn, name, value.copy())
     return turn
-
-
-def _takes_match(player: Any) -> bool:
-    """Return whether it is a player of June 2018, whose ``get_action(state, match_id)`` requires the match's number."""
-    try:
-        parameters = inspect.signature(player.get_action).parameters.values()
-    except (TypeError, ValueError):
-        return False
-    needed = [
-        parameter
-        for parameter in parameters
-        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and parameter.default is parameter.empty
-    ]
-    return len(needed) == 2
 
 
 def _run(work: Callable[[], object], time_left: TimeLeft) -> BaseException | None:
@@ -159,7 +146,7 @@ class _StoppableCall(threading.Thread):
             try:
                 with self._leaving:
                     self._has_left = True
-                    _send(None)
+                    raise_in_thread(threading.get_ident(), None)
             except _TimeIsUp:
                 pass
 
@@ -167,12 +154,4 @@ class _StoppableCall(threading.Thread):
         """Raise an exception in the call. The call may catch it and continue, so repeat this until it ends."""
         with self._leaving:
             if not self._has_left and self.ident is not None:
-                _send(_TimeIsUp, self.ident)
-
-
-def _send(exception: type[BaseException] | None, thread: int | None = None) -> None:
-    """Raise an exception in a thread, by default this one, at its next step; None withdraws it."""
-    ident = threading.get_ident() if thread is None else thread
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-        ctypes.c_ulong(ident), None if exception is None else ctypes.py_object(exception)
-    )
+                raise_in_thread(self.ident, _TimeIsUp)
