@@ -23,8 +23,8 @@ from isolation.exact import early_table
 from isolation.exact.early_table import first_index, index_of, openings, steps_between
 from isolation.exact.solved_tables import FILE
 from isolation.files.shipped_data import read_shipped, write_shipped
+from isolation.games.batch_evaluation import solve_moves
 from isolation.games.batch_moves import States
-from isolation.games.batch_solver import solve_moves
 from isolation.rules.geometry import cells_of, format_size, parse_size
 
 MOST_CELLS = 49

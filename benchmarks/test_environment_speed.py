@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from isolation import Board
-from isolation.games.batch_solver import solve_moves
+from isolation.games.batch_evaluation import solve_moves
 from isolation.games.vector_games import VectorGames
 
 STEPS = 50

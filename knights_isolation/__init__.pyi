@@ -1,5 +1,5 @@
 from experiments.evaluation.evaluation import Evaluation as Evaluation
-from isolation.games.batch_solver import SolvedMoves as SolvedMoves
+from isolation.games.batch_evaluation import SolvedMoves as SolvedMoves
 from isolation.games.vector_games import VectorGames as VectorGames
 from knights_isolation.catalogues import heuristics as heuristics
 from knights_isolation.catalogues import published as published

@@ -20,7 +20,7 @@ from reports.text.sections import Section
 if TYPE_CHECKING:
     from isolation.exact.solver import Solution, Winner
     from isolation.games.agent_policy import AgentPolicy
-    from isolation.games.batch_solver import SolvedMoves
+    from isolation.games.batch_evaluation import SolvedMoves
 
 PositionsLike: TypeAlias = "Positions | States | Sequence[Board] | Sequence[Sequence[int]]"
 """Many positions of one board size: flat arrays, boards, or the cells played to reach each, both placements first."""
@@ -179,9 +179,9 @@ def solve_moves(positions: PositionsLike, *, size: str = "7x7", limit: str | Non
     Raises:
         ValueError: the limit is invalid, or a position is not legal.
     """
-    from isolation.games import batch_solver
+    from isolation.games import batch_evaluation
 
-    return batch_solver.solve_moves(_positions(positions, size), parse_limit(limit) if limit else None)
+    return batch_evaluation.solve_moves(_positions(positions, size), parse_limit(limit) if limit else None)
 
 
 def _function(heuristic: str | Callable[..., float]) -> Any:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from random_games import games
 
 from isolation import Board, game_as_text, sample_players
-from isolation.editions.edition import call_get_move, edition_of, is_first_edition
+from isolation.editions.edition import edition_of, is_first_edition
 from isolation.sample_players import (
     AlphaBetaPlayer,
     CustomPlayer,
@@ -79,8 +79,8 @@ def test_the_edition_of_a_player_shows_in_its_signature(get_move, first):
 def test_players_of_both_editions_are_called_as_they_expect():
     game = Board("a", "b")
     first, second = FirstEdition((0, 0)), SecondEdition((1, 1))
-    assert call_get_move(first, game, lambda: 7.0) == (0, 0)
-    assert call_get_move(second, game, lambda: 7.0) == (1, 1)
+    assert edition_of(first).ask(first, game, lambda: 7.0) == (0, 0)
+    assert edition_of(second).ask(second, game, lambda: 7.0) == (1, 1)
     assert first.seen == [(game, game.get_legal_moves(), 7.0)]
     assert second.seen == [(game, None, 7.0)]
 

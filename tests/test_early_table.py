@@ -17,8 +17,8 @@ from isolation.exact.early_table import (
 )
 from isolation.exact.solved_tables import pair_is_won
 from isolation.exact.solver import SearchBudget, move_results, solve
+from isolation.games.batch_evaluation import solve_moves
 from isolation.games.batch_moves import States
-from isolation.games.batch_solver import solve_moves
 from isolation.rules.geometry import cells_of
 
 RANDOM = np.random.default_rng(5)

@@ -13,9 +13,8 @@ from isolation.boards.joust_notation import read_move, write_move
 from isolation.engines import engine_search, engine_server
 from isolation.engines.engine_agent import EngineAgent
 from isolation.engines.engine_search import format_info, plan_search
-from isolation.engines.go_command import read_go
 from isolation.engines.program import Program
-from isolation.engines.protocol import start_of
+from isolation.engines.protocol import read_go, start_of
 from isolation.players import perfect_agent
 from isolation.players.agents import GreedyAgent, RandomAgent, opened_player
 from isolation.search import SearchResult

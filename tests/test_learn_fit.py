@@ -84,7 +84,7 @@ def test_what_a_search_expects_does_not_depend_on_the_positions_beside_it(monkey
     positions, heuristic = Positions.of(random_openings(10, 20), "7x7"), compile_heuristic(get("open"))
     nodes = np.arange(10, 110, 10)
     whole = expected_lines(heuristic, positions, np.zeros(0), None, nodes)
-    monkeypatch.setattr("isolation.games.batch_evaluation.batches", lambda count: [(0, 3), (3, 1), (4, 6)])
+    monkeypatch.setattr("isolation.games.batch_moves.batches", lambda *count: [(0, 3), (3, 1), (4, 6)])
     parted = expected_lines(heuristic, positions, np.zeros(0), None, nodes)
     for column in ("scores", "plies", "cells"):
         assert getattr(parted, column).tolist() == getattr(whole, column).tolist()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from isolation import Board, Limit
 from isolation.exact.solver import SearchBudget, move_results
-from isolation.games.batch_solver import solve_moves
+from isolation.games.batch_evaluation import solve_moves
 from isolation.games.vector_games import VectorGames
 from isolation.rules.geometry import cells_of, parse_size
 

@@ -28,9 +28,8 @@ from experiments.record.checked_parquet import read_parquet, save_table
 from experiments.record.run_directory import locked
 from experiments.roster import parse_agent
 from isolation.files.atomic_write import make_folder, write_text
-from isolation.games.batch_evaluation import EvaluationBatch, evaluate_all
+from isolation.games.batch_evaluation import EvaluationBatch, evaluate_all, solve_moves
 from isolation.games.batch_moves import choose_moves
-from isolation.games.batch_solver import solve_moves
 from isolation.games.vector_games import VectorGames
 from isolation.rules.geometry import parse_size
 from isolation.rules.limits import Limit

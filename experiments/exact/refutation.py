@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.plan.openings import placement_openings
+from isolation.games.batch_evaluation import solve_moves
 from isolation.games.batch_moves import States, choose_moves, is_over
-from isolation.games.batch_solver import solve_moves
 from isolation.games.match import play_games
 from isolation.players.agents import Agent
 from isolation.rules.geometry import knight_masks, parse_size

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -13,10 +13,11 @@ from pathlib import Path
 from isolation.boards.joust_notation import read_move, write_move
 from isolation.editions.classic_board import Board
 from isolation.engines.program import Program
-from isolation.engines.protocol import PROTOCOLS, UCI, UGI, Info, Protocol, add_info, variant_of, variants_text
-from isolation.engines.session import LATE_MS, UNREAD, EngineLines, Start, start_engine
+from isolation.engines.protocol import PROTOCOLS, UCI, UGI, Info, Protocol, add_info, variant_of
+from isolation.engines.session import LATE_MS, UNREAD, EngineLines, Start, start_engine, write_variants
 from isolation.files.temp_folders import temporary_folder
 from isolation.processes.transport import LineTooLong, TransportClosed, TransportTimeout
+from isolation.rules.geometry import parse_size
 from isolation.usercode.user_exceptions import to_one_line
 
 SECONDS = 10.0
@@ -194,7 +195,8 @@ def _setting_up(protocol: Protocol, program: Program) -> Iterator[EngineCheck]:
     if options:
         yield _opened("accepts its own options", *options)
     if protocol is UCI:
-        path = () if "variantpath" in given else (f"setoption name VariantPath value {_variants()}",)
+        file = write_variants(*map(parse_size, _SIZES))
+        path = () if "variantpath" in given else (f"setoption name VariantPath value {file}",)
         yield _opened("accepts variants", *path, "setoption name UCI_Variant value joust7x7")
 
 
@@ -315,9 +317,3 @@ def _informs(board: Board, received: list[str]) -> str:
 
 def _is_said(said: str, received: list[str]) -> str:
     return "" if said in received else f"not {said}"
-
-
-def _variants(sizes: Sequence[tuple[int, int]] = ((7, 7), (5, 6), (9, 11))) -> Path:
-    path = temporary_folder("variants").path / "variants.ini"
-    path.write_text("\n".join(map(variants_text, sizes)), encoding="utf-8")
-    return path

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import Any
 
 from isolation.boards.render import to_svg
-from isolation.editions import game_loop
 from isolation.editions.classic_state import ClassicState
-from isolation.editions.edition import GameHistory
+from isolation.editions.edition import GameHistory, TimeLeft, edition_of, read_move
 
 
 class Board(ClassicState):
@@ -32,10 +32,31 @@ class Board(ClassicState):
             the first edition, the moves are a list of [player 1's move, player 2's move] that includes the losing move;
             otherwise they are a list of [row, column].
         """
-        return game_loop.play(self, time_limit)
+        edition = edition_of(*self.players)
+        limit = edition.usual_limit if time_limit is None else time_limit
+        first_mover = self.active_index
+        moves: list[Any] = []
+        while True:
+            legal_moves = self.get_legal_moves()
+            clock = _clock(limit)
+            mover = self.active_player
+            move = edition_of(mover).ask(mover, self.copy(), clock)
+            late = edition_of(mover).is_late(move, clock)
+            cell = read_move(move)
+            if late or cell is None or cell not in legal_moves:
+                break
+            moves.append(cell)
+            self.apply_move(cell)
+        outcome = "timeout" if late else edition.bad_move if legal_moves else "illegal move"
+        return self.inactive_player, edition.history(moves, move, first_mover), outcome
 
     def _repr_svg_(self) -> str:
         return to_svg(self)
 
 
 Board._copies_fields = True
+
+
+def _clock(milliseconds: float) -> TimeLeft:
+    start = perf_counter()
+    return lambda: milliseconds - 1000 * (perf_counter() - start)

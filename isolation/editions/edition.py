@@ -210,11 +210,6 @@ def make_player(make: Callable[..., Any], seat: int) -> Any:
     return make(player_id=seat) if isinstance(make, type) and has_get_action(make) else make()
 
 
-def call_get_move(player: Any, game: Board, time_left: TimeLeft) -> Any:
-    """Ask a player of any edition for its move; return its answer unchecked."""
-    return edition_of(player).ask(player, game, time_left)
-
-
 def seat(game: Board, player: Any) -> Board:
     """Return a copy of the game with this player object to move, for players that refer to themselves."""
     seated = game.copy()

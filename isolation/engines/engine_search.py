@@ -10,8 +10,7 @@ from math import inf, isinf, isnan
 
 from isolation.boards.joust_notation import write_move
 from isolation.editions.classic_board import Board
-from isolation.engines.go_command import GoRequest
-from isolation.engines.protocol import UGI, Protocol
+from isolation.engines.protocol import UGI, GoRequest, Protocol
 from isolation.native import workspaces
 from isolation.players.agents import Agent, forfeit_from
 from isolation.rules.limits import Limit

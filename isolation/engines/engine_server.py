@@ -13,8 +13,7 @@ from math import isfinite
 from isolation.boards.joust_notation import read_move
 from isolation.editions.classic_board import Board
 from isolation.engines.engine_search import NO_MOVE, RunningSearch, plan_search
-from isolation.engines.go_command import read_go
-from isolation.engines.protocol import PROTOCOLS, UCI, UGI, Protocol, start_of
+from isolation.engines.protocol import PROTOCOLS, UCI, UGI, Protocol, read_go, start_of
 from isolation.players.agents import Agent, Player
 from isolation.rules.geometry import format_size, parse_size
 from isolation.rules.limits import Limit

@@ -237,8 +237,7 @@ class Session:
         if "uci_variant" in given or variant == self._variant:
             return
         if variant != "joust" and size not in self._sizes and "variantpath" not in given:
-            path = _variants_file(size)
-            self._set_option("VariantPath", str(path))
+            self._set_option("VariantPath", str(_variants_file(size, os.getpid())))
             self._sizes.add(size)
         self._set_option("UCI_Variant", variant)
         self._variant = variant
@@ -348,13 +347,13 @@ class Session:
         return ForfeitError(reason, f"{what}{AT_LAST}{' | '.join(dialogue)}", gives_up=gives_up)
 
 
-def _variants_file(size: tuple[int, int]) -> Path:
-    """Return a file of variants for boards of a size; it is removed at the end of this process."""
-    return _write_variants(size, os.getpid())
+def write_variants(*sizes: tuple[int, int]) -> Path:
+    """Write a file of variants for boards of some sizes; it is removed at the end of this process."""
+    path = temporary_folder("variants").path / "variants.ini"
+    path.write_text("\n".join(map(variants_text, sizes)), encoding="utf-8")
+    return path
 
 
 @lru_cache(maxsize=64)
-def _write_variants(size: tuple[int, int], process: int) -> Path:
-    path = temporary_folder("variants").path / "variants.ini"
-    path.write_text(variants_text(size), encoding="utf-8")
-    return path
+def _variants_file(size: tuple[int, int], process: int) -> Path:
+    return write_variants(size)

@@ -19,7 +19,9 @@ from typing import Literal, NamedTuple
 from isolation.editions.classic_board import Board
 from isolation.exact.early_table import early_moves, early_value
 from isolation.exact.solved_tables import pair_is_won
+from isolation.native import layout as on_desk
 from isolation.native import workspaces
+from isolation.native.layout import CPU_CLOCK, NO_LIMIT, WALL_CLOCK
 from isolation.rules.geometry import MOST_COMPILED_CELLS, cells_of, full_mask, knight_masks, symmetries
 from isolation.rules.limits import Limit
 
@@ -28,7 +30,6 @@ _Search = Callable[[int, int, int, workspaces.Workspace], float]
 """A compiled search; its arguments are a node limit, a clock, the nanoseconds left on it, and a workspace."""
 
 _TO_THE_END = 1 << 20
-_NO_LIMIT = 1 << 62
 _SHORT = 20_000_000
 """Nodes searched in about a third of a second."""
 _LONG = 3_000_000_000
@@ -98,12 +99,9 @@ class SearchBudget:
         Raises:
             ValueError: the limit is in depth.
         """
-        if limit is not None and limit.unit == "depth":
-            raise ValueError(f"the solver searches to the end of the game: use a limit of nodes or time, not {limit}")
         self.nodes = 0
-        self._most = _NO_LIMIT if limit is None or limit.nodes is None else limit.nodes
-        self._milliseconds = None if limit is None else limit.ms or limit.cpu_ms
-        self._now = time.thread_time_ns if limit is not None and limit.cpu_ms else time.monotonic_ns
+        self._most, self._clock_id, self._budget = clock_of(limit)
+        self._now = time.thread_time_ns if self._clock_id == CPU_CLOCK else time.monotonic_ns
         self._started = self._now()
 
     def search(self, board: Board, within: int | None) -> bool | None:
@@ -129,8 +127,6 @@ class SearchBudget:
 
     def _run(self, search: _Search, nodes: int) -> bool | None:
         """Run a search of at most `nodes` nodes in the remaining time; return its result, or None if it was stopped."""
-        from isolation.native import layout as on_desk
-
         with workspaces.borrow_workspace() as desk:
             won = search(nodes, *self._clock, desk)
             self.nodes += int(desk.numbers[on_desk.NODES])
@@ -145,18 +141,26 @@ class SearchBudget:
     @property
     def _clock(self) -> tuple[int, int]:
         """The clock and the nanoseconds left on it, in the form that compiled code expects."""
-        from isolation.native import layout as on_desk
+        left = self._started + self._budget - self._now()
+        return self._clock_id, 0 if self._clock_id < 0 else max(0, left)
 
-        if self._milliseconds is None:
-            return -1, 0
-        clock = on_desk.CPU_CLOCK if self._now is time.thread_time_ns else on_desk.WALL_CLOCK
-        return clock, max(0, self._started + int(self._milliseconds * 1e6) - self._now())
+
+def clock_of(limit: Limit | None) -> tuple[int, int, int]:
+    """Return the nodes that a limit allows, its clock, and its nanoseconds by it; the clock is -1 if it has no time.
+
+    Raises:
+        ValueError: the limit is in depth.
+    """
+    if limit is not None and limit.unit == "depth":
+        raise ValueError(f"the solver searches to the end of the game: use a limit of nodes or time, not {limit}")
+    milliseconds = None if limit is None else limit.ms or limit.cpu_ms
+    if limit is None or milliseconds is None:
+        return (limit.nodes if limit and limit.nodes else NO_LIMIT), -1, 0
+    return NO_LIMIT, CPU_CLOCK if limit.cpu_ms else WALL_CLOCK, int(milliseconds * 1e6)
 
 
 def _interruptibly(search: _Search, nodes: int, clock: int, budget: int, desk: workspaces.Workspace) -> float:
     """Run compiled code in a thread, so that Ctrl-C reaches the calling thread, which then stops it."""
-    from isolation.native import layout as on_desk
-
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(search, nodes, clock, budget, desk)
         try:

@@ -1,4 +1,4 @@
-"""Evaluate many positions with a compiled heuristic, and find principal variations."""
+"""Evaluate many positions with a compiled heuristic, find principal variations, and solve them: which moves win."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from isolation.games.batch_moves import AnyPositions, Positions, batches, packed
+from isolation.games.batch_moves import COUNT, DESK, AnyPositions, Positions, call_in_batches, packed
+from isolation.native import workspaces
+from isolation.native.layout import MAX_PLY, NO_LIMIT
 from isolation.rules.geometry import parse_size
+from isolation.rules.limits import Limit
 
 if TYPE_CHECKING:
     from isolation.compiling.compile_heuristic import CompiledHeuristic
-
-_WORD = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
@@ -54,18 +55,12 @@ def evaluate_all(
         ArithmeticError: the heuristic raised an exception at one of the positions.
     """
     from isolation.compiling.specialise import native_function
-    from isolation.native import workspaces
-    from isolation.native.layout import FAILED
 
-    values = np.empty(len(asking))
-    parameters = np.ascontiguousarray(parameters, np.float64)
-    with workspaces.borrow_workspace() as desk:
-        native_function("values", heuristic.score, *parse_size(asking.size)).call(
-            *map(workspaces.address_of, asking.columns), len(asking), desk.address,
-            workspaces.address_of(parameters), workspaces.address_of(values),
-        )  # fmt: skip
-        if desk.numbers[FAILED]:
-            raise ArithmeticError("the heuristic raises an exception at one of the positions")
+    values, parameters = np.empty(len(asking)), np.ascontiguousarray(parameters, np.float64)
+    call = native_function("values", heuristic.score, *parse_size(asking.size)).call
+    failure = "the heuristic raises an exception at one of the positions"
+    numbers = workspaces.address_of(parameters)
+    call_in_batches(call, len(asking), (*asking.columns, COUNT, DESK, numbers, values), failure)
     return values
 
 
@@ -101,23 +96,77 @@ def expected_lines(
         ArithmeticError: the heuristic raised an exception or returned NaN.
     """
     from isolation.compiling.specialise import native_function
-    from isolation.native import workspaces
-    from isolation.native.layout import FAILED, MAX_PLY, NO_LIMIT
 
     count = len(positions)
     lines = PrincipalVariations(np.empty(count), np.zeros(count, np.int64), np.zeros((count, MAX_PLY), np.int16))
     given = [np.ascontiguousarray(column) for column in packed(positions)]
     most = np.full(count, NO_LIMIT) if nodes is None else np.ascontiguousarray(nodes, np.int64)
     parameters = np.ascontiguousarray(parameters, np.float64)
+    filled = (workspaces.address_of(parameters), lines.scores, lines.plies, lines.cells)
     call = native_function("lines", heuristic.score, *parse_size(positions.size)).call
-    with workspaces.borrow_workspace() as desk:
-        for first, batch in batches(count):
-            remaining = slice(first, None)
-            call(
-                *(workspaces.address_of(column[remaining]) for column in given), batch, depth or 0,
-                workspaces.address_of(most[remaining]), desk.address, workspaces.address_of(parameters),
-                *(workspaces.address_of(column[remaining]) for column in (lines.scores, lines.plies, lines.cells)),
-            )  # fmt: skip
-            if desk.numbers[FAILED]:
-                raise ArithmeticError("the heuristic raises an exception or returns NaN in a search")
+    failure = "the heuristic raises an exception or returns NaN in a search"
+    call_in_batches(call, count, (*given, COUNT, depth or 0, most, DESK, *filled), failure)
     return lines
+
+
+@dataclass(frozen=True)
+class SolvedMoves:
+    """The exact results of n positions.
+
+    Attributes:
+        size: ROWSxCOLUMNS.
+        winning: uint64[n, 2], the moves that win: bit i of the words is cell i.
+        undecided: uint64[n, 2], the moves that the limit left undecided.
+        nodes: int64[n], positions visited.
+    """
+
+    size: str
+    winning: NDArray[np.uint64]
+    undecided: NDArray[np.uint64]
+    nodes: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """float64[n]: 1.0 if the side to move wins, -1.0 if it loses, NaN if the limit left it unknown."""
+        won, unknown = self.winning.any(axis=1), self.undecided.any(axis=1)
+        return np.where(won, 1.0, np.where(unknown, np.nan, -1.0))
+
+    def regrets(self, cells: ArrayLike) -> NDArray[np.float64]:
+        """Return float64[n]: 1.0 for a move that throws a win away, 0.0 for any other, NaN if unknown.
+
+        Args:
+            cells: int[n], the legal move played in each position.
+        """
+        index = np.asarray(cells, np.int64)
+        bits = np.uint64(1) << (index & 63).astype(np.uint64)
+        rows, words = np.arange(len(self)), index >> 6
+        keeps, unknown = ((mask[rows, words] & bits) != 0 for mask in (self.winning, self.undecided))
+        values = self.values
+        regrets: NDArray[np.float64] = np.where(keeps | (values < 0), 0.0, np.where(unknown, np.nan, (values + 1) / 2))
+        return regrets
+
+
+def solve_moves(positions: AnyPositions, limit: Limit | None = None) -> SolvedMoves:
+    """Find the winning moves in every position. Late positions take about ten microseconds each.
+
+    Args:
+        limit: nodes or milliseconds for each position; without one, all are solved.
+
+    Raises:
+        ValueError: the limit is in depth.
+    """
+    from isolation.compiling.specialise import native_function
+    from isolation.exact.solver import clock_of
+
+    nodes, clock, nanoseconds = clock_of(limit)
+    count, given = len(positions), [np.ascontiguousarray(column) for column in packed(positions)]
+    solved = SolvedMoves(
+        positions.size, np.zeros((count, 2), np.uint64), np.zeros((count, 2), np.uint64), np.zeros(count, np.int64)
+    )
+    call = native_function("solve_many", None, *parse_size(positions.size)).call
+    filled = (solved.winning, solved.undecided, solved.nodes)
+    call_in_batches(call, count, (*given, COUNT, nodes, clock, nanoseconds, DESK, *filled))
+    return solved

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from itertools import chain
@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isolation.editions.classic_board import Board
+from isolation.native import workspaces
+from isolation.native.layout import FAILED
 from isolation.players.agents import Agent, Player, forfeit_from, opened_player
 from isolation.rules.geometry import format_size, knight_masks, parse_size
 from isolation.rules.outcome import Reason
@@ -28,6 +30,8 @@ _WORD = (1 << _WORD_BITS) - 1
 _FIRST_BATCH = 4
 _GROWTH = 32
 _BATCH_SECONDS = 0.25
+COUNT, DESK = "count", "desk"
+Arguments = tuple[NDArray[Any] | int | str, ...]
 
 IsCancelled = Callable[[], bool]
 """Returns whether the answers are no longer needed."""
@@ -255,34 +259,56 @@ def asking(
     Its answers contain no details of failures, and are overwritten by the next call.
     """
     from isolation.compiling.specialise import native_function
-    from isolation.native import workspaces
     from isolation.search.compiled import as_row
 
     count = len(positions)
     cells, failure = np.empty(count, np.int16), np.empty(count, np.int8)
     nodes, nanoseconds = np.empty(count, np.int64), np.empty(count, np.int64)
-    asked = [np.ascontiguousarray(column) for column in (*packed(positions), np.asarray(seeds, np.uint64))]
     row = np.array(as_row(player), np.int64)
+    asked = [np.ascontiguousarray(column) for column in (*packed(positions), np.asarray(seeds, np.uint64))]
     call = native_function("answers", None, *parse_size(positions.size)).call
 
     def ask() -> BatchMoves:
-        given, filled = (
-            [(workspaces.address_of(column), column.itemsize) for column in columns]
-            for columns in (asked, (cells, failure, nodes, nanoseconds))
-        )
-        with workspaces.borrow_workspace() as desk:
-            for first, batch in batches(count, is_cancelled):
-                call(
-                    *(address + first * width for address, width in given),
-                    batch, workspaces.address_of(row), desk.address,
-                    *(address + first * width for address, width in filled),
-                )  # fmt: skip
+        given: Arguments = (*asked, COUNT, workspaces.address_of(row), DESK)
+        call_in_batches(call, count, (*given, cells, failure, nodes, nanoseconds), is_cancelled=is_cancelled)
         return BatchMoves(cells, failure, "", nodes, nanoseconds)
 
     return ask
 
 
-def batches(count: int, is_cancelled: IsCancelled = lambda: False) -> Iterator[tuple[int, int]]:
+def call_in_batches(
+    call: Callable[..., float],
+    count: int,
+    arguments: Arguments,
+    failure: str = "",
+    is_cancelled: IsCancelled = lambda: False,
+) -> None:
+    """Call compiled code for `count` positions, with so many at a time that a call takes a quarter of a second.
+
+    Args:
+        arguments: arrays with a row for each position, numbers, and in place of the number of positions of a call and
+            of its workspace's address `COUNT` and `DESK`.
+        failure: the message if a call fails; failures are ignored by default.
+
+    Raises:
+        ArithmeticError: a call failed.
+        CancelledError: `is_cancelled` returned True.
+    """
+    with workspaces.borrow_workspace() as desk:
+        for first, batch in batches(count, is_cancelled):
+            numbers = {COUNT: batch, DESK: desk.address}
+            call(*(_argument(each, first, numbers) for each in arguments))
+            if failure and desk.numbers[FAILED]:
+                raise ArithmeticError(failure)
+
+
+def _argument(value: NDArray[Any] | int | str, first: int, numbers: Mapping[str, int]) -> int:
+    if isinstance(value, np.ndarray):
+        return workspaces.address_of(value[first:])
+    return numbers[value] if isinstance(value, str) else value
+
+
+def batches(count: int, is_cancelled: IsCancelled) -> Iterator[tuple[int, int]]:
     """Yield the first position and the number of positions of each compiled call.
 
     A call should take a quarter of a second. The number of positions is estimated from the time the caller took so far.
@@ -305,7 +331,6 @@ def packed(positions: AnyPositions) -> tuple[NDArray[Any], ...]:
     if isinstance(positions, States):
         return positions.low, positions.high, positions.own, positions.other
     from isolation.compiling.specialise import native_function
-    from isolation.native import workspaces
 
     count = len(positions)
     given = np.ascontiguousarray(positions.moves, np.int16), np.ascontiguousarray(positions.starts, np.int64)

@@ -402,17 +402,7 @@ class SearchAgent(StatelessAgent):
 
     def choose(self, board: Board, seed: int) -> SearchResult:
         """Return the move found by its search, if it is in time."""
-        return self.in_time(self.find(board, seed))
-
-    def in_time(self, result: SearchResult) -> SearchResult:
-        """Return a search result if it is in time.
-
-        Raises:
-            ForfeitError: the search took longer than the wall time of a move.
-        """
-        if self.limit.ms is not None and self._late_ms is not None and result.seconds * 1e3 > self._late_ms:
-            raise ForfeitError(Reason.TIMEOUT, f"took {result.seconds * 1e3:.0f} ms of {self.limit.ms:g} ms")
-        return result
+        return in_time(self.find(board, seed), self.limit)
 
     def find(self, board: Board, seed: int) -> SearchResult:
         """Return the move found by its search, even if it is late."""
@@ -421,6 +411,17 @@ class SearchAgent(StatelessAgent):
     def find_in_python(self, board: Board, seed: int) -> SearchResult:
         """Return the move found by a search in Python, even if it is late."""
         return search_in_python(board, self.heuristic, self.limit, self.method, self.options, seed)
+
+
+def in_time(result: SearchResult, limit: Limit) -> SearchResult:
+    """Return a search result if it is in time.
+
+    Raises:
+        ForfeitError: the search took longer than the wall time of a move.
+    """
+    if limit.ms is not None and result.seconds * 1e3 > limit.ms + LATE_MS:
+        raise ForfeitError(Reason.TIMEOUT, f"took {result.seconds * 1e3:.0f} ms of {limit.ms:g} ms")
+    return result
 
 
 def _choose(agent: Agent, board: Board, seed: int, interpreted: Callable[[], SearchResult]) -> SearchResult:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from isolation.editions.classic_board import Board
 from isolation.exact.solver import MoveValue, SearchBudget, longest_resistance, move_results
-from isolation.players.agents import LATE_MS, ForfeitError, Heuristic, SearchAgent, StatelessAgent, code_hash
+from isolation.players.agents import Heuristic, SearchAgent, StatelessAgent, code_hash, in_time
 from isolation.rules.geometry import MOST_COMPILED_CELLS
 from isolation.rules.limits import Limit
-from isolation.rules.outcome import Reason
 from isolation.search import SearchResult
 
 if TYPE_CHECKING:
@@ -86,10 +85,7 @@ class PerfectAgent(StatelessAgent):
 
     def choose(self, board: Board, seed: int) -> SearchResult:
         """Return a winning move, the move that loses last, or the heuristic search's move, if it is in time."""
-        result = self.find(board, seed)
-        if self.limit.ms is not None and result.seconds * 1e3 > self.limit.ms + LATE_MS:
-            raise ForfeitError(Reason.TIMEOUT, f"took {result.seconds * 1e3:.0f} ms of {self.limit.ms:g} ms")
-        return result
+        return in_time(self.find(board, seed), self.limit)
 
     def find(self, board: Board, seed: int) -> SearchResult:
         """Return the same as `choose`, even if it is late."""

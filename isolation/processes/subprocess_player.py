@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from isolation.players.agents import ForfeitError, SearchAgent
+from isolation.players.agents import ForfeitError, SearchAgent, in_time
 from isolation.players.classic_agent import ClassicAgent, ClassicPlayer, Given, judged
 from isolation.processes.agent_pickling import AgentPicklingError, one_line, recipe
 from isolation.processes.child import Failure, Setup, SetupError
@@ -202,7 +202,7 @@ def judge_of(agent: Agent) -> Judge:
     """Return the function that judges an agent's moves."""
     if isinstance(agent, ClassicAgent):
         return judge_given(agent.limit, overruns=agent.overruns)
-    return _judge_search(agent) if isinstance(agent, SearchAgent) else _judge_result
+    return _judge_search(agent.limit if isinstance(agent, SearchAgent) else None)
 
 
 def judge_given(limit: Limit, *, overruns: bool) -> Judge:
@@ -225,22 +225,16 @@ def judge_given(limit: Limit, *, overruns: bool) -> Judge:
     return judge
 
 
-def _judge_search(agent: SearchAgent) -> Judge:
+def _judge_search(limit: Limit | None) -> Judge:
     def judge(answer: Any, spent: Spent, is_timed: bool) -> SearchResult:
-        result = _judge_result(answer, spent, is_timed)
-        if is_timed:
-            agent.in_time(replace(result, seconds=min(result.seconds, spent.wall)))
-            if agent.limit.ms is not None:
-                _check(spent, agent.limit)
-        return result
+        if not (isinstance(answer, SearchResult) and is_well_formed(answer)):
+            raise TypeError
+        if is_timed and limit and limit.ms is not None:
+            in_time(replace(answer, seconds=min(answer.seconds, spent.wall)), limit)
+            _check(spent, limit)
+        return answer
 
     return judge
-
-
-def _judge_result(answer: Any, spent: Spent, is_timed: bool) -> SearchResult:
-    if not (isinstance(answer, SearchResult) and is_well_formed(answer)):
-        raise TypeError
-    return answer
 
 
 def _check(spent: Spent, limit: Limit) -> None:

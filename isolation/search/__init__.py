@@ -113,9 +113,8 @@ def search_in_python(
     seed: int,
 ) -> SearchResult:
     """Run the interpreted search of any method."""
-    from isolation.search.best_first import search_best_first
     from isolation.search.interpreted import endless_evaluations_end, search_interpreted
-    from isolation.search.mcts import search_mcts
+    from isolation.search.trees import search_best_first, search_mcts
 
     with endless_evaluations_end():
         if method == "mcts":

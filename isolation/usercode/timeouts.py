@@ -125,8 +125,8 @@ def cpu_timeout(seconds: float) -> AbstractContextManager[None]:
             return
         signal.setitimer(signal.ITIMER_REAL, max(left, _SHORTEST))
 
-    timers = {signal.SIGPROF: (signal.ITIMER_PROF, seconds, alarm.ring)}
-    return alarm.set({**timers, signal.SIGALRM: (signal.ITIMER_REAL, seconds, ring_unless_kept)})
+    computing = signal.ITIMER_PROF, seconds, alarm.ring
+    return alarm.set({signal.SIGPROF: computing, signal.SIGALRM: (signal.ITIMER_REAL, seconds, ring_unless_kept)})
 
 
 def _queued() -> float | None:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from isolation.editions.classic_board import Board
 from isolation.exact.early_table import early_moves, early_value
 from isolation.exact.solved_tables import is_covered, pair_is_won
+from isolation.games.batch_evaluation import solve_moves
 from isolation.games.batch_moves import States
-from isolation.games.batch_solver import solve_moves
 from isolation.rules.geometry import cells_of
 from isolation.rules.limits import Limit
 
