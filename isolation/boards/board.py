@@ -308,22 +308,16 @@ class Board:
     def is_winner(self, player: Any) -> bool:
         """Return whether the player waits and the player to move has no move."""
         active = self.active_index
-        cell = self.locations[active]
-        if self._grid.knight[cell] & self.blank if cell is not None else self.blank:
-            return False
-        return self._index_of(player, strict=False) == 1 - active
+        return not self.moves_mask(active) and self._index_of(player, strict=False) == 1 - active
 
     def is_loser(self, player: Any) -> bool:
         """Return whether the player is to move and has no move."""
         active = self.active_index
-        cell = self.locations[active]
-        if self._grid.knight[cell] & self.blank if cell is not None else self.blank:
-            return False
-        return self._index_of(player, strict=False) == active
+        return not self.moves_mask(active) and self._index_of(player, strict=False) == active
 
     def utility(self, player: Any) -> float:
         """Return positive infinity if the player has won, negative infinity if it has lost, else 0.0."""
-        if self._can_move():
+        if self.moves_mask(self.active_index):
             return 0.0
         if self.is_winner(player):
             return float("inf")
@@ -474,11 +468,6 @@ class Board:
     def _position(self) -> tuple[int, int, int, Locations, int]:
         return self.height, self.width, self.blank, self.locations, self.active_index
 
-    def _can_move(self) -> int:
-        """Return a mask that is non-zero if the player to move has a move."""
-        cell = self.locations[self.active_index]
-        return self.blank if cell is None else self._grid.knight[cell] & self.blank
-
     def _index_of(self, player: Any, strict: bool = True) -> int:
         first, second = self.players
         if player is first:
@@ -494,7 +483,6 @@ class Board:
         return -1
 
     def _refusal(self, cell: int) -> str:
-        """Return why the player to move cannot move to a cell, or "" if it can."""
         cells = self.height * self.width
         if isinstance(cell, bool) or not hasattr(cell, "__index__"):
             return f"{cell!r} is not a cell: expected a number from 0 to {cells - 1}"

@@ -66,7 +66,8 @@ def read_move(board: Board, text: str) -> int:
     """
     match = _MOVE.fullmatch(text.strip())
     if not match:
-        raise ValueError(f"{text[:40]!r} is not a move; expected one like {_example(board)}")
+        example = write_move(board, next(iter(board.legal_cells()), 0))
+        raise ValueError(f"{text[:40]!r} is not a move; expected one like {example}")
     placed, knight, source, target, closed = match.groups()
     cell = parse_square(placed or target, board.height, board.width)
     origin = board.locations[board.active_index]
@@ -96,7 +97,3 @@ def _check_closed(board: Board, text: str, closed: str, target: str) -> None:
 
 def _square(board: Board, cell: int) -> str:
     return square_name(cell, board.height, board.width)
-
-
-def _example(board: Board) -> str:
-    return write_move(board, next(iter(board.legal_cells()), 0))

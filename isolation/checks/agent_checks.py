@@ -146,7 +146,6 @@ def _values_at(heuristic: Heuristic, board: Board) -> tuple[float, float] | str:
 
 
 def _unfit(value: object) -> str:
-    """Describe what is wrong with a value that is not a number."""
     if value is None:
         return "returns None (missing return?) instead of a number"
     if isinstance(value, float):

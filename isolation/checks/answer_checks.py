@@ -37,8 +37,8 @@ def check_determinism(agent: Agent, size: tuple[int, int]) -> Agent:
     try:
         with _asked(agent, size) as choose:
             for index in (*range(len(boards)), *range(len(boards))):
-                answer = _essence(choose(boards[index]))
-                if seen.setdefault(index, answer) != answer:
+                result = choose(boards[index])
+                if seen.setdefault(index, (result.move, result.score)) != (result.move, result.score):
                     return replace(agent, contradicts_itself=True)
                 if time.monotonic() > deadline:
                     break
@@ -92,7 +92,3 @@ def _positions(size: tuple[int, int]) -> list[Board]:
     from isolation.compiling.compile_heuristic import sample_positions
 
     return sorted(sample_positions(size, SAMPLE), key=lambda board: -len(board.legal_cells()))[:POSITIONS]
-
-
-def _essence(result: SearchResult) -> tuple[int, float]:
-    return result.move, result.score

@@ -154,7 +154,6 @@ def _receive_until(lines: EngineLines, until: str, seconds: float, received: lis
 
 
 def _expect_quiet(lines: EngineLines, seconds: float) -> None:
-    """Check that no move arrives for so many seconds."""
     with suppress(TransportTimeout):
         _receive_until(lines, "", seconds, [])
 
@@ -174,7 +173,6 @@ class _Unasked(Exception):
 
 
 def _last_errors(errors: Path | None) -> str:
-    """Return the last lines of an engine's standard error for a message, or "" if there are none."""
     try:
         text = errors.read_text(encoding="utf-8", errors="replace") if errors else ""
     except OSError:
@@ -213,7 +211,6 @@ def _is_named(received: list[str]) -> str:
 
 
 def _steps(protocol: Protocol) -> Iterator[EngineCheck]:
-    """Yield all steps after the opening ones, in order."""
     yield EngineCheck("is ready", ((("isready",), "readyok"),), "readyok")
     yield EngineCheck("ignores unknown commands", ((("xyzzy 1 2", "isready"), "readyok"),), "readyok")
     yield EngineCheck("starts a game", (((protocol.new_game, "isready"), "readyok"),), "readyok")
@@ -274,7 +271,6 @@ def _querying() -> Iterator[EngineCheck]:
 def _move_step(
     name: str, board: Board, protocol: Protocol, go: str, check: Check | None = None, seconds: float | None = None
 ) -> EngineCheck:
-    """Return a step that asks for a move once the engine is ready."""
     exchanges = (((*_position(board, protocol), "isready"), "readyok"), ((go,), "bestmove"))
     return EngineCheck(name, exchanges, "a legal move", check or partial(_is_legal, board), seconds)
 

@@ -131,7 +131,6 @@ def _cost(own: NDArray[np.float64], reference: NDArray[np.float64]) -> Cost:
 
 
 def _key(agent: Agent) -> str:
-    """Return a key that is equal for agents with the same search."""
     searching = agent.searching(NODES)
     return json.dumps(searching.settings(), sort_keys=True) if searching else agent.name
 

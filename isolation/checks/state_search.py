@@ -136,7 +136,6 @@ class StateSearch:
         return found.pop()
 
     def _ask(self, state: Isolation, depth: int) -> tuple[Any, _Scores]:
-        """Return the answer of a new player's search, and its calls of `score`."""
         player = new_player(self._factory)
         player.time_left = lambda: math.inf
         player.score = scores = _Scores(player.score)
@@ -197,16 +196,11 @@ def _is_finite(value: Any) -> bool:
 
 
 def _names_no_action(answer: Any) -> bool:
-    """Return whether an answer is None, or a pair with None."""
     return any(part is None for part in (answer if isinstance(answer, tuple) and len(answer) == 2 else (answer,)))
 
 
 def _action_of(answer: Any, where: str) -> Any:
-    """Return the action of an answer: an action, or a pair of a value and an action.
-
-    Raises:
-        NotComparable: there is none.
-    """
+    """Return the action of an answer: an action, or a pair of a value and an action."""
     parts = answer if isinstance(answer, tuple) and len(answer) == 2 else (answer,)
     actions = [part for part in parts if isinstance(part, Action)]
     if len(actions) == 1:
@@ -219,11 +213,7 @@ def _action_of(answer: Any, where: str) -> Any:
 
 
 def _depth_name(method: Callable[..., Any]) -> str:
-    """Return the name of a search's parameter for the depth.
-
-    Raises:
-        NotComparable: there is none, or the search needs more than a state and a depth.
-    """
+    """Return the name of a search's parameter for the depth."""
     names = list(inspect.signature(method).parameters)
     required = required_parameters(method)
     depth = next((name for name in names if "depth" in name.lower()), required[1] if len(required) == 2 else "")

@@ -343,5 +343,4 @@ def _by_column(rows: int, columns: int) -> itemgetter[Any]:
 
 
 def _mask(flags: Iterable[bool]) -> int:
-    """Return the mask of the cells whose flag is set, cell 0 first."""
     return int("0" + "".join("1" if flag else "0" for flag in flags)[::-1], 2)

@@ -22,32 +22,41 @@ TimeLeft = Callable[[], float]
 """Returns the milliseconds left for a player's move."""
 
 
+def _rows_and_columns(moves: Sequence[Move], last: Any, first_mover: int) -> GameHistory:
+    """Return [row, column] for every move except the losing one."""
+    return [list(move) for move in moves]
+
+
+def _is_time_up(move: Any, time_left: TimeLeft) -> bool:
+    return time_left() < 0
+
+
 @dataclass(frozen=True)
 class Edition:
     """An edition of the classic engine, as its players see it.
 
     Attributes:
         name: "first", "second" or "third".
-        usual_limit: milliseconds per move.
-        usual_size: board size, ROWSxCOLUMNS.
-        bad_move: the reason for losing by a bad move while legal moves remain.
         asked_by: signature of the players' move method, as shown to the user.
         matches: returns whether a player or its class belongs to this edition.
         ask: asks a player for its move in a game; returns its answer unchecked.
+        usual_limit: milliseconds per move.
+        usual_size: board size, ROWSxCOLUMNS.
+        bad_move: the reason for losing by a bad move while legal moves remain.
         is_late: returns whether the answer has just come too late.
         history: the moves of a game in this edition's format, from the moves played, the losing move, and the player
             who began (0 or 1).
     """
 
     name: str
-    usual_limit: float
-    usual_size: str
-    bad_move: str
     asked_by: str
     matches: Callable[[Any], bool]
     ask: Callable[[Any, Board, TimeLeft], Any]
-    is_late: Callable[[Any, TimeLeft], bool]
-    history: Callable[[Sequence[Move], Any, int], GameHistory]
+    usual_limit: float = 150
+    usual_size: str = "7x7"
+    bad_move: str = "forfeit"
+    is_late: Callable[[Any, TimeLeft], bool] = _is_time_up
+    history: Callable[[Sequence[Move], Any, int], GameHistory] = _rows_and_columns
 
 
 TOO_LATE = object()
@@ -79,7 +88,6 @@ def read_move(answer: Any) -> Move | None:
 
 
 def _whole_number(value: Any) -> int | None:
-    """Return a foreign object as an int if it is a whole number, else None."""
     if issubclass(type(value), int):
         return int.__index__(value)
     if not issubclass(type(value), Real):
@@ -130,15 +138,6 @@ def _turns(moves: Sequence[Move], last: Any, first_mover: int) -> GameHistory:
     return [plies[ply : ply + 2] for ply in range(0, len(plies), 2)]
 
 
-def _rows_and_columns(moves: Sequence[Move], last: Any, first_mover: int) -> GameHistory:
-    """Return [row, column] for every move except the losing one."""
-    return [list(move) for move in moves]
-
-
-def _is_time_up(move: Any, time_left: TimeLeft) -> bool:
-    return time_left() < 0
-
-
 def _ask_for_action(player: Any, game: Board, time_left: TimeLeft) -> Any:
     """Return the move that a third-edition player puts in time, or `TOO_LATE` if there is none.
 
@@ -163,36 +162,26 @@ def _ask_for_action(player: Any, game: Board, time_left: TimeLeft) -> Any:
 
 FIRST = Edition(
     name="first",
-    usual_limit=200,
-    usual_size="7x7",
-    bad_move="illegal move",
     asked_by="get_move(self, game, legal_moves, time_left)",
     matches=is_first_edition,
     ask=lambda player, game, time_left: player.get_move(game, game.get_legal_moves(), time_left),
-    is_late=_is_time_up,
+    usual_limit=200,
+    bad_move="illegal move",
     history=_turns,
 )
 SECOND = Edition(
     name="second",
-    usual_limit=150,
-    usual_size="7x7",
-    bad_move="forfeit",
     asked_by="get_move(self, game, time_left)",
     matches=lambda player: not has_get_action(player),
     ask=lambda player, game, time_left: player.get_move(game, time_left),
-    is_late=_is_time_up,
-    history=_rows_and_columns,
 )
 THIRD = Edition(
     name="third",
-    usual_limit=150,
-    usual_size="9x11",
-    bad_move="forfeit",
     asked_by="get_action(self, state)",
     matches=has_get_action,
     ask=_ask_for_action,
+    usual_size="9x11",
     is_late=lambda move, time_left: move is TOO_LATE,
-    history=_rows_and_columns,
 )
 EDITIONS = (FIRST, SECOND, THIRD)
 

@@ -143,7 +143,6 @@ class EnginePlayer:
         return self.agent.program, self.agent.errors, self.agent.waits
 
     def _errors(self) -> str:
-        """Return the file of the engine's standard error, named by its agent and this process."""
         name = re.sub(r"[^\w.+-]", "_", self.agent.name)
         return str(Path(self.agent.errors, f"{name}-{os.getpid()}.txt")) if self.agent.errors else ""
 

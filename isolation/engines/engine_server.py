@@ -66,7 +66,9 @@ class _Server:
             if first in PROTOCOLS:
                 self._greet(PROTOCOLS[first])
             elif first == "isready":
-                self._get_ready()
+                if self._thinking is None or not self._thinking.is_alive:
+                    self._compile()
+                self._say("readyok")
             elif first == "stop":
                 self._stop()
             elif first == "query" and arguments:
@@ -108,13 +110,8 @@ class _Server:
         self._board = self._start()
         self._say(protocol.greeted)
 
-    def _get_ready(self) -> None:
-        """Compile the agent's code, so that no move waits for it."""
-        if self._thinking is None or not self._thinking.is_alive:
-            self._compile()
-        self._say("readyok")
-
     def _compile(self) -> None:
+        """Compile the agent's code, so that no move waits for it."""
         if self._board is None:
             return
         compiling = self._compiled_beside(self._board)
@@ -204,7 +201,6 @@ class _Server:
         return result
 
     def _stop(self) -> None:
-        """End the running search, if any, so that it sends its answer."""
         thinking, self._thinking = self._thinking, None
         if thinking is None:
             return

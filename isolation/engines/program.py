@@ -60,7 +60,6 @@ class Program:
 
 
 def _why_not(path: str) -> str:
-    """Return why a path or program name cannot be executed."""
     if not Path(path).is_file():
         return "is not a program"
     if os.path.dirname(path):

@@ -133,13 +133,8 @@ def read_go(words: list[str], active_index: int) -> GoRequest:
     moves = max(1, number("movestogo") or _MOVES_TO_GO)
     if left is not None:
         times.append(min(left / moves + increment, left))
-    ms = min((_milliseconds(time) for time in times if time is not None), default=None)
+    ms = min((max(1.0, time / 2, time - OVERHEAD_MS) for time in times if time is not None), default=None)
     return GoRequest(depth, nodes, ms, notes=tuple(notes))
-
-
-def _milliseconds(time: float) -> float:
-    """Return the part of a time limit used for thinking."""
-    return max(1.0, time / 2, time - OVERHEAD_MS)
 
 
 def add_info(known: Info, line: str) -> Info:
@@ -227,7 +222,6 @@ def _score(words: list[str], otherwise: float) -> float:
 
 
 def _whole(text: str) -> int | None:
-    """Parse an integer of at most 15 digits; None if it is not one."""
     return int(text) if re.fullmatch(r"[+-]?\d{1,15}", text, re.ASCII) else None
 
 

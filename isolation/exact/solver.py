@@ -400,7 +400,6 @@ def _visited(board: Board) -> int:
 
 
 def _winner(board: Board, values: Iterable[MoveValue]) -> Winner | None:
-    """Return the winner of a position from the values of its moves."""
     won = _any(move.keeps for move in values)
     if won is None:
         won = known_value(board)

@@ -58,7 +58,6 @@ def _text(folder: Path, *words: str) -> str:
 
 
 def _git(folder: Path, *words: str) -> bytes:
-    """Return what git prints about a folder."""
     try:
         done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, check=False)
     except FileNotFoundError:

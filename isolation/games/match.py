@@ -182,11 +182,6 @@ def load_compiled_games(size: tuple[int, int]) -> None:
     _play_compiled(nothing, [], format_size(*size), np.zeros(3, np.int64), None)
 
 
-def might_hang(agent: Agent) -> bool:
-    """Return whether an agent may fail to answer, because it runs code that does not ship with the toolkit."""
-    return agent.is_user_code
-
-
 @dataclass(frozen=True)
 class _Fixtures:
     """n games to play: the arguments of `play_many` that define them."""
@@ -208,7 +203,7 @@ def _native_players(fixtures: _Fixtures, size: tuple[int, int], hard_cap: float 
     native: list[CompiledPlayer | None] = [None] * len(fixtures.agents)
     for index in np.unique(fixtures.sides).tolist():
         agent = fixtures.agents[index]
-        if not (_is_capped(hard_cap) and might_hang(agent)):
+        if not (_is_capped(hard_cap) and agent.is_user_code):
             native[index] = agent.compiled(size)
     return native
 
@@ -344,18 +339,16 @@ def _open(agent: Agent, size: tuple[int, int], hard_cap: float | None) -> Player
 
     if agent.has_own_process:
         return agent.open() if hard_cap is None else agent.capped(hard_cap).open()
-    if might_hang(agent) and (_is_capped(hard_cap) or (_is_from_file(agent) and agent.compiled(size) is None)):
+    if agent.is_user_code and (_is_capped(hard_cap) or (_is_from_file(agent) and agent.compiled(size) is None)):
         return subprocess_player(agent, size, patience(agent) if hard_cap is None else hard_cap)
     return agent.open()
 
 
 def _is_capped(hard_cap: float | None) -> bool:
-    """Return whether moves have a finite cap."""
     return hard_cap is not None and hard_cap < inf
 
 
 def _is_from_file(agent: Agent) -> bool:
-    """Return whether the agent's heuristic was loaded from a user's file."""
     return origin_of(base_function(agent.heuristic)) is not None
 
 

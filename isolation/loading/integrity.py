@@ -64,15 +64,11 @@ def _snapshot() -> list[tuple[str, ModuleType | type, Names]]:
     """Return the name, the object and the contents of every module and class to be checked."""
     homes: dict[str, ModuleType | type] = {}
     for name, module in list(sys.modules.items()):
-        if _is_watched(name) and isinstance(module, ModuleType):
+        if (name in _OTHERS or _is_own(name)) and isinstance(module, ModuleType):
             homes[name] = module
             if _is_own(name):
                 homes |= {f"{name}.{kind.__name__}": kind for kind in vars(module).values() if _is_at_home(kind, name)}
     return [(name, home, _contents(home)) for name, home in homes.items()]
-
-
-def _is_watched(name: str) -> bool:
-    return name in _OTHERS or _is_own(name)
 
 
 def _is_own(name: str) -> bool:

@@ -88,9 +88,8 @@ def load_heuristic(path: str | Path, name: str) -> Loaded:
     """
     loaded = load(path, name)
     if is_third_edition_player(loaded.value):
-        raise LoadError(
-            f"{path}:{name} is a player of the third edition, not a heuristic; {_uses_of_player(path, name)}"
-        )
+        uses = f"it plays as {path}:{name}, its evaluation as ID:{path}:{name}.score"
+        raise LoadError(f"{path}:{name} is a player of the third edition, not a heuristic; {uses}")
     if isinstance(loaded.value, StateHeuristic):
         return loaded
     if "." in name:
@@ -98,10 +97,6 @@ def load_heuristic(path: str | Path, name: str) -> Loaded:
     if not is_heuristic(loaded.value):
         raise LoadError(f"{path}:{name} must be a function of (game, player), not {_describe(loaded.value)}")
     return loaded
-
-
-def _uses_of_player(path: str | Path, name: str) -> str:
-    return f"it plays as {path}:{name}, its evaluation as ID:{path}:{name}.score"
 
 
 def is_heuristic(value: Any) -> bool:
@@ -177,7 +172,6 @@ def load(path: str | Path, name: str) -> Loaded:
 
 
 def _attribute(home: Any, name: str, path: str | Path) -> Any:
-    """Return an attribute of a module or class of a file."""
     if not hasattr(home, name):
         public = [known for known in vars(home) if not known.startswith("_")]
         near = get_close_matches(name, public, n=3, cutoff=0.7)
@@ -371,7 +365,6 @@ def _digest(parts: Sequence[bytes]) -> str:
 
 
 def _accepts(function: Any, arguments: int) -> bool:
-    """Return whether a function can be called with so many positional arguments."""
     if not callable(function):
         return False
     try:
@@ -407,7 +400,6 @@ def _describe(value: Any) -> str:
 
 
 def _explain(error: BaseException, file: Path) -> str:
-    """Format an exception in one line, with its place in the user's code."""
     what = f"{name_of(error)}: {to_one_line(error.msg)}" if isinstance(error, SyntaxError) else format_exception(error)
     if isinstance(error, ChangedError):
         what = str(error)
@@ -520,7 +512,6 @@ def _is_sibling(folder: Path, top: str) -> bool:
 
 
 def _source_of(folder: Path, name: str) -> Path | None:
-    """Return the source file of a module or package in a folder, or None."""
     candidates = (folder / name / "__init__.py", folder / f"{name}.py")
     return next((source for source in candidates if source.is_file()), None)
 

@@ -127,7 +127,6 @@ def _solved(cell: int, score: float, depth: int, nodes: int) -> SearchResult:
 
 
 def _half(limit: Limit) -> Limit:
-    """Return half of a limit in nodes or time."""
     if limit.nodes is not None:
         return Limit(nodes=max(1, limit.nodes // 2))
     return Limit(ms=limit.ms / 2) if limit.ms is not None else Limit(cpu_ms=limit.value / 2)

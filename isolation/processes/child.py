@@ -149,7 +149,6 @@ def _restrain(setup: Setup) -> Callable[[], None]:
 
 
 def _make(setup: Setup) -> object:
-    """Run the setup; return its result or a `SetupError`."""
     from isolation.processes.agent_pickling import from_bytes, one_line
 
     try:

@@ -116,11 +116,7 @@ def sandboxed(make: bytes, file: str | Path) -> Setup:
 
 
 def _open_file(path: str, name: str, content: str, agent: str, limit: Limit) -> Callable[..., object]:
-    """Open the player in its process, from code with the hash `content`.
-
-    Raises:
-        ValueError: the file, or one that it imports, has changed or cannot be loaded.
-    """
+    """Open the player in its process, from code with the hash `content`."""
     was_same = content_hash(path) == content
     factory = load_player(path, name).value if was_same else None
     if factory is None or content_hash(path) != content:  # checked again, since it may change while being loaded

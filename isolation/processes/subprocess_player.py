@@ -44,10 +44,6 @@ class Spent:
     processor: float
     is_first: bool
 
-    def by(self, limit: Limit) -> float:
-        """Return the seconds by a limit's clock."""
-        return self.processor if limit.unit == "cpu_ms" else self.wall
-
     def is_beyond(self, limit: Limit) -> bool:
         """Return whether the move took longer than a time limit by the parent's clocks.
 
@@ -146,7 +142,6 @@ class SubprocessPlayer:
         return answer
 
     def _running(self) -> Transport:
-        """Return the process, started and set up for the agent."""
         if self._transport is None:
             self._transport = _idle.take(self.order) or self._started()
         return self._transport
@@ -189,7 +184,6 @@ def _used(transport: Transport) -> float:
 
 
 def _as_error(failure: Failure) -> ForfeitError:
-    """Return the loss of a player whose code has raised an exception."""
     if type(failure.detail) is not str or type(failure.traceback) is not str:
         return _NONSENSE
     return ForfeitError(Reason.ERROR, to_one_line(failure.detail, LONGEST_LINE), failure.traceback)
@@ -213,7 +207,7 @@ def judge_given(limit: Limit, *, overruns: bool) -> Judge:
             raise TypeError
         given = replace(
             answer,
-            seconds=min(max(answer.seconds, 0.0), spent.by(limit)),
+            seconds=min(max(answer.seconds, 0.0), spent.processor if limit.unit == "cpu_ms" else spent.wall),
             computed=min(max(answer.computed, 0.0), spent.processor),
             text=to_one_line(answer.text, LONGEST_LINE),
         )
@@ -238,7 +232,6 @@ def _judge_search(limit: Limit | None) -> Judge:
 
 
 def _check(spent: Spent, limit: Limit) -> None:
-    """Raise Forfeit if a move took longer than a limit by the parent's clocks."""
     if spent.is_beyond(limit):
         used = spent.processor * 1e3
         raise ForfeitError(
@@ -247,7 +240,6 @@ def _check(spent: Spent, limit: Limit) -> None:
 
 
 def _is_well_formed(given: Given) -> bool:
-    """Return whether the answer has the right types."""
     return (
         (given.cell is None or (type(given.cell) is int and 0 <= given.cell < 1 << 15))
         and type(given.text) is str

@@ -179,7 +179,6 @@ class EngineTransport:
 
 
 def _await(file: int, event: int, deadline: float) -> None:
-    """Wait until a file is ready or at its end."""
     poll = select.poll()
     poll.register(file, event)
     if not poll.poll(min(max(0.0, 1e3 * (deadline - time.monotonic())), _LONGEST_WAIT_MS)):

@@ -82,11 +82,7 @@ def write_fen(position: FenPosition) -> str:
 
 
 def _cells_of(rank: str) -> str:
-    """Expand a row of a FEN to one character per cell, `.` for open cells.
-
-    Raises:
-        ValueError: the row has an invalid character, or is empty or longer than any board.
-    """
+    """Expand a row of a FEN to one character per cell, `.` for open cells."""
     cells = ""
     for sign in _SIGN.findall(rank):
         if sign.isascii() and sign.isdecimal():

@@ -37,7 +37,9 @@ def parse_size(text: str) -> tuple[int, int]:
     """
     match = re.fullmatch(r"\s*([+-]?\d+)\s*[xX×]\s*([+-]?\d+)\s*", text, re.ASCII) if isinstance(text, str) else None
     if match is None:
-        raise ValueError(f"a board size must be ROWSxCOLUMNS, such as 7x7, not {_shortened(text)}")
+        shown = repr(text)
+        shown = shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
+        raise ValueError(f"a board size must be ROWSxCOLUMNS, such as 7x7, not {shown}")
     if max(map(len, match.groups())) > _MOST_DIGITS:
         raise ValueError(_TOO_LARGE)
     return check_size(int(match[1]), int(match[2]))
@@ -61,11 +63,6 @@ def check_size(rows: int, columns: int) -> tuple[int, int]:
     if rows * columns > MOST_CELLS:
         raise ValueError(_TOO_LARGE)
     return index(rows), index(columns)
-
-
-def _shortened(text: object) -> str:
-    written = repr(text)
-    return written if len(written) <= _LONGEST_SHOWN else f"{written[:_LONGEST_SHOWN]}…"
 
 
 def cell_of(move: Move, columns: int) -> int:

@@ -250,20 +250,11 @@ def owners(heuristic: Any) -> list[tuple[Any, dict[str, Parameter]]]:
     for part, _ in parts:
         like = sum(name.rstrip("0123456789") == name_of(part) for name in called)
         called.append(f"{name_of(part)}{like + 1 if like else ''}")
-    return [
-        (
-            part,
-            {
-                name: _renamed(parameter, prefix) if names.count(name) > 1 else parameter
-                for name, parameter in own.items()
-            },
-        )
-        for prefix, (part, own) in zip(called, parts, strict=True)
-    ]
-
-
-def _renamed(parameter: Parameter, prefix: str) -> Parameter:
-    return replace(parameter, name=f"{prefix}.{parameter.name}")
+    for prefix, (_, own) in zip(called, parts, strict=True):
+        for name in own:
+            if names.count(name) > 1:
+                own[name] = replace(own[name], name=f"{prefix}.{own[name].name}")
+    return parts
 
 
 def name_of(heuristic: Any) -> str:
@@ -287,7 +278,6 @@ def _parts(heuristic: Any) -> list[Any]:
 
 
 def _filled(heuristic: Any, given: Mapping[int, Mapping[str, float]]) -> Any:
-    """Return the heuristic with these arguments filled in."""
     heuristic = opened(heuristic)
     if not hasattr(heuristic, "phases"):
         return partial(heuristic, **given[id(heuristic)]) if given.get(id(heuristic)) else heuristic
@@ -300,12 +290,10 @@ def _filled(heuristic: Any, given: Mapping[int, Mapping[str, float]]) -> Any:
 
 
 def _weighed(weight: Any, given: Mapping[str, float]) -> Any:
-    """Return a weight with its given value, if any."""
     return replace(weight, value=given[weight.name]) if hasattr(weight, "name") and weight.name in given else weight
 
 
 def _weights(composite: Any) -> dict[str, Parameter]:
-    """Return the parameters that are weights of a composite."""
     named = [weight for _, parts in composite.phases for weight, _ in parts if hasattr(weight, "name")]
     return {
         weight.name: _parameter(
@@ -316,7 +304,6 @@ def _weights(composite: Any) -> dict[str, Parameter]:
 
 
 def _declared(function: Any) -> dict[str, Parameter]:
-    """Return the parameters in a function's signature."""
     numbers = [
         keyword for keyword in _keywords(function) if _is_number(keyword.default) and _takes(function, keyword.name)
     ]
@@ -325,7 +312,6 @@ def _declared(function: Any) -> dict[str, Parameter]:
 
 
 def _keywords(function: Any) -> list[inspect.Parameter]:
-    """Return the keyword-only arguments in a function's signature."""
     try:
         arguments = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # built-ins without a signature, and values that are not callable

@@ -62,7 +62,8 @@ def search(
         try:
             compiled = compile_heuristic(heuristic, size) if heuristic else None
         except CompileError as error:
-            warnings.warn(f"{_name(heuristic)} runs interpreted: {error}", stacklevel=2)
+            name = getattr(heuristic, "__name__", repr(heuristic))
+            warnings.warn(f"{name} runs interpreted: {error}", stacklevel=2)
         else:
             player = compiled_search(compiled, method, chosen, limit, size)
             return run_with_fallback(player, board, seed, in_python)
@@ -123,7 +124,3 @@ def search_in_python(
         if method == "bestfirst":
             return search_best_first(board, heuristic, limit)
         return search_interpreted(board, heuristic, limit, method, options, seed)
-
-
-def _name(heuristic: object) -> str:
-    return getattr(heuristic, "__name__", repr(heuristic))

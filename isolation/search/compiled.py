@@ -147,11 +147,6 @@ def run_native(player: CompiledPlayer, board: Board, seed: int) -> SearchResult:
 
 
 def _read(desk: NDArray[np.int64], score: float) -> SearchResult:
-    """Read a compiled player's result from its workspace.
-
-    Raises:
-        HeuristicFailed: the heuristic raised an exception or returned NaN.
-    """
     if desk[on_desk.FAILED]:
         raise HeuristicFailed(int(desk[on_desk.NODES]))
     line = desk[on_desk.BEST_LINE : on_desk.BEST_LINE + desk[on_desk.BEST_LENGTH]]

@@ -65,8 +65,6 @@ class Budget:
 
 @dataclass(frozen=True)
 class _Search:
-    """The constants of one search, and its budget."""
-
     heuristic: Heuristic
     player: Any
     method: Method
@@ -120,7 +118,6 @@ def _as_number(value: object) -> float:
 
 
 def _called(value: object) -> str:
-    """Describe a value that is not a number in a few words."""
     text = "NaN" if isinstance(value, float) else safe_repr(value)
     return text if len(text) < _LONGEST_VALUE else f"a value of type {name_of(value)}"
 

@@ -78,11 +78,7 @@ def prevent_exit() -> Iterator[None]:
 
 @contextmanager
 def _modules_kept() -> Iterator[None]:
-    """Restore all modules if code has emptied `sys.modules`, since Python hardly works without them.
-
-    Raises:
-        _Exit: the code has emptied it.
-    """
+    """Restore all modules if code has emptied `sys.modules`, since Python hardly works without them."""
     modules, before = sys.modules, sys.modules.copy()
     try:
         yield

@@ -60,7 +60,6 @@ def to_state_cell(row: int, column: int, rows: int, columns: int) -> int:
 
 @lru_cache(maxsize=64)
 def _cells(rows: int, columns: int) -> tuple[int, ...]:
-    """Return the state's cell for each cell of a board of this size."""
     if why := unsupported_size_reason(rows, columns):
         raise ValueError(why)
     return tuple(to_state_cell(row, column, rows, columns) for row in range(rows) for column in range(columns))
