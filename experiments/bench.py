@@ -64,8 +64,8 @@ def _costs(agents: Sequence[SearchAgent], size: str = "7x7", *, interpreted: boo
 
 def _games() -> list[dict[str, Any]]:
     agent = SearchAgent("AB", "alphabeta", heuristics.get("improved"), "improved", Limit(depth=5))
-    compiled = games_per_second(agent, agent, random_openings(5000, 2)).per_second
-    slow = games_per_second(agent, agent, random_openings(100, 2), interpreted=True).per_second
+    compiled = games_per_second(agent, agent, random_openings(5000, 2))
+    slow = games_per_second(agent, agent, random_openings(100, 2), interpreted=True)
     return [
         _row("whole games, AB:improved@depth=5 against itself", compiled, "games/s", None, ""),
         _row("the same, move by move", slow, "games/s", slow / compiled, "in one call"),

@@ -33,17 +33,12 @@ _FUNCTIONS: dict[str, Heuristic] = {
     "learned": learned.learned,
 }
 
+_SCORES = (
+    "null", "improved", "center", "net_advantage", "net_mobility", "accessibility", "offensive", "proximity", "horizon",
+)  # fmt: skip
 _PUBLISHED = {
-    "null_score": "null",
+    **{f"{name}_score": name for name in _SCORES},
     "open_move_score": "open",
-    "improved_score": "improved",
-    "center_score": "center",
-    "net_advantage_score": "net_advantage",
-    "net_mobility_score": "net_mobility",
-    "accessibility_score": "accessibility",
-    "offensive_score": "offensive",
-    "proximity_score": "proximity",
-    "horizon_score": "horizon",
     "combo_offensive_nearopponent_netmobility_score": "offensive_proximity_net_mobility",
     "combo_netadvantage_nearopponent_score": "net_advantage_proximity",
 }

@@ -7,19 +7,14 @@ from __future__ import annotations
 
 from isolation.editions.classic_board import Board
 from isolation.editions.edition import SECOND
-from isolation.editions.third.state import ACTIONS as _ACTIONSET
-from isolation.editions.third.state import BLANK_BOARD as _BLANK_BOARD
-from isolation.editions.third.state import EAST as E
-from isolation.editions.third.state import HEIGHT as _HEIGHT
-from isolation.editions.third.state import NORTH as N
-from isolation.editions.third.state import SIZE as _SIZE
-from isolation.editions.third.state import SOUTH as S
-from isolation.editions.third.state import WEST as W
-from isolation.editions.third.state import WIDTH as _WIDTH
-from isolation.editions.third.state import Action, DebugState, Isolation
+from isolation.editions.third import state as _state
+from isolation.editions.third.state import EAST, NORTH, SOUTH, WEST, Action, DebugState, Isolation
 from isolation.games.transcript import game_as_text
 
 TIME_LIMIT_MILLIS = SECOND.usual_limit
+N, S, W, E = NORTH, SOUTH, WEST, EAST
+_ACTIONSET, _BLANK_BOARD = _state.ACTIONS, _state.BLANK_BOARD
+_HEIGHT, _SIZE, _WIDTH = _state.HEIGHT, _state.SIZE, _state.WIDTH
 
 __all__ = [
     "TIME_LIMIT_MILLIS",

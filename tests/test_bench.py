@@ -7,7 +7,6 @@ import pytest
 
 from experiments import bench
 from isolation.checks.search_cost import Cost
-from isolation.checks.speed import Speed
 
 
 def invent_speeds(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
@@ -19,7 +18,7 @@ def invent_speeds(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
     commands: list[list[str]] = []
     monkeypatch.setattr(bench, "measure_costs", costs)
-    monkeypatch.setattr(bench, "games_per_second", lambda *_, interpreted=False: Speed(1 if interpreted else 4, 1.0))
+    monkeypatch.setattr(bench, "games_per_second", lambda *_, interpreted=False: 1.0 if interpreted else 4.0)
     monkeypatch.setattr(bench, "_seconds", lambda command, cache: commands.append(command) or 0.5)
     return commands
 

@@ -139,11 +139,9 @@ def _turns(moves: Sequence[Move], last: Any, first_mover: int) -> GameHistory:
 
 
 def _ask_for_action(player: Any, game: Board, time_left: TimeLeft) -> Any:
-    """Return the move that a third-edition player puts in time, or `TOO_LATE` if there is none.
-
-    This edition's games end one ply or more before a player here is without a move. In such a finished game the player
-    is not asked: the first action that leaves its opponent no move is played, else the first action.
-    """
+    """Return the move that a third-edition player puts in time, or `TOO_LATE` if there is none."""
+    # This edition's games end one ply or more before a player here is without a move. In such a finished game the
+    # player is not asked: the first action that leaves its opponent no move is played, else the first action.
     state = state_of(game)
     actions: Sequence[int] = state.actions()
     if state.terminal_test():

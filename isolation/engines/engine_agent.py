@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,8 @@ from isolation.editions.classic_board import Board
 from isolation.engines.program import Program
 from isolation.engines.protocol import Info, parse_pv
 from isolation.engines.session import WAITS, Session, Start, Timeouts, start_engine, start_session
-from isolation.players.agents import ForfeitError, UncompiledAgent
+from isolation.players.agents import ForfeitError, OwnProcessAgent
+from isolation.processes.file_agent import file_name
 from isolation.processes.transport import Idle
 from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason
@@ -28,7 +28,7 @@ _Order = tuple[Program, str, Timeouts]
 
 
 @dataclass(frozen=True)
-class EngineAgent(UncompiledAgent):
+class EngineAgent(OwnProcessAgent):
     """An engine under a limit.
 
     An engine may hang, but needs no guard: it runs in its own process, and its session has a timeout for every answer.
@@ -60,15 +60,6 @@ class EngineAgent(UncompiledAgent):
         """Return its command (files by name and content), protocol, options and limit."""
         limit = {self.limit.unit: getattr(self.limit, self.limit.unit)}
         return {"kind": "engine", **self.program.facts(), "limit": limit}
-
-    @property
-    def has_own_process(self) -> bool:
-        """True: the engine's process can be ended at any time."""
-        return True
-
-    def keeping_errors(self, folder: Path) -> EngineAgent:
-        """Return the same engine with standard error written to a folder, which is created if its parent exists."""
-        return replace(self, errors=str(folder)) if folder.parent.is_dir() else self
 
     def capped(self, seconds: float) -> EngineAgent:
         """Return the same engine with a timeout of `seconds` for each move and for becoming ready."""
@@ -143,8 +134,8 @@ class EnginePlayer:
         return self.agent.program, self.agent.errors, self.agent.waits
 
     def _errors(self) -> str:
-        name = re.sub(r"[^\w.+-]", "_", self.agent.name)
-        return str(Path(self.agent.errors, f"{name}-{os.getpid()}.txt")) if self.agent.errors else ""
+        path = Path(self.agent.errors, f"{file_name(self.agent.name)}-{os.getpid()}.txt")
+        return str(path) if self.agent.errors else ""
 
     def _note(self, board: Board, info: Info, line: Sequence[int], lost: Reason | None = None) -> None:
         """Append the search information of a ply to the file of notes; `line` is the expected line in cells, `lost` the

@@ -63,20 +63,27 @@ class _Server:
         """Execute a command; errors are reported as info lines."""
         first, *arguments = words
         try:
+            if first in ("stop", "setoption", "uginewgame", "ucinewgame", "position", "go"):
+                self._stop()
             if first in PROTOCOLS:
                 self._greet(PROTOCOLS[first])
             elif first == "isready":
                 if self._thinking is None or not self._thinking.is_alive:
                     self._compile()
                 self._say("readyok")
-            elif first == "stop":
-                self._stop()
             elif first == "query" and arguments:
                 self._say(f"response {self._queried(arguments[0])}")
-            elif first in ("setoption", "uginewgame", "ucinewgame", "position", "go"):
-                self._stop()
-                self._change(first, arguments)
-            else:
+            elif first == "setoption":
+                self._set_option(arguments)
+            elif first == "position":
+                self._board = None  # if the new position is invalid, the previous one must not be searched
+                self._board = self._position(arguments)
+            elif first == "go":
+                self._go(arguments)
+            elif first in ("uginewgame", "ucinewgame"):
+                self._forget()
+                self._board = self._start()
+            elif first != "stop":
                 self._say(f"info string unknown command: {first[:40]}")
         except ValueError as error:
             self._say(f"info string error: {' '.join(str(error).split())[:300]}")
@@ -85,18 +92,6 @@ class _Server:
         """End the running search, if any, and close the players."""
         self._stop()
         self._forget()
-
-    def _change(self, first: str, arguments: list[str]) -> None:
-        if first == "setoption":
-            self._set_option(arguments)
-        elif first == "position":
-            self._board = None  # if the new position is invalid, the previous one must not be searched
-            self._board = self._position(arguments)
-        elif first == "go":
-            self._go(arguments)
-        else:
-            self._forget()
-            self._board = self._start()
 
     def _greet(self, protocol: Protocol) -> None:
         self._protocol = protocol

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-
 import numpy as np
 
 from isolation.editions.classic_board import Board
@@ -29,20 +26,14 @@ def perft(board: Board, depth: int) -> list[int]:
 
 def _count(board: Board, ply: int, counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
     if is_compilable(board):
-        from isolation.compiling.specialise import pack
+        from isolation.compiling.specialise import native_function, pack
 
         below = counts[ply:]
-        _compiled(board.height, board.width)(*pack(board), len(below), below.ctypes.data)
+        perft_below = native_function("perft", None, board.height, board.width)
+        perft_below.call(*pack(board), len(below), below.ctypes.data)
         return
     cells = board.legal_cells()
     counts[ply] += len(cells)
     if ply + 1 < len(counts):
         for cell in cells:
             _count(board.successor(cell), ply + 1, counts)
-
-
-@cache
-def _compiled(rows: int, columns: int) -> Callable[..., float]:
-    from isolation.compiling.specialise import native_function
-
-    return native_function("perft", None, rows, columns).call

@@ -21,9 +21,10 @@ from isolation.exact.early_table import early_moves, early_value
 from isolation.exact.solved_tables import pair_is_won
 from isolation.native import layout as on_desk
 from isolation.native import workspaces
-from isolation.native.layout import CPU_CLOCK, NO_LIMIT, WALL_CLOCK
+from isolation.native.layout import CPU_CLOCK
 from isolation.rules.geometry import MOST_COMPILED_CELLS, cells_of, full_mask, knight_masks, symmetries
 from isolation.rules.limits import Limit
+from isolation.search.result import limits_of
 
 Winner = Literal[1, 2]
 _Search = Callable[[int, int, int, workspaces.Workspace], float]
@@ -100,7 +101,7 @@ class SearchBudget:
             ValueError: the limit is in depth.
         """
         self.nodes = 0
-        self._most, self._clock_id, self._budget = clock_of(limit)
+        self._most, self._clock_id, self._budget = solver_limits(limit)
         self._now = time.thread_time_ns if self._clock_id == CPU_CLOCK else time.monotonic_ns
         self._started = self._now()
 
@@ -145,18 +146,15 @@ class SearchBudget:
         return self._clock_id, 0 if self._clock_id < 0 else max(0, left)
 
 
-def clock_of(limit: Limit | None) -> tuple[int, int, int]:
-    """Return the nodes that a limit allows, its clock, and its nanoseconds by it; the clock is -1 if it has no time.
+def solver_limits(limit: Limit | None) -> tuple[int, int, int]:
+    """Return a limit as `limits_of` does.
 
     Raises:
         ValueError: the limit is in depth.
     """
     if limit is not None and limit.unit == "depth":
         raise ValueError(f"the solver searches to the end of the game: use a limit of nodes or time, not {limit}")
-    milliseconds = None if limit is None else limit.ms or limit.cpu_ms
-    if limit is None or milliseconds is None:
-        return (limit.nodes if limit and limit.nodes else NO_LIMIT), -1, 0
-    return NO_LIMIT, CPU_CLOCK if limit.cpu_ms else WALL_CLOCK, int(milliseconds * 1e6)
+    return limits_of(limit)
 
 
 def _interruptibly(search: _Search, nodes: int, clock: int, budget: int, desk: workspaces.Workspace) -> float:
@@ -368,10 +366,8 @@ def order_moves(board: Board) -> list[int]:
 
 
 def _twins(board: Board) -> dict[int, int]:
-    """Return for each legal cell the lowest cell that is equivalent to it by a symmetry of the position.
-
-    Symmetries are not looked for once both players have moved away from their placements.
-    """
+    """Return for each legal cell the lowest cell that is equivalent to it by a symmetry of the position."""
+    # Symmetries are not looked for once both players have moved away from their placements.
     cells = board.legal_cells()
     placed = [cell for cell in board.locations if cell is not None]
     if _visited(board) > len(placed):

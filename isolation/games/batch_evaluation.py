@@ -159,9 +159,9 @@ def solve_moves(positions: AnyPositions, limit: Limit | None = None) -> SolvedMo
         ValueError: the limit is in depth.
     """
     from isolation.compiling.specialise import native_function
-    from isolation.exact.solver import clock_of
+    from isolation.exact.solver import solver_limits
 
-    nodes, clock, nanoseconds = clock_of(limit)
+    nodes, clock, nanoseconds = solver_limits(limit)
     count, given = len(positions), [np.ascontiguousarray(column) for column in packed(positions)]
     solved = SolvedMoves(
         positions.size, np.zeros((count, 2), np.uint64), np.zeros((count, 2), np.uint64), np.zeros(count, np.int64)

@@ -384,10 +384,8 @@ def is_over(positions: AnyPositions) -> NDArray[np.bool_]:
 def _with_detail(
     answers: BatchMoves, agent: Agent, positions: AnyPositions, seeds: NDArray[np.uint64], is_cancelled: IsCancelled
 ) -> BatchMoves:
-    """Add the details of the first failure, which compiled code cannot report, by asking again in Python.
-
-    If Python raises no error, a number was too large for compiled code; then Python's answer is used.
-    """
+    """Add the details of the first failure, which compiled code cannot report, by asking again in Python."""
+    # If Python raises no error, a number was too large for compiled code; then Python's answer is used.
     errors = np.flatnonzero(answers.failure == Reason.ERROR)
     again = _answer_interpreted(agent, positions.take(errors), seeds[errors], is_cancelled)
     for column, values in zip(_columns(answers), _columns(again), strict=True):

@@ -270,10 +270,8 @@ def _play_compiled(
 
 
 def _with_details(games: GameBatch, fixtures: _Fixtures, size: str, marker: NDArray[np.int64]) -> GameBatch:
-    """Add the details of errors and late moves, which compiled code cannot report.
-
-    If Python raises no error, a number was too large for compiled code; the game is then replayed in Python.
-    """
+    """Add the details of errors and late moves, which compiled code cannot report."""
+    # If Python raises no error, a number was too large for compiled code; the game is then replayed in Python.
     unplayed = []
     for index in np.flatnonzero(games.reason).tolist():
         moves = games.moves[games.offsets[index] : games.offsets[index + 1]].tolist()

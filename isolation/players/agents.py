@@ -92,6 +92,11 @@ class AgentDefaults(Protocol):
         return True
 
     @property
+    def is_deterministic(self) -> bool:
+        """Whether it plays the same move in the same position every time, on every machine."""
+        return not self.why_unrepeatable
+
+    @property
     def has_depth(self) -> bool:
         """Whether it searches all lines to a depth, so that it supports a depth limit; False by default."""
         return False
@@ -137,10 +142,6 @@ class Agent(AgentDefaults, Protocol):
     @property
     def name(self) -> str:
         """Its name in reports."""
-
-    @property
-    def is_deterministic(self) -> bool:
-        """Whether it plays the same move in the same position every time, on every machine."""
 
     @property
     def is_user_code(self) -> bool:
@@ -227,6 +228,21 @@ class UncompiledAgent(AgentDefaults):
         return None
 
 
+class OwnProcessAgent(UncompiledAgent):
+    """An agent whose players run in processes of their own; what these report of errors goes to the folder `errors`."""
+
+    errors: str
+
+    @property
+    def has_own_process(self) -> bool:
+        """True: its processes can be ended at any time."""
+        return True
+
+    def keeping_errors(self, folder: Path) -> Self:
+        """Return itself with errors of its processes written to a folder, which is created if its parent exists."""
+        return replace(self, errors=str(folder)) if folder.parent.is_dir() else self  # type: ignore[type-var]
+
+
 class StatelessAgent(AgentDefaults):
     """An agent that is its own player, because it keeps no state between moves."""
 
@@ -278,11 +294,6 @@ class GreedyAgent(StatelessAgent):
     heuristic: Heuristic = open_move_score
     heuristic_name: str = "open"
     is_user_code: bool = False
-
-    @property
-    def is_deterministic(self) -> bool:
-        """Whether its heuristic is deterministic."""
-        return not self.why_unrepeatable
 
     @property
     def why_unrepeatable(self) -> str:

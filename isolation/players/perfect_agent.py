@@ -74,14 +74,8 @@ class PerfectAgent(StatelessAgent):
     @property
     def fallback(self) -> SearchAgent:
         """The heuristic search, with half of the limit."""
-        return SearchAgent(
-            self.name,
-            "alphabeta",
-            self.heuristic,
-            self.heuristic_name,
-            _half(self.limit),
-            is_user_code=self.is_user_code,
-        )
+        half, is_user_code = _half(self.limit), self.is_user_code
+        return SearchAgent(self.name, "alphabeta", self.heuristic, self.heuristic_name, half, is_user_code=is_user_code)
 
     def choose(self, board: Board, seed: int) -> SearchResult:
         """Return a winning move, the move that loses last, or the heuristic search's move, if it is in time."""

@@ -14,7 +14,7 @@ from typing import Any
 from isolation.editions.edition import THIRD
 from isolation.editions.third.conversion import unsupported_size_reason
 from isolation.loading.load_user_code import content_hash, load_player
-from isolation.players.agents import ForfeitError, UncompiledAgent
+from isolation.players.agents import ForfeitError, OwnProcessAgent
 from isolation.players.classic_agent import ClassicAgent
 from isolation.processes.agent_pickling import recipe
 from isolation.processes.child import Setup
@@ -31,7 +31,7 @@ USUAL_CAP = 10.0
 
 
 @dataclass(frozen=True)
-class FileAgent(UncompiledAgent):
+class FileAgent(OwnProcessAgent):
     """A player in a file that is never loaded in this process.
 
     Attributes:
@@ -68,15 +68,6 @@ class FileAgent(UncompiledAgent):
         kind, player = "apart" if self.is_restricted else "classic", f"{Path(self.file).name}:{self.player}"
         data = {"data": self.data} if self.data else {}
         return {"kind": kind, "player": player, "limit": {self.limit.unit: self.limit.value}, **data}
-
-    @property
-    def has_own_process(self) -> bool:
-        """True: its process can be ended at any time."""
-        return True
-
-    def keeping_errors(self, folder: Path) -> FileAgent:
-        """Return the same player with tracebacks written to a folder, which is created if its parent exists."""
-        return replace(self, errors=str(folder)) if folder.parent.is_dir() else self
 
     def capped(self, seconds: float) -> FileAgent:
         """Return the same player with a timeout of `seconds` per move."""

@@ -173,10 +173,8 @@ def enter_sandbox(
 
 
 def _of_everybody() -> list[str]:
-    """Return the files and folders that every sandboxed process may read.
-
-    Of `sys.path` only what is installed there: it may contain the folder in which all submissions are.
-    """
+    """Return the files and folders that every sandboxed process may read."""
+    # Of `sys.path` only what is installed there: it may contain the folder in which all submissions are.
     prefixes = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
     libraries = [f"{prefix}/{name}" for prefix in prefixes for name in ("lib", sys.platlibdir)]
     packages = [
@@ -319,11 +317,9 @@ def _auditor(written: Sequence[str], *, may_compile: bool) -> Any:
 
 
 def _reading(own: Sequence[str], others: Sequence[str], may_compile: bool) -> Any:
-    """Return the audit hook that keeps Python code from reading other files, where there is no Landlock.
-
-    The folders `own` may contain links that lead elsewhere, which are not followed. Nothing in /proc is read, as it
-    leads everywhere.
-    """
+    """Return the audit hook that keeps Python code from reading other files, where there is no Landlock."""
+    # The folders `own` may contain links that lead elsewhere, which are not followed. Nothing in /proc is read, as it
+    # leads everywhere.
     owned = {*own, *map(os.path.realpath, own)}
     shared = {path for path in (*others, *map(os.path.realpath, others)) if not path.startswith("/proc")}
     lists, loads = ("os.listdir", "os.scandir"), () if may_compile else ("ctypes.dlopen", *_FINDS)

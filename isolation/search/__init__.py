@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from isolation.rules.geometry import MOST_COMPILED_CELLS
 from isolation.rules.limits import Limit
@@ -12,6 +12,7 @@ from isolation.search.result import METHODS, TREES, Method, SearchOptions, Searc
 
 if TYPE_CHECKING:
     from isolation.editions.classic_board import Board
+    from isolation.search.interpreted import Heuristic
 
 __all__ = ["METHODS", "TREES", "Limit", "Method", "SearchOptions", "SearchResult", "search"]
 
@@ -70,9 +71,7 @@ def search(
     return in_python()
 
 
-def check_search(
-    heuristic: Callable[[Any, Any], float] | None, limit: Limit, method: Method, options: dict[str, bool]
-) -> SearchOptions:
+def check_search(heuristic: Heuristic | None, limit: Limit, method: Method, options: dict[str, bool]) -> SearchOptions:
     """Check that options fit the method, the heuristic and the limit, and return them.
 
     Raises:
@@ -106,12 +105,7 @@ def is_compilable(board: Board) -> bool:
 
 
 def search_in_python(
-    board: Board,
-    heuristic: Callable[[Any, Any], float] | None,
-    limit: Limit,
-    method: Method,
-    options: SearchOptions,
-    seed: int,
+    board: Board, heuristic: Heuristic | None, limit: Limit, method: Method, options: SearchOptions, seed: int
 ) -> SearchResult:
     """Run the interpreted search of any method."""
     from isolation.search.interpreted import endless_evaluations_end, search_interpreted

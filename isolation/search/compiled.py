@@ -14,7 +14,7 @@ from isolation.editions.classic_board import Board
 from isolation.native import layout as on_desk
 from isolation.native import workspaces
 from isolation.rules.limits import Limit
-from isolation.search.result import TREES, Method, SearchOptions, SearchResult
+from isolation.search.result import TREES, Method, SearchOptions, SearchResult, limits_of
 
 _SIGN = 1 << 63
 _NO_TIME_LIMIT = 1 << 62
@@ -22,15 +22,8 @@ NO_PARAMETERS = np.zeros(0)
 MOST_NODES_INTERPRETED = 1_000_000
 
 
-@dataclass(frozen=True)
-class NativeSettings:
-    """A limit and options as numbers for compiled players."""
-
-    depth: int = 0
-    nodes: int = on_desk.NO_LIMIT
-    clock: int = -1
-    budget: int = 0
-    flags: int = 0
+NativeSettings = tuple[int, int, int, int, int]
+"""A limit and options for compiled players: depth, nodes, clock, nanoseconds, flags."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +42,7 @@ class CompiledPlayer:
 def as_row(player: CompiledPlayer) -> list[int]:
     """Return a compiled player as the nine numbers of `kernels.player_calls`, without a number in a move cache."""
     late = _NO_TIME_LIMIT if player.late_ms is None else int(player.late_ms * 1e6)
-    settings = player.settings
-    return [
-        player.function.address, settings.depth, settings.nodes, settings.clock, settings.budget, settings.flags, late,
-        workspaces.address_of(player.parameters), 0,
-    ]  # fmt: skip
+    return [player.function.address, *player.settings, late, workspaces.address_of(player.parameters), 0]
 
 
 def identity(player: CompiledPlayer) -> tuple[object, ...]:
@@ -97,12 +86,7 @@ def run_with_fallback(
 def settings(limit: Limit, options: SearchOptions) -> NativeSettings:
     """Convert a limit, and the options that apply at run time, to numbers."""
     flags = on_desk.STOP_ON_AGREEMENT * options.stop_on_agreement | on_desk.RANDOM_TIES * options.random_ties
-    clock, milliseconds = -1, 0.0
-    if limit.ms is not None:
-        clock, milliseconds = on_desk.WALL_CLOCK, limit.ms
-    elif limit.cpu_ms is not None:
-        clock, milliseconds = on_desk.CPU_CLOCK, limit.cpu_ms
-    return NativeSettings(limit.depth or 0, limit.nodes or on_desk.NO_LIMIT, clock, int(milliseconds * 1e6), flags)
+    return limit.depth or 0, *limits_of(limit), flags
 
 
 def compiled_search(
@@ -123,7 +107,7 @@ def compiled_search(
 def compiled_player(template: Template, heuristic: CompiledHeuristic | None, size: tuple[int, int]) -> CompiledPlayer:
     """Return the compiled random or greedy player for boards of a size."""
     function = native_function(template, heuristic.score if heuristic else None, *size)
-    return CompiledPlayer(function, NativeSettings(), _parameters(heuristic))
+    return CompiledPlayer(function, (0, *limits_of(None), 0), _parameters(heuristic))
 
 
 def _parameters(heuristic: CompiledHeuristic | None) -> NDArray[np.float64]:
@@ -138,11 +122,9 @@ def run_native(player: CompiledPlayer, board: Board, seed: int) -> SearchResult:
     """
     low, high, cell_0, cell_1, turn = pack(board)
     own, other = (cell_1, cell_0) if turn else (cell_0, cell_1)
-    wanted = player.settings
-    numbers = (wanted.depth, wanted.nodes, wanted.clock, wanted.budget, wanted.flags, signed(seed))
     with workspaces.borrow_workspace() as desk:
         parameters = workspaces.address_of(player.parameters)
-        score = player.function.call(low, high, own, other, *numbers, desk.address, parameters)
+        score = player.function.call(low, high, own, other, *player.settings, signed(seed), desk.address, parameters)
         return _read(desk.numbers, score)
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from isolation.native.layout import CPU_CLOCK, NO_LIMIT, WALL_CLOCK
+from isolation.rules.limits import Limit
+
 Method = Literal["minimax", "alphabeta", "bestfirst", "mcts"]
 METHODS: tuple[Method, ...] = ("minimax", "alphabeta", "bestfirst", "mcts")
 TREES: dict[Method, str] = {"bestfirst": "best-first search", "mcts": "MCTS"}
@@ -69,3 +72,12 @@ def is_well_formed(result: SearchResult) -> bool:
 _MOST = (1 << 15, 1 << 15, 1 << 62)
 """Upper bounds of move, depth and nodes in the columns of a log."""
 _LONGEST = 1e9
+
+
+def limits_of(limit: Limit | None) -> tuple[int, int, int]:
+    """Return the nodes that a limit allows, its clock, and its nanoseconds, as numbers for compiled code."""
+    nodes = NO_LIMIT if limit is None or limit.nodes is None else limit.nodes
+    milliseconds = None if limit is None else limit.ms or limit.cpu_ms
+    if limit is None or milliseconds is None:
+        return nodes, -1, 0
+    return nodes, CPU_CLOCK if limit.cpu_ms else WALL_CLOCK, int(milliseconds * 1e6)

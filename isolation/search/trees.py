@@ -28,10 +28,7 @@ Preferred = Callable[[float, int, float, int], bool]
 
 @dataclass
 class _Node:
-    """A node of the tree: the move that led to it, and its value for the player who made that move.
-
-    For MCTS, `value` is the number of simulations won.
-    """
+    """A node: the move that led to it, and its value for the player who made that move; for MCTS, the wins."""
 
     cell: int
     value: float = 0.0

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager
 from types import CodeType, FrameType
 from typing import Any, TypeVar
@@ -26,11 +27,10 @@ class UserCodeTimeout(Exception):
 
 
 class _Alarm:
-    """Signal handler that raises `UserCodeTimeout` once at most, and only while armed.
+    """Signal handler that raises `UserCodeTimeout` once at most, and only while armed."""
 
-    A second exception, or one that is raised while the timeout is being entered or left, would keep timers from being
-    stopped. Then it rings again soon; and if the code ends before that, `check` raises.
-    """
+    # A second exception, or one that is raised while the timeout is being entered or left, would keep timers from being
+    # stopped. Then it rings again soon; and if the code ends before that, `check` raises.
 
     def __init__(self, seconds: float) -> None:
         self._seconds, self.is_armed, self._is_late = seconds, True, False
@@ -213,14 +213,13 @@ def run_with_watchdog(work: Callable[[], T], sign: Callable[[], object], seconds
         UserCodeTimeout: no progress in time.
         BaseException: any exception of `work()`.
     """
-    returned: list[T] = []
-    raised: list[BaseException] = []
+    answer: Future[T] = Future()
 
     def run() -> None:
         try:
-            returned.append(work())
+            answer.set_result(work())
         except BaseException as error:
-            raised.append(error)
+            answer.set_exception(error)
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
@@ -232,6 +231,4 @@ def run_with_watchdog(work: Callable[[], T], sign: Callable[[], object], seconds
         seen = now
         if silent > seconds:
             raise UserCodeTimeout(f"takes longer than {seconds:g} s")
-    if raised:
-        raise raised[0]
-    return returned[0]
+    return answer.result()

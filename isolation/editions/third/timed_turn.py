@@ -99,10 +99,8 @@ def take_turn(player: Any, state: Isolation, time_left: TimeLeft) -> Any:
 
 
 def _copy_for_a_turn(player: Any) -> Any:
-    """Return a copy of a player with copies of its lists, dictionaries and sets.
-
-    Its `data` is shared, since opening books are large and players only read them.
-    """
+    """Return a copy of a player with copies of its lists, dictionaries and sets."""
+    # Its `data` is shared, since opening books are large and players only read them.
     turn = copy.copy(player)
     for name, value in getattr(player, "__dict__", {}).items():
         if type(value) in (list, dict, set) and name != "data":
