@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from knights_isolation_packages import PACKAGES, refuse_hidden
+from knights_isolation.lazy_package import PACKAGES, refuse_hidden
 
 
 def run() -> None:
@@ -17,6 +17,6 @@ def run() -> None:
     except ImportError as error:
         print(f"Error: {error}", file=sys.stderr)
         sys.exit(2)
-    from isolation_cli import main
+    from knights_isolation.command_line import main
 
     main.run()

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from isolation.loading.edition_detection import sample_players_for
+from knights_isolation.isolation.loading.edition_detection import sample_players_for
 
 
 def __getattr__(name: str) -> Any:

@@ -21,15 +21,15 @@ import numpy as np
 import psutil
 from distributed import Worker
 
-from experiments.plan.config import load_config
-from experiments.plan.schedule import Ids
-from experiments.plan.tournament_plan import make_plan
-from experiments.play.cluster import dask_pool, remote_worker
-from experiments.play.pools.game_worker import Worker as Player
-from experiments.play.pools.game_worker import task_of
-from experiments.play.runner import RunProgress, play_tournament
-from experiments.record import log
-from experiments.record.finished_games import GameEndings, LogPart
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.plan.schedule import Ids
+from knights_isolation.experiments.plan.tournament_plan import make_plan
+from knights_isolation.experiments.play.cluster import dask_pool, remote_worker
+from knights_isolation.experiments.play.pools.game_worker import Worker as Player
+from knights_isolation.experiments.play.pools.game_worker import task_of
+from knights_isolation.experiments.play.runner import RunProgress, play_tournament
+from knights_isolation.experiments.record import log
+from knights_isolation.experiments.record.finished_games import GameEndings, LogPart
 
 GAMES = {"format": "head-to-head", "contenders": ["AB:open@depth=3"], "baseline": "AB:improved@depth=3"}
 OPENINGS = "random:6"

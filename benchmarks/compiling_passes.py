@@ -21,16 +21,16 @@ from unittest.mock import patch
 
 import numpy as np
 
-import heuristics
 from benchmarks.public_style import write
-from isolation.checks.search_cost import compare_turns
-from isolation.checks.speed import random_openings
-from isolation.compiling import compile_heuristic, integer_ranks, source_rewriter
-from isolation.games.batch_moves import Positions, asking
-from isolation.loading.load_user_code import is_heuristic, load_module
-from isolation.rules.limits import Limit
-from isolation.search.compiled import compiled_search
-from isolation.search.result import SearchOptions
+from knights_isolation import heuristics
+from knights_isolation.isolation.checks.search_cost import compare_turns
+from knights_isolation.isolation.checks.speed import random_openings
+from knights_isolation.isolation.compiling import compile_heuristic, integer_ranks, source_rewriter
+from knights_isolation.isolation.games.batch_moves import Positions, asking
+from knights_isolation.isolation.loading.load_user_code import is_heuristic, load_module
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.search.compiled import compiled_search
+from knights_isolation.isolation.search.result import SearchOptions
 
 PASSES: dict[str, tuple[Any, str, Any]] = {
     "cell_sums": (source_rewriter, "tabulate_cell_sums", lambda module: None),

@@ -16,16 +16,16 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.exact.board_solving import placement_orbits, read_pairs, solve_pair, summarise
-from experiments.play.parallel_map import parallel_map
-from isolation.editions.classic_board import Board
-from isolation.exact import early_table
-from isolation.exact.early_table import first_index, index_of, openings, steps_between
-from isolation.exact.solved_tables import FILE
-from isolation.files.shipped_data import read_shipped, write_shipped
-from isolation.games.batch_evaluation import solve_moves
-from isolation.games.batch_moves import States
-from isolation.rules.geometry import cells_of, format_size, parse_size
+from knights_isolation.experiments.exact.board_solving import placement_orbits, read_pairs, solve_pair, summarise
+from knights_isolation.experiments.play.parallel_map import parallel_map
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.exact import early_table
+from knights_isolation.isolation.exact.early_table import first_index, index_of, openings, steps_between
+from knights_isolation.isolation.exact.solved_tables import FILE
+from knights_isolation.isolation.files.shipped_data import read_shipped, write_shipped
+from knights_isolation.isolation.games.batch_evaluation import solve_moves
+from knights_isolation.isolation.games.batch_moves import States
+from knights_isolation.isolation.rules.geometry import cells_of, format_size, parse_size
 
 MOST_CELLS = 49
 """Largest board of the default tables, in cells."""

@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import heuristics
-from isolation import Board, Limit, solve
-from isolation.checks.speed import random_openings
-from isolation.exact.solver import SearchBudget
-from isolation.games.batch_moves import Positions, choose_moves
-from isolation.players.agents import SearchAgent
-from isolation.rules.geometry import canonical_opening
+from knights_isolation import heuristics
+from knights_isolation.isolation import Board, Limit, solve
+from knights_isolation.isolation.checks.speed import random_openings
+from knights_isolation.isolation.exact.solver import SearchBudget
+from knights_isolation.isolation.games.batch_moves import Positions, choose_moves
+from knights_isolation.isolation.players.agents import SearchAgent
+from knights_isolation.isolation.rules.geometry import canonical_opening
 
 COMPARATORS = Path(__file__).parent / "comparators"
 PAIRS = random_openings(60, 2)

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from benchmarks.comparators.classic import FirstBoard, SecondBoard
-from isolation import Board
+from knights_isolation.isolation import Board
 
 MOVES = [(3, 3), (2, 0), (1, 2), (4, 1), (3, 1), (2, 2)]
 CLASSIC = {"first": FirstBoard, "second": SecondBoard}

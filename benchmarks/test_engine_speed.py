@@ -5,12 +5,12 @@ Run with `make bench`, which prints nodes or games a second and the ratios below
 
 import pytest
 
-import heuristics
-from isolation import Board, Limit, perft, search
-from isolation.checks.search_cost import measure_costs
-from isolation.checks.speed import random_openings
-from isolation.games.match import play_games
-from isolation.players.agents import SearchAgent
+from knights_isolation import heuristics
+from knights_isolation.isolation import Board, Limit, perft, search
+from knights_isolation.isolation.checks.search_cost import measure_costs
+from knights_isolation.isolation.checks.speed import random_openings
+from knights_isolation.isolation.games.match import play_games
+from knights_isolation.isolation.players.agents import SearchAgent
 
 OPENINGS = random_openings(60, 2)
 DEPTH = 11

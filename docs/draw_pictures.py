@@ -16,20 +16,20 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from experiments.analysis.file_contents import read_file
-from experiments.analysis.gauntlets import TrialConditions, play_gauntlet
-from experiments.play.runner import play_tournament
-from experiments.roster import parse_agent
-from experiments.verdicts.contender_verdicts import judge
-from isolation import Board, play, solve
-from reports.board.resources import Resources
-from reports.charts.interval_rows import forest
-from reports.lab.server import LabServer, listen
-from reports.pages.board_images import write_gif
-from reports.plots.draw_chart import draw_chart
-from reports.plots.style import save
-from reports.replay.replay import captions_of, replay_of_moves, replay_of_record
-from reports.replay.replay_page import replay_page
+from knights_isolation.experiments.analysis.file_contents import read_file
+from knights_isolation.experiments.analysis.gauntlets import TrialConditions, play_gauntlet
+from knights_isolation.experiments.play.runner import play_tournament
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.experiments.verdicts.contender_verdicts import judge
+from knights_isolation.isolation import Board, play, solve
+from knights_isolation.reports.board.resources import Resources
+from knights_isolation.reports.charts.interval_rows import forest
+from knights_isolation.reports.lab.server import LabServer, listen
+from knights_isolation.reports.pages.board_images import write_gif
+from knights_isolation.reports.plots.draw_chart import draw_chart
+from knights_isolation.reports.plots.style import save
+from knights_isolation.reports.replay.replay import captions_of, replay_of_moves, replay_of_record
+from knights_isolation.reports.replay.replay_page import replay_page
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"

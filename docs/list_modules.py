@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "contributing" / "modules.md"
-PACKAGES = ("isolation", "heuristics", "experiments", "reports", "knights_isolation", "isolation_cli")
+PACKAGES = ("isolation", "heuristics", "experiments", "reports", "knights_isolation", "knights_isolation.command_line")
 HEAD = """# Modules
 
 Every room and module with the first line of its docstring, for whoever looks for the place of something. `make

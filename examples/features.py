@@ -11,10 +11,10 @@ from pathlib import Path
 import click
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from heuristics import FEATURES, meaning
-from heuristics.features import MAX_DISTANCE, nearer_cells, reachable_cells
-from heuristics.game_protocol import Cells, Location
-from isolation import Annotations, Board, to_svg
+from knights_isolation.heuristics import FEATURES, meaning
+from knights_isolation.heuristics.features import MAX_DISTANCE, nearer_cells, reachable_cells
+from knights_isolation.heuristics.game_protocol import Cells, Location
+from knights_isolation.isolation import Annotations, Board, to_svg
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs" / "reference"

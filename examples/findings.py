@@ -15,20 +15,28 @@ import click
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from rich.console import Console
 
-from experiments import Config, RunResults, Verdicts, judge, load_config, load_findings, play_tournament
-from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.head_to_head import HeadToHead
-from experiments.published.published_claims import Claim, PublishedAnalysis, analyse_file
-from experiments.record.run_directory import is_finished, is_run
-from experiments.statistics.agent_costs import relative_costs
-from reports import write_report
-from reports.charts.line_plots import limits_chart
-from reports.plots.draw_chart import draw_chart
-from reports.plots.style import save
-from reports.tables.costs import cost_cell
-from reports.text.cell_values import Points, Share, estimate_of, pluralise
-from reports.text.wording import claim_words, control_sentence, repetition_words
-from reports.watch.run_progress import display
+from knights_isolation.experiments import (
+    Config,
+    RunResults,
+    Verdicts,
+    judge,
+    load_config,
+    load_findings,
+    play_tournament,
+)
+from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
+from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
+from knights_isolation.experiments.published.published_claims import Claim, PublishedAnalysis, analyse_file
+from knights_isolation.experiments.record.run_directory import is_finished, is_run
+from knights_isolation.experiments.statistics.agent_costs import relative_costs
+from knights_isolation.reports import write_report
+from knights_isolation.reports.charts.line_plots import limits_chart
+from knights_isolation.reports.plots.draw_chart import draw_chart
+from knights_isolation.reports.plots.style import save
+from knights_isolation.reports.tables.costs import cost_cell
+from knights_isolation.reports.text.cell_values import Points, Share, estimate_of, pluralise
+from knights_isolation.reports.text.wording import claim_words, control_sentence, repetition_words
+from knights_isolation.reports.watch.run_progress import display
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs" / "explanation"

@@ -19,16 +19,16 @@ import pyarrow.compute as pc
 from findings import DOCS, HERE, played
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from experiments import RunResults, label_run, opening_winners, read_games, split_by_theory
-from experiments.exact.labels import labelled_games
-from experiments.exact.theoretical_results import TheorySplit
-from experiments.inference.standings import standings
-from experiments.record.log import read_table
-from isolation.engines.program import Program
-from isolation.engines.protocol import variants_text
-from isolation.rules.geometry import parse_size
-from isolation.rules.outcome import ON_THE_BOARD
-from reports.text.cell_values import estimate_of
+from knights_isolation.experiments import RunResults, label_run, opening_winners, read_games, split_by_theory
+from knights_isolation.experiments.exact.labels import labelled_games
+from knights_isolation.experiments.exact.theoretical_results import TheorySplit
+from knights_isolation.experiments.inference.standings import standings
+from knights_isolation.experiments.record.log import read_table
+from knights_isolation.isolation.engines.program import Program
+from knights_isolation.isolation.engines.protocol import variants_text
+from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
+from knights_isolation.reports.text.cell_values import estimate_of
 
 PACKAGE = Path("node_modules", "fairy-stockfish-nnue.wasm", "uci.js")
 FAIRY = "Fairy-Stockfish"

@@ -18,21 +18,21 @@ import numpy as np
 from findings import DOCS, HERE, played
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-import heuristics
-from experiments import judge as judge_run
-from experiments import parse_agent, read_games, read_suite
-from experiments.inference.cluster_intervals import Interval
-from experiments.learn.feature_selection import Selection, select_features
-from experiments.learn.held_out import Judgement, judge
-from experiments.learn.spsa import plan_of
-from experiments.learn.spsa_tuning import OPENINGS, Tuning, TuningTask, tune
-from experiments.learn.tuning_games import subject_of
-from experiments.plan.openings import orbit_ids, split_of
-from experiments.suite.agent_answers import collect_answers
-from experiments.suite.screening import Score, score
-from isolation import Limit, measure_costs
-from isolation.checks.search_cost import Cost
-from reports.text.cell_values import Share
+from knights_isolation import heuristics
+from knights_isolation.experiments import judge as judge_run
+from knights_isolation.experiments import parse_agent, read_games, read_suite
+from knights_isolation.experiments.inference.cluster_intervals import Interval
+from knights_isolation.experiments.learn.feature_selection import Selection, select_features
+from knights_isolation.experiments.learn.held_out import Judgement, judge
+from knights_isolation.experiments.learn.spsa import plan_of
+from knights_isolation.experiments.learn.spsa_tuning import OPENINGS, Tuning, TuningTask, tune
+from knights_isolation.experiments.learn.tuning_games import subject_of
+from knights_isolation.experiments.plan.openings import orbit_ids, split_of
+from knights_isolation.experiments.suite.agent_answers import collect_answers
+from knights_isolation.experiments.suite.screening import Score, score
+from knights_isolation.isolation import Limit, measure_costs
+from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.reports.text.cell_values import Share
 
 LEARNED, BEST_BEFORE, BASELINE = "ID:learned", "ID:territory", "ID:improved"
 SEARCHES = {"alpha-beta": "ID", "best-first": "BF"}
@@ -226,7 +226,7 @@ def _tuned_rows(tuning: Tuning) -> list[list[str]]:
 
 
 def _parameters() -> Sequence[Any]:
-    from isolation.rules.parameters import parameters_of
+    from knights_isolation.isolation.rules.parameters import parameters_of
 
     return parameters_of(heuristics.get("learned"))
 

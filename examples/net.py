@@ -16,12 +16,12 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-import heuristics
-from experiments import read_suite
-from experiments.learn.move_pairs import compare_moves
-from isolation import Limit
-from isolation.compiling.compile_heuristic import compile_heuristic
-from isolation_cli.main import main as isolation
+from knights_isolation import heuristics
+from knights_isolation.command_line.main import main as isolation
+from knights_isolation.experiments import read_suite
+from knights_isolation.experiments.learn.move_pairs import compare_moves
+from knights_isolation.isolation import Limit
+from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic
 
 Floats = NDArray[np.float32]
 

@@ -20,23 +20,30 @@ from findings import DOCS, HERE, played
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from scipy.stats import spearmanr
 
-import heuristics
-from experiments import RunResults, accuracies, label_run, opening_winners, run_decisions, split_by_theory
-from experiments.exact.accuracy import Accuracy
-from experiments.exact.accuracy_games import described, judged_plies, play_and_label
-from experiments.exact.board_solving import BoardSummary, shipped_pairs, summarise
-from experiments.inference.standings import standings
-from isolation import Board, solve
-from isolation.exact.solved_tables import covered_sizes
-from isolation.exact.solver import is_mirrored
-from isolation.rules.geometry import MOST_COMPILED_CELLS, format_size, parse_size
-from isolation.rules.notation import cell_name
-from reports.charts.board_maps import refutation_maps
-from reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
-from reports.plots.draw_chart import draw_chart
-from reports.plots.style import save
-from reports.text.cell_values import Mean, Share, estimate_of
-from reports.watch.run_progress import counting
+from knights_isolation import heuristics
+from knights_isolation.experiments import (
+    RunResults,
+    accuracies,
+    label_run,
+    opening_winners,
+    run_decisions,
+    split_by_theory,
+)
+from knights_isolation.experiments.exact.accuracy import Accuracy
+from knights_isolation.experiments.exact.accuracy_games import described, judged_plies, play_and_label
+from knights_isolation.experiments.exact.board_solving import BoardSummary, shipped_pairs, summarise
+from knights_isolation.experiments.inference.standings import standings
+from knights_isolation.isolation import Board, solve
+from knights_isolation.isolation.exact.solved_tables import covered_sizes
+from knights_isolation.isolation.exact.solver import is_mirrored
+from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, format_size, parse_size
+from knights_isolation.isolation.rules.notation import cell_name
+from knights_isolation.reports.charts.board_maps import refutation_maps
+from knights_isolation.reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
+from knights_isolation.reports.plots.draw_chart import draw_chart
+from knights_isolation.reports.plots.style import save
+from knights_isolation.reports.text.cell_values import Mean, Share, estimate_of
+from knights_isolation.reports.watch.run_progress import counting
 
 SIZE = "7x7"
 FEWEST_ROWS = 3

@@ -19,16 +19,21 @@ from findings import DOCS, HERE, played
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from scipy.stats import pearsonr, spearmanr
 
-from experiments import RunResults, Verdicts, judge, parse_agent, read_suite
-from experiments.inference.cluster_intervals import Interval
-from experiments.record import log
-from experiments.roster import parse_limit
-from experiments.suite import Suite, shipped_suites
-from experiments.suite.agent_answers import AgentAnswers, ask, collect_answers
-from experiments.suite.gauntlet_agreement import Agreement, agreement_with, known_agreements, win_rates
-from experiments.suite.screening import Screening, answer_values, score, screen
-from reports.studies.screening import verdict
-from reports.text.cell_values import Points, Share, pluralise
+from knights_isolation.experiments import RunResults, Verdicts, judge, parse_agent, read_suite
+from knights_isolation.experiments.inference.cluster_intervals import Interval
+from knights_isolation.experiments.record import log
+from knights_isolation.experiments.roster import parse_limit
+from knights_isolation.experiments.suite import Suite, shipped_suites
+from knights_isolation.experiments.suite.agent_answers import AgentAnswers, ask, collect_answers
+from knights_isolation.experiments.suite.gauntlet_agreement import (
+    Agreement,
+    agreement_with,
+    known_agreements,
+    win_rates,
+)
+from knights_isolation.experiments.suite.screening import Screening, answer_values, score, screen
+from knights_isolation.reports.studies.screening import verdict
+from knights_isolation.reports.text.cell_values import Points, Share, pluralise
 
 SIZE = "7x7"
 GROUPS = {

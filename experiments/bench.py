@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import heuristics
-from isolation.checks.search_cost import Cost, measure_costs
-from isolation.checks.speed import games_per_second, random_openings
-from isolation.players.agents import SearchAgent
-from isolation.rules.limits import Limit
+from knights_isolation import heuristics
+from knights_isolation.isolation.checks.search_cost import Cost, measure_costs
+from knights_isolation.isolation.checks.speed import games_per_second, random_openings
+from knights_isolation.isolation.players.agents import SearchAgent
+from knights_isolation.isolation.rules.limits import Limit
 
 LIMIT = Limit(nodes=10_000)
 """Limit per move in tournaments."""
-COMMAND = (sys.executable, "-P", "-c", "from knights_isolation_command import run; run()")
+COMMAND = (sys.executable, "-P", "-c", "from knights_isolation.command_line import run; run()")
 """Starts the command line as `isolation` does, whatever is in the working directory."""
 _COMPARATOR = "improved"
 _SHOWN = ("net_advantage", "edge_distance_dynamic", "territory")

@@ -1,7 +1,7 @@
 """Evaluation functions: `heuristics.names()`, `heuristics.get("improved")`, `heuristics.Composite(phases)`."""
 
-from heuristics.composite import Composite, Weight
-from heuristics.features import FEATURES
-from heuristics.registry import canonical_name, get, meaning, names
+from knights_isolation.heuristics.composite import Composite, Weight
+from knights_isolation.heuristics.features import FEATURES
+from knights_isolation.heuristics.registry import canonical_name, get, meaning, names
 
 __all__ = ["FEATURES", "Composite", "Weight", "canonical_name", "get", "meaning", "names"]

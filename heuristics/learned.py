@@ -6,8 +6,8 @@ from typing import Annotated
 
 from annotated_types import Interval
 
-from heuristics.features import nearer_cells
-from heuristics.game_protocol import Game, Player
+from knights_isolation.heuristics.features import nearer_cells
+from knights_isolation.heuristics.game_protocol import Game, Player
 
 NEAR = 3
 """Largest distance of near cells, in jumps."""

@@ -5,6 +5,6 @@ The public names are loaded on first use, so that ``from isolation import Board`
 
 import sys
 
-from knights_isolation_packages import LazyPackage
+from knights_isolation.lazy_package import LazyPackage
 
 sys.modules[__name__].__class__ = LazyPackage

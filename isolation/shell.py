@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 
-COMMAND_LINE = "isolation_cli"
+COMMAND_LINE = "knights_isolation.command_line"
 
 
 def command(*words: object) -> str:

@@ -10,7 +10,7 @@ The public names are loaded on first use, so that importing this package stays q
 
 import sys
 
-from knights_isolation_packages import LazyPackage, refuse_hidden
+from knights_isolation.lazy_package import LazyPackage, refuse_hidden
 
 refuse_hidden("isolation", "heuristics", "experiments", "reports")
 sys.modules[__name__].__class__ = LazyPackage

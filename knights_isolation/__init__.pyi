@@ -1,6 +1,3 @@
-from experiments.evaluation.evaluation import Evaluation as Evaluation
-from isolation.games.batch_evaluation import SolvedMoves as SolvedMoves
-from isolation.games.vector_games import VectorGames as VectorGames
 from knights_isolation.catalogues import heuristics as heuristics
 from knights_isolation.catalogues import published as published
 from knights_isolation.catalogues import runs as runs
@@ -9,6 +6,7 @@ from knights_isolation.discovery import Discovery as Discovery
 from knights_isolation.discovery import discover as discover
 from knights_isolation.evaluation import evaluate as evaluate
 from knights_isolation.evaluation import evaluate_all as evaluate_all
+from knights_isolation.experiments.evaluation.evaluation import Evaluation as Evaluation
 from knights_isolation.games import (
     export as export,
 )
@@ -24,6 +22,8 @@ from knights_isolation.games import (
 from knights_isolation.games import (
     sql as sql,
 )
+from knights_isolation.isolation.games.batch_evaluation import SolvedMoves as SolvedMoves
+from knights_isolation.isolation.games.vector_games import VectorGames as VectorGames
 from knights_isolation.league import league as league
 from knights_isolation.learning import (
     Fitted as Fitted,

@@ -7,16 +7,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from knights_isolation.reports.text.sections import Section
 from knights_isolation.result import Result, drawn
-from reports.text.sections import Section
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from experiments.plan.catalogue import CatalogueEntry
-    from experiments.published.published_claims import PublishedAnalysis
-    from experiments.record.run_directory import RunSummary
-    from experiments.record.tries import Try
+    from knights_isolation.experiments.plan.catalogue import CatalogueEntry
+    from knights_isolation.experiments.published.published_claims import PublishedAnalysis
+    from knights_isolation.experiments.record.run_directory import RunSummary
+    from knights_isolation.experiments.record.tries import Try
 
 
 def runs(home: str | Path | None = None) -> Result[list[RunSummary]]:
@@ -25,8 +25,8 @@ def runs(home: str | Path | None = None) -> Result[list[RunSummary]]:
     Raises:
         ValueError: there is no such directory.
     """
-    from experiments.record.run_directory import HOME, list_runs
-    from reports.tables.summary import run_row
+    from knights_isolation.experiments.record.run_directory import HOME, list_runs
+    from knights_isolation.reports.tables.summary import run_row
 
     folder = Path(home or HOME)
     if home and not folder.is_dir():
@@ -44,9 +44,9 @@ def tried(home: str | Path | None = None, *, agent: str = "", command: str = "")
         agent: only agents whose name contains this.
         command: only tries of this command.
     """
-    from experiments.record.run_directory import HOME
-    from experiments.record.tries import read_tries
-    from reports.studies.tries import tries_section
+    from knights_isolation.experiments.record.run_directory import HOME
+    from knights_isolation.experiments.record.tries import read_tries
+    from knights_isolation.reports.studies.tries import tries_section
 
     known = read_tries(Path(home or HOME))
     chosen = {
@@ -58,7 +58,7 @@ def tried(home: str | Path | None = None, *, agent: str = "", command: str = "")
 
 
 def _figure_of(chosen: dict[int, Try]) -> Figure:
-    from reports.charts.interval_rows import tries_chart
+    from knights_isolation.reports.charts.interval_rows import tries_chart
 
     return drawn(tries_chart(chosen), "Nothing was tried here yet.")
 
@@ -69,8 +69,8 @@ def heuristics(file: str | Path | None = None) -> Result[list[CatalogueEntry]]:
     Raises:
         ValueError: the file cannot be loaded.
     """
-    from experiments.plan.catalogue import file_catalogue, registry_catalogue
-    from reports.watch.run_progress import counting
+    from knights_isolation.experiments.plan.catalogue import file_catalogue, registry_catalogue
+    from knights_isolation.reports.watch.run_progress import counting
 
     with counting("heuristics") as show:
         listings = file_catalogue(file, show) if file else registry_catalogue(show)
@@ -87,9 +87,9 @@ def published(file: str | Path | None = None, *, baseline: str | None = None) ->
     Raises:
         ValueError: the file cannot be read, or has no results or no such baseline.
     """
-    from experiments.published.published_claims import analyse_file
-    from reports.charts.study_charts import published_chart
-    from reports.tables.published import published_sections
+    from knights_isolation.experiments.published.published_claims import analyse_file
+    from knights_isolation.reports.charts.study_charts import published_chart
+    from knights_isolation.reports.tables.published import published_sections
 
     analysis = analyse_file(Path(file) if file else None, baseline)
     return Result(analysis, tuple(published_sections(analysis)), partial(drawn, published_chart(analysis)))

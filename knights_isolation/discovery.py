@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments.roster import AgentLike
+from knights_isolation.experiments.roster import AgentLike
 from knights_isolation.learning import screen
 from knights_isolation.result import Result
 from knights_isolation.runs import agent_spec, match
@@ -17,10 +17,10 @@ from knights_isolation.runs import agent_spec, match
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from experiments.discovery.campaign import Campaign
-    from experiments.discovery.finals import Finalist, Headroom, Strength
-    from experiments.inference.cluster_intervals import Interval
-    from reports.studies.discovery import Verdict
+    from knights_isolation.experiments.discovery.campaign import Campaign
+    from knights_isolation.experiments.discovery.finals import Finalist, Headroom, Strength
+    from knights_isolation.experiments.inference.cluster_intervals import Interval
+    from knights_isolation.reports.studies.discovery import Verdict
 
 _BASELINE = "ID:improved"
 _SECONDS_OF_A_PAGE = 10.0
@@ -76,11 +76,17 @@ def discover(
         ValueError: an argument is invalid.
         ChildProcessError: a process of the search died.
     """
-    from experiments.discovery.campaign import SearchTask, run_campaign
-    from experiments.discovery.finals import FINALISTS, hold_finals, measure_headroom, measure_strength, write_found
-    from experiments.record.run_directory import HOME
-    from reports.analysis.discovery_page import write_discovery_page
-    from reports.studies.discovery import discovery_sections, headroom_sentences, progress_line
+    from knights_isolation.experiments.discovery.campaign import SearchTask, run_campaign
+    from knights_isolation.experiments.discovery.finals import (
+        FINALISTS,
+        hold_finals,
+        measure_headroom,
+        measure_strength,
+        write_found,
+    )
+    from knights_isolation.experiments.record.run_directory import HOME
+    from knights_isolation.reports.analysis.discovery_page import write_discovery_page
+    from knights_isolation.reports.studies.discovery import discovery_sections, headroom_sentences, progress_line
 
     opponent = _checked(agent_spec(against), board)
     folder = (Path(out) if out else HOME / f"discover-{board}-seed{seed}").resolve()
@@ -112,10 +118,10 @@ def _checked(opponent: str, board: str) -> str:
     Raises:
         ValueError: it is no search by a heuristic, it has a limit, or there are no solved positions of the board.
     """
-    from experiments.evaluation.cascade import check_question
-    from experiments.evaluation.evaluation import EvaluationTask
-    from experiments.roster import parse_spec
-    from experiments.suite.suite_file import shipped_suites
+    from knights_isolation.experiments.evaluation.cascade import check_question
+    from knights_isolation.experiments.evaluation.evaluation import EvaluationTask
+    from knights_isolation.experiments.roster import parse_spec
+    from knights_isolation.experiments.suite.suite_file import shipped_suites
 
     if board not in shipped_suites():
         raise ValueError(f"no solved positions ship for {board}: choose one of {', '.join(shipped_suites())}")
@@ -130,11 +136,11 @@ def _judged(champion: str, opponent: str, board: str, pairs: int, seed: int, job
 
     All are added to the log of tries.
     """
-    from experiments.discovery.kept_wins import NODES
-    from experiments.inference.cluster_intervals import agree
-    from experiments.inference.contenders.multiple_testing import holm
-    from experiments.verdicts.contender_verdicts import judge
-    from reports.studies.discovery import ALPHA, Verdict
+    from knights_isolation.experiments.discovery.kept_wins import NODES
+    from knights_isolation.experiments.inference.cluster_intervals import agree
+    from knights_isolation.experiments.inference.contenders.multiple_testing import holm
+    from knights_isolation.experiments.verdicts.contender_verdicts import judge
+    from knights_isolation.reports.studies.discovery import ALPHA, Verdict
 
     verdicts = []
     for other, nodes in dict.fromkeys([(opponent, NODES[0]), (opponent, NODES[-1]), (_BASELINE, NODES[-1])]):
@@ -163,7 +169,7 @@ def _doubled(rate: Interval) -> Interval:
 
 
 def _evidence(verdict: Verdict) -> str:
-    from reports.text.cell_values import Points, estimate_of
+    from knights_isolation.reports.text.cell_values import Points, estimate_of
 
     return (
         f"{verdict.judged_on.capitalize()} against {verdict.opponent} at {verdict.nodes:,} nodes, equal cost: "
@@ -172,7 +178,7 @@ def _evidence(verdict: Verdict) -> str:
 
 
 def _draw(campaign: Campaign, strengths: Sequence[Strength]) -> Figure:
-    from reports.plots.draw_chart import draw_chart
-    from reports.studies.discovery import growth_chart, strength_chart
+    from knights_isolation.reports.plots.draw_chart import draw_chart
+    from knights_isolation.reports.studies.discovery import growth_chart, strength_chart
 
     return draw_chart(strength_chart(strengths) or growth_chart(campaign), "One round is no curve yet.")

@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments.roster import AgentLike
+from knights_isolation.experiments.roster import AgentLike
 from knights_isolation.runs import agent_spec
 from knights_isolation.tried import note_evaluations
 
 if TYPE_CHECKING:
-    from experiments.evaluation.evaluation import Budget, Evaluation
+    from knights_isolation.experiments.evaluation.evaluation import Budget, Evaluation
 
 
 def evaluate(
@@ -51,9 +51,9 @@ def evaluate_all(
     Raises:
         ValueError: there is no such file, function, stage, baseline or board.
     """
-    from experiments.evaluation.evaluate import evaluate_all as evaluate_candidates
-    from experiments.evaluation.evaluation import BUDGETS, EvaluationTask
-    from isolation.rules.geometry import parse_size
+    from knights_isolation.experiments.evaluation.evaluate import evaluate_all as evaluate_candidates
+    from knights_isolation.experiments.evaluation.evaluation import BUDGETS, EvaluationTask
+    from knights_isolation.isolation.rules.geometry import parse_size
 
     if budget not in BUDGETS:
         raise ValueError(f"budget must be one of {', '.join(BUDGETS)}, not {budget!r}")
@@ -66,7 +66,7 @@ def evaluate_all(
 
 def _shown(evaluation: Evaluation, reveal: bool) -> Evaluation:
     """Return an evaluation with the lead on held-out positions in its feedback, or without it."""
-    from experiments.evaluation.feedback import describe_lead_there
+    from knights_isolation.experiments.evaluation.feedback import describe_lead_there
 
     if evaluation.held_out is None:
         return evaluation

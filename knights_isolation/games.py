@@ -8,17 +8,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from knights_isolation.reports.text.sections import Section
 from knights_isolation.result import Result
 from knights_isolation.runs import RunLike, run_path, run_paths, summary
-from reports.text.sections import Section
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from experiments.exchange.find_games import Kind
-    from experiments.statistics.run_results import RunResults
-    from isolation.games.match import GameRecord
-    from reports.replay.replay import Replay
+    from knights_isolation.experiments.exchange.find_games import Kind
+    from knights_isolation.experiments.statistics.run_results import RunResults
+    from knights_isolation.isolation.games.match import GameRecord
+    from knights_isolation.reports.replay.replay import Replay
 
 
 def games(
@@ -35,8 +35,8 @@ def games(
     Raises:
         ValueError: there is no such run, or the condition is wrong.
     """
-    from experiments.exchange.find_games import SHOWN, find_games, with_mistakes
-    from reports.text.cell_values import Identifier
+    from knights_isolation.experiments.exchange.find_games import SHOWN, find_games, with_mistakes
+    from knights_isolation.reports.text.cell_values import Identifier
 
     path = run_path(run)
     found = find_games(path, kind, where)
@@ -60,8 +60,8 @@ def replay(
     Raises:
         ValueError: there is no such game, or a move is illegal.
     """
-    from isolation.games.match import GameRecord
-    from reports.replay.replay import (
+    from knights_isolation.isolation.games.match import GameRecord
+    from knights_isolation.reports.replay.replay import (
         describe_end,
         find_replay,
         ply_rows,
@@ -69,7 +69,7 @@ def replay(
         replay_of_record,
         replay_of_run,
     )
-    from reports.replay.replay_page import replay_frame
+    from knights_isolation.reports.replay.replay_page import replay_frame
 
     if isinstance(source, GameRecord):
         game = replay_of_record("A game", source)
@@ -89,7 +89,7 @@ def sql(query: str, *runs: RunLike) -> DataFrame:
     Raises:
         ValueError: DuckDB is not installed, there is no such run, or the query is wrong.
     """
-    from experiments.exchange.sql_views import query_runs
+    from knights_isolation.experiments.exchange.sql_views import query_runs
 
     frame: DataFrame = query_runs(query, run_paths(runs)).to_pandas()
     return frame
@@ -101,11 +101,11 @@ def export(run: RunLike, to: Literal["pgn", "csv", "jsonl", "duckdb"], out: str 
     Raises:
         ValueError: there is no such run, or the file exists.
     """
-    from experiments.exchange.export_games import exported
+    from knights_isolation.experiments.exchange.export_games import exported
 
     path = Path(out)
     if to == "duckdb":
-        from experiments.exchange.sql_views import connect_runs
+        from knights_isolation.experiments.exchange.sql_views import connect_runs
 
         connect_runs([run_path(run)], path).close()
         return path
@@ -126,7 +126,7 @@ def import_games(file: str | Path, out: str | Path) -> Result[RunResults]:
     Raises:
         ValueError: the file cannot be read, or `out` exists.
     """
-    from experiments.exchange.import_games import import_pgn
+    from knights_isolation.experiments.exchange.import_games import import_pgn
 
     for note in import_pgn(Path(file), Path(out)).notes:
         warnings.warn(note, stacklevel=2)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from knights_isolation.result import Result, drawn
 
 if TYPE_CHECKING:
-    from experiments.league.entries import LeagueEntries, Played
-    from experiments.league.league_results import Results
-    from experiments.plan.config import Config
-    from experiments.play.runner import RunOutcome
+    from knights_isolation.experiments.league.entries import LeagueEntries, Played
+    from knights_isolation.experiments.league.league_results import Results
+    from knights_isolation.experiments.plan.config import Config
+    from knights_isolation.experiments.play.runner import RunOutcome
 
 Say = Callable[[str], None]
 
@@ -52,10 +52,10 @@ def league(
         ValueError: there is no such folder, fewer than two submissions can play, or an argument is invalid.
         KeyboardInterrupt: it was interrupted before its first game.
     """
-    from reports.charts.interval_rows import ladder
-    from reports.league.league_tables import league_sections, verdict_section
-    from reports.league.write_pages import write_pages
-    from reports.watch.run_progress import play_in_view, what_is_kept
+    from knights_isolation.reports.charts.interval_rows import ladder
+    from knights_isolation.reports.league.league_tables import league_sections, verdict_section
+    from knights_isolation.reports.league.write_pages import write_pages
+    from knights_isolation.reports.watch.run_progress import play_in_view, what_is_kept
 
     folder = Path(submissions)
     if not folder.is_dir():
@@ -91,9 +91,9 @@ def begin_league(
         TooFewPlayersError: fewer than two of them can play.
         ValueError: a setting is invalid.
     """
-    from experiments.league.entries import write_book
-    from experiments.league.league_config import playing_copies
-    from experiments.record.run_directory import new_directory
+    from knights_isolation.experiments.league.entries import write_book
+    from knights_isolation.experiments.league.league_config import playing_copies
+    from knights_isolation.experiments.record.run_directory import new_directory
 
     book, config = designed_league(submissions, given, say)
     run = new_directory(config)
@@ -104,7 +104,7 @@ def begin_league(
 
 def designed_league(submissions: Path, given: Mapping[str, Any], say: Say) -> tuple[LeagueEntries, Config]:
     """Check all submissions, and configure a league of them; see `begin_league`."""
-    from experiments.league.league_config import choose_board, fit_for, league_config, league_keys
+    from knights_isolation.experiments.league.league_config import choose_board, fit_for, league_config, league_keys
 
     _refuse_league(submissions, given["out"])
     keys = league_keys({key: value for key, value in given.items() if key != "schedule"})
@@ -125,9 +125,15 @@ def resume_league(
     Raises:
         ValueError: there is no such league, or `out` is given and there is nothing to write there.
     """
-    from experiments.league.entries import played_in, write_book
-    from experiments.league.league_config import extension_of, newcomers, playing_copies
-    from experiments.record.run_directory import is_finished, load_run, new_directory, requested_config, unused
+    from knights_isolation.experiments.league.entries import played_in, write_book
+    from knights_isolation.experiments.league.league_config import extension_of, newcomers, playing_copies
+    from knights_isolation.experiments.record.run_directory import (
+        is_finished,
+        load_run,
+        new_directory,
+        requested_config,
+        unused,
+    )
 
     run, book = continued_league(submissions, named, jobs, say)
     note_submissions(book, say)
@@ -150,10 +156,10 @@ def resume_league(
 
 def continued_league(submissions: Path, named: Path, jobs: int, say: Say) -> tuple[Path, LeagueEntries]:
     """Return the run of the league to resume, and its class including late submissions."""
-    from experiments.league.entries import newest_of, played_in
-    from experiments.league.league_config import fit_for
-    from experiments.league.submissions import find_submissions
-    from experiments.record.run_directory import load_run
+    from knights_isolation.experiments.league.entries import newest_of, played_in
+    from knights_isolation.experiments.league.league_config import fit_for
+    from knights_isolation.experiments.league.submissions import find_submissions
+    from knights_isolation.experiments.record.run_directory import load_run
 
     run = newest_of(named)
     if run != named:
@@ -167,9 +173,9 @@ def checked_submissions(submissions: Path, jobs: int, played: Played | None = No
     """Find and check the submissions."""
     import joblib
 
-    from experiments.league.entries import collect_entries
-    from experiments.plan.config import check_jobs
-    from reports.watch.run_progress import counting
+    from knights_isolation.experiments.league.entries import collect_entries
+    from knights_isolation.experiments.plan.config import check_jobs
+    from knights_isolation.reports.watch.run_progress import counting
 
     with counting("checked") as show:
         return collect_entries(submissions, check_jobs(jobs) or joblib.cpu_count(), played, show)
@@ -177,7 +183,7 @@ def checked_submissions(submissions: Path, jobs: int, played: Played | None = No
 
 def note_submissions(book: LeagueEntries, say: Say) -> None:
     """Report which submissions do not play, and which have another name than their folder."""
-    from reports.league.league_tables import renamed
+    from knights_isolation.reports.league.league_tables import renamed
 
     for submission in book.refused:
         say(f"Note: {submission.name} does not play: {submission.why}")
@@ -189,8 +195,8 @@ def league_results(outcome: RunOutcome, jobs: int) -> Results:
     """Compare moves with perfect play, with progress on the terminal, and evaluate the games."""
     import joblib
 
-    from experiments.league.league_results import label_games, note_never_moved, read_results
-    from reports.watch.run_progress import counting
+    from knights_isolation.experiments.league.league_results import label_games, note_never_moved, read_results
+    from knights_isolation.reports.watch.run_progress import counting
 
     with counting("compared with perfect play") as show:
         why_unlabelled = label_games(outcome.path, jobs or joblib.cpu_count(), show)
@@ -200,10 +206,10 @@ def league_results(outcome: RunOutcome, jobs: int) -> Results:
 
 def _refuse_league(submissions: Path, out: str | None) -> None:
     """Raise an error if the path contains a league already; explain how to resume it."""
-    from experiments.league.entries import read_book
-    from experiments.record.run_directory import is_run
-    from isolation.loading.load_user_code import expand_path
-    from isolation.shell import advice, command
+    from knights_isolation.experiments.league.entries import read_book
+    from knights_isolation.experiments.record.run_directory import is_run
+    from knights_isolation.isolation.loading.load_user_code import expand_path
+    from knights_isolation.isolation.shell import advice, command
 
     if out is None or not is_run(expand_path(out)):
         return

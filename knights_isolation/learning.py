@@ -9,25 +9,25 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from experiments.roster import AgentLike, parse_limit, reference_of
-from isolation.rules.limits import Limit
+from knights_isolation.experiments.roster import AgentLike, parse_limit, reference_of
+from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.result import Result, drawn
 from knights_isolation.runs import agent_spec
 from knights_isolation.tried import note_screening, note_selection, noting
 
 if TYPE_CHECKING:
-    from experiments.analysis.analyse_file import Analysis
-    from experiments.learn.feature_selection import Selection
-    from experiments.learn.held_out import Judgement
-    from experiments.learn.optuna_tuning import Sampling
-    from experiments.learn.pairwise_fit import Fit
-    from experiments.learn.parameter_sweep import Sweep
-    from experiments.learn.spsa_tuning import Tuning
-    from experiments.play.runner import Play
-    from experiments.roster import Spec
-    from experiments.suite.screening import Mistake, Screening
-    from experiments.suite.suite_file import Split, Suite
-    from isolation.checks.search_cost import Cost
+    from knights_isolation.experiments.analysis.analyse_file import Analysis
+    from knights_isolation.experiments.learn.feature_selection import Selection
+    from knights_isolation.experiments.learn.held_out import Judgement
+    from knights_isolation.experiments.learn.optuna_tuning import Sampling
+    from knights_isolation.experiments.learn.pairwise_fit import Fit
+    from knights_isolation.experiments.learn.parameter_sweep import Sweep
+    from knights_isolation.experiments.learn.spsa_tuning import Tuning
+    from knights_isolation.experiments.play.runner import Play
+    from knights_isolation.experiments.roster import Spec
+    from knights_isolation.experiments.suite.screening import Mistake, Screening
+    from knights_isolation.experiments.suite.suite_file import Split, Suite
+    from knights_isolation.isolation.checks.search_cost import Cost
 
 MISTAKES = 5
 """Number of mistakes that `screen` shows of each contender."""
@@ -57,7 +57,7 @@ class Fitted:
     @property
     def is_better(self) -> bool:
         """Whether the new values are significantly better on held-out positions."""
-        from reports.studies.screening import verdict
+        from knights_isolation.reports.studies.screening import verdict
 
         return verdict(self.screening.contenders[0][1]) == "better"
 
@@ -77,7 +77,7 @@ class Tuned:
     @property
     def is_better(self) -> bool:
         """Whether the new values are significantly better on held-out openings."""
-        from reports.studies.tuning import significant_lead
+        from knights_isolation.reports.studies.tuning import significant_lead
 
         return self.judgement is not None and significant_lead(self.judgement) > 0
 
@@ -109,13 +109,18 @@ def screen(
     Raises:
         ValueError: an agent or the suite is invalid, or user code does not answer in time.
     """
-    from experiments.suite.agent_answers import collect_answers, costs_over_first, failing_positions
-    from experiments.suite.gauntlet_agreement import known_agreements
-    from experiments.suite.screening import screen as compare_answers
-    from experiments.suite.screening import where_it_errs, worst_mistakes
-    from reports.charts.study_charts import screening_chart
-    from reports.studies.screening import equal_cost_note, mistakes_section, parts_section, screening_sections
-    from reports.watch.run_progress import counting
+    from knights_isolation.experiments.suite.agent_answers import collect_answers, costs_over_first, failing_positions
+    from knights_isolation.experiments.suite.gauntlet_agreement import known_agreements
+    from knights_isolation.experiments.suite.screening import screen as compare_answers
+    from knights_isolation.experiments.suite.screening import where_it_errs, worst_mistakes
+    from knights_isolation.reports.charts.study_charts import screening_chart
+    from knights_isolation.reports.studies.screening import (
+        equal_cost_note,
+        mistakes_section,
+        parts_section,
+        screening_sections,
+    )
+    from knights_isolation.reports.watch.run_progress import counting
 
     whole = _read_suite(suite, None if split == "all" else split)
     positions = whole if sample is None else whole.sample(sample, seed)
@@ -170,12 +175,12 @@ def analyse(
     Raises:
         ValueError: the file cannot be read, or an argument is invalid.
     """
-    from experiments.analysis.analyse_file import analyse as analyse_contents
-    from experiments.analysis.file_contents import read_file
-    from experiments.analysis.gauntlets import TrialConditions
-    from reports.analysis.analysis_page import forests
-    from reports.analysis.analysis_tables import cost_table, opponents_table, verdict_table
-    from reports.watch.run_progress import play_in_view
+    from knights_isolation.experiments.analysis.analyse_file import analyse as analyse_contents
+    from knights_isolation.experiments.analysis.file_contents import read_file
+    from knights_isolation.experiments.analysis.gauntlets import TrialConditions
+    from knights_isolation.reports.analysis.analysis_page import forests
+    from knights_isolation.reports.analysis.analysis_tables import cost_table, opponents_table, verdict_table
+    from knights_isolation.reports.watch.run_progress import play_in_view
 
     contents = read_file(reference_of(heuristic))
     contents = replace(contents, size=board or contents.size)
@@ -207,14 +212,14 @@ def fit(
     Raises:
         ValueError: there is nothing to fit, or the heuristic runs interpreted or fails.
     """
-    from experiments.learn.pairwise_fit import fit as fit_values
-    from experiments.learn.pairwise_fit import screened
-    from experiments.learn.parameter_space import options_text
-    from experiments.plan.catalogue import heuristic_named
-    from isolation.loading.load_user_code import load_heuristic
-    from reports.charts.study_charts import fit_chart
-    from reports.studies.screening import screening_sections
-    from reports.studies.tuning import fit_sections
+    from knights_isolation.experiments.learn.pairwise_fit import fit as fit_values
+    from knights_isolation.experiments.learn.pairwise_fit import screened
+    from knights_isolation.experiments.learn.parameter_space import options_text
+    from knights_isolation.experiments.plan.catalogue import heuristic_named
+    from knights_isolation.isolation.loading.load_user_code import load_heuristic
+    from knights_isolation.reports.charts.study_charts import fit_chart
+    from knights_isolation.reports.studies.screening import screening_sections
+    from knights_isolation.reports.studies.tuning import fit_sections
 
     at_limit, screen_limit = reproducible_limit(at), parse_limit(limit)
     path, name = heuristic_named(reference_of(heuristic))
@@ -264,13 +269,13 @@ def tune(
     Raises:
         ValueError: the agent has no parameters, or an argument is invalid.
     """
-    from experiments.learn.held_out import judge
-    from experiments.learn.spsa_tuning import OPENINGS, Tuning, TuningTask
-    from experiments.learn.tuning_games import opponent_of, subject_of
-    from experiments.roster import complete
-    from reports.charts.study_charts import tuning_chart
-    from reports.studies.tuning import judged_section, tuning_sections, watching
-    from reports.watch.run_progress import play_in_view
+    from knights_isolation.experiments.learn.held_out import judge
+    from knights_isolation.experiments.learn.spsa_tuning import OPENINGS, Tuning, TuningTask
+    from knights_isolation.experiments.learn.tuning_games import opponent_of, subject_of
+    from knights_isolation.experiments.roster import complete
+    from knights_isolation.reports.charts.study_charts import tuning_chart
+    from knights_isolation.reports.studies.tuning import judged_section, tuning_sections, watching
+    from knights_isolation.reports.watch.run_progress import play_in_view
 
     plan_of, tune_values = _sampler_named(sampler)
     chosen = parse_limit(limit)
@@ -320,12 +325,12 @@ def sweep(
         ValueError: an argument is invalid.
         KeyboardInterrupt: it was interrupted; the same call resumes.
     """
-    from experiments.learn.parameter_sweep import parse_axis, plan_sweep, play_sweep
-    from experiments.learn.tuning_games import limited_of, opponent_of, subject_of
-    from experiments.roster import named, parse_spec
-    from reports.charts.line_plots import response_chart
-    from reports.studies.tuning import sweep_section
-    from reports.watch.run_progress import play_in_view
+    from knights_isolation.experiments.learn.parameter_sweep import parse_axis, plan_sweep, play_sweep
+    from knights_isolation.experiments.learn.tuning_games import limited_of, opponent_of, subject_of
+    from knights_isolation.experiments.roster import named, parse_spec
+    from knights_isolation.reports.charts.line_plots import response_chart
+    from knights_isolation.reports.studies.tuning import sweep_section
+    from knights_isolation.reports.watch.run_progress import play_in_view
 
     spec, default, axes = agent_spec(agent), parse_limit(limit), [parse_axis(text) for text in over]
     subject = (limited_of if all(axis.name == "limit" for axis in axes) else subject_of)(spec, default)
@@ -354,11 +359,11 @@ def features(
     Raises:
         ValueError: there is no such feature, or it does not compile.
     """
-    from experiments.learn.feature_selection import feature_name, select_features
-    from heuristics import FEATURES, canonical_name
-    from reports.charts.study_charts import features_chart
-    from reports.studies.feature_selection import feature_sections
-    from reports.watch.run_progress import counting
+    from knights_isolation.experiments.learn.feature_selection import feature_name, select_features
+    from knights_isolation.heuristics import FEATURES, canonical_name
+    from knights_isolation.reports.charts.study_charts import features_chart
+    from knights_isolation.reports.studies.feature_selection import feature_sections
+    from knights_isolation.reports.watch.run_progress import counting
 
     limit, leader = reproducible_limit(at), canonical_name(guide)
     with counting("features") as show:
@@ -372,8 +377,8 @@ def features(
 
 def _heuristics_of(agent: AgentLike) -> list[AgentLike]:
     """Return the heuristics of FILE.py, or that of FILE.py:NAME, as agents; other agents as they are."""
-    from experiments.analysis.file_contents import read_file
-    from isolation.loading.load_user_code import LoadError
+    from knights_isolation.experiments.analysis.file_contents import read_file
+    from knights_isolation.isolation.loading.load_user_code import LoadError
 
     reference, at, limit = agent.partition("@") if isinstance(agent, str) else ("", "", "")
     if not re.fullmatch(r"(?!\w+:)[^=]+\.py(:[\w.]+)?", reference):
@@ -396,9 +401,9 @@ def _check_others(baseline: str, others: Sequence[object]) -> None:
 
 def _at_equal_cost(specs: Sequence[str], limit: str, size: str) -> tuple[list[str], list[Cost]]:
     """Return completed specs with limits at which all take the time of the first, and their costs."""
-    from experiments.play.pools.equal_cost_limits import specs_at_equal_cost
-    from experiments.roster import parse_spec
-    from experiments.suite.agent_answers import completed_specs
+    from knights_isolation.experiments.play.pools.equal_cost_limits import specs_at_equal_cost
+    from knights_isolation.experiments.roster import parse_spec
+    from knights_isolation.experiments.suite.agent_answers import completed_specs
 
     completed = [parse_spec(spec) for spec in completed_specs(specs, parse_limit(limit))]
     scaled, costs = specs_at_equal_cost(completed, size)
@@ -407,8 +412,8 @@ def _at_equal_cost(specs: Sequence[str], limit: str, size: str) -> tuple[list[st
 
 def _scaled_to(opponent: Spec | None, subject: Spec, limit: str, size: str) -> tuple[Spec, tuple[str, ...]]:
     """Return an agent with the limit at which it takes the time of its opponent, and what its nodes cost."""
-    from experiments.roster import parse_spec
-    from reports.tables.costs import scaled_sentence
+    from knights_isolation.experiments.roster import parse_spec
+    from knights_isolation.reports.tables.costs import scaled_sentence
 
     if opponent is None:
         raise ValueError("equal cost needs an opponent: under other values the agent costs what it costs")
@@ -417,7 +422,7 @@ def _scaled_to(opponent: Spec | None, subject: Spec, limit: str, size: str) -> t
 
 
 def _read_suite(name: str | Path, split: Split | None) -> Suite:
-    from experiments.suite import read_suite
+    from knights_isolation.experiments.suite import read_suite
 
     return read_suite(name, split)
 
@@ -437,11 +442,11 @@ def reproducible_limit(text: str) -> Limit:
 def _sampler_named(name: str) -> tuple[Callable[[int, int], Any], Callable[..., Any]]:
     """Return the function that plans a tuning from games and a seed, and the one that runs it."""
     if name == "optuna":
-        from experiments.learn.optuna_tuning import check_optuna, sample, sampling_plan
+        from knights_isolation.experiments.learn.optuna_tuning import check_optuna, sample, sampling_plan
 
         check_optuna()
         return sampling_plan, sample
-    from experiments.learn.spsa import plan_of
-    from experiments.learn.spsa_tuning import tune
+    from knights_isolation.experiments.learn.spsa import plan_of
+    from knights_isolation.experiments.learn.spsa_tuning import tune
 
     return plan_of, tune

@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from experiments.roster import AgentLike, parse_limit, reference_of
+from knights_isolation.experiments.roster import AgentLike, parse_limit, reference_of
+from knights_isolation.reports.text.sections import Section
 from knights_isolation.result import Result, drawn
 from knights_isolation.runs import RunLike, agent_spec, run_path
-from reports.text.sections import Section
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -38,8 +38,8 @@ def label(
     Raises:
         ValueError: there is no such run, or its board is out of reach of the limit.
     """
-    from experiments.exact.labels import DEFAULT_LIMIT, label_run
-    from reports.watch.run_progress import counting
+    from knights_isolation.experiments.exact.labels import DEFAULT_LIMIT, label_run
+    from knights_isolation.reports.watch.run_progress import counting
 
     bound = parse_limit(limit) if limit else DEFAULT_LIMIT
     with counting("games") as show:
@@ -74,10 +74,10 @@ def accuracy(
     Raises:
         ValueError: the run has no labels, or a run was named beside heuristics.
     """
-    from experiments.exact.accuracy import BAND, accuracies, run_decisions
-    from experiments.record.log import count_games
-    from reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
-    from reports.tables.accuracy import accuracy_sections
+    from knights_isolation.experiments.exact.accuracy import BAND, accuracies, run_decisions
+    from knights_isolation.experiments.record.log import count_games
+    from knights_isolation.reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
+    from knights_isolation.reports.tables.accuracy import accuracy_sections
 
     if heuristics:
         if run is not None:
@@ -120,9 +120,9 @@ def suite_build(
     Raises:
         ValueError: an argument is invalid, or the file was made with other settings.
     """
-    from experiments.suite.build_suite import Recipe, build_suite, usual_plies
-    from experiments.suite.position_sources import field_of, sources_of
-    from reports.watch.run_progress import counting
+    from knights_isolation.experiments.suite.build_suite import Recipe, build_suite, usual_plies
+    from knights_isolation.experiments.suite.position_sources import field_of, sources_of
+    from knights_isolation.reports.watch.run_progress import counting
 
     path, specs = Path(out or f"suite_{board}.parquet"), tuple(map(agent_spec, field))
     first, last = usual_plies(board)
@@ -161,10 +161,10 @@ def dataset(
     Raises:
         ValueError: an argument is invalid, or the folder holds something else.
     """
-    from experiments.exact.data_card import DatasetRecipe
-    from experiments.exact.dataset import write_dataset
-    from reports.text.cell_values import pluralise
-    from reports.watch.run_progress import counting
+    from knights_isolation.experiments.exact.data_card import DatasetRecipe
+    from knights_isolation.experiments.exact.dataset import write_dataset
+    from knights_isolation.reports.text.cell_values import pluralise
+    from knights_isolation.reports.watch.run_progress import counting
 
     folder, first = Path(out or f"dataset_{board}"), None if first_ply is None else first_ply - 1
     recipe = DatasetRecipe(positions, board, agent_spec(agent), random_moves, first, tuple(features), nodes, seed)
@@ -182,9 +182,9 @@ def _fresh_decisions(
     cluster: str | None,
 ) -> tuple[DataFrame, list[str]]:  # fmt: skip
     """Return the decisions of heuristics in games played for this, and sentences about their origin."""
-    import heuristics
-    from experiments.exact.accuracy_games import described, play_and_label, shortages
-    from reports.watch.run_progress import counting
+    from knights_isolation import heuristics
+    from knights_isolation.experiments.exact.accuracy_games import described, play_and_label, shortages
+    from knights_isolation.reports.watch.run_progress import counting
 
     chosen = heuristics.names() if wanted == "*" else [reference_of(name) for name in wanted]
     failures: list[str] = []

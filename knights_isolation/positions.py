@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-import heuristics
-from experiments.roster import AgentLike, parse_agent, parse_limit
-from isolation import Board
-from isolation.games.batch_moves import Positions, States, check_positions
+from knights_isolation import heuristics
+from knights_isolation.experiments.roster import AgentLike, parse_agent, parse_limit
+from knights_isolation.isolation import Board
+from knights_isolation.isolation.games.batch_moves import Positions, States, check_positions
+from knights_isolation.reports.text.sections import Section
 from knights_isolation.result import Result, drawn
 from knights_isolation.runs import agent_spec
-from reports.text.sections import Section
 
 if TYPE_CHECKING:
-    from isolation.exact.solver import Solution, Winner
-    from isolation.games.agent_policy import AgentPolicy
-    from isolation.games.batch_evaluation import SolvedMoves
+    from knights_isolation.isolation.exact.solver import Solution, Winner
+    from knights_isolation.isolation.games.agent_policy import AgentPolicy
+    from knights_isolation.isolation.games.batch_evaluation import SolvedMoves
 
 PositionsLike: TypeAlias = "Positions | States | Sequence[Board] | Sequence[Sequence[int]]"
 """Many positions of one board size: flat arrays, boards, or the cells played to reach each, both placements first."""
@@ -36,10 +36,10 @@ def solve(board: Board, *, limit: str | None = None, length: bool = False) -> Re
     Raises:
         ValueError: the limit is invalid.
     """
-    from isolation.exact.solver import solve as find_solution
-    from isolation.exact.solver import solve_length
-    from reports.charts.study_charts import solution_map
-    from reports.studies.solutions import solution_rows
+    from knights_isolation.isolation.exact.solver import solve as find_solution
+    from knights_isolation.isolation.exact.solver import solve_length
+    from knights_isolation.reports.charts.study_charts import solution_map
+    from knights_isolation.reports.studies.solutions import solution_rows
 
     bound = parse_limit(limit) if limit else None
     solution = find_solution(board, bound)
@@ -59,7 +59,7 @@ def exact(board: Board, *, limit: str | None = None) -> Winner | None:
     Raises:
         ValueError: the limit is invalid.
     """
-    from isolation.exact.solver import SearchBudget, check_position, value
+    from knights_isolation.isolation.exact.solver import SearchBudget, check_position, value
 
     check_position(board)
     won = value(board, SearchBudget(parse_limit(limit) if limit else None))
@@ -83,10 +83,10 @@ def move_values(
         ValueError: there is no such heuristic, or the limit is invalid.
     """
     if heuristic is not None:
-        from reports.board.handlers import move_values as search_moves
+        from knights_isolation.reports.board.handlers import move_values as search_moves
 
         return search_moves(board, _function(heuristic), depth)
-    from isolation.exact.solver import SearchBudget, check_position, move_results
+    from knights_isolation.isolation.exact.solver import SearchBudget, check_position, move_results
 
     check_position(board)
     worth = {True: 1.0, False: -1.0, None: float("nan")}
@@ -114,10 +114,10 @@ def evaluate_positions(
         ValueError: there is no such heuristic, or a position is not legal.
         ArithmeticError: the compiled heuristic raised an exception at one of the positions.
     """
-    from isolation.compiling.compile_heuristic import CompileError, compile_heuristic
-    from isolation.games.batch_evaluation import EvaluationBatch, evaluate_all
-    from isolation.rules.geometry import parse_size
-    from isolation.rules.parameters import parameters_of
+    from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
+    from knights_isolation.isolation.games.batch_evaluation import EvaluationBatch, evaluate_all
+    from knights_isolation.isolation.rules.geometry import parse_size
+    from knights_isolation.isolation.rules.parameters import parameters_of
 
     function, given = _function(heuristic), _positions(positions, size)
     valued = given.turns if players is None else np.asarray(players, np.int64)
@@ -145,8 +145,8 @@ def best_moves(
     Raises:
         ValueError: the agent is invalid, or a position is not legal.
     """
-    from isolation.games.batch_moves import choose_moves
-    from isolation.rules.seeds import splitmix64
+    from knights_isolation.isolation.games.batch_moves import choose_moves
+    from knights_isolation.isolation.rules.seeds import splitmix64
 
     player = parse_agent(agent_spec(agent), parse_limit(limit) if limit else None)
     given = _positions(positions, size)
@@ -164,7 +164,7 @@ def agent_policy(agent: AgentLike, *, limit: str | None = None, seed: int = 1) -
     Raises:
         ValueError: the agent is invalid.
     """
-    from isolation.games.agent_policy import AgentPolicy
+    from knights_isolation.isolation.games.agent_policy import AgentPolicy
 
     return AgentPolicy(parse_agent(agent_spec(agent), parse_limit(limit) if limit else None), seed)
 
@@ -179,7 +179,7 @@ def solve_moves(positions: PositionsLike, *, size: str = "7x7", limit: str | Non
     Raises:
         ValueError: the limit is invalid, or a position is not legal.
     """
-    from isolation.games import batch_evaluation
+    from knights_isolation.isolation.games import batch_evaluation
 
     return batch_evaluation.solve_moves(_positions(positions, size), parse_limit(limit) if limit else None)
 

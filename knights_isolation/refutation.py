@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from experiments.roster import AgentLike, make_agents, parse_agent, parse_limit
+from knights_isolation.experiments.roster import AgentLike, make_agents, parse_agent, parse_limit
 from knights_isolation.result import Result, drawn
 from knights_isolation.runs import agent_spec
 
 if TYPE_CHECKING:
-    from experiments.exact.refutation import Refuted
+    from knights_isolation.experiments.exact.refutation import Refuted
 
 
 def refute(
@@ -40,11 +40,11 @@ def refute(
     Raises:
         ValueError: an agent is invalid or leaves something to chance, or the board has more than 64 cells.
     """
-    from experiments.exact.refutation import Refuted
-    from experiments.exact.refutation import refute as answer_openings
-    from reports.charts.study_charts import refutations_chart
-    from reports.studies.refutations import line_section, refutations_section, shortest_refutation
-    from reports.watch.run_progress import counting
+    from knights_isolation.experiments.exact.refutation import Refuted
+    from knights_isolation.experiments.exact.refutation import refute as answer_openings
+    from knights_isolation.reports.charts.study_charts import refutations_chart
+    from knights_isolation.reports.studies.refutations import line_section, refutations_section, shortest_refutation
+    from knights_isolation.reports.watch.run_progress import counting
 
     results = []
     for size in [board] if isinstance(board, str) else board:

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments.roster import AgentLike, reference_of
-from isolation.rules.limits import Limit
 from knights_isolation.evaluation import evaluate
+from knights_isolation.experiments.roster import AgentLike, reference_of
+from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.learning import fit, screen, tune
+from knights_isolation.reports.text.sections import Section
 from knights_isolation.result import Result
 from knights_isolation.runs import agent_spec, match
-from reports.text.sections import Section
 
 if TYPE_CHECKING:
-    from experiments.roster import Spec
-    from reports.charts.chart import Plot, RowChart
+    from knights_isolation.experiments.roster import Spec
+    from knights_isolation.reports.charts.chart import Plot, RowChart
 
 NODES = 1000
 """Node limit of the agent that the heuristic is compared with."""
@@ -116,8 +116,8 @@ class _Work:
 
     def page(self) -> Path:
         """Return the file of the page: the same for the same question."""
-        from experiments.record.run_directory import HOME, digest_of
-        from reports.analysis.kept_pages import PAGE
+        from knights_isolation.experiments.record.run_directory import HOME, digest_of
+        from knights_isolation.reports.analysis.kept_pages import PAGE
 
         file = Path(self.reference.partition(".py")[0]).name
         digest = digest_of([self.reference, self.against, self.games, self.pairs, self.seed])
@@ -132,9 +132,9 @@ class _Work:
         yield self._test()
 
     def _measure(self) -> Step:
-        from experiments.evaluation.evaluate import candidate_reference
-        from experiments.play.pools.equal_cost_limits import scaled_nodes
-        from experiments.roster import named, parse_spec
+        from knights_isolation.experiments.evaluation.evaluate import candidate_reference
+        from knights_isolation.experiments.play.pools.equal_cost_limits import scaled_nodes
+        from knights_isolation.experiments.roster import named, parse_spec
 
         answer = evaluate(self.reference, budget="cost", baseline=self.against)
         if answer.error_kind or answer.cost is None:
@@ -149,7 +149,7 @@ class _Work:
         if not self._has_parameters():
             return Step("fit", True, "it has no parameters")
         assert self.spec is not None
-        from reports.charts.study_charts import fit_chart
+        from knights_isolation.reports.charts.study_charts import fit_chart
 
         result = fit(self.spec.target, at="depth=3", seed=self.seed)
         fitted = result.value
@@ -157,9 +157,9 @@ class _Work:
         return replace(step, sections=result.sections, chart=fit_chart(fitted.fit))
 
     def _screen(self) -> Step:
-        from reports.charts.study_charts import screening_chart
-        from reports.studies.screening import verdict
-        from reports.text.cell_values import Points, estimate_of
+        from knights_isolation.reports.charts.study_charts import screening_chart
+        from knights_isolation.reports.studies.screening import verdict
+        from knights_isolation.reports.text.cell_values import Points, estimate_of
 
         result = screen(str(self.spec), baseline=self.against, jobs=self.jobs)
         screening = result.value.screening
@@ -170,9 +170,9 @@ class _Work:
     def _tune(self) -> Step:
         if not self._has_parameters():
             return Step("tune", True, "it has no parameters")
-        from experiments.record.run_directory import HOME, digest_of
-        from isolation.files.atomic_write import make_folder
-        from reports.charts.study_charts import tuning_chart
+        from knights_isolation.experiments.record.run_directory import HOME, digest_of
+        from knights_isolation.isolation.files.atomic_write import make_folder
+        from knights_isolation.reports.charts.study_charts import tuning_chart
 
         make_folder(HOME)
         out = HOME / f"research-{digest_of([self._code(), self.against, self.games, self.seed])}.jsonl"
@@ -182,9 +182,9 @@ class _Work:
         return replace(step, sections=result.sections, chart=tuning_chart(tuned.tuning))  # type: ignore[arg-type]
 
     def _test(self) -> Step:
-        from experiments.verdicts.sprt_tests import own_tests
-        from reports.charts.running_estimates import running
-        from reports.text.wording import decision_sentence
+        from knights_isolation.experiments.verdicts.sprt_tests import own_tests
+        from knights_isolation.reports.charts.running_estimates import running
+        from knights_isolation.reports.text.wording import decision_sentence
 
         result = match(
             str(self.spec), self.against, sprt=SPRT, pairs=self.pairs, seed=self.seed, limit=f"nodes={NODES}",
@@ -198,22 +198,22 @@ class _Work:
         """Go on with new values if they are significantly better; old ones are no reason to stop."""
         if not is_better:
             return Step(name, True, "no significantly better values: the old ones stay")
-        from experiments.learn.parameter_space import options_text
-        from experiments.learn.tuning_games import with_values
+        from knights_isolation.experiments.learn.parameter_space import options_text
+        from knights_isolation.experiments.learn.tuning_games import with_values
 
         assert self.spec is not None
         self.spec = with_values(self.spec, values)
         return Step(name, True, f"better values: {options_text(values)}")
 
     def _has_parameters(self) -> bool:
-        from experiments.roster import make_agent
-        from isolation.rules.parameters import parameters_of
+        from knights_isolation.experiments.roster import make_agent
+        from knights_isolation.isolation.rules.parameters import parameters_of
 
         assert self.spec is not None
         return bool(parameters_of(make_agent(self.spec).heuristic))
 
     def _code(self) -> str:
-        from experiments.roster import make_agent, settings_text
+        from knights_isolation.experiments.roster import make_agent, settings_text
 
         assert self.spec is not None
         return settings_text(self.spec, make_agent(self.spec))
@@ -221,8 +221,8 @@ class _Work:
 
 def _write_page(done: Research, section: Section, reference: str) -> None:
     """Write the page: the verdict with all steps, and of each step its chart and its tables."""
-    from isolation.files.atomic_write import make_folder, write_text
-    from reports.pages.study_page import Part, study_page
+    from knights_isolation.isolation.files.atomic_write import make_folder, write_text
+    from knights_isolation.reports.pages.study_page import Part, study_page
 
     steps = [
         Part(step.name, f"{step.name.capitalize()}: {step.finding}", step.sections, step.chart)

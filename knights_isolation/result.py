@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from reports.text.rendering import shown_column
-from reports.text.sections import Section, render_sections, section_called, worded_rows
+from knights_isolation.reports.text.rendering import shown_column
+from knights_isolation.reports.text.sections import Section, render_sections, section_called, worded_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-    from reports.charts.chart import Chart
+    from knights_isolation.reports.charts.chart import Chart
 
 T = TypeVar("T")
 _ROWS_ON_CARD = 12
@@ -88,7 +88,7 @@ class Result(Generic[T]):
 
 def drawn(chart: Chart | None, missing: str = "") -> Figure:
     """Draw a chart, or the reason why there is none."""
-    from reports.plots.draw_chart import draw_chart
+    from knights_isolation.reports.plots.draw_chart import draw_chart
 
     return draw_chart(chart, missing)
 

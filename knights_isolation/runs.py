@@ -8,17 +8,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, cast
 
-import heuristics
-from experiments.roster import AgentLike, spec_of
+from knights_isolation import heuristics
+from knights_isolation.experiments.roster import AgentLike, spec_of
 from knights_isolation.result import Result, drawn
 from knights_isolation.tried import note_look, note_run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from experiments.inference.contenders.sample_size import FixedPlan
-    from experiments.plan.config import Config
-    from experiments.statistics.run_results import RunResults
+    from knights_isolation.experiments.inference.contenders.sample_size import FixedPlan
+    from knights_isolation.experiments.plan.config import Config
+    from knights_isolation.experiments.statistics.run_results import RunResults
 
 
 RunLike: TypeAlias = "str | Path | RunResults | Result[RunResults]"
@@ -118,8 +118,8 @@ def compare(
         return tournament(*cast("list[AgentLike]", what), baseline=baseline, **settings)
     if settings:
         raise ValueError(f"{next(iter(settings))} does not apply to runs, which have been played")
-    from reports.tables.compare import compare_sections
-    from reports.tables.headlines import compare_headline
+    from knights_isolation.reports.tables.compare import compare_sections
+    from knights_isolation.reports.tables.headlines import compare_headline
 
     findings = read_runs(cast("list[RunLike]", what), cast("str | None", baseline), mixed)
     headline = compare_headline(findings, worth / 100).section
@@ -134,8 +134,8 @@ def summary(*runs: RunLike, baseline: str | None = None, mixed: bool = False) ->
     Raises:
         ValueError: there is no such run, or runs cannot be pooled.
     """
-    from reports.tables.headlines import summary_headline
-    from reports.tables.summary import summarize
+    from knights_isolation.reports.tables.headlines import summary_headline
+    from knights_isolation.reports.tables.summary import summarize
 
     findings = read_runs(runs, baseline, mixed)
     return Result(
@@ -154,7 +154,7 @@ def ratings(
     Raises:
         ValueError: there is no such run or agent, or runs cannot be pooled.
     """
-    from reports.tables.ratings import rating_sections
+    from knights_isolation.reports.tables.ratings import rating_sections
 
     findings = read_runs(runs, baseline, mixed)
     return Result(findings, rating_sections(findings, zero), partial(_draw, "ladder", findings))
@@ -177,7 +177,7 @@ def sprt(
     Raises:
         ValueError: there is no such run, or the bounds are invalid.
     """
-    from reports.tables.sprt import sprt_sections
+    from knights_isolation.reports.tables.sprt import sprt_sections
 
     findings = read_runs(runs, baseline, mixed)
     sections = sprt_sections(findings, elo0, elo1, alpha, beta, elo_model)
@@ -190,7 +190,7 @@ def diff(before: RunLike, after: RunLike) -> Result[tuple[RunResults, RunResults
     Raises:
         ValueError: there is no such run.
     """
-    from reports.tables.run_diff import change_sections
+    from knights_isolation.reports.tables.run_diff import change_sections
 
     both = read_runs([before]), read_runs([after])
     return Result(both, change_sections(*both))
@@ -215,9 +215,9 @@ def plan(
     Raises:
         ValueError: an argument is out of range.
     """
-    from experiments.verdicts.pilot_run import plan_contenders
-    from reports.charts.study_charts import plan_chart
-    from reports.studies.sample_size import plan_sections, typical_plans, wanted_effect
+    from knights_isolation.experiments.verdicts.pilot_run import plan_contenders
+    from knights_isolation.reports.charts.study_charts import plan_chart
+    from knights_isolation.reports.studies.sample_size import plan_sections, typical_plans, wanted_effect
 
     share = (worth if effect is None and elo is None else effect or 0.0) / 100
     findings = read_runs([pilot]) if pilot else None
@@ -235,7 +235,7 @@ def report(*runs: RunLike, out: str | Path | None = None, baseline: str | None =
     Raises:
         ValueError: there is no such run or directory.
     """
-    from reports.pages.report_page import write_report
+    from knights_isolation.reports.pages.report_page import write_report
 
     findings = read_runs(runs, baseline, mixed)
     written = write_report(findings, Path(out or findings.sources[0].info.path / "report.html"))
@@ -256,7 +256,7 @@ def plot(
         ValueError: there is no such kind, run or agent, the runs cannot be pooled, or they have nothing that the plot
             could show.
     """
-    from reports.plots import figure_of
+    from knights_isolation.reports.plots import figure_of
 
     return figure_of(kind, run_paths(runs), baseline, mixed, agent)
 
@@ -266,8 +266,8 @@ def plot(
 
 def is_run_like(what: object) -> bool:
     """Return whether something names a run: results, a path, or a text that is a run's directory or name."""
-    from experiments.record.run_directory import is_run, run_called
-    from experiments.statistics.run_results import RunResults
+    from knights_isolation.experiments.record.run_directory import is_run, run_called
+    from knights_isolation.experiments.statistics.run_results import RunResults
 
     if isinstance(what, str):
         return is_run(run_called(what))
@@ -280,7 +280,7 @@ def read_runs(runs: Sequence[RunLike], baseline: str | None = None, mixed: bool 
     Raises:
         ValueError: there is no such run, or runs cannot be pooled.
     """
-    from experiments.statistics.run_results import RunResults, load_findings
+    from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
 
     read = runs[0].value if len(runs) == 1 and isinstance(runs[0], Result) else runs[0] if len(runs) == 1 else None
     if isinstance(read, RunResults) and baseline is None:
@@ -294,8 +294,8 @@ def run_paths(runs: Sequence[RunLike]) -> list[Path]:
     Raises:
         ValueError: none is named, and there is none; or something else is named, such as a function.
     """
-    from experiments.record.run_directory import latest_run, run_called
-    from experiments.statistics.run_results import RunResults
+    from knights_isolation.experiments.record.run_directory import latest_run, run_called
+    from knights_isolation.experiments.statistics.run_results import RunResults
 
     paths: list[Path] = []
     for run in runs:
@@ -335,8 +335,8 @@ def play_kept_run(config: Config) -> Path:
     Raises:
         KeyboardInterrupt: it was interrupted before its first game.
     """
-    from experiments.record.run_directory import is_run
-    from reports.watch.run_progress import play_in_view, what_is_kept
+    from knights_isolation.experiments.record.run_directory import is_run
+    from knights_isolation.reports.watch.run_progress import play_in_view, what_is_kept
 
     outcome = play_in_view(config, resume=is_run(Path(str(config.out))))
     if not outcome.logged:
@@ -353,9 +353,9 @@ def play_kept_run(config: Config) -> Path:
 
 def _kept_config(file: str | Path | None, keys: Mapping[str, Any]) -> Config:
     """Return the configuration of a run whose directory is named by its question and by its agents' code."""
-    from experiments.plan.config import load_config
-    from experiments.plan.tournament_plan import make_entrants
-    from experiments.record.run_directory import identity, kept_config
+    from knights_isolation.experiments.plan.config import load_config
+    from knights_isolation.experiments.plan.tournament_plan import make_entrants
+    from knights_isolation.experiments.record.run_directory import identity, kept_config
 
     out = keys.get("out")
     config = load_config(file, {**keys, "out": str(out) if out else None})
@@ -368,6 +368,6 @@ def _kept_config(file: str | Path | None, keys: Mapping[str, Any]) -> Config:
 
 
 def _draw(kind: str, findings: RunResults) -> Figure:
-    from reports.plots import draw_kind
+    from knights_isolation.reports.plots import draw_kind
 
     return draw_kind(kind, findings)

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from experiments.evaluation.evaluation import Evaluation, EvaluationTask, Lead
-    from experiments.inference.cluster_intervals import Interval
-    from experiments.learn.feature_selection import Selection
-    from experiments.plan.config import Config
-    from experiments.play.runner import Play, RunOutcome
-    from experiments.record.tries import Try
-    from experiments.roster import AgentLike
-    from experiments.statistics.run_results import RunResults
-    from experiments.suite.screening import Screening
+    from knights_isolation.experiments.evaluation.evaluation import Evaluation, EvaluationTask, Lead
+    from knights_isolation.experiments.inference.cluster_intervals import Interval
+    from knights_isolation.experiments.learn.feature_selection import Selection
+    from knights_isolation.experiments.plan.config import Config
+    from knights_isolation.experiments.play.runner import Play, RunOutcome
+    from knights_isolation.experiments.record.tries import Try
+    from knights_isolation.experiments.roster import AgentLike
+    from knights_isolation.experiments.statistics.run_results import RunResults
+    from knights_isolation.experiments.suite.screening import Screening
 
 
 def note_screening(
@@ -29,7 +29,14 @@ def note_screening(
     `specs` name the contenders in their order, `part` says in words which positions, and `costs` has a node's cost over
     the baseline's by agent, where it is known.
     """
-    from experiments.record.tries import Try, code_of, held_out_positions, is_kept, keep_source, named_settings
+    from knights_isolation.experiments.record.tries import (
+        Try,
+        code_of,
+        held_out_positions,
+        is_kept,
+        keep_source,
+        named_settings,
+    )
 
     if not is_kept():
         return
@@ -54,7 +61,7 @@ def note_screening(
 
 def note_selection(selection: Selection, suite: str) -> None:
     """Add a selection of features to the log: how much more often it ranks a winning move first than the best alone."""
-    from experiments.record.tries import Try, code_of
+    from knights_isolation.experiments.record.tries import Try, code_of
 
     if not selection.chosen or not selection.alone:
         return
@@ -82,8 +89,8 @@ def note_evaluations(
 
     Only leads on held-out positions have a p-value, and are corrected for: the others are there to be learned from.
     """
-    from experiments.evaluation.evaluate import candidate_reference
-    from experiments.record.tries import Try, held_out_positions, is_kept, keep_source, named_settings
+    from knights_isolation.experiments.evaluation.evaluate import candidate_reference
+    from knights_isolation.experiments.record.tries import Try, held_out_positions, is_kept, keep_source, named_settings
 
     if not is_kept():
         return
@@ -109,7 +116,7 @@ def note_evaluations(
 
 def _last_lead(evaluation: Evaluation, size: str) -> tuple[Lead | None, str]:
     """Return the lead that the last stage measured, None if there is none, and in words on what."""
-    from experiments.evaluation.evaluation import NODES, Lead
+    from knights_isolation.experiments.evaluation.evaluation import NODES, Lead
 
     at = f"at equal cost, {' and '.join(f'{nodes:,}' for nodes in NODES)} nodes"
     if evaluation.held_out:
@@ -124,8 +131,8 @@ def _last_lead(evaluation: Evaluation, size: str) -> tuple[Lead | None, str]:
 
 def note_run(command: str, run: Path) -> None:
     """Add the verdicts of a finished run to the log."""
-    from experiments.record.tries import is_kept
-    from experiments.statistics.run_results import load_findings
+    from knights_isolation.experiments.record.tries import is_kept
+    from knights_isolation.experiments.statistics.run_results import load_findings
 
     if is_kept():
         _note_results(command, load_findings([run]), is_finished=True)
@@ -133,8 +140,8 @@ def note_run(command: str, run: Path) -> None:
 
 def note_look(findings: RunResults) -> None:
     """Add verdicts that are shown to the log, if they are a further look at games of this project."""
-    from experiments.record.run_directory import HOME
-    from experiments.record.tries import known_tries
+    from knights_isolation.experiments.record.run_directory import HOME
+    from knights_isolation.experiments.record.tries import known_tries
 
     asked = findings.sources[0].info.requested
     logged = {each.agent for each in known_tries() if each.judged_on.startswith(_openings(asked))}
@@ -146,12 +153,12 @@ def note_look(findings: RunResults) -> None:
 
 def _note_results(command: str, findings: RunResults, *, is_finished: bool) -> None:
     """Add each contender's result that has new openings; at the end of a run also those that are not judged by them."""
-    from experiments.inference.contenders.head_to_head import HeadToHead
-    from experiments.record.tries import Try, add_tries, code_of, is_kept, keep_source, known_tries
-    from experiments.statistics.agent_costs import relative_costs
-    from experiments.verdicts.account import claim_of, look_of
-    from experiments.verdicts.contender_verdicts import judge
-    from experiments.verdicts.sprt_tests import own_tests
+    from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
+    from knights_isolation.experiments.record.tries import Try, add_tries, code_of, is_kept, keep_source, known_tries
+    from knights_isolation.experiments.statistics.agent_costs import relative_costs
+    from knights_isolation.experiments.verdicts.account import claim_of, look_of
+    from knights_isolation.experiments.verdicts.contender_verdicts import judge
+    from knights_isolation.experiments.verdicts.sprt_tests import own_tests
 
     if not is_kept() or findings.baseline is None:
         return
@@ -210,8 +217,8 @@ def _add(tries: list[Try], adjusted: Sequence[float]) -> None:
 
     `adjusted` are the p-values by which the report judged them; without any it gave no verdict.
     """
-    from experiments.record.tries import add_tries, known_tries
-    from reports.studies.tries import withdrawn_sentence
+    from knights_isolation.experiments.record.tries import add_tries, known_tries
+    from knights_isolation.reports.studies.tries import withdrawn_sentence
 
     add_tries(tries)
     if sentence := withdrawn_sentence(list(zip(tries, adjusted, strict=False)), known_tries()):

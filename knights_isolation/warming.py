@@ -6,7 +6,7 @@ from contextlib import chdir
 from tempfile import TemporaryDirectory
 
 import knights_isolation as ki
-from isolation import Board
+from knights_isolation.isolation import Board
 
 
 def warm() -> None:

@@ -5,9 +5,9 @@ import time
 from contextlib import contextmanager
 from http.client import HTTPConnection
 
-from reports.board.board_processes import ROOM
-from reports.board.request_guard import cookie_of
-from reports.lab.server import LabServer, listen
+from knights_isolation.reports.board.board_processes import ROOM
+from knights_isolation.reports.board.request_guard import cookie_of
+from knights_isolation.reports.lab.server import LabServer, listen
 
 SECRETS = {}
 """The secrets of the servers that run, by port."""

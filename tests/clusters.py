@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from experiments.bench import COMMAND
+from knights_isolation.experiments.bench import COMMAND
 
 PATIENCE = 60.0
 """Seconds in which whatever is started has to be there."""

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 from hypothesis import HealthCheck, settings
 
-import isolation_cli  # noqa: F401 -- messages name commands, as they do once this is there
+import knights_isolation.command_line  # noqa: F401 -- messages name commands, as they do once this is there
 
 # Read when NumPy is imported; the command line does the same.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -51,14 +51,14 @@ def costs_measured() -> None:
 def costs_left_out(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have runs begin without measuring what a node of their agents costs, and trials measure it in two rounds."""
     if "costs_measured" not in request.fixturenames:
-        monkeypatch.setattr("experiments.play.runner.measure_in", lambda pool, names, interrupted: {})
+        monkeypatch.setattr("knights_isolation.experiments.play.runner.measure_in", lambda pool, names, interrupted: {})
         measure_in_two_rounds(monkeypatch)
 
 
 def measure_in_two_rounds(patch: pytest.MonkeyPatch) -> None:
     """Measure costs in two rounds in place of up to forty, each of which takes tens of milliseconds in Python."""
     for name, rounds in (("ROUNDS", 2), ("FEWEST_ROUNDS", 2), ("_SETS", 1)):
-        patch.setattr(f"isolation.checks.search_cost.{name}", rounds)
+        patch.setattr(f"knights_isolation.isolation.checks.search_cost.{name}", rounds)
 
 
 @pytest.fixture(scope="module")
@@ -72,8 +72,8 @@ def two_rounds() -> Iterator[None]:
 @pytest.fixture
 def quick_trials(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have `isolation try` play few games, and ask few positions."""
-    from experiments.analysis import quick_trial
-    from experiments.suite import read_suite
+    from knights_isolation.experiments.analysis import quick_trial
+    from knights_isolation.experiments.suite import read_suite
 
     monkeypatch.setattr(quick_trial, "read_suite", lambda *asked: read_suite(*asked).sample(500, 1))
     monkeypatch.setattr(quick_trial, "try_heuristic", partial(quick_trial.try_heuristic, pairs=20, python_pairs=1))

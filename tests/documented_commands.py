@@ -16,22 +16,22 @@ from hostile_engines import engine
 from played_games import random_record
 from scripted_pool import Script, ScriptedPool
 
-import heuristics
-from experiments import bench, play_tournament
-from experiments.analysis import quick_trial
-from experiments.exchange.saved_games import save_game
-from experiments.league import entries, league_config
-from experiments.league.submission_checks import Check
-from experiments.plan.config import Config
-from experiments.play import parallel_map
-from experiments.play.cluster import daemons
-from experiments.play.runner import RunOutcome
-from experiments.suite import Suite, build_suite, position_sources, read_suite
-from isolation.checks import engine_checks
-from isolation.checks.search_cost import Cost
-from isolation.processes import child
-from reports.lab import server
-from reports.watch import run_progress
+from knights_isolation import heuristics
+from knights_isolation.experiments import bench, play_tournament
+from knights_isolation.experiments.analysis import quick_trial
+from knights_isolation.experiments.exchange.saved_games import save_game
+from knights_isolation.experiments.league import entries, league_config
+from knights_isolation.experiments.league.submission_checks import Check
+from knights_isolation.experiments.plan.config import Config
+from knights_isolation.experiments.play import parallel_map
+from knights_isolation.experiments.play.cluster import daemons
+from knights_isolation.experiments.play.runner import RunOutcome
+from knights_isolation.experiments.suite import Suite, build_suite, position_sources, read_suite
+from knights_isolation.isolation.checks import engine_checks
+from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.isolation.processes import child
+from knights_isolation.reports.lab import server
+from knights_isolation.reports.watch import run_progress
 
 STANDING_FOR = {
     **{"FILE.toml": "my.toml", "FILE.svg": "file.svg", "FILE.html": "file.html", "FILE": "my_heuristic.py"},
@@ -175,26 +175,29 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(heuristics, "names", lambda: list(FEW))
     patch.setattr(heuristics, "FEATURES", {name: heuristics.get(name) for name in FEW_FEATURES})
     patch.setattr(run_progress, "play_tournament", play_small)
-    patch.setattr("experiments.play.runner.play_tournament", play_small)
+    patch.setattr("knights_isolation.experiments.play.runner.play_tournament", play_small)
     for name in ("MOST_PAIRS", "PYTHON_PAIRS", "PLAYER_PAIRS"):
-        patch.setattr(f"experiments.analysis.gauntlets.{name}", 1)
+        patch.setattr(f"knights_isolation.experiments.analysis.gauntlets.{name}", 1)
     patch.setattr(quick_trial, "try_heuristic", partial(quick_trial.try_heuristic, pairs=20, python_pairs=1))
     patch.setattr(league_config, "CLASSIC_OPPONENTS", ("random",))
     patch.setattr(entries, "check_all", lambda players, jobs, show: {player.name: Check("") for player in players})
-    patch.setattr("experiments.suite.read_suite", few_positions)
+    patch.setattr("knights_isolation.experiments.suite.read_suite", few_positions)
     patch.setattr(quick_trial, "read_suite", few_positions)
     patch.setattr(position_sources, "SOURCES", (position_sources.PositionSource("mine", ("greedy", "random")),))
     patch.setattr(position_sources, "FIELD", ("greedy",))
     patch.setattr(build_suite, "GAMES", 2)
-    patch.setattr("experiments.discovery.campaign.CLIMBS", 2)
-    patch.setattr("experiments.discovery.climbing.CANDIDATES", 2)
-    patch.setattr("experiments.discovery.finals.CHOOSING_PAIRS", 10)
+    patch.setattr("knights_isolation.experiments.discovery.campaign.CLIMBS", 2)
+    patch.setattr("knights_isolation.experiments.discovery.climbing.CANDIDATES", 2)
+    patch.setattr("knights_isolation.experiments.discovery.finals.CHOOSING_PAIRS", 10)
     patch.setattr(bench, "measure", lambda: [{"what": "nothing"}])
     patch.setattr(parallel_map, "chosen", lambda cluster, jobs: None)
     patch.setattr(engine_checks, "check_engine", lambda program: iter(()))
     patch.setattr(child, "claim_stdio", lambda: (BytesIO(), BytesIO()))
     patch.setattr(daemons, "serve_scheduler", lambda *options: None)
     patch.setattr(daemons, "serve_worker", lambda *options: True)
-    patch.setattr("reports.lab.server.serve_in_background", lambda shelf, path, announce: nullcontext(lambda: None))
+    patch.setattr(
+        "knights_isolation.reports.lab.server.serve_in_background",
+        lambda shelf, path, announce: nullcontext(lambda: None),
+    )
     patch.setattr("webbrowser.open", lambda address: True)
     patch.setattr(server, "serve", lambda shelf, port, announce, *options: announce("http://127.0.0.1/"))

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from experiments.plan.config import load_config
-from experiments.plan.schedule import game_seeds
-from experiments.record import log
-from experiments.record.run_directory import identity
-from isolation.rules.geometry import parse_size
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.plan.schedule import game_seeds
+from knights_isolation.experiments.record import log
+from knights_isolation.experiments.record.run_directory import identity
+from knights_isolation.isolation.rules.geometry import parse_size
 
 IMPROVED = {"kind": "search", "method": "alphabeta", "heuristic": "improved", "limit": {"nodes": 1000}, "options": []}
 

@@ -3,7 +3,7 @@
     python tests/of_room.py isolation/search
 
 Which packages lie above which is in `pyproject.toml`, under `[tool.importlinter]`: a test of the command line belongs
-to `isolation_cli`, whatever else it imports.
+to `knights_isolation.command_line`, whatever else it imports.
 """
 
 import ast
@@ -31,7 +31,7 @@ def imported(file: Path) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            module = "isolation_cli.main" if node.module == "cli" else node.module
+            module = "knights_isolation.command_line.main" if node.module == "cli" else node.module
             yield from (f"{module}.{alias.name}" for alias in node.names)
 
 

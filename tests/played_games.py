@@ -5,11 +5,11 @@ import random
 
 import pyarrow as pa
 
-from experiments.exchange.saved_games import row_of
-from experiments.record.log import append, games_folder
-from experiments.roster import parse_agent
-from isolation import Board
-from isolation.games.match import GameRecord
+from knights_isolation.experiments.exchange.saved_games import row_of
+from knights_isolation.experiments.record.log import append, games_folder
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.isolation import Board
+from knights_isolation.isolation.games.match import GameRecord
 
 NAMES = ("ID_Improved", "Random", "MCTS_10nodes")
 SPECS = {"ID_Improved": "ID:improved", "Random": "random", "MCTS_10nodes": "MCTS@nodes=10"}

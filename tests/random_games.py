@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from isolation import Board
-from isolation.rules.geometry import format_size, parse_size
+from knights_isolation.isolation import Board
+from knights_isolation.isolation.rules.geometry import format_size, parse_size
 
 KNIGHT_JUMPS = {(down, right) for down in (-2, -1, 1, 2) for right in (-2, -1, 1, 2) if abs(down) != abs(right)}
 

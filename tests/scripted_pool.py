@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from experiments.plan.schedule import Ids
-from experiments.play.pools.crash_markers import Suspect
-from experiments.play.pools.game_worker import GameWorker, Task
-from experiments.play.pools.here_pool import HerePool
-from experiments.play.pools.pool import Answered, Died, Event, Failed, Finished, Pool
+from knights_isolation.experiments.plan.schedule import Ids
+from knights_isolation.experiments.play.pools.crash_markers import Suspect
+from knights_isolation.experiments.play.pools.game_worker import GameWorker, Task
+from knights_isolation.experiments.play.pools.here_pool import HerePool
+from knights_isolation.experiments.play.pools.pool import Answered, Died, Event, Failed, Finished, Pool
 
 
 def here(jobs: int) -> Pool:

@@ -8,23 +8,23 @@ import pytest
 from invented_runs import Invented
 
 from benchmarks import seasons
-from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.sequential.repeated_looks import (
+from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
+from knights_isolation.experiments.inference.sequential.repeated_looks import (
     Look,
     evidence_p_value,
     nominal_level,
     pooled,
     repeated_p_value,
 )
-from experiments.record.run_directory import HOME, load_run, write_info
-from experiments.record.tries import SETTING, read_tries
-from experiments.statistics.run_results import load_findings
-from experiments.verdicts.contender_verdicts import judge, judge_together
+from knights_isolation.experiments.record.run_directory import HOME, load_run, write_info
+from knights_isolation.experiments.record.tries import SETTING, read_tries
+from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.experiments.verdicts.contender_verdicts import judge, judge_together
+from knights_isolation.reports.pages.report_page import headline
+from knights_isolation.reports.tables.compare import compare_sections
+from knights_isolation.reports.tables.headlines import compare_headline
+from knights_isolation.reports.text.wording import p_words, pooling_sentences
 from knights_isolation.tried import note_run
-from reports.pages.report_page import headline
-from reports.tables.compare import compare_sections
-from reports.tables.headlines import compare_headline
-from reports.text.wording import p_words, pooling_sentences
 
 
 @pytest.fixture(autouse=True)

@@ -17,26 +17,32 @@ from click.testing import CliRunner
 from invented_runs import Invented, gauntlet
 from played_games import random_record, write_run
 
-import heuristics
 from cli import main
-from experiments.exact import accuracy_games
-from experiments.exact.accuracy import accuracies, is_eligible, run_decisions
-from experiments.exact.accuracy_games import FIELD, OPENING_PLIES, judged_plies, play_and_label, shortages
-from experiments.exact.labels import label_run, read_labels
-from experiments.exact.theoretical_results import knows_winners, opening_winners, split_by_theory
-from experiments.exchange.saved_games import append_game
-from experiments.inference.cluster_intervals import rate_interval
-from experiments.plan.openings import random_openings
-from experiments.record.log import read_games
-from experiments.roster import parse_agent
-from experiments.statistics.run_results import load_findings
-from isolation import Board, solve
-from reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
-from reports.plots.draw_chart import draw_chart
-from reports.plots.style import to_svg
-from reports.tables.accuracy import accuracy_sections, theory_section
-from reports.tables.compare import compare_sections
-from reports.text.sections import flat_rows, render_sections
+from knights_isolation import heuristics
+from knights_isolation.experiments.exact import accuracy_games
+from knights_isolation.experiments.exact.accuracy import accuracies, is_eligible, run_decisions
+from knights_isolation.experiments.exact.accuracy_games import (
+    FIELD,
+    OPENING_PLIES,
+    judged_plies,
+    play_and_label,
+    shortages,
+)
+from knights_isolation.experiments.exact.labels import label_run, read_labels
+from knights_isolation.experiments.exact.theoretical_results import knows_winners, opening_winners, split_by_theory
+from knights_isolation.experiments.exchange.saved_games import append_game
+from knights_isolation.experiments.inference.cluster_intervals import rate_interval
+from knights_isolation.experiments.plan.openings import random_openings
+from knights_isolation.experiments.record.log import read_games
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.isolation import Board, solve
+from knights_isolation.reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
+from knights_isolation.reports.plots.draw_chart import draw_chart
+from knights_isolation.reports.plots.style import to_svg
+from knights_isolation.reports.tables.accuracy import accuracy_sections, theory_section
+from knights_isolation.reports.tables.compare import compare_sections
+from knights_isolation.reports.text.sections import flat_rows, render_sections
 
 
 @pytest.fixture(scope="module")
@@ -228,7 +234,7 @@ def test_several_processes_judge_alike(sparring):
 
 @pytest.mark.slow
 def test_openings_may_run_out(monkeypatch):
-    monkeypatch.setattr("experiments.exact.accuracy_games._MOST_OPENINGS", 13)
+    monkeypatch.setattr("knights_isolation.experiments.exact.accuracy_games._MOST_OPENINGS", 13)
     frame = play_and_label(["null"], [1], 10**6, size="5x5")
     assert frame["game_id"].nunique() <= 26
     assert is_eligible(frame).any()
@@ -242,7 +248,7 @@ def test_a_player_named_twice_is_judged_once(sparring):
 
 @pytest.mark.slow
 def test_moves_of_the_opening_are_nobodys_decisions(monkeypatch):
-    monkeypatch.setattr("experiments.exact.accuracy_games._MOST_OPENINGS", 40)
+    monkeypatch.setattr("knights_isolation.experiments.exact.accuracy_games._MOST_OPENINGS", 40)
     frame = play_and_label(["null"], [1], 10**6, size="5x5")
     assert frame["ply"].min() >= 6
     (output,) = shortages(frame, 10**6)

@@ -6,23 +6,23 @@ import numpy as np
 import pytest
 from invented_runs import Invented, gauntlet
 
-from experiments.analysis.analyse_file import Analysis
-from experiments.analysis.file_contents import FileContents
-from experiments.analysis.gauntlets import TrialConditions
-from experiments.analysis.quick_trial import Trial
-from experiments.inference.contenders.comparison_family import compare_each
-from experiments.statistics.run_results import RunResults, load_findings
-from experiments.verdicts.contender_verdicts import judge, rate
-from experiments.verdicts.frames import standings_frame, verdict_frame
-from experiments.verdicts.pilot_run import plan_contenders
-from reports.analysis.analysis_tables import opponents_table
-from reports.charts.coloured_tables import leads
-from reports.pages.report_page import headline
-from reports.tables.compare import compare_sections
-from reports.tables.headlines import compare_headline
-from reports.tables.summary import summarize
-from reports.text.sections import render_sections
-from reports.text.wording import finding_sentence
+from knights_isolation.experiments.analysis.analyse_file import Analysis
+from knights_isolation.experiments.analysis.file_contents import FileContents
+from knights_isolation.experiments.analysis.gauntlets import TrialConditions
+from knights_isolation.experiments.analysis.quick_trial import Trial
+from knights_isolation.experiments.inference.contenders.comparison_family import compare_each
+from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
+from knights_isolation.experiments.verdicts.contender_verdicts import judge, rate
+from knights_isolation.experiments.verdicts.frames import standings_frame, verdict_frame
+from knights_isolation.experiments.verdicts.pilot_run import plan_contenders
+from knights_isolation.reports.analysis.analysis_tables import opponents_table
+from knights_isolation.reports.charts.coloured_tables import leads
+from knights_isolation.reports.pages.report_page import headline
+from knights_isolation.reports.tables.compare import compare_sections
+from knights_isolation.reports.tables.headlines import compare_headline
+from knights_isolation.reports.tables.summary import summarize
+from knights_isolation.reports.text.sections import render_sections
+from knights_isolation.reports.text.wording import finding_sentence
 
 OPENINGS = 40
 MEAN = {"Base": 0.5, "Good": 0.8, "Weak": 0.45, "Other": 0.5}

@@ -12,14 +12,14 @@ from documented_commands import few_positions
 from scripted_pool import here
 
 from cli import main
-from experiments.analysis.analyse_file import analyse
-from experiments.analysis.file_contents import read_file
-from experiments.analysis.gauntlets import TrialConditions, play_gauntlet
-from experiments.play.runner import play_tournament
-from experiments.record.log import count_games
-from isolation.checks.agent_checks import check_values
-from isolation.checks.search_cost import Cost
-from reports.analysis.kept_pages import kept_pages
+from knights_isolation.experiments.analysis.analyse_file import analyse
+from knights_isolation.experiments.analysis.file_contents import read_file
+from knights_isolation.experiments.analysis.gauntlets import TrialConditions, play_gauntlet
+from knights_isolation.experiments.play.runner import play_tournament
+from knights_isolation.experiments.record.log import count_games
+from knights_isolation.isolation.checks.agent_checks import check_values
+from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.reports.analysis.kept_pages import kept_pages
 
 SOURCE = """
 from sample_players import improved_score
@@ -53,11 +53,11 @@ def analysed(tmp_path_factory: pytest.TempPathFactory, two_rounds: None) -> tupl
     folder = tmp_path_factory.mktemp("analysis")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        patch.setattr("experiments.play.runner.play_tournament", partial(play_tournament, pools=here))
-        patch.setattr("experiments.analysis.quick_trial.PAIRS", 20)
-        patch.setattr("experiments.analysis.quick_trial.read_suite", few_positions)
-        patch.setattr("experiments.analysis.gauntlets.PYTHON_PAIRS", 1)
-        patch.setattr("experiments.analysis.gauntlets.PLAYER_PAIRS", 1)
+        patch.setattr("knights_isolation.experiments.play.runner.play_tournament", partial(play_tournament, pools=here))
+        patch.setattr("knights_isolation.experiments.analysis.quick_trial.PAIRS", 20)
+        patch.setattr("knights_isolation.experiments.analysis.quick_trial.read_suite", few_positions)
+        patch.setattr("knights_isolation.experiments.analysis.gauntlets.PYTHON_PAIRS", 1)
+        patch.setattr("knights_isolation.experiments.analysis.gauntlets.PLAYER_PAIRS", 1)
         (folder / "game_agent.py").write_text(SOURCE)
         result = CliRunner().invoke(
             main, ["analyse", "game_agent.py", *FAST, "--html", "page.html", "--markdown", "page.md"]
@@ -266,7 +266,9 @@ def test_values_that_are_constant_blind_or_reversed_are_suspect(score: Any, susp
 def test_try_adds_all_functions_to_the_log_of_tries_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     added: list[list[str]] = []
     monkeypatch.setenv("ISOLATION_TRIES", "on")
-    monkeypatch.setattr("experiments.record.tries.add_tries", lambda tries: added.append([t.agent for t in tries]))
+    monkeypatch.setattr(
+        "knights_isolation.experiments.record.tries.add_tries", lambda tries: added.append([t.agent for t in tries])
+    )
     values = ("1", "-len(game.get_legal_moves(player))", "len(repr(game.get_legal_moves()))")
     code = "".join(f"def score_{n}(game, player):\n    return {value}\n" for n, value in enumerate(values))
     (tmp_path / "mine.py").write_text(code)
@@ -286,11 +288,11 @@ def test_a_function_of_dear_nodes_is_named_with_its_time_and_plays_last(
     monkeypatch.chdir(tmp_path)
     costs = {"far": Cost(500.0, 100.0, 99.0, 101.0), "near": Cost(5.0, 1.0, 0.9, 1.1)}
     monkeypatch.setattr(
-        "experiments.analysis.quick_trial.measure_costs",
+        "knights_isolation.experiments.analysis.quick_trial.measure_costs",
         lambda agents, *of, **options: [costs.get(agent.heuristic.__name__) for agent in agents],
     )
-    monkeypatch.setattr("experiments.analysis.quick_trial.PAIRS", 2)
-    monkeypatch.setattr("experiments.analysis.quick_trial.read_suite", few_positions)
+    monkeypatch.setattr("knights_isolation.experiments.analysis.quick_trial.PAIRS", 2)
+    monkeypatch.setattr("knights_isolation.experiments.analysis.quick_trial.read_suite", few_positions)
     code = "def far(game, player):\n    return game.reach(game.reach(game.get_legal_moves(player))) and 1.0 or 0.0\n"
     (tmp_path / "mine.py").write_text(f"{code}\ndef near(game, player):\n    return float(game.move_count)\n")
     said: list[str] = []

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from experiments.record.checked_parquet import write_parquet
-from experiments.record.run_directory import RunLockedError, locked
-from isolation.files.atomic_write import check_output, make_folder, sweep, write_atomic, write_text
+from knights_isolation.experiments.record.checked_parquet import write_parquet
+from knights_isolation.experiments.record.run_directory import RunLockedError, locked
+from knights_isolation.isolation.files.atomic_write import check_output, make_folder, sweep, write_atomic, write_text
 
 
 def write_table(path: Path) -> None:

@@ -7,9 +7,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from random_games import positions
 
-import heuristics
-from isolation import Board, Limit, search, solve
-from isolation.native.tree_policy import is_more_promising, is_safer
+from knights_isolation import heuristics
+from knights_isolation.isolation import Board, Limit, search, solve
+from knights_isolation.isolation.native.tree_policy import is_more_promising, is_safer
 
 IMPROVED = heuristics.get("improved")
 WIN, LOSS = math.inf, -math.inf

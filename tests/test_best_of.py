@@ -9,21 +9,21 @@ import pandas as pd
 import pytest
 from scripted_pool import here
 
-from experiments.plan.config import load_config
-from experiments.plan.schedule import pair_points
-from experiments.plan.tournament_plan import make_plan
-from experiments.play.run_extension import extended_config
-from experiments.play.runner import RunOutcome, play_tournament
-from experiments.play.stop_rules import stop_rule
-from experiments.record import log, run_directory
-from experiments.statistics.run_results import load_findings
-from experiments.verdicts.best_of import read_contest
-from reports.pages.report_page import report_page
-from reports.tables.best_of import identical_sentences
-from reports.tables.compare import compare_sections
-from reports.tables.headlines import compare_headline
-from reports.tables.summary import summarize
-from reports.text.sections import render_sections
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.plan.schedule import pair_points
+from knights_isolation.experiments.plan.tournament_plan import make_plan
+from knights_isolation.experiments.play.run_extension import extended_config
+from knights_isolation.experiments.play.runner import RunOutcome, play_tournament
+from knights_isolation.experiments.play.stop_rules import stop_rule
+from knights_isolation.experiments.record import log, run_directory
+from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.experiments.verdicts.best_of import read_contest
+from knights_isolation.reports.pages.report_page import report_page
+from knights_isolation.reports.tables.best_of import identical_sentences
+from knights_isolation.reports.tables.compare import compare_sections
+from knights_isolation.reports.tables.headlines import compare_headline
+from knights_isolation.reports.tables.summary import summarize
+from knights_isolation.reports.text.sections import render_sections
 
 KEYS: dict[str, Any] = {
     "format": "best-of", "board": "5x5", "limit": "nodes=200", "pairs": 150, "jobs": 1,

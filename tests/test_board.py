@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_games import games, naive_moves, replay
 
-import isolation
-from isolation import Board, Outcome
-from isolation.rules.geometry import cells_of
+from knights_isolation import isolation
+from knights_isolation.isolation import Board, Outcome
+from knights_isolation.isolation.rules.geometry import cells_of
 
 # Rules
 

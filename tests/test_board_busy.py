@@ -19,11 +19,11 @@ import pytest
 from board_server import cookie, request, serving
 from played_games import write_run
 
-from experiments.roster import parse_agent
-from isolation.loading.load_user_code import load_heuristic
-from isolation.players.agents import RandomAgent
-from reports.board.board_processes import ServerLimits
-from reports.board.resources import Resources, packed
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.isolation.loading.load_user_code import load_heuristic
+from knights_isolation.isolation.players.agents import RandomAgent
+from knights_isolation.reports.board.board_processes import ServerLimits
+from knights_isolation.reports.board.resources import Resources, packed
 
 LATE = {"size": "7x7", "moves": [24, 14, 9, 1]}
 SHORT = {"position": LATE, "heuristics": ["improved"], "depth": 1}
@@ -234,7 +234,15 @@ def test_the_board_ends_at_once_with_all_its_processes_also_while_a_long_questio
     (tmp_path / "slow.py").write_text(
         "import time\n\nclass Slow:\n    def get_move(self, game, time_left):\n        time.sleep(600)\n"
     )
-    command = [sys.executable, "-m", "isolation_cli", "board", "--no-open", "--agent", "slow.py:Slow@ms=900000"]
+    command = [
+        sys.executable,
+        "-m",
+        "knights_isolation.command_line",
+        "board",
+        "--no-open",
+        "--agent",
+        "slow.py:Slow@ms=900000",
+    ]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent.parent), *sys.path])}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment,

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from PIL import Image
 from played_games import random_record, write_run
 
-from experiments.exchange.export_games import exported
-from experiments.exchange.saved_games import load_game, save_game
-from isolation import Board
-from reports.board.game_export import export_line
-from reports.board.game_import import import_games
-from reports.board.request_models import ExportQuestion, ImportQuestion, Position, board_of
-from reports.board.resources import Resources
+from knights_isolation.experiments.exchange.export_games import exported
+from knights_isolation.experiments.exchange.saved_games import load_game, save_game
+from knights_isolation.isolation import Board
+from knights_isolation.reports.board.game_export import export_line
+from knights_isolation.reports.board.game_import import import_games
+from knights_isolation.reports.board.request_models import ExportQuestion, ImportQuestion, Position, board_of
+from knights_isolation.reports.board.resources import Resources
 
 EMPTY = {"visited": [], "knights": [None, None], "turn": 1}
 SET_UP = Position(size="5x6", visited=[3], knights=(1, 2), turn=2, moves=[13])

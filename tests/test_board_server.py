@@ -13,22 +13,21 @@ from hypothesis import strategies as st
 from played_games import random_record, write_run
 from random_games import positions
 
-import heuristics
-import isolation
 from cli import main
-from experiments.exact import labels
-from experiments.exact.labels import label_run
-from experiments.exchange.saved_games import append_game
-from experiments.roster import Spec, complete, make_agent, parse_spec
-from experiments.roster.agent_kinds import KINDS, AgentKind
-from isolation import Board
-from isolation.players.agents import GreedyAgent, RandomAgent
-from isolation.search.interpreted import value_of_move
-from reports.board import board_processes
-from reports.board.board_processes import ROOM, Processes
-from reports.board.handlers import exact, explored, move_values, opposing, position_value, safe_agent
-from reports.board.request_guard import IMPORT, MOST_BYTES, MOST_BYTES_IMPORTED, refusal
-from reports.board.request_models import (
+from knights_isolation import heuristics, isolation
+from knights_isolation.experiments.exact import labels
+from knights_isolation.experiments.exact.labels import label_run
+from knights_isolation.experiments.exchange.saved_games import append_game
+from knights_isolation.experiments.roster import Spec, complete, make_agent, parse_spec
+from knights_isolation.experiments.roster.agent_kinds import KINDS, AgentKind
+from knights_isolation.isolation import Board
+from knights_isolation.isolation.players.agents import GreedyAgent, RandomAgent
+from knights_isolation.isolation.search.interpreted import value_of_move
+from knights_isolation.reports.board import board_processes
+from knights_isolation.reports.board.board_processes import ROOM, Processes
+from knights_isolation.reports.board.handlers import exact, explored, move_values, opposing, position_value, safe_agent
+from knights_isolation.reports.board.request_guard import IMPORT, MOST_BYTES, MOST_BYTES_IMPORTED, refusal
+from knights_isolation.reports.board.request_models import (
     ExploreQuestion,
     GamesQuestion,
     Position,
@@ -39,8 +38,8 @@ from reports.board.request_models import (
     boards_of,
     parse,
 )
-from reports.board.resources import Resources, games
-from reports.lab.server import listen
+from knights_isolation.reports.board.resources import Resources, games
+from knights_isolation.reports.lab.server import listen
 
 ENGINE = AgentKind(
     "engine",

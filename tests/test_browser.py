@@ -18,28 +18,28 @@ from scripted_pool import Script, ScriptedPool
 from test_board_server import distance
 from test_watch import watching
 
-from experiments.exchange.export_games import exported
-from experiments.exchange.saved_games import append_game
-from experiments.league.entries import Entry, LeagueEntries
-from experiments.league.league_results import PlayerForfeits, read_results
-from experiments.league.submission_checks import Check
-from experiments.league.submissions import Skipped, Submission
-from experiments.plan.config import Config
-from experiments.play.runner import play_tournament
-from experiments.roster import parse_agent
-from experiments.statistics.run_results import load_findings
-from isolation import Board, solve
-from isolation.checks.check_result import CheckResult
-from isolation.rules.notation import cell_name
-from reports.board.handlers import move_values
-from reports.board.request_guard import cookie_of
-from reports.board.request_models import Position, board_of
-from reports.board.resources import Resources
-from reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
-from reports.league.write_pages import write_pages
-from reports.pages.report_page import write_report
-from reports.replay.replay import replay_of_run
-from reports.replay.replay_page import replay_page
+from knights_isolation.experiments.exchange.export_games import exported
+from knights_isolation.experiments.exchange.saved_games import append_game
+from knights_isolation.experiments.league.entries import Entry, LeagueEntries
+from knights_isolation.experiments.league.league_results import PlayerForfeits, read_results
+from knights_isolation.experiments.league.submission_checks import Check
+from knights_isolation.experiments.league.submissions import Skipped, Submission
+from knights_isolation.experiments.plan.config import Config
+from knights_isolation.experiments.play.runner import play_tournament
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.isolation import Board, solve
+from knights_isolation.isolation.checks.check_result import CheckResult
+from knights_isolation.isolation.rules.notation import cell_name
+from knights_isolation.reports.board.handlers import move_values
+from knights_isolation.reports.board.request_guard import cookie_of
+from knights_isolation.reports.board.request_models import Position, board_of
+from knights_isolation.reports.board.resources import Resources
+from knights_isolation.reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
+from knights_isolation.reports.league.write_pages import write_pages
+from knights_isolation.reports.pages.report_page import write_report
+from knights_isolation.reports.replay.replay import replay_of_run
+from knights_isolation.reports.replay.replay_page import replay_page
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: pip install -e .[dev]")
 expect = playwright.expect

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from experiments.plan import catalogue
-from experiments.plan.catalogue import evaluate, file_catalogue, user_heuristics
-from experiments.roster import parse_agent
-from experiments.roster.default_names import heuristics_in, only_heuristic
-from isolation import Board, play
-from isolation.loading.load_user_code import LoadError, load_heuristic, load_module
-from isolation.players.agents import RandomAgent
+from knights_isolation.experiments.plan import catalogue
+from knights_isolation.experiments.plan.catalogue import evaluate, file_catalogue, user_heuristics
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.experiments.roster.default_names import heuristics_in, only_heuristic
+from knights_isolation.isolation import Board, play
+from knights_isolation.isolation.loading.load_user_code import LoadError, load_heuristic, load_module
+from knights_isolation.isolation.players.agents import RandomAgent
 
 FILE = '''
 from dataclasses import dataclass

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import heuristics
-from isolation.compiling.source_rewriter import rewrite
-from isolation.native.runtime.cell_sums import MOST_MASKS, Table, masks_of
-from isolation.players.agents import code_hash
+from knights_isolation import heuristics
+from knights_isolation.isolation.compiling.source_rewriter import rewrite
+from knights_isolation.isolation.native.runtime.cell_sums import MOST_MASKS, Table, masks_of
+from knights_isolation.isolation.players.agents import code_hash
 
 
 def plain_loop(game, player):

@@ -9,13 +9,13 @@ from click.testing import CliRunner
 from invented_runs import gauntlet
 
 from cli import main
-from experiments.inference.cluster_intervals import Interval
-from experiments.plan.config import load_config
-from experiments.plan.time_estimate import seconds_to_play
-from experiments.plan.tournament_plan import make_plan
-from experiments.record.run_directory import is_run, latest_run
-from experiments.verdicts.run_diff import difference_of
-from reports.studies.dry_run import between
+from knights_isolation.experiments.inference.cluster_intervals import Interval
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.plan.time_estimate import seconds_to_play
+from knights_isolation.experiments.plan.tournament_plan import make_plan
+from knights_isolation.experiments.record.run_directory import is_run, latest_run
+from knights_isolation.experiments.verdicts.run_diff import difference_of
+from knights_isolation.reports.studies.dry_run import between
 
 
 def said(*words: object) -> str:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from experiments.discovery.campaign import SearchTask, run_campaign
-from experiments.learn.tuning_games import BatchResult, Journal
-from experiments.record.checked_json import DamagedFileError
-from experiments.record.checked_lines import append_lines, inspect_lines, open_journal, read_lines
-from experiments.record.tries import LOG, SETTING, Try, add_tries, read_tries
+from knights_isolation.experiments.discovery.campaign import SearchTask, run_campaign
+from knights_isolation.experiments.learn.tuning_games import BatchResult, Journal
+from knights_isolation.experiments.record.checked_json import DamagedFileError
+from knights_isolation.experiments.record.checked_lines import append_lines, inspect_lines, open_journal, read_lines
+from knights_isolation.experiments.record.tries import LOG, SETTING, Try, add_tries, read_tries
 
 FIRST = Try("screen", "Ä", "B", "ID:a", "aaa", "", "suite 7x7", 9, (1.0, 0.5, 1.5), 0.001, None)
 SETTINGS = {"what": "tuning", "plan": [1, 2]}
@@ -51,7 +51,7 @@ def write_discovery(path: Path) -> Callable[[], object]:
 def test_a_changed_character_is_named_at_every_place(
     write: Callable[[Path], Callable[[], object]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("experiments.discovery.campaign.compiled_interpreter", lambda size: None)
+    monkeypatch.setattr("knights_isolation.experiments.discovery.campaign.compiled_interpreter", lambda size: None)
     path = tmp_path / "record.jsonl"
     read = write(path)
     read()

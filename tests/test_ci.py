@@ -13,12 +13,12 @@ from documented_commands import one_cost
 from scripted_pool import Script, ScriptedPool
 
 from cli import main
-from experiments import play_tournament
-from experiments.analysis import commit_check
-from experiments.plan.config import Config
-from experiments.play.runner import RunOutcome
-from experiments.record.tries import SETTING, read_tries
-from experiments.suite import read_suite
+from knights_isolation.experiments import play_tournament
+from knights_isolation.experiments.analysis import commit_check
+from knights_isolation.experiments.plan.config import Config
+from knights_isolation.experiments.play.runner import RunOutcome
+from knights_isolation.experiments.record.tries import SETTING, read_tries
+from knights_isolation.experiments.suite import read_suite
 
 ROOT = Path(__file__).parents[1]
 SCORE = """
@@ -51,7 +51,7 @@ def commit(folder: Path, source: str) -> str:
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv(SETTING)
     monkeypatch.setattr(commit_check, "read_suite", lambda *asked: read_suite(*asked).sample(500, 1))
-    monkeypatch.setattr("reports.watch.run_progress.play_tournament", play_here)
+    monkeypatch.setattr("knights_isolation.reports.watch.run_progress.play_tournament", play_here)
     monkeypatch.chdir(tmp_path)
     git(tmp_path, "init", "--quiet", "--initial-branch=main")
     commit(tmp_path, SCORE.format(""))

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_games import games
 
-from isolation import Board, game_as_text, sample_players
-from isolation.editions.edition import edition_of, is_first_edition
-from isolation.sample_players import (
+from knights_isolation.isolation import Board, game_as_text, sample_players
+from knights_isolation.isolation.editions.edition import edition_of, is_first_edition
+from knights_isolation.isolation.sample_players import (
     AlphaBetaPlayer,
     CustomPlayer,
     GreedyPlayer,

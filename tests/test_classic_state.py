@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_games import all_sizes, games, replay, small_sizes
 
-from isolation import Board
+from knights_isolation.isolation import Board
 
 
 def copy_like_the_first_edition(board):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from isolation import Board
-from isolation.loading.load_user_code import load, load_module
+from knights_isolation.isolation import Board
+from knights_isolation.isolation.loading.load_user_code import load, load_module
 
 CLASSIC = Path(__file__).parent / "data" / "classic"
 

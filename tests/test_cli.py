@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-import heuristics
 from cli import main
-from experiments.exact.board_solving import shipped_pairs
+from knights_isolation import heuristics
+from knights_isolation.experiments.exact.board_solving import shipped_pairs
 
 CLASSIC = Path(__file__).parent / "data" / "classic"
 
@@ -146,7 +146,7 @@ def test_a_heuristic_that_raises_is_told_where(tmp_path):
     ],
 )
 def test_a_players_faults_are_found(tmp_path, monkeypatch, move, choice, complaint):
-    monkeypatch.setattr("isolation.checks.agent_checks.LONGEST_MOVE", 0.5)
+    monkeypatch.setattr("knights_isolation.isolation.checks.agent_checks.LONGEST_MOVE", 0.5)
     file = tmp_path / "game_agent.py"
     file.write_text(PLAYER.format(move=move, choice=choice))
     result = run("test-agent", file)
@@ -197,7 +197,7 @@ def test_a_match_is_played_logged_and_listed(tmp_path):
 
 
 def test_the_cache_says_where_it_is_and_is_cleared(tmp_path, monkeypatch):
-    from isolation.compiling import code_cache
+    from knights_isolation.isolation.compiling import code_cache
 
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "heuristic.py").write_text("x = 1\n")
@@ -215,7 +215,7 @@ def test_the_cache_says_where_it_is_and_is_cleared(tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", [(), ("--clear",)])
 def test_the_cache_is_shown_and_cleared_while_another_process_writes_into_it(arguments, tmp_path, monkeypatch):
-    from isolation.compiling import code_cache
+    from knights_isolation.isolation.compiling import code_cache
 
     monkeypatch.setattr(code_cache, "folder", lambda: tmp_path)
     with ThreadPoolExecutor() as pool:

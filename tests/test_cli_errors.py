@@ -272,7 +272,7 @@ def test_the_board_ends_without_a_word_when_it_is_told_to(folder: Path, monkeypa
     def until_ended(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("reports.lab.server.serve", until_ended)
+    monkeypatch.setattr("knights_isolation.reports.lab.server.serve", until_ended)
     result = CliRunner().invoke(main, ["board", "--no-open"])
     assert (result.exit_code, result.output) == (0, "")
 
@@ -284,13 +284,15 @@ def test_what_is_written_is_told(folder: Path) -> None:
     assert result.output == "Wrote a.html\n"
 
 
-@pytest.mark.parametrize("name", ["isolation.py", "heuristics/__init__.py", "isolation_cli/__init__.py", "click.py"])
+@pytest.mark.parametrize(
+    "name", ["isolation.py", "heuristics/__init__.py", "knights_isolation/command_line/__init__.py", "click.py"]
+)
 def test_a_file_that_hides_a_package_is_named(tmp_path, name):
     file = tmp_path / name
     file.parent.mkdir(exist_ok=True)
     file.write_text("")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
-    command = [sys.executable, "-P", "-c", "from knights_isolation_command import run; run()", "--version"]
+    command = [sys.executable, "-P", "-c", "from knights_isolation.command_line import run; run()", "--version"]
     ended = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     hides, package = tmp_path / name.removesuffix("/__init__.py"), name.removesuffix(".py").partition("/")[0]
     kind = "library" if package == "click" else "toolkit's package"

@@ -13,22 +13,22 @@ import pandas as pd
 import pytest
 from clusters import Cluster, Proxy, cluster, started, wait_for
 
-from experiments.exact.accuracy_games import play_and_label
-from experiments.exact.board_solving import solve_all
-from experiments.exact.labels import FILE as LABELS
-from experiments.exact.labels import label_run, read_labels
-from experiments.learn.parameter_sweep import parse_axis, plan_sweep, play_sweep
-from experiments.plan.config import Config, load_config
-from experiments.play.cluster import dask_pool, dispatcher, remote_worker
-from experiments.play.pools.recovery import FORFEITED
-from experiments.play.runner import RunProgress, play_tournament
-from experiments.record import log, run_directory
-from experiments.roster import named, parse_spec
-from experiments.suite import read_suite
-from experiments.suite.agent_answers import collect_answers
-from experiments.suite.build_suite import Recipe, build_suite
-from experiments.suite.position_sources import PositionSource
-from isolation import Limit
+from knights_isolation.experiments.exact.accuracy_games import play_and_label
+from knights_isolation.experiments.exact.board_solving import solve_all
+from knights_isolation.experiments.exact.labels import FILE as LABELS
+from knights_isolation.experiments.exact.labels import label_run, read_labels
+from knights_isolation.experiments.learn.parameter_sweep import parse_axis, plan_sweep, play_sweep
+from knights_isolation.experiments.plan.config import Config, load_config
+from knights_isolation.experiments.play.cluster import dask_pool, dispatcher, remote_worker
+from knights_isolation.experiments.play.pools.recovery import FORFEITED
+from knights_isolation.experiments.play.runner import RunProgress, play_tournament
+from knights_isolation.experiments.record import log, run_directory
+from knights_isolation.experiments.roster import named, parse_spec
+from knights_isolation.experiments.suite import read_suite
+from knights_isolation.experiments.suite.agent_answers import collect_answers
+from knights_isolation.experiments.suite.build_suite import Recipe, build_suite
+from knights_isolation.experiments.suite.position_sources import PositionSource
+from knights_isolation.isolation import Limit
 
 DEADLY = """
 import os, signal

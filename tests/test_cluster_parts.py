@@ -19,21 +19,27 @@ import pytest
 from click.testing import CliRunner
 
 from cli import main
-from experiments.plan.config import load_config
-from experiments.plan.tournament_plan import make_plan
-from experiments.play.cluster import cluster_address, daemons, dispatcher, file_transfer, remote_worker
-from experiments.play.cluster.dask_pool import DaskPool
-from experiments.play.cluster.remote_worker import MachineInfo
-from experiments.play.pools.batch_feed import BatchPace
-from experiments.play.pools.game_worker import GameWorker, task_of
-from experiments.play.pools.loky_pool import LokyPool
-from experiments.play.pools.pool import Event, Finished, Fleet, Machine, UnreachableError
-from experiments.play.runner import _fleet_notes
-from experiments.record.finished_games import GameEndings, LogPart
-from isolation.compiling import code_cache
-from isolation.files.temp_folders import LOCK
-from isolation.loading.load_user_code import content_hash
-from reports.watch.run_progress import machine_table
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.plan.tournament_plan import make_plan
+from knights_isolation.experiments.play.cluster import (
+    cluster_address,
+    daemons,
+    dispatcher,
+    file_transfer,
+    remote_worker,
+)
+from knights_isolation.experiments.play.cluster.dask_pool import DaskPool
+from knights_isolation.experiments.play.cluster.remote_worker import MachineInfo
+from knights_isolation.experiments.play.pools.batch_feed import BatchPace
+from knights_isolation.experiments.play.pools.game_worker import GameWorker, task_of
+from knights_isolation.experiments.play.pools.loky_pool import LokyPool
+from knights_isolation.experiments.play.pools.pool import Event, Finished, Fleet, Machine, UnreachableError
+from knights_isolation.experiments.play.runner import _fleet_notes
+from knights_isolation.experiments.record.finished_games import GameEndings, LogPart
+from knights_isolation.isolation.compiling import code_cache
+from knights_isolation.isolation.files.temp_folders import LOCK
+from knights_isolation.isolation.loading.load_user_code import content_hash
+from knights_isolation.reports.watch.run_progress import machine_table
 
 # Addresses
 

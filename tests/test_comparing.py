@@ -13,14 +13,14 @@ import pytest
 from click.testing import CliRunner
 
 from cli import main
-from experiments.analysis.quick_trial import Trial
-from experiments.plan.catalogue import compiles
-from isolation import Board, Limit, search
-from isolation.compiling import code_cache, specialise
-from isolation.compiling import compile_heuristic as compiler
-from isolation.compiling.comparison import compare
-from isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
-from reports.analysis.quick_trial import describe_trial
+from knights_isolation.experiments.analysis.quick_trial import Trial
+from knights_isolation.experiments.plan.catalogue import compiles
+from knights_isolation.isolation import Board, Limit, search
+from knights_isolation.isolation.compiling import code_cache, specialise
+from knights_isolation.isolation.compiling import compile_heuristic as compiler
+from knights_isolation.isolation.compiling.comparison import compare
+from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
+from knights_isolation.reports.analysis.quick_trial import describe_trial
 
 
 @cache
@@ -196,7 +196,8 @@ def test_what_compiles_and_differs_is_not_said_not_to_compile() -> None:
 
 def test_a_difference_is_one_in_the_error_and_in_the_list_of_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "isolation.compiling.compile_heuristic.compare", lambda *_: compiler.Problem("it differs", None, True)
+        "knights_isolation.isolation.compiling.compile_heuristic.compare",
+        lambda *_: compiler.Problem("it differs", None, True),
     )
 
     def mine(game: Any, player: Any) -> float:

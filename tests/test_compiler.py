@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_games import positions
 
-import heuristics
-from isolation import Board, Limit, search
-from isolation.compiling import code_cache, comparison
-from isolation.compiling import compile_heuristic as compiler
-from isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
+from knights_isolation import heuristics
+from knights_isolation.isolation import Board, Limit, search
+from knights_isolation.isolation.compiling import code_cache, comparison
+from knights_isolation.isolation.compiling import compile_heuristic as compiler
+from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
 
 
 @pytest.mark.parametrize("size", ["7x7", pytest.param("9x11", marks=pytest.mark.exhaustive)])
@@ -241,8 +241,8 @@ def test_a_damaged_verdict_is_found_out_anew(text, tmp_path):
 def test_code_that_numba_runs_may_call_what_was_gathered():
     from numba import njit, types
 
-    from isolation.compiling.llvm_ir import collect_ir
-    from isolation.native.decorators import inner
+    from knights_isolation.isolation.compiling.llvm_ir import collect_ir
+    from knights_isolation.isolation.native.decorators import inner
 
     @inner
     def double(number):

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from invented_runs import gauntlet
 
 from cli import main
-from isolation_cli.help_pages import FIRST, TASKS
+from knights_isolation.command_line.help_pages import FIRST, TASKS
 
 ROOT = Path(__file__).parent.parent
 
@@ -167,7 +167,7 @@ def test_without_a_run_the_latest_is_meant_and_said() -> None:
 def test_a_report_is_opened_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", opened.append)
-    monkeypatch.setattr("reports.pages.report_page.report_page", lambda findings: "<!doctype html>")
+    monkeypatch.setattr("knights_isolation.reports.pages.report_page.report_page", lambda findings: "<!doctype html>")
     CliRunner().invoke(main, ["report"])
     assert opened == []
     assert CliRunner().invoke(main, ["report", "runs/2025-a", "--open"]).exit_code == 0

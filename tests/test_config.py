@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.plan.config import Config, example_toml, load_config, parse_openings, to_toml
-from experiments.play.pools.process_map import map_unordered
+from knights_isolation.experiments.plan.config import Config, example_toml, load_config, parse_openings, to_toml
+from knights_isolation.experiments.play.pools.process_map import map_unordered
 
 ROOT = Path(__file__).parents[1]
 

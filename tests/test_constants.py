@@ -9,22 +9,22 @@ import pytest
 from invented_runs import Invented
 from scipy.stats import norm, t
 
-from experiments.inference.cluster_intervals import student_tail
-from experiments.inference.contenders.multiple_testing import holm
-from experiments.inference.elo import elo_from_score, score_from_elo
-from experiments.learn.spsa import SpsaPlan, moved, plan_of, width
-from experiments.plan.config import load_config
-from experiments.plan.tournament_plan import make_plan
-from experiments.play import game_recorder
-from experiments.play.game_recorder import GameRecorder
-from experiments.record import log
-from experiments.record.finished_games import forfeited_game
-from experiments.record.run_directory import finish, games_at_end, missing_sentence
-from experiments.statistics.run_results import load_findings
-from isolation.games.batch_moves import first_failure
-from reports.text import wording
-from reports.text.cell_values import Chance, Resampled, pluralise
-from reports.text.verdict_words import verdict_of
+from knights_isolation.experiments.inference.cluster_intervals import student_tail
+from knights_isolation.experiments.inference.contenders.multiple_testing import holm
+from knights_isolation.experiments.inference.elo import elo_from_score, score_from_elo
+from knights_isolation.experiments.learn.spsa import SpsaPlan, moved, plan_of, width
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.plan.tournament_plan import make_plan
+from knights_isolation.experiments.play import game_recorder
+from knights_isolation.experiments.play.game_recorder import GameRecorder
+from knights_isolation.experiments.record import log
+from knights_isolation.experiments.record.finished_games import forfeited_game
+from knights_isolation.experiments.record.run_directory import finish, games_at_end, missing_sentence
+from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.isolation.games.batch_moves import first_failure
+from knights_isolation.reports.text import wording
+from knights_isolation.reports.text.cell_values import Chance, Resampled, pluralise
+from knights_isolation.reports.text.verdict_words import verdict_of
 
 
 @pytest.mark.parametrize("openings", [2, 3, 5, 20, 180])

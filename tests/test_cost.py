@@ -5,11 +5,18 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-import heuristics
-from isolation.checks import search_cost
-from isolation.checks.search_cost import FEWEST_ROUNDS, NODES, ROUNDS, Cost, compare_turns, measure_costs
-from isolation.players.agents import Agent, RandomAgent, SearchAgent
-from isolation.rules.limits import Limit
+from knights_isolation import heuristics
+from knights_isolation.isolation.checks import search_cost
+from knights_isolation.isolation.checks.search_cost import (
+    FEWEST_ROUNDS,
+    NODES,
+    ROUNDS,
+    Cost,
+    compare_turns,
+    measure_costs,
+)
+from knights_isolation.isolation.players.agents import Agent, RandomAgent, SearchAgent
+from knights_isolation.isolation.rules.limits import Limit
 
 pytestmark = pytest.mark.usefixtures("costs_measured")
 
@@ -89,7 +96,7 @@ def ticking(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         reads[0] += 1
         return 5_000_000 * reads[0]
 
-    monkeypatch.setattr("isolation.checks.search_cost.time.thread_time_ns", clock)
+    monkeypatch.setattr("knights_isolation.isolation.checks.search_cost.time.thread_time_ns", clock)
     return reads
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.play.pools.crash_markers import (
+from knights_isolation.experiments.play.pools.crash_markers import (
     Markers,
     Suspect,
     create_markers,

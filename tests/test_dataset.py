@@ -8,13 +8,13 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-import heuristics
 from cli import main
-from experiments.exact.data_card import SPLITS, DatasetRecipe
-from experiments.exact.dataset import write_dataset
-from experiments.plan.openings import orbit_ids, split_of
-from isolation import Board
-from isolation.exact.solver import SearchBudget, move_results
+from knights_isolation import heuristics
+from knights_isolation.experiments.exact.data_card import SPLITS, DatasetRecipe
+from knights_isolation.experiments.exact.dataset import write_dataset
+from knights_isolation.experiments.plan.openings import orbit_ids, split_of
+from knights_isolation.isolation import Board
+from knights_isolation.isolation.exact.solver import SearchBudget, move_results
 
 
 def read(folder: Path) -> dict[str, pa.Table]:

@@ -8,21 +8,21 @@ import pytest
 from click.testing import CliRunner
 
 import knights_isolation as ki
-from experiments.discovery import finals
-from experiments.discovery.campaign import CLIMBS, Campaign, Growth, SearchTask, run_campaign
-from experiments.discovery.climbing import random_shape, reweighted, with_room
-from experiments.discovery.finals import Strength, best_by_minutes
-from experiments.discovery.interpreter import compiled_interpreter, parameters_of_program
-from experiments.discovery.kept_wins import Found, parts_of
-from experiments.discovery.move_ranking import _fit, ranking_of
-from experiments.discovery.printing import estimated_cost, to_python
-from experiments.discovery.programs import Program, Shape, Term, from_json, tidy, to_json
-from experiments.inference.cluster_intervals import Interval
-from isolation.compiling.compile_heuristic import sample_positions
-from isolation.loading.load_user_code import load_heuristic
-from isolation_cli.main import main
-from reports.analysis.discovery_page import write_discovery_page
-from reports.studies.discovery import Verdict, strength_chart
+from knights_isolation.command_line.main import main
+from knights_isolation.experiments.discovery import finals
+from knights_isolation.experiments.discovery.campaign import CLIMBS, Campaign, Growth, SearchTask, run_campaign
+from knights_isolation.experiments.discovery.climbing import random_shape, reweighted, with_room
+from knights_isolation.experiments.discovery.finals import Strength, best_by_minutes
+from knights_isolation.experiments.discovery.interpreter import compiled_interpreter, parameters_of_program
+from knights_isolation.experiments.discovery.kept_wins import Found, parts_of
+from knights_isolation.experiments.discovery.move_ranking import _fit, ranking_of
+from knights_isolation.experiments.discovery.printing import estimated_cost, to_python
+from knights_isolation.experiments.discovery.programs import Program, Shape, Term, from_json, tidy, to_json
+from knights_isolation.experiments.inference.cluster_intervals import Interval
+from knights_isolation.isolation.compiling.compile_heuristic import sample_positions
+from knights_isolation.isolation.loading.load_user_code import load_heuristic
+from knights_isolation.reports.analysis.discovery_page import write_discovery_page
+from knights_isolation.reports.studies.discovery import Verdict, strength_chart
 
 
 def programs(count: int) -> list[Program]:

@@ -16,9 +16,9 @@ from documented_commands import furnish, keep_small, words_of
 from sampling import sampled
 
 from cli import main
-from experiments.analysis.file_contents import FileContents
-from experiments.analysis.gauntlets import play_gauntlet
-from experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.analysis.file_contents import FileContents
+from knights_isolation.experiments.analysis.gauntlets import play_gauntlet
+from knights_isolation.experiments.statistics.run_results import RunResults
 
 ROOT = Path(__file__).parent.parent
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
@@ -243,7 +243,7 @@ def test_the_first_tutorial_shows_what_analyse_prints(tmp_path: Path, monkeypatc
         """What is found at equal cost hangs on the machine: have the games at equal nodes in its place."""
         return play_gauntlet(contents, names, "nodes" if kind == "cost" else kind, *others)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("experiments.analysis.analyse_file.play_gauntlet", play)
+    monkeypatch.setattr("knights_isolation.experiments.analysis.analyse_file.play_gauntlet", play)
     text = (ROOT / "docs" / "tutorials" / "analysis.md").read_text(encoding="utf-8")
     Path("game_agent.py").write_text(
         next(block for _, block in STORY.findall(text) if block.startswith("# game_agent.py"))

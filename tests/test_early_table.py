@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from benchmarks.make_solved_tables import solve_early
-from isolation import Board
-from isolation.exact.early_table import (
+from knights_isolation.isolation import Board
+from knights_isolation.isolation.exact.early_table import (
     LAST_PLY,
     early_moves,
     early_value,
@@ -15,11 +15,11 @@ from isolation.exact.early_table import (
     openings,
     steps_between,
 )
-from isolation.exact.solved_tables import pair_is_won
-from isolation.exact.solver import SearchBudget, move_results, solve
-from isolation.games.batch_evaluation import solve_moves
-from isolation.games.batch_moves import States
-from isolation.rules.geometry import cells_of
+from knights_isolation.isolation.exact.solved_tables import pair_is_won
+from knights_isolation.isolation.exact.solver import SearchBudget, move_results, solve
+from knights_isolation.isolation.games.batch_evaluation import solve_moves
+from knights_isolation.isolation.games.batch_moves import States
+from knights_isolation.isolation.rules.geometry import cells_of
 
 RANDOM = np.random.default_rng(5)
 

@@ -8,19 +8,19 @@ from itertools import product
 
 import pytest
 
-import heuristics
-from isolation import Board, Limit, search
-from isolation.compiling.compile_heuristic import compile_heuristic
-from isolation.compiling.source_rewriter import rewrite
-from isolation.games.match import play_games
-from isolation.loading.load_user_code import load_heuristic
-from isolation.players.agents import SearchAgent
-from isolation.processes import subprocess_player
-from isolation.rules.outcome import Reason
-from isolation.usercode.timeouts import UserCodeTimeout
+from knights_isolation import heuristics
+from knights_isolation.isolation import Board, Limit, search
+from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic
+from knights_isolation.isolation.compiling.source_rewriter import rewrite
+from knights_isolation.isolation.games.match import play_games
+from knights_isolation.isolation.loading.load_user_code import load_heuristic
+from knights_isolation.isolation.players.agents import SearchAgent
+from knights_isolation.isolation.processes import subprocess_player
+from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout
 
 interpreted = import_module(
-    "isolation.search.interpreted"
+    "knights_isolation.isolation.search.interpreted"
 )  # `isolation.search` is the function, to those who import it
 RARE = [20, 3, 11, 18, 24, 9, 33, 0, 48]
 """Moves to the only position, among all that are sampled, where the functions below would go on for ever."""

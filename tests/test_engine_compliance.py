@@ -10,12 +10,12 @@ from click.testing import CliRunner
 from hostile_engines import at, engine
 
 from cli import main
-from isolation.checks import engine_checks
-from isolation.checks.engine_checks import EngineCheckResult, check_engine
-from isolation.engines.engine_server import serve
-from isolation.engines.program import Program
-from isolation.players.agents import GreedyAgent
-from isolation.processes.transport import TransportClosed, TransportTimeout
+from knights_isolation.isolation.checks import engine_checks
+from knights_isolation.isolation.checks.engine_checks import EngineCheckResult, check_engine
+from knights_isolation.isolation.engines.engine_server import serve
+from knights_isolation.isolation.engines.program import Program
+from knights_isolation.isolation.players.agents import GreedyAgent
+from knights_isolation.isolation.processes.transport import TransportClosed, TransportTimeout
 
 
 class Here:

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isolation import Board, Limit
-from isolation.engines import session
-from isolation.engines.engine_agent import EngineAgent
-from isolation.engines.program import Program
-from isolation.engines.protocol import Info, add_info, parse_pv, variant_of, variants_text
-from isolation.engines.session import Timeouts
-from isolation.players.agents import ForfeitError, forfeit_from, opened_player
-from isolation.processes.transport import Idle, LineTooLong, TransportClosed, TransportTimeout
-from isolation.rules.outcome import Reason
-from isolation.search.result import is_well_formed
+from knights_isolation.isolation import Board, Limit
+from knights_isolation.isolation.engines import session
+from knights_isolation.isolation.engines.engine_agent import EngineAgent
+from knights_isolation.isolation.engines.program import Program
+from knights_isolation.isolation.engines.protocol import Info, add_info, parse_pv, variant_of, variants_text
+from knights_isolation.isolation.engines.session import Timeouts
+from knights_isolation.isolation.players.agents import ForfeitError, forfeit_from, opened_player
+from knights_isolation.isolation.processes.transport import Idle, LineTooLong, TransportClosed, TransportTimeout
+from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.search.result import is_well_formed
 
 BOARD = Board.from_moves([24, 14])
 UGI = ("id name one", "option name Hash type spin default 1", "ugiok")
@@ -84,7 +84,7 @@ class Script:
 def clock(monkeypatch):
     clock = Clock()
     monkeypatch.setattr(session, "time", clock)
-    monkeypatch.setattr("isolation.engines.engine_agent._idle", Idle())
+    monkeypatch.setattr("knights_isolation.isolation.engines.engine_agent._idle", Idle())
     return clock
 
 

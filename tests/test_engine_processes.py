@@ -14,17 +14,17 @@ import pytest
 from hostile_engines import BABBLES, CHATTERS, DIES, FLOODS, HANGS, LIES, at, engine
 from test_engines import is_alive, on_linux, until_gone
 
-from experiments.plan.config import load_config, to_toml
-from experiments.plan.tournament_plan import make_plan
-from experiments.play.runner import play_tournament
-from experiments.record.log import read_games
-from isolation import Board, Limit, play
-from isolation.engines import engine_agent as engines
-from isolation.engines.engine_agent import EngineAgent
-from isolation.engines.program import Program
-from isolation.engines.session import Timeouts
-from isolation.players.agents import RandomAgent
-from isolation.processes.transport import Idle
+from knights_isolation.experiments.plan.config import load_config, to_toml
+from knights_isolation.experiments.plan.tournament_plan import make_plan
+from knights_isolation.experiments.play.runner import play_tournament
+from knights_isolation.experiments.record.log import read_games
+from knights_isolation.isolation import Board, Limit, play
+from knights_isolation.isolation.engines import engine_agent as engines
+from knights_isolation.isolation.engines.engine_agent import EngineAgent
+from knights_isolation.isolation.engines.program import Program
+from knights_isolation.isolation.engines.session import Timeouts
+from knights_isolation.isolation.players.agents import RandomAgent
+from knights_isolation.isolation.processes.transport import Idle
 
 ROOT = Path(__file__).parent.parent
 IMPATIENT = Timeouts(start=0.7, ready=0.7, move=0.7, silence=0.7)

@@ -6,19 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from experiments.bench import COMMAND
-from experiments.roster import parse_agent
-from isolation import Board, Limit, play
-from isolation.boards.joust_notation import read_move, write_move
-from isolation.engines import engine_search, engine_server
-from isolation.engines.engine_agent import EngineAgent
-from isolation.engines.engine_search import format_info, plan_search
-from isolation.engines.program import Program
-from isolation.engines.protocol import read_go, start_of
-from isolation.players import perfect_agent
-from isolation.players.agents import GreedyAgent, RandomAgent, opened_player
-from isolation.search import SearchResult
-from isolation.search.interpreted import greedy_interpreted
+from knights_isolation.experiments.bench import COMMAND
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.isolation import Board, Limit, play
+from knights_isolation.isolation.boards.joust_notation import read_move, write_move
+from knights_isolation.isolation.engines import engine_search, engine_server
+from knights_isolation.isolation.engines.engine_agent import EngineAgent
+from knights_isolation.isolation.engines.engine_search import format_info, plan_search
+from knights_isolation.isolation.engines.program import Program
+from knights_isolation.isolation.engines.protocol import read_go, start_of
+from knights_isolation.isolation.players import perfect_agent
+from knights_isolation.isolation.players.agents import GreedyAgent, RandomAgent, opened_player
+from knights_isolation.isolation.search import SearchResult
+from knights_isolation.isolation.search.interpreted import greedy_interpreted
 
 
 class Talk:

@@ -12,25 +12,25 @@ from pathlib import Path
 
 import pytest
 
-from experiments.roster import parse_agent
-from isolation import Board, Limit, play
-from isolation.games.match import play_games
-from isolation.loading.load_user_code import load_player
-from isolation.players.agents import ForfeitError, GreedyAgent, RandomAgent, SearchAgent
-from isolation.players.classic_agent import ClassicAgent
-from isolation.processes.agent_pickling import AgentPicklingError, from_bytes, to_bytes
-from isolation.processes.child import Failure, Setup, SetupError, decode, encode
-from isolation.processes.child_process import START_SECONDS
-from isolation.processes.subprocess_player import (
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.isolation import Board, Limit, play
+from knights_isolation.isolation.games.match import play_games
+from knights_isolation.isolation.loading.load_user_code import load_player
+from knights_isolation.isolation.players.agents import ForfeitError, GreedyAgent, RandomAgent, SearchAgent
+from knights_isolation.isolation.players.classic_agent import ClassicAgent
+from knights_isolation.isolation.processes.agent_pickling import AgentPicklingError, from_bytes, to_bytes
+from knights_isolation.isolation.processes.child import Failure, Setup, SetupError, decode, encode
+from knights_isolation.isolation.processes.child_process import START_SECONDS
+from knights_isolation.isolation.processes.subprocess_player import (
     MOST_KEPT,
     NEW_GAME,
     SubprocessPlayer,
     judge_of,
     subprocess_player,
 )
-from isolation.processes.transport import EngineTransport, TransportClosed, TransportTimeout
-from isolation.rules.outcome import Reason
-from isolation.search import SearchResult
+from knights_isolation.isolation.processes.transport import EngineTransport, TransportClosed, TransportTimeout
+from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.search import SearchResult
 
 BOARD = Board.from_moves([24, 14])
 

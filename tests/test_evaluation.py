@@ -10,17 +10,17 @@ import pytest
 from click.testing import CliRunner
 
 import knights_isolation as ki
-from experiments.evaluation.champions import admit, champions
-from experiments.evaluation.evaluate import judge_held_out
-from experiments.evaluation.evaluation import Answer, Evaluation, EvaluationTask, Lead
-from experiments.evaluation.game_test import FRESH_PAIRS, PAIRS, decide_by_games
-from experiments.evaluation.worker import Worker
-from experiments.inference.contenders.multiple_testing import level_of
-from experiments.record.checked_json import DamagedFileError
-from experiments.record.tries import read_tries
-from isolation.usercode.inputs import state_of
-from isolation_cli.main import main
-from reports.analysis.kept_pages import kept_pages, with_pages
+from knights_isolation.command_line.main import main
+from knights_isolation.experiments.evaluation.champions import admit, champions
+from knights_isolation.experiments.evaluation.evaluate import judge_held_out
+from knights_isolation.experiments.evaluation.evaluation import Answer, Evaluation, EvaluationTask, Lead
+from knights_isolation.experiments.evaluation.game_test import FRESH_PAIRS, PAIRS, decide_by_games
+from knights_isolation.experiments.evaluation.worker import Worker
+from knights_isolation.experiments.inference.contenders.multiple_testing import level_of
+from knights_isolation.experiments.record.checked_json import DamagedFileError
+from knights_isolation.experiments.record.tries import read_tries
+from knights_isolation.isolation.usercode.inputs import state_of
+from knights_isolation.reports.analysis.kept_pages import kept_pages, with_pages
 
 GOOD = "def score(game, player):\n    return 1.0 * len(game.get_legal_moves(player))\n"
 BETTER = """

@@ -7,13 +7,13 @@ import pytest
 from invented_runs import gauntlet, random_wins
 from played_games import random_record, write_games
 
-from experiments.exchange import opening_explorer
-from experiments.exchange.opening_explorer import explore, read_played
-from experiments.exchange.saved_games import append_game
-from experiments.plan.openings import orbit_ids, orbit_ids_by_ply
-from experiments.record.log import read_games
-from isolation import Board
-from isolation.rules.geometry import parse_size, symmetries
+from knights_isolation.experiments.exchange import opening_explorer
+from knights_isolation.experiments.exchange.opening_explorer import explore, read_played
+from knights_isolation.experiments.exchange.saved_games import append_game
+from knights_isolation.experiments.plan.openings import orbit_ids, orbit_ids_by_ply
+from knights_isolation.experiments.record.log import read_games
+from knights_isolation.isolation import Board
+from knights_isolation.isolation.rules.geometry import parse_size, symmetries
 
 
 @pytest.fixture(scope="module")

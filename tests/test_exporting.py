@@ -14,16 +14,16 @@ from random_games import games
 from scripted_pool import Script, ScriptedPool
 
 from cli import main
-from experiments.exchange.export_games import exported
-from experiments.exchange.import_games import import_pgn
-from experiments.plan.config import load_config
-from experiments.plan.openings import file_openings
-from experiments.play.runner import play_tournament
-from experiments.record.log import SCHEMA, read_games
-from experiments.statistics.run_results import load_findings
-from experiments.verdicts.frames import standings_frame
-from isolation import Board
-from isolation.games.pgn import read_pgn, write_pgn
+from knights_isolation.experiments.exchange.export_games import exported
+from knights_isolation.experiments.exchange.import_games import import_pgn
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.plan.openings import file_openings
+from knights_isolation.experiments.play.runner import play_tournament
+from knights_isolation.experiments.record.log import SCHEMA, read_games
+from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.experiments.verdicts.frames import standings_frame
+from knights_isolation.isolation import Board
+from knights_isolation.isolation.games.pgn import read_pgn, write_pgn
 
 TAGS = st.dictionaries(
     st.sampled_from(["White", "Black", "Event"]), st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]))

@@ -12,13 +12,13 @@ from click.testing import CliRunner
 from scripted_pool import here
 
 from cli import main
-from experiments.plan.config import load_config
-from experiments.play import runner
-from experiments.play.run_extension import extended_config
-from experiments.play.runner import RunOutcome, play_tournament
-from experiments.record import log, run_directory
-from experiments.record.checked_json import read_json, write_json
-from experiments.record.verification import verify
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.play import runner
+from knights_isolation.experiments.play.run_extension import extended_config
+from knights_isolation.experiments.play.runner import RunOutcome, play_tournament
+from knights_isolation.experiments.record import log, run_directory
+from knights_isolation.experiments.record.checked_json import read_json, write_json
+from knights_isolation.experiments.record.verification import verify
 
 FEW: dict[str, Any] = {"board": "5x5", "limit": "nodes=40", "pairs": 5, "jobs": 1}
 GAUNTLET: dict[str, Any] = {"contenders": ["ID:center", "greedy"], "opponents": ["random", "MM:open@depth=2"]}

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from experiments.plan.agent_facts import read_facts, run_facts
-from experiments.plan.config import load_config
-from experiments.plan.tournament_plan import make_plan
-from experiments.record import run_directory
-from experiments.roster import complete, make_agent, parse_spec, settings_text
-from experiments.statistics.run_results import load_findings
+from knights_isolation.experiments.plan.agent_facts import read_facts, run_facts
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.plan.tournament_plan import make_plan
+from knights_isolation.experiments.record import run_directory
+from knights_isolation.experiments.roster import complete, make_agent, parse_spec, settings_text
+from knights_isolation.experiments.statistics.run_results import load_findings
 
 SPECS = [
     "random", "greedy", "perfect", "perfect@ms=50", "ID:improved@nodes=2000", "AB:open@depth=4", "MM:null",

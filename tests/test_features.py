@@ -14,14 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_heuristics import Cell, Facts, links, nearer_to, positions
 
-import heuristics
 from cli import main
-from experiments.learn.feature_selection import Selection, SingleFeature, select_features
-from experiments.suite import Suite, read_suite
-from heuristics import FEATURES, Composite
-from isolation import Board, Limit
-from isolation.compiling.compile_heuristic import compile_heuristic
-from reports.studies.feature_selection import feature_sections
+from knights_isolation import heuristics
+from knights_isolation.experiments.learn.feature_selection import Selection, SingleFeature, select_features
+from knights_isolation.experiments.suite import Suite, read_suite
+from knights_isolation.heuristics import FEATURES, Composite
+from knights_isolation.isolation import Board, Limit
+from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic
+from knights_isolation.reports.studies.feature_selection import feature_sections
 
 
 def both(count: Callable[[set[Cell]], float]) -> Callable[[Facts], float]:
@@ -263,7 +263,7 @@ def test_a_feature_that_does_not_compile_is_refused_by_name(tmp_path: Path) -> N
 
 @pytest.mark.exhaustive
 def test_the_command_prints_both_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("experiments.suite.read_suite", few_positions)
+    monkeypatch.setattr("knights_isolation.experiments.suite.read_suite", few_positions)
     result = CliRunner().invoke(main, ["features", "links", "mobility", "--most", "1"])
     assert result.exit_code == 0, result.output
     assert "Single features" in result.output

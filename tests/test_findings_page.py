@@ -10,11 +10,11 @@ from click.testing import CliRunner
 from invented_runs import Invented, gauntlet, random_wins
 from played_games import write_run
 
-from experiments.published.published_claims import analyse_file
-from experiments.record.log import read_games
-from experiments.statistics.run_results import load_findings
-from experiments.verdicts.contender_verdicts import judge
-from isolation import Board, solve
+from knights_isolation.experiments.published.published_claims import analyse_file
+from knights_isolation.experiments.record.log import read_games
+from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.experiments.verdicts.contender_verdicts import judge
+from knights_isolation.isolation import Board, solve
 
 
 @pytest.fixture(scope="module")

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import heuristics
-from experiments import load_config, parse_agent, play_tournament, read_games
-from experiments.roster import reference_of, spec_of
-from isolation import Board
-from isolation.compiling import code_cache
-from isolation.loading.load_user_code import load_heuristic
+from knights_isolation import heuristics
+from knights_isolation.experiments import load_config, parse_agent, play_tournament, read_games
+from knights_isolation.experiments.roster import reference_of, spec_of
+from knights_isolation.isolation import Board
+from knights_isolation.isolation.compiling import code_cache
+from knights_isolation.isolation.loading.load_user_code import load_heuristic
 
 SCALE = {"own": 2.0, "weights": (1, 2)}
 SQUARES = np.array([0.0, 1.0, 4.0])

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isolation.rules import geometry
-from isolation.rules.geometry import (
+from knights_isolation.isolation.rules import geometry
+from knights_isolation.isolation.rules.geometry import (
     canonical_opening,
     cell_of,
     cells_of,

@@ -12,21 +12,21 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-import heuristics
 from cli import main
-from experiments.analysis import quick_trial
-from experiments.suite import read_suite
-from experiments.suite.agent_answers import collect_answers, failing_position, failing_positions
-from isolation.checks.search_cost import Cost
-from isolation.checks.speed import random_openings
-from isolation.editions.classic_board import Board
-from isolation.games.batch_moves import Positions, choose_moves
-from isolation.games.match import play_games
-from isolation.loading.load_user_code import load_heuristic
-from isolation.players.agents import SearchAgent
-from isolation.rules.limits import Limit
-from isolation.rules.outcome import Reason
-from isolation.usercode.user_exceptions import origin, return_lines
+from knights_isolation import heuristics
+from knights_isolation.experiments.analysis import quick_trial
+from knights_isolation.experiments.suite import read_suite
+from knights_isolation.experiments.suite.agent_answers import collect_answers, failing_position, failing_positions
+from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.isolation.checks.speed import random_openings
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.games.batch_moves import Positions, choose_moves
+from knights_isolation.isolation.games.match import play_games
+from knights_isolation.isolation.loading.load_user_code import load_heuristic
+from knights_isolation.isolation.players.agents import SearchAgent
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.usercode.user_exceptions import origin, return_lines
 
 RARELY = """
 def helper(own):
@@ -104,12 +104,14 @@ def test_a_game_lost_by_a_failure_says_what_was_raised_or_returned_in_which_line
 def few_games(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have `isolation try` look at early test positions only, and play a few short games whatever the machine does."""
     early = [Board.from_moves(cells) for cells in ([24, 0], [24, 1], [3, 40])]
-    monkeypatch.setattr("isolation.compiling.compile_heuristic.sample_positions", lambda size, count: early)
+    monkeypatch.setattr(
+        "knights_isolation.isolation.compiling.compile_heuristic.sample_positions", lambda size, count: early
+    )
     small = read_suite("7x7", "screen").sample(60, 1)
     monkeypatch.setattr(quick_trial, "read_suite", lambda name, split: small)
     for name, value in {"OPENING_PLIES": 22, "PYTHON_POSITIONS": 60}.items():
         monkeypatch.setattr(quick_trial, name, value)
-    monkeypatch.setattr("experiments.analysis.analyse_file.QUICK_LIMIT", "nodes=200")
+    monkeypatch.setattr("knights_isolation.experiments.analysis.analyse_file.QUICK_LIMIT", "nodes=200")
     monkeypatch.setattr(quick_trial, "_cost", lambda heuristic, settings, interpreted: Cost(100.0, 1.0, 1.0, 1.0))
     monkeypatch.setattr(quick_trial, "try_heuristic", partial(quick_trial.try_heuristic, pairs=6, python_pairs=6))
 
@@ -260,7 +262,7 @@ def test_an_error_is_told_before_a_late_answer_that_came_first(tmp_path: Path) -
 
     class Late(SearchAgent):
         def choose(self, board: Board, seed: int) -> Any:
-            from isolation.players.agents import ForfeitError
+            from knights_isolation.isolation.players.agents import ForfeitError
 
             if board.move_count == 2:
                 raise ForfeitError(Reason.TIMEOUT, "took long")
@@ -310,7 +312,8 @@ def test_a_value_comes_from_the_lines_that_return_from_the_users_function() -> N
 @pytest.mark.usefixtures("quick_trials")
 def test_try_says_so_if_a_heuristic_fails_while_its_cost_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "isolation.compiling.compile_heuristic.sample_positions", lambda size, count: [Board.from_moves([24, 0])]
+        "knights_isolation.isolation.compiling.compile_heuristic.sample_positions",
+        lambda size, count: [Board.from_moves([24, 0])],
     )
     Path("soon.py").write_text(
         "def score(game, player):\n    if game.move_count >= 9:\n        return float('nan')\n    return 1.0\n"

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import heuristics
-from heuristics import Composite
-from isolation import Board
+from knights_isolation import heuristics
+from knights_isolation.heuristics import Composite
+from knights_isolation.isolation import Board
 
 STEPS = [(dr, dc) for dr, dc in product((-2, -1, 1, 2), repeat=2) if abs(dr) != abs(dc)]
 Cell = tuple[int, int]

@@ -8,17 +8,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_games import games, small_sizes
 
-from experiments.exchange.saved_games import append_game, load_game, save_game
-from isolation import Board
-from isolation.games import human
-from isolation.games.human import HUMAN, Answer, Seat, play_human, read_answer, why_illegal
-from isolation.players.agents import PLACING_NODES, ForfeitError, GreedyAgent, RandomAgent, SearchAgent, StatelessAgent
-from isolation.rules.limits import Limit
-from isolation.rules.notation import cell_name
-from isolation.rules.outcome import Reason
-from isolation.sample_players import open_move_score
-from isolation.search import SearchResult
-from reports.replay.replay import describe_end, replay_of_record
+from knights_isolation.experiments.exchange.saved_games import append_game, load_game, save_game
+from knights_isolation.isolation import Board
+from knights_isolation.isolation.games import human
+from knights_isolation.isolation.games.human import HUMAN, Answer, Seat, play_human, read_answer, why_illegal
+from knights_isolation.isolation.players.agents import (
+    PLACING_NODES,
+    ForfeitError,
+    GreedyAgent,
+    RandomAgent,
+    SearchAgent,
+    StatelessAgent,
+)
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.notation import cell_name
+from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.sample_players import open_move_score
+from knights_isolation.isolation.search import SearchResult
+from knights_isolation.reports.replay.replay import describe_end, replay_of_record
 
 
 @dataclass

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from experiments.inference.sequential.confidence_sequence import capital_above, confidence_sequence
-from experiments.inference.sequential.elimination import elimination_times, gap_to_leader
-from experiments.play.pools.batch_feed import checkpoints
+from knights_isolation.experiments.inference.sequential.confidence_sequence import capital_above, confidence_sequence
+from knights_isolation.experiments.inference.sequential.elimination import elimination_times, gap_to_leader
+from knights_isolation.experiments.play.pools.batch_feed import checkpoints
 
 
 def shares_of(rates, openings, rng, games=4, decided=0.6):

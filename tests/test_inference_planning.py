@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from experiments.inference.contenders.multiple_testing import holm
-from experiments.inference.contenders.permutation_tests import score_flip_test
-from experiments.inference.contenders.sample_size import (
+from knights_isolation.experiments.inference.contenders.multiple_testing import holm
+from knights_isolation.experiments.inference.contenders.permutation_tests import score_flip_test
+from knights_isolation.experiments.inference.contenders.sample_size import (
     least_variance,
     openings_for_effect,
     pairs_after_pilot,
     pairs_for_effect,
     sprt_plan,
 )
-from experiments.inference.elo import score_from_elo
-from experiments.inference.pair_intervals import PairCounts
-from experiments.inference.sequential.sprt import Sprt, sprt_path
+from knights_isolation.experiments.inference.elo import score_from_elo
+from knights_isolation.experiments.inference.pair_intervals import PairCounts
+from knights_isolation.experiments.inference.sequential.sprt import Sprt, sprt_path
 
 
 def test_a_plan_finds_its_effect_as_often_as_it_says():

@@ -10,9 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2, fisher_exact, hypergeom, norm
 
-from experiments.inference.mantel_haenszel import Stratum, homogeneity, mantel_haenszel
-from experiments.published.published_claims import PAIRING_UNKNOWN, analyse_published, parse_published
-from experiments.published.published_tables import PublishedRow, PublishedTables, bundled_csv, parse_csv
+from knights_isolation.experiments.inference.mantel_haenszel import Stratum, homogeneity, mantel_haenszel
+from knights_isolation.experiments.published.published_claims import PAIRING_UNKNOWN, analyse_published, parse_published
+from knights_isolation.experiments.published.published_tables import (
+    PublishedRow,
+    PublishedTables,
+    bundled_csv,
+    parse_csv,
+)
 
 PUBLISHED = Path(__file__).parent / "data" / "published_results.csv"
 

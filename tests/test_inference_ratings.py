@@ -8,10 +8,15 @@ import pytest
 from paired import pairs_in
 from scipy.special import expit
 
-from experiments.inference import bradley_terry as ratings_module
-from experiments.inference.bradley_terry import ELO_PER_LOGIT, fit_ratings, outside_main_group, rate_agents
-from experiments.inference.elo import elo_from_score
-from experiments.inference.likelihood import ConvergenceError
+from knights_isolation.experiments.inference import bradley_terry as ratings_module
+from knights_isolation.experiments.inference.bradley_terry import (
+    ELO_PER_LOGIT,
+    fit_ratings,
+    outside_main_group,
+    rate_agents,
+)
+from knights_isolation.experiments.inference.elo import elo_from_score
+from knights_isolation.experiments.inference.likelihood import ConvergenceError
 
 
 def games_of(results):

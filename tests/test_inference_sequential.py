@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from experiments.inference import likelihood
-from experiments.inference.elo import score_from_elo
-from experiments.inference.likelihood import ConvergenceError, constrain_deviations, constrain_mean
-from experiments.inference.pair_intervals import count_pairs, pair_interval
-from experiments.inference.sequential.confidence_sequence import confidence_sequence
-from experiments.inference.sequential.sprt import (
+from knights_isolation.experiments.inference import likelihood
+from knights_isolation.experiments.inference.elo import score_from_elo
+from knights_isolation.experiments.inference.likelihood import ConvergenceError, constrain_deviations, constrain_mean
+from knights_isolation.experiments.inference.pair_intervals import count_pairs, pair_interval
+from knights_isolation.experiments.inference.sequential.confidence_sequence import confidence_sequence
+from knights_isolation.experiments.inference.sequential.sprt import (
     Sprt,
     log_likelihood_ratio,
     sprt_crossings,

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-import heuristics
-from isolation.compiling import object_code
-from isolation.compiling.compile_heuristic import compile_heuristic
-from isolation.compiling.integer_ranks import use_integer_ranks
-from isolation.compiling.linking import score_code
-from isolation.native.layout import NOT_A_NUMBER, RANK, SCORE, WON, WORTH
+from knights_isolation import heuristics
+from knights_isolation.isolation.compiling import object_code
+from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic
+from knights_isolation.isolation.compiling.integer_ranks import use_integer_ranks
+from knights_isolation.isolation.compiling.linking import score_code
+from knights_isolation.isolation.native.layout import NOT_A_NUMBER, RANK, SCORE, WON, WORTH
 
 LARGEST = math.nextafter(math.inf, 0)
 INT64 = st.integers(-(1 << 63), (1 << 63) - 1)

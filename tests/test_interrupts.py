@@ -18,11 +18,11 @@ from click.testing import CliRunner
 from scripted_pool import here
 
 from cli import main
-from experiments.bench import COMMAND
-from experiments.plan.config import load_config
-from experiments.play.pools.interrupts import _Ear
-from experiments.play.runner import RunOutcome, play_tournament
-from reports.watch.run_progress import what_is_kept
+from knights_isolation.experiments.bench import COMMAND
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.play.pools.interrupts import _Ear
+from knights_isolation.experiments.play.runner import RunOutcome, play_tournament
+from knights_isolation.reports.watch.run_progress import what_is_kept
 
 SOURCE = """
 def score(game, player, *, reach=1.0):
@@ -157,10 +157,10 @@ def test_a_compiled_agent_that_would_search_for_minutes_is_interrupted() -> None
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        ("experiments.learn.pairwise_fit.fit", ["fit", "mine.py:score", "--seed", "2"]),
-        ("experiments.suite.agent_answers.collect_answers", ["screen", "random", "--sample", "20"]),
-        ("experiments.analysis.quick_trial.try_heuristic", ["try", "mine.py"]),
-        ("experiments.play.runner.play_tournament", ["match", "random", "greedy", "--out", "my run"]),
+        ("knights_isolation.experiments.learn.pairwise_fit.fit", ["fit", "mine.py:score", "--seed", "2"]),
+        ("knights_isolation.experiments.suite.agent_answers.collect_answers", ["screen", "random", "--sample", "20"]),
+        ("knights_isolation.experiments.analysis.quick_trial.try_heuristic", ["try", "mine.py"]),
+        ("knights_isolation.experiments.play.runner.play_tournament", ["match", "random", "greedy", "--out", "my run"]),
     ],
 )
 def test_what_keeps_nothing_starts_again_with_the_same_command(
@@ -171,7 +171,7 @@ def test_what_keeps_nothing_starts_again_with_the_same_command(
 
     monkeypatch.chdir(folder)
     monkeypatch.setattr(function, press)
-    monkeypatch.setattr("reports.watch.run_progress.play_tournament", press)
+    monkeypatch.setattr("knights_isolation.reports.watch.run_progress.play_tournament", press)
     result = CliRunner().invoke(main, words)
     command = shlex.join(["isolation", *words])
     assert result.output == f"Interrupted: nothing was saved. Restart with: {command}\n"
@@ -184,7 +184,7 @@ def test_what_is_kept_is_said_with_its_place(folder: Path, monkeypatch: pytest.M
         raise KeyboardInterrupt
 
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("experiments.learn.spsa_tuning.tune", press)
+    monkeypatch.setattr("knights_isolation.experiments.learn.spsa_tuning.tune", press)
     result = CliRunner().invoke(main, ["tune", "ID:mine.py:score", "--out", "games.parquet"])
     assert result.output == (
         "Interrupted: what was played is in games.parquet. "
@@ -197,7 +197,7 @@ def test_a_sweep_says_how_far_its_run_is(folder: Path, monkeypatch: pytest.Monke
         return RunOutcome(Path(config.out), Any, 1, 1, 2, False, 0.0, np.zeros(0, np.int8), {}, ())  # type: ignore[arg-type]
 
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("reports.watch.run_progress.play_tournament", press)
+    monkeypatch.setattr("knights_isolation.reports.watch.run_progress.play_tournament", press)
     result = CliRunner().invoke(main, ["sweep", "ID:mine.py:score", "--over", "option.reach=0,1", "--out", "kept"])
     goes_on = "Continue with: isolation sweep ID:mine.py:score --over option.reach=0,1 --out kept"
     assert result.output == f"Interrupted: 1 of 2 games are in kept. {goes_on}\n"
@@ -217,7 +217,13 @@ def test_a_run_that_lacks_no_game_but_is_not_closed_is_said_to_be_so(logged: int
     assert what_is_kept(outcome) == kept
 
 
-@pytest.mark.parametrize("judging", ["reports.watch.run_progress.verdict_text", "isolation_cli.tournaments.note_run"])
+@pytest.mark.parametrize(
+    "judging",
+    [
+        "knights_isolation.reports.watch.run_progress.verdict_text",
+        "knights_isolation.command_line.tournaments.note_run",
+    ],
+)
 def test_a_run_that_is_interrupted_while_it_is_judged_is_kept_and_can_be_compared(
     folder: Path, judging: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -243,7 +249,7 @@ def test_a_league_that_is_interrupted_while_it_is_judged_goes_on(
     (tmp_path / "class").mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(import_module("knights_isolation.league"), "begin_league", lambda *arguments: (None, outcome))
-    monkeypatch.setattr("experiments.league.league_results.label_games", press)
+    monkeypatch.setattr("knights_isolation.experiments.league.league_results.label_games", press)
     result = CliRunner().invoke(main, ["league", "class"])
     goes_on = f"Continue with: isolation league class --resume {run}"
     assert result.output == f"Interrupted: all 2 games are in {run}. {goes_on}\n"

@@ -8,23 +8,23 @@ import pytest
 from board_server import request, serving
 from invented_runs import gauntlet, random_wins
 
-from experiments.exact.board_solving import shipped_pairs, summarise
-from experiments.record.run_directory import is_played_now
-from experiments.statistics.run_results import load_findings
-from isolation import Board, solve
-from isolation.compiling import code_cache
-from isolation.usercode.inputs import state_of
-from reports.board.board_processes import Processes
-from reports.board.resources import Resources
-from reports.lab.kept_trials import keep_trial, read_trial
-from reports.lab.lab_answers import answer, finding, trial
-from reports.lab.opening_pages import title_of
-from reports.lab.own_files import own_heuristics
-from reports.lab.pooled_ratings import pools, rated
-from reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
-from reports.lab.run_lines import RunLines, signature
-from reports.lab.thumbnails import thumbnail
-from reports.tables.ratings import rating_sections
+from knights_isolation.experiments.exact.board_solving import shipped_pairs, summarise
+from knights_isolation.experiments.record.run_directory import is_played_now
+from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.isolation import Board, solve
+from knights_isolation.isolation.compiling import code_cache
+from knights_isolation.isolation.usercode.inputs import state_of
+from knights_isolation.reports.board.board_processes import Processes
+from knights_isolation.reports.board.resources import Resources
+from knights_isolation.reports.lab.kept_trials import keep_trial, read_trial
+from knights_isolation.reports.lab.lab_answers import answer, finding, trial
+from knights_isolation.reports.lab.opening_pages import title_of
+from knights_isolation.reports.lab.own_files import own_heuristics
+from knights_isolation.reports.lab.pooled_ratings import pools, rated
+from knights_isolation.reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
+from knights_isolation.reports.lab.run_lines import RunLines, signature
+from knights_isolation.reports.lab.thumbnails import thumbnail
+from knights_isolation.reports.tables.ratings import rating_sections
 
 WRITES = """def score(game, player):
     try:
@@ -39,7 +39,7 @@ WRITES = """def score(game, player):
 def own_cache(tmp_path, monkeypatch):
     """Lines are kept in a folder of the test's own."""
     for module in ("run_lines", "kept_trials"):
-        monkeypatch.setattr(f"reports.lab.{module}.folder", lambda: tmp_path)
+        monkeypatch.setattr(f"knights_isolation.reports.lab.{module}.folder", lambda: tmp_path)
 
 
 def found(lines, shelf):
@@ -247,7 +247,10 @@ def test_a_trial_compiles_in_a_process_that_cannot_write_elsewhere(tmp_path):
     (tmp_path / "inside.py").write_text(WRITES.format(path=f"{scratch}/../outside"))
 
     async def tried(name):
-        imports = ("experiments.analysis.quick_trial", "reports.analysis.quick_trial")
+        imports = (
+            "knights_isolation.experiments.analysis.quick_trial",
+            "knights_isolation.reports.analysis.quick_trial",
+        )
         processes = Processes(Resources(), answer=answer, guard="sandboxed", folder=str(tmp_path), imports=imports,
                               scratch=str(scratch))  # fmt: skip
         try:
@@ -275,7 +278,7 @@ ACTS = {
 @pytest.mark.exhaustive
 def test_a_match_of_a_pasted_function_is_a_run_and_one_that_cannot_begin_leaves_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("reports.lab.starting_runs.BEGIN_SECONDS", 20)
+    monkeypatch.setattr("knights_isolation.reports.lab.starting_runs.BEGIN_SECONDS", 20)
     code = "def score(game, player):\n    return float(len(game.get_legal_moves(player)))\n"
     outside = tmp_path / "outside"
     with serving(Resources(home=tmp_path / "runs")) as port:

@@ -13,16 +13,16 @@ from random_games import random_game
 
 import knights_isolation as ki
 from cli import main
-from experiments.exact import labels
-from experiments.exact.accuracy import run_decisions
-from experiments.exact.labels import label_moves, label_run, mistakes, read_labels
-from experiments.exchange.saved_games import append_game
-from experiments.record.log import read_games
-from experiments.record.run_directory import locked
-from isolation import Board, Limit, solve
-from reports.board.request_models import GamesQuestion
-from reports.board.resources import Resources, games
-from reports.replay.replay import replay_of_run
+from knights_isolation.experiments.exact import labels
+from knights_isolation.experiments.exact.accuracy import run_decisions
+from knights_isolation.experiments.exact.labels import label_moves, label_run, mistakes, read_labels
+from knights_isolation.experiments.exchange.saved_games import append_game
+from knights_isolation.experiments.record.log import read_games
+from knights_isolation.experiments.record.run_directory import locked
+from knights_isolation.isolation import Board, Limit, solve
+from knights_isolation.reports.board.request_models import GamesQuestion
+from knights_isolation.reports.board.resources import Resources, games
+from knights_isolation.reports.replay.replay import replay_of_run
 
 PLENTY = Limit(nodes=10**9)
 

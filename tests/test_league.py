@@ -16,26 +16,26 @@ from click.testing import CliRunner
 from submissions import HONEST, league, submit
 
 from cli import main
-from experiments.league import submission_checks
-from experiments.league.entries import Entry, LeagueEntries, newest_of, read_book
-from experiments.league.league_config import league_config, league_keys
-from experiments.league.league_results import PlayerForfeits, read_results
-from experiments.league.submission_checks import Check, check_one
-from experiments.league.submissions import Submission, find_submissions
-from experiments.record import log, run_directory
-from experiments.roster import complete, parse_agent, parse_spec
-from experiments.roster.static_inspection import player_in
-from isolation.editions.classic_board import Board
-from isolation.exact.solver import solve
-from isolation.games.match import GameRecord, play
-from isolation.processes import file_agent
-from isolation.processes.child_process import MOST_WAITS, ChildProcess
-from isolation.processes.sandbox import landlock_version
-from isolation.processes.transport import EngineTransport, TransportTimeout
-from isolation.rules.limits import Limit
-from reports.league.league_tables import leading, ranking_section
-from reports.league.page_paths import INDEX, games_of, page_of
-from reports.league.player_page import player_page
+from knights_isolation.experiments.league import submission_checks
+from knights_isolation.experiments.league.entries import Entry, LeagueEntries, newest_of, read_book
+from knights_isolation.experiments.league.league_config import league_config, league_keys
+from knights_isolation.experiments.league.league_results import PlayerForfeits, read_results
+from knights_isolation.experiments.league.submission_checks import Check, check_one
+from knights_isolation.experiments.league.submissions import Submission, find_submissions
+from knights_isolation.experiments.record import log, run_directory
+from knights_isolation.experiments.roster import complete, parse_agent, parse_spec
+from knights_isolation.experiments.roster.static_inspection import player_in
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.exact.solver import solve
+from knights_isolation.isolation.games.match import GameRecord, play
+from knights_isolation.isolation.processes import file_agent
+from knights_isolation.isolation.processes.child_process import MOST_WAITS, ChildProcess
+from knights_isolation.isolation.processes.sandbox import landlock_version
+from knights_isolation.isolation.processes.transport import EngineTransport, TransportTimeout
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.reports.league.league_tables import leading, ranking_section
+from knights_isolation.reports.league.page_paths import INDEX, games_of, page_of
+from knights_isolation.reports.league.player_page import player_page
 
 ROOT = Path(__file__).parent.parent
 HOSTILE = """
@@ -602,7 +602,7 @@ def test_a_class_of_two_honest_and_eight_hostile_players_is_played_to_its_end(tm
     for number in range(2):
         submit(tmp_path / "class", f"honest_{number}", HONEST.format(prefers=f"move[0] * {number}, move"))
     words = ("--pairs", "1", "--limit", "cpu_ms=100", "--out", tmp_path / "run")
-    command = [sys.executable, "-m", "isolation_cli", "league", tmp_path / "class", *words]
+    command = [sys.executable, "-m", "knights_isolation.command_line", "league", tmp_path / "class", *words]
     done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     results = read_results(tmp_path / "run")
@@ -619,7 +619,7 @@ def test_a_class_of_two_honest_and_eight_hostile_players_is_played_to_its_end(tm
 
 
 def test_nobody_rated_as_high_as_the_leader_is_said_to_be_below_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reports.league.league_tables.has_intervals", lambda results: True)
+    monkeypatch.setattr("knights_isolation.reports.league.league_tables.has_intervals", lambda results: True)
     rated = [SimpleNamespace(agent=name, elo=elo, low=elo - 90, high=elo + 90) for name, elo in RATED]
     ratings = SimpleNamespace(ratings=rated, ranks=(1, 1, 3, 4), superiority=[[0.5, 0.5, 0.9, 0.99]])
     sentence = leading(SimpleNamespace(ratings=ratings, findings=SimpleNamespace(is_interim=False)))  # type: ignore[arg-type]

@@ -13,16 +13,16 @@ from submissions import HONEST, THIRD, league, submit
 
 import knights_isolation as ki
 from cli import main
-from experiments.league.entries import Entry, LeagueEntries, played_in, read_book
-from experiments.league.kept_submissions import is_unchanged, keep
-from experiments.league.league_config import choose_board, fit_for
-from experiments.league.league_results import read_results
-from experiments.league.submission_checks import Check
-from experiments.league.submissions import Submission
-from experiments.record.log import games_folder, read_games, remove_games
-from experiments.record.run_directory import reopen
-from experiments.statistics.run_results import load_findings
-from isolation.compiling import code_cache
+from knights_isolation.experiments.league.entries import Entry, LeagueEntries, played_in, read_book
+from knights_isolation.experiments.league.kept_submissions import is_unchanged, keep
+from knights_isolation.experiments.league.league_config import choose_board, fit_for
+from knights_isolation.experiments.league.league_results import read_results
+from knights_isolation.experiments.league.submission_checks import Check
+from knights_isolation.experiments.league.submissions import Submission
+from knights_isolation.experiments.record.log import games_folder, read_games, remove_games
+from knights_isolation.experiments.record.run_directory import reopen
+from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.isolation.compiling import code_cache
 
 BEST = HONEST.format(prefers="len(game.forecast_move(move).get_legal_moves(self))")
 NEVER = "class CustomPlayer:\n    def get_move(self, game, time_left):\n        return (-1, -1)\n"

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from submissions import HONEST, THIRD, submit
 
-from experiments.league import archives
-from experiments.league.archives import ArchiveError, unpack
-from experiments.league.normalised_code import code_hash_without_layout
-from experiments.league.submissions import find_submissions
-from isolation.compiling import code_cache
+from knights_isolation.experiments.league import archives
+from knights_isolation.experiments.league.archives import ArchiveError, unpack
+from knights_isolation.experiments.league.normalised_code import code_hash_without_layout
+from knights_isolation.experiments.league.submissions import find_submissions
+from knights_isolation.isolation.compiling import code_cache
 
 PLAYER = HONEST.format(prefers="0")
 OTHER = HONEST.format(prefers="1")

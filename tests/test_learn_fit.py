@@ -12,21 +12,21 @@ from click.testing import CliRunner
 from scipy.special import chdtri
 
 from cli import main
-from experiments.learn.defaults_patch import patch_of_defaults
-from experiments.learn.move_pairs import compare_moves
-from experiments.learn.pairwise_fit import Fit, fit
-from experiments.learn.parameter_space import space_of
-from experiments.plan.openings import split_of
-from experiments.suite import Suite, read_suite
-from heuristics import get
-from isolation import Board, Limit
-from isolation.checks.speed import random_openings
-from isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
-from isolation.games.batch_evaluation import EvaluationBatch, evaluate_all, expected_lines
-from isolation.games.batch_moves import Positions, is_over
-from isolation.rules.parameters import ParameterError, bind_parameters
-from isolation.search.interpreted import value_of_move
-from isolation_cli.tuning import write_patch
+from knights_isolation.command_line.tuning import write_patch
+from knights_isolation.experiments.learn.defaults_patch import patch_of_defaults
+from knights_isolation.experiments.learn.move_pairs import compare_moves
+from knights_isolation.experiments.learn.pairwise_fit import Fit, fit
+from knights_isolation.experiments.learn.parameter_space import space_of
+from knights_isolation.experiments.plan.openings import split_of
+from knights_isolation.experiments.suite import Suite, read_suite
+from knights_isolation.heuristics import get
+from knights_isolation.isolation import Board, Limit
+from knights_isolation.isolation.checks.speed import random_openings
+from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
+from knights_isolation.isolation.games.batch_evaluation import EvaluationBatch, evaluate_all, expected_lines
+from knights_isolation.isolation.games.batch_moves import Positions, is_over
+from knights_isolation.isolation.rules.parameters import ParameterError, bind_parameters
+from knights_isolation.isolation.search.interpreted import value_of_move
 
 Wide = Annotated[float, Interval(ge=-8, le=8)]
 
@@ -84,7 +84,9 @@ def test_what_a_search_expects_does_not_depend_on_the_positions_beside_it(monkey
     positions, heuristic = Positions.of(random_openings(10, 20), "7x7"), compile_heuristic(get("open"))
     nodes = np.arange(10, 110, 10)
     whole = expected_lines(heuristic, positions, np.zeros(0), None, nodes)
-    monkeypatch.setattr("isolation.games.batch_moves.batches", lambda *count: [(0, 3), (3, 1), (4, 6)])
+    monkeypatch.setattr(
+        "knights_isolation.isolation.games.batch_moves.batches", lambda *count: [(0, 3), (3, 1), (4, 6)]
+    )
     parted = expected_lines(heuristic, positions, np.zeros(0), None, nodes)
     for column in ("scores", "plies", "cells"):
         assert getattr(parted, column).tolist() == getattr(whole, column).tolist()
@@ -292,7 +294,9 @@ def test_a_patch_is_written_for_values_judged_better_only(tmp_path: Path, capsys
 
 def test_the_command_fits_screens_and_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("experiments.suite.read_suite", lambda *asked: read_suite(*asked).sample(2500, 1))
+    monkeypatch.setattr(
+        "knights_isolation.experiments.suite.read_suite", lambda *asked: read_suite(*asked).sample(2500, 1)
+    )
     Path("mine.py").write_text(FILE, encoding="utf-8")
     words = ["fit", "mine.py", "--limit", "nodes=50", "--parameter", "reach", "--patch", "it.patch"]
     result = CliRunner().invoke(main, words)

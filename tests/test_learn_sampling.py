@@ -12,15 +12,22 @@ from click.testing import CliRunner
 from scipy.special import expit
 
 from cli import main
-from experiments.inference.cluster_intervals import Interval as Estimate
-from experiments.learn import optuna_tuning, spsa_tuning
-from experiments.learn.optuna_tuning import Sampling, sample, sampling_plan
-from experiments.learn.parameter_space import space_of
-from experiments.learn.spsa import SpsaPlan
-from experiments.learn.spsa_tuning import Tuning, TuningTask
-from experiments.learn.tuning_games import Batch, BatchResult, Journal, OpeningPool, pool_of, subject_of
-from experiments.roster import make_agent, parse_spec
-from isolation.rules.parameters import ParameterError
+from knights_isolation.experiments.inference.cluster_intervals import Interval as Estimate
+from knights_isolation.experiments.learn import optuna_tuning, spsa_tuning
+from knights_isolation.experiments.learn.optuna_tuning import Sampling, sample, sampling_plan
+from knights_isolation.experiments.learn.parameter_space import space_of
+from knights_isolation.experiments.learn.spsa import SpsaPlan
+from knights_isolation.experiments.learn.spsa_tuning import Tuning, TuningTask
+from knights_isolation.experiments.learn.tuning_games import (
+    Batch,
+    BatchResult,
+    Journal,
+    OpeningPool,
+    pool_of,
+    subject_of,
+)
+from knights_isolation.experiments.roster import make_agent, parse_spec
+from knights_isolation.isolation.rules.parameters import ParameterError
 
 FILE = """
 from typing import Annotated, Literal

@@ -14,28 +14,36 @@ from scipy.special import expit
 from scripted_pool import here
 
 from cli import main
-from experiments.inference.cluster_intervals import Interval as Estimate
-from experiments.learn import response_surface, spsa_tuning, tuning_games
-from experiments.learn.held_out import Judgement, judge
-from experiments.learn.parameter_sweep import Sweep, SweepAxis, parse_axis, plan_sweep, play_sweep
-from experiments.learn.response_surface import Contests, features, fit_response, importance
-from experiments.learn.spsa import SpsaPlan, directions, ends, moved, plan_of
-from experiments.learn.spsa_tuning import TuningTask, tune
-from experiments.learn.tuning_games import Batch, BatchResult, Journal, play_batch, pool_of, subject_of, with_values
-from experiments.plan.config import Config
-from experiments.plan.openings import orbit_ids, split_of
-from experiments.play.cluster import cluster_map
-from experiments.play.runner import Play, RunOutcome, play_tournament
-from experiments.record.log import read_games
-from experiments.record.run_directory import list_runs
-from experiments.roster import named, parse_agent, parse_spec
-from experiments.statistics.run_results import load_findings
-from experiments.verdicts.contender_verdicts import judge as judge_run
-from isolation import Limit
-from isolation.games.match import play_games
-from reports.charts.chart import Grid, Plot
-from reports.charts.line_plots import response_chart
-from reports.studies.tuning import judged_sentence, path_table, sweep_section
+from knights_isolation.experiments.inference.cluster_intervals import Interval as Estimate
+from knights_isolation.experiments.learn import response_surface, spsa_tuning, tuning_games
+from knights_isolation.experiments.learn.held_out import Judgement, judge
+from knights_isolation.experiments.learn.parameter_sweep import Sweep, SweepAxis, parse_axis, plan_sweep, play_sweep
+from knights_isolation.experiments.learn.response_surface import Contests, features, fit_response, importance
+from knights_isolation.experiments.learn.spsa import SpsaPlan, directions, ends, moved, plan_of
+from knights_isolation.experiments.learn.spsa_tuning import TuningTask, tune
+from knights_isolation.experiments.learn.tuning_games import (
+    Batch,
+    BatchResult,
+    Journal,
+    play_batch,
+    pool_of,
+    subject_of,
+    with_values,
+)
+from knights_isolation.experiments.plan.config import Config
+from knights_isolation.experiments.plan.openings import orbit_ids, split_of
+from knights_isolation.experiments.play.cluster import cluster_map
+from knights_isolation.experiments.play.runner import Play, RunOutcome, play_tournament
+from knights_isolation.experiments.record.log import read_games
+from knights_isolation.experiments.record.run_directory import list_runs
+from knights_isolation.experiments.roster import named, parse_agent, parse_spec
+from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.experiments.verdicts.contender_verdicts import judge as judge_run
+from knights_isolation.isolation import Limit
+from knights_isolation.isolation.games.match import play_games
+from knights_isolation.reports.charts.chart import Grid, Plot
+from knights_isolation.reports.charts.line_plots import response_chart
+from knights_isolation.reports.studies.tuning import judged_sentence, path_table, sweep_section
 
 FILE = """
 from typing import Annotated

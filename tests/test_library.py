@@ -10,10 +10,10 @@ from threading import Event, Thread
 import grimp
 import pytest
 
-import isolation
-from experiments.roster import parse_agent
-from isolation import play
-from isolation.compiling import code_cache
+from knights_isolation import isolation
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.isolation import play
+from knights_isolation.isolation.compiling import code_cache
 
 PACKAGE = Path(isolation.__file__).parent
 
@@ -46,7 +46,7 @@ def test_a_folder_that_cannot_be_made_is_replaced_by_a_temporary_one(home, monke
 
 def test_all_that_compiled_code_imports_is_in_its_fingerprint():
     graph = grimp.build_graph("isolation", exclude_type_checking_imports=True, cache_dir=None)
-    native = {"isolation.native", *graph.find_descendants("isolation.native")}
+    native = {"knights_isolation.isolation.native", *graph.find_descendants("knights_isolation.isolation.native")}
     reached = native.union(*map(graph.find_upstream_modules, native)) - {"isolation"}
     sources = {path.relative_to(PACKAGE).with_suffix("").as_posix() for path in code_cache.engine_sources()}
     modules = {"isolation." + source.replace("/", ".").removesuffix(".__init__") for source in sources}

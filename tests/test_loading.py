@@ -12,11 +12,11 @@ from textwrap import dedent
 import joblib
 import pytest
 
-import isolation
-from experiments.roster import parse_agent
-from isolation import Board, sample_players
-from isolation.loading import load_user_code
-from isolation.loading.load_user_code import (
+from knights_isolation import isolation
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.isolation import Board, sample_players
+from knights_isolation.isolation.loading import load_user_code
+from knights_isolation.isolation.loading.load_user_code import (
     LoadError,
     content_hash,
     data_hash,
@@ -25,8 +25,8 @@ from isolation.loading.load_user_code import (
     load_module,
     load_player,
 )
-from isolation.players.agents import code_hash
-from isolation.processes.agent_pickling import from_bytes, to_bytes
+from knights_isolation.isolation.players.agents import code_hash
+from knights_isolation.isolation.processes.agent_pickling import from_bytes, to_bytes
 
 
 def write(folder, **files):
@@ -399,7 +399,7 @@ def test_a_file_that_fails_to_import_is_reported_with_the_line(tmp_path, source,
 
 
 def test_a_file_whose_import_never_ends_is_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr("isolation.loading.load_user_code.LONGEST_IMPORT", 0.05)
+    monkeypatch.setattr("knights_isolation.isolation.loading.load_user_code.LONGEST_IMPORT", 0.05)
     agent = write(tmp_path, game_agent="x = 1\nwhile True: pass")
     assert "failed to import: line 2: UserCodeTimeout: takes longer than 0.05 s" in message(load_module, agent)
 
@@ -585,8 +585,8 @@ def test_a_board_beside_a_file_that_cannot_be_loaded_is_named_with_the_method(tm
 @pytest.mark.parametrize(
     ("imported", "home"),
     [
-        ("RandomPlayer, improved_score", "isolation.sample_players"),
-        ("RandomPlayer, BasePlayer", "isolation.editions.third.sample_players"),
+        ("RandomPlayer, improved_score", "knights_isolation.isolation.sample_players"),
+        ("RandomPlayer, BasePlayer", "knights_isolation.isolation.editions.third.sample_players"),
     ],
 )
 def test_scripts_find_the_sample_players_of_their_edition(tmp_path: Path, imported: str, home: str) -> None:

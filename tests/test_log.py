@@ -12,13 +12,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from experiments.plan.config import load_config
-from experiments.plan.tournament_plan import Plan, make_plan
-from experiments.record import log
-from experiments.record.checked_json import DamagedFileError
-from experiments.record.finished_games import FinishedGames, forfeited_game, joined
-from experiments.record.run_directory import locked
-from isolation.games.match import play_games
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
+from knights_isolation.experiments.record import log
+from knights_isolation.experiments.record.checked_json import DamagedFileError
+from knights_isolation.experiments.record.finished_games import FinishedGames, forfeited_game, joined
+from knights_isolation.experiments.record.run_directory import locked
+from knights_isolation.isolation.games.match import play_games
 
 
 @pytest.fixture(scope="module")

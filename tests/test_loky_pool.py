@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments.plan.config import load_config
-from experiments.plan.tournament_plan import make_plan
-from experiments.play.pools.crash_markers import Suspect
-from experiments.play.pools.game_worker import GameWorker, Task, task_of
-from experiments.play.pools.loky_pool import LokyPool
-from experiments.play.pools.pool import Answered, Died, Event, Failed, Finished
-from isolation import Board
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.plan.tournament_plan import make_plan
+from knights_isolation.experiments.play.pools.crash_markers import Suspect
+from knights_isolation.experiments.play.pools.game_worker import GameWorker, Task, task_of
+from knights_isolation.experiments.play.pools.loky_pool import LokyPool
+from knights_isolation.experiments.play.pools.pool import Answered, Died, Event, Failed, Finished
+from knights_isolation.isolation import Board
 
 USER = """
 import ctypes, os, pathlib, signal, time

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import heuristics
 import knights_isolation as ki
-from experiments import read_suite
-from isolation import Board
-from isolation.games.batch_moves import Positions, States, packed
-from isolation.rules.geometry import parse_size
+from knights_isolation import heuristics
+from knights_isolation.experiments import read_suite
+from knights_isolation.isolation import Board
+from knights_isolation.isolation.games.batch_moves import Positions, States, packed
+from knights_isolation.isolation.rules.geometry import parse_size
 
 
 def random_positions(size: str, count: int) -> list[tuple[int, ...]]:

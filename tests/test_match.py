@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import heuristics
-from experiments.roster import parse_agent
-from isolation import Board, Limit, play
-from isolation.checks.speed import random_openings
-from isolation.games.match import play_games, play_many
-from isolation.native.layout import ANSWER, CELLS, HIGH, LOW, SLOT, WHO
-from isolation.native.move_cache import MoveCache
-from isolation.players.agents import GreedyAgent, RandomAgent, SearchAgent
-from isolation.players.classic_agent import ClassicAgent
-from isolation.rules.outcome import Reason
-from isolation.rules.parameters import bind_parameters
-from isolation.search import SearchOptions
-from isolation.usercode.user_exceptions import LONGEST_LINE
+from knights_isolation import heuristics
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.isolation import Board, Limit, play
+from knights_isolation.isolation.checks.speed import random_openings
+from knights_isolation.isolation.games.match import play_games, play_many
+from knights_isolation.isolation.native.layout import ANSWER, CELLS, HIGH, LOW, SLOT, WHO
+from knights_isolation.isolation.native.move_cache import MoveCache
+from knights_isolation.isolation.players.agents import GreedyAgent, RandomAgent, SearchAgent
+from knights_isolation.isolation.players.classic_agent import ClassicAgent
+from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.rules.parameters import bind_parameters
+from knights_isolation.isolation.search import SearchOptions
+from knights_isolation.isolation.usercode.user_exceptions import LONGEST_LINE
 
 
 def search_agent(method, name, options=SearchOptions(), **limit):  # noqa: B008

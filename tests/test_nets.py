@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from random_games import games, positions, small_sizes
 
 from cli import main
-from experiments import parse_agent
-from heuristics import Composite, get
-from isolation import Board, Limit, Net, play, search
-from isolation.boards.net import MOST_UNITS
-from isolation.compiling.compile_heuristic import CompileError, compile_heuristic
-from isolation.loading.load_user_code import load_heuristic
-from isolation.rules.geometry import parse_size
+from knights_isolation.experiments import parse_agent
+from knights_isolation.heuristics import Composite, get
+from knights_isolation.isolation import Board, Limit, Net, play, search
+from knights_isolation.isolation.boards.net import MOST_UNITS
+from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
+from knights_isolation.isolation.loading.load_user_code import load_heuristic
+from knights_isolation.isolation.rules.geometry import parse_size
 
 
 def weights(cells, units, seed=1):

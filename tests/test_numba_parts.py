@@ -84,7 +84,7 @@ def test_what_numba_compiled_is_read_where_it_was() -> None:
     """What no class has: attributes of objects, names in LLVM's code, and how functions are called."""
     from numba import njit, types
 
-    from isolation.compiling import linking
+    from knights_isolation.isolation.compiling import linking
 
     function = njit(lambda number: number + 1)
     function.compile((types.int64,))

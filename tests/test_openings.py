@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.plan.openings import (
+from knights_isolation.experiments.plan.openings import (
     OpeningSet,
     check_opening,
     colour_roles,
@@ -17,8 +17,8 @@ from experiments.plan.openings import (
     placement_openings,
     random_openings,
 )
-from isolation import Board
-from isolation.rules.geometry import canonical_opening, parse_size, symmetries
+from knights_isolation.isolation import Board
+from knights_isolation.isolation.rules.geometry import canonical_opening, parse_size, symmetries
 
 SIZES = st.sampled_from(["3x3", "3x4", "5x5", "4x7", "7x7", "9x11"])
 

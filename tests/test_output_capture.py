@@ -11,11 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from cli import main
-from experiments.analysis.quick_trial import try_heuristic
-from experiments.play.pools.process_map import map_unordered
-from isolation.checks.agent_checks import check_player, check_values
-from isolation.loading.load_user_code import LoadError, load_module
-from isolation.usercode.output_capture import WantsToEnd, capture_output, prevent_exit
+from knights_isolation.experiments.analysis.quick_trial import try_heuristic
+from knights_isolation.experiments.play.pools.process_map import map_unordered
+from knights_isolation.isolation.checks.agent_checks import check_player, check_values
+from knights_isolation.isolation.loading.load_user_code import LoadError, load_module
+from knights_isolation.isolation.usercode.output_capture import WantsToEnd, capture_output, prevent_exit
 
 LOUD = """
 def score(game, player):
@@ -104,7 +104,7 @@ def test_checks_say_which_code_calls_for_the_end() -> None:
 
 
 def test_eval_gives_a_heuristic_up_that_does_not_return(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("experiments.plan.catalogue.LONGEST_CALL", 0.05)
+    monkeypatch.setattr("knights_isolation.experiments.plan.catalogue.LONGEST_CALL", 0.05)
     over = tmp_path / "over"  # the thread that a command leaves behind would keep this process busy
     endless = f"from pathlib import Path\ndef score(game, player):\n    while not Path({str(over)!r}).exists(): pass\n"
     (tmp_path / "endless.py").write_text(endless)
@@ -114,8 +114,8 @@ def test_eval_gives_a_heuristic_up_that_does_not_return(tmp_path: Path, monkeypa
 
 
 def test_a_slow_heuristic_is_tried_in_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("isolation.checks.agent_checks.LONGEST_CHECK", 0.0)
-    monkeypatch.setattr("experiments.analysis.quick_trial.SLOW", 0.0)
+    monkeypatch.setattr("knights_isolation.isolation.checks.agent_checks.LONGEST_CHECK", 0.0)
+    monkeypatch.setattr("knights_isolation.experiments.analysis.quick_trial.SLOW", 0.0)
     trial = try_heuristic(lambda game, player: float(len(json.dumps(game.get_legal_moves(player)))))
     assert trial.interval is None
     assert trial.findings[0].seen.startswith("returned a number in all of 0 test positions (limited to 0 s)")
@@ -188,7 +188,7 @@ class Player:
 )
 def test_checkers_say_so_when_the_code_ends_their_process(tmp_path: Path, command: str, name: str, how: str) -> None:
     (tmp_path / "deadly.py").write_text(DEADLY + ("" if name else "ctypes.string_at(0)"))
-    asked = [sys.executable, "-m", "isolation_cli", *command.split(), f"{tmp_path}/deadly.py{name}"]
+    asked = [sys.executable, "-m", "knights_isolation.command_line", *command.split(), f"{tmp_path}/deadly.py{name}"]
     done = subprocess.run(asked, capture_output=True, text=True, cwd=Path(__file__).parents[1])
     assert (done.returncode, done.stdout) == (1, "")
     error = done.stderr.splitlines(keepends=True)[-1]

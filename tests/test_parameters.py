@@ -15,19 +15,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_threads import at_once
 
-from experiments.plan.catalogue import file_catalogue
-from experiments.roster import SpecError, complete, make_agent, parse_agent, parse_spec, settings_text
-from heuristics import get
-from heuristics.composite import Composite, Weight
-from isolation import Board, Limit, search
-from isolation.checks.speed import random_openings
-from isolation.compiling import compile_heuristic as compiler
-from isolation.compiling import linking
-from isolation.compiling.compile_heuristic import CompileError, compile_heuristic
-from isolation.games.batch_moves import Positions, choose_moves
-from isolation.games.match import play_games
-from isolation.players.agents import GreedyAgent, SearchAgent, code_hash
-from isolation.rules.parameters import (
+from knights_isolation.experiments.plan.catalogue import file_catalogue
+from knights_isolation.experiments.roster import SpecError, complete, make_agent, parse_agent, parse_spec, settings_text
+from knights_isolation.heuristics import get
+from knights_isolation.heuristics.composite import Composite, Weight
+from knights_isolation.isolation import Board, Limit, search
+from knights_isolation.isolation.checks.speed import random_openings
+from knights_isolation.isolation.compiling import compile_heuristic as compiler
+from knights_isolation.isolation.compiling import linking
+from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
+from knights_isolation.isolation.games.batch_moves import Positions, choose_moves
+from knights_isolation.isolation.games.match import play_games
+from knights_isolation.isolation.players.agents import GreedyAgent, SearchAgent, code_hash
+from knights_isolation.isolation.rules.parameters import (
     KINDS_OF_VALUES,
     Parameter,
     ParameterError,

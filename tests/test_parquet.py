@@ -11,9 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 from invented_runs import gauntlet
 
-from experiments.exact import board_solving, labels
-from experiments.record import log
-from experiments.record.checked_parquet import count_rows, read_batches, read_parquet, save_table, write_parquet
+from knights_isolation.experiments.exact import board_solving, labels
+from knights_isolation.experiments.record import log
+from knights_isolation.experiments.record.checked_parquet import (
+    count_rows,
+    read_batches,
+    read_parquet,
+    save_table,
+    write_parquet,
+)
 
 SCHEMA = pa.schema([("number", pa.int64()), ("text", pa.string())])
 TABLE = pa.table({"number": [1, 2, 3], "text": ["a", "b", "c"]}, SCHEMA)

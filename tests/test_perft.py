@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from isolation import Board, perft
+from knights_isolation.isolation import Board, perft
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "perft.json").read_text())
 

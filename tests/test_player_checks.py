@@ -11,11 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from cli import main
-from isolation import solve
-from isolation.checks import agent_checks
-from isolation.checks.agent_checks import check_player
-from isolation.editions.third.sample_players import BasePlayer
-from isolation.sample_players import CustomPlayer, IsolationPlayer, MinimaxPlayer
+from knights_isolation.isolation import solve
+from knights_isolation.isolation.checks import agent_checks
+from knights_isolation.isolation.checks.agent_checks import check_player
+from knights_isolation.isolation.editions.third.sample_players import BasePlayer
+from knights_isolation.isolation.sample_players import CustomPlayer, IsolationPlayer, MinimaxPlayer
 
 INFINITY = float("inf")
 
@@ -471,9 +471,10 @@ def test_a_move_is_not_ended_while_the_machine_does_not_run_it(monkeypatch, kept
                 threading.Event().wait(0.2)  # by the clock, as if others had the processor
             return game.get_legal_moves()[0]
 
-    monkeypatch.setattr("isolation.checks.agent_checks.LONGEST_MOVE", 0.1)
+    monkeypatch.setattr("knights_isolation.isolation.checks.agent_checks.LONGEST_MOVE", 0.1)
     monkeypatch.setattr(
-        "isolation.usercode.timeouts._kept_waiting", lambda before, taken: taken if kept_waiting else 0.0
+        "knights_isolation.isolation.usercode.timeouts._kept_waiting",
+        lambda before, taken: taken if kept_waiting else 0.0,
     )
     finding = seen_of(Waiting, "moves")
     assert finding.ok == ok, finding.seen
@@ -482,7 +483,13 @@ def test_a_move_is_not_ended_while_the_machine_does_not_run_it(monkeypatch, kept
 
 def test_what_a_player_does_at_exit_leaves_nothing_on_the_terminal(tmp_path):
     (tmp_path / "my_custom_player.py").write_text(AT_EXIT)
-    command = [sys.executable, "-m", "isolation_cli", "test-agent", str(tmp_path / "my_custom_player.py")]
+    command = [
+        sys.executable,
+        "-m",
+        "knights_isolation.command_line",
+        "test-agent",
+        str(tmp_path / "my_custom_player.py"),
+    ]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     assert (tmp_path / "left").exists()
     assert "ok    moves" in ended.stdout

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-import heuristics
-from experiments.roster import parse_agent
-from isolation import Board, Limit, play
-from isolation.games.human import Seat, play_human
-from isolation.games.match import play_games
-from isolation.players.agents import (
+from knights_isolation import heuristics
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.isolation import Board, Limit, play
+from knights_isolation.isolation.games.human import Seat, play_human
+from knights_isolation.isolation.games.match import play_games
+from knights_isolation.isolation.players.agents import (
     PLACING_NODES,
     AgentDefaults,
     ForfeitError,
@@ -23,10 +23,10 @@ from isolation.players.agents import (
     choose_once,
     opened_player,
 )
-from isolation.players.classic_agent import ClassicAgent
-from isolation.players.perfect_agent import PerfectAgent
-from isolation.rules.outcome import REASON_WORDS, Outcome, Reason
-from isolation.search import SearchResult
+from knights_isolation.isolation.players.classic_agent import ClassicAgent
+from knights_isolation.isolation.players.perfect_agent import PerfectAgent
+from knights_isolation.isolation.rules.outcome import REASON_WORDS, Outcome, Reason
+from knights_isolation.isolation.search import SearchResult
 
 OPENINGS = [(24, 14), (0, 1), (8, 30)]
 

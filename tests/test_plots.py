@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from invented_runs import Invented, gauntlet, random_wins
 
 from cli import main
-from experiments.statistics.calibration import Scores
-from experiments.statistics.grouped_counts import count_groups, merge_counts
-from experiments.statistics.run_results import load_findings
-from experiments.verdicts.contender_verdicts import judge
-from reports.charts.chart import Axis, Card, Picture, round_ticks
-from reports.charts.interval_rows import forest
-from reports.charts.line_plots import limits_chart
-from reports.plots import KINDS, draw_kind, draw_plot
-from reports.plots.draw_card import draw_card
-from reports.plots.draw_chart import draw_chart
-from reports.plots.style import save, short, to_svg
+from knights_isolation.experiments.statistics.calibration import Scores
+from knights_isolation.experiments.statistics.grouped_counts import count_groups, merge_counts
+from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.experiments.verdicts.contender_verdicts import judge
+from knights_isolation.reports.charts.chart import Axis, Card, Picture, round_ticks
+from knights_isolation.reports.charts.interval_rows import forest
+from knights_isolation.reports.charts.line_plots import limits_chart
+from knights_isolation.reports.plots import KINDS, draw_kind, draw_plot
+from knights_isolation.reports.plots.draw_card import draw_card
+from knights_isolation.reports.plots.draw_chart import draw_chart
+from knights_isolation.reports.plots.style import save, short, to_svg
 
 LONG = "ID_<b>&$x$_a_name_of_forty_characters_{:02d}"
 SHOWS_NAMES = {"forest", "heatmap", "ladder", "lengths", "depth", "nodes"}

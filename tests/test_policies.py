@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.roster import SpecError, parse_agent
-from isolation import Board
-from isolation.games.match import play
-from isolation.games.vector_games import VectorGames
-from isolation.rules.outcome import Reason
 from knights_isolation import agent_policy, best_moves
+from knights_isolation.experiments.roster import SpecError, parse_agent
+from knights_isolation.isolation import Board
+from knights_isolation.isolation.games.match import play
+from knights_isolation.isolation.games.vector_games import VectorGames
+from knights_isolation.isolation.rules.outcome import Reason
 
 SOURCE = """
 import random

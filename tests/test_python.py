@@ -13,12 +13,10 @@ import pandas as pd
 import pytest
 from invented_runs import Invented, gauntlet, random_wins
 
-import experiments
-import isolation
 import knights_isolation
-import reports
-from experiments.roster import AgentLike
-from experiments.verdicts import frames
+from knights_isolation import experiments, isolation, reports
+from knights_isolation.experiments.roster import AgentLike
+from knights_isolation.experiments.verdicts import frames
 
 ROOT = Path(__file__).parent.parent
 FRAMES = (ROOT / "docs" / "reference" / "frames.md").read_text(encoding="utf-8")

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from submissions import HONEST, league, submit
 
-from experiments.league.source_remarks import source_remarks
-from experiments.roster import parse_agent
-from isolation.editions.classic_board import Board
-from isolation.players.agents import ForfeitError
-from isolation.processes.agent_pickling import recipe
-from isolation.processes.child import Setup
-from isolation.processes.child_process import START, ChildProcess, exchange
-from isolation.processes.file_agent import FileAgent
-from isolation.processes.sandbox import UNRESTRICTED_READS, landlock_version
-from isolation.processes.transport import Transport
-from isolation.rules.limits import Limit
+from knights_isolation.experiments.league.source_remarks import source_remarks
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.players.agents import ForfeitError
+from knights_isolation.isolation.processes.agent_pickling import recipe
+from knights_isolation.isolation.processes.child import Setup
+from knights_isolation.isolation.processes.child_process import START, ChildProcess, exchange
+from knights_isolation.isolation.processes.file_agent import FileAgent
+from knights_isolation.isolation.processes.sandbox import UNRESTRICTED_READS, landlock_version
+from knights_isolation.isolation.processes.transport import Transport
+from knights_isolation.isolation.rules.limits import Limit
 
 WITHOUT_LANDLOCK = START.replace(
     "from", "import isolation.processes.sandbox as sandbox; sandbox.landlock_version = lambda: 0; from", 1
@@ -200,7 +200,9 @@ def test_a_player_reads_its_own_files_python_and_the_toolkit(program: str, tmp_p
 
 
 @pytest.mark.skipif(not landlock_version(), reason="the system has no Landlock")
-@pytest.mark.parametrize("module", ["json", pytest.param("reports.analysis.quick_trial", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "module", ["json", pytest.param("knights_isolation.reports.analysis.quick_trial", marks=pytest.mark.slow)]
+)
 def test_every_thread_of_a_sandboxed_process_is_restricted(module: str, tmp_path: Path) -> None:
     def restrictions() -> str:
         threads = [status.read_text() for status in Path("/proc/self/task").glob("*/status")]
@@ -311,15 +313,15 @@ def test_what_may_run_other_code_or_read_elsewhere_is_remarked_with_its_line(
 def test_a_league_says_where_the_system_did_not_restrict_reads_and_names_remarks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("experiments.league.entries.landlock_version", lambda: 0)
+    monkeypatch.setattr("knights_isolation.experiments.league.entries.landlock_version", lambda: 0)
     submit(tmp_path / "class", "ada", HONEST.format(prefers="0"))
     submit(tmp_path / "class", "ben", HONEST.format(prefers="eval('1')"))
     checked = " ".join(league(tmp_path / "class", "--check-only").output.split())
     assert UNRESTRICTED_READS in checked
     assert "all checks passed, 1 remark" in checked
-    monkeypatch.setattr("experiments.league.entries.landlock_version", lambda: 7)
+    monkeypatch.setattr("knights_isolation.experiments.league.entries.landlock_version", lambda: 7)
     assert UNRESTRICTED_READS not in " ".join(league(tmp_path / "class", "--check-only").output.split())
-    monkeypatch.setattr("experiments.league.entries.landlock_version", lambda: 0)
+    monkeypatch.setattr("knights_isolation.experiments.league.entries.landlock_version", lambda: 0)
     played = league(tmp_path / "class", "--pairs", "1", "--out", tmp_path / "run")
     page = (tmp_path / "run" / "league" / "index.html").read_text(encoding="utf-8")
     for text in (" ".join(played.output.split()), html.unescape(page)):

@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 from scripted_pool import Script, ScriptedPool
 
-from experiments.plan.config import load_config
-from experiments.plan.tournament_plan import make_plan
-from experiments.play.pools.crash_markers import Suspect
-from experiments.play.pools.pool import Died
-from experiments.play.pools.recovery import (
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.plan.tournament_plan import make_plan
+from knights_isolation.experiments.play.pools.crash_markers import Suspect
+from knights_isolation.experiments.play.pools.pool import Died
+from knights_isolation.experiments.play.pools.recovery import (
     FORFEITED,
     CrashCounts,
     EndRun,
@@ -25,8 +25,8 @@ from experiments.play.pools.recovery import (
     died_alone,
     guilty,
 )
-from experiments.play.runner import RunOutcome, play_tournament
-from experiments.record import log
+from knights_isolation.experiments.play.runner import RunOutcome, play_tournament
+from knights_isolation.experiments.record import log
 
 KEYS: dict[str, Any] = {
     "format": "head-to-head", "contenders": ["greedy"], "baseline": "MM:null@depth=1", "pairs": 20, "jobs": 2,
@@ -332,7 +332,7 @@ def test_a_player_that_never_answers_loses_by_hang_and_forfeits_the_rest_after_t
 def test_where_no_game_ends_for_long_a_hint_names_the_hard_cap(
     keys: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("experiments.play.runner.LONGEST_SILENCE", -1.0)
+    monkeypatch.setattr("knights_isolation.experiments.play.runner.LONGEST_SILENCE", -1.0)
     asked = {"pairs": 2, "contenders": of_users(tmp_path, "User"), "out": str(tmp_path / "run")}
     config = load_config(None, {**KEYS, **keys, **asked})
     seen: list[str] = []

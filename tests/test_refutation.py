@@ -9,12 +9,12 @@ import pytest
 from click.testing import CliRunner
 
 import knights_isolation as ki
-from experiments.exact.refutation import MOST_POSITIONS, OpeningAnswer
-from experiments.roster import parse_agent
-from isolation import Board, solve
-from isolation.games.batch_moves import Positions, States, choose_moves
-from isolation.players.agents import Agent
-from isolation_cli.main import main
+from knights_isolation.command_line.main import main
+from knights_isolation.experiments.exact.refutation import MOST_POSITIONS, OpeningAnswer
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.isolation import Board, solve
+from knights_isolation.isolation.games.batch_moves import Positions, States, choose_moves
+from knights_isolation.isolation.players.agents import Agent
 
 SIZE, SPEC = "5x5", "ID:learned"
 

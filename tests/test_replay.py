@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 from played_games import NAMES, random_record, write_run
 
-from experiments.exchange import saved_games
-from experiments.exchange.find_games import KINDS, find_games, read_game
-from experiments.exchange.saved_games import append_game, load_game, save_game
-from experiments.record.log import PER_PLY, read_games
-from isolation import Board
-from reports.pages.templates import STYLE
-from reports.replay.replay import (
+from knights_isolation.experiments.exchange import saved_games
+from knights_isolation.experiments.exchange.find_games import KINDS, find_games, read_game
+from knights_isolation.experiments.exchange.saved_games import append_game, load_game, save_game
+from knights_isolation.experiments.record.log import PER_PLY, read_games
+from knights_isolation.isolation import Board
+from knights_isolation.reports.pages.templates import STYLE
+from knights_isolation.reports.replay.replay import (
     as_json,
     describe_end,
     describe_ply,
@@ -23,8 +23,8 @@ from reports.replay.replay import (
     replay_of_record,
     replay_of_run,
 )
-from reports.replay.replay_page import bundle, replay_page
-from reports.replay.replay_stepper import next_ply, page, step_through
+from knights_isolation.reports.replay.replay_page import bundle, replay_page
+from knights_isolation.reports.replay.replay_stepper import next_ply, page, step_through
 
 
 @pytest.fixture(scope="module")
@@ -281,7 +281,7 @@ def test_the_modules_of_the_page_are_one_script():
 
 
 def test_pages_and_pictures_draw_the_same_knight():
-    from isolation.boards.drawing import KNIGHT
+    from knights_isolation.isolation.boards.drawing import KNIGHT
 
     assert KNIGHT in re.sub(r'" \+\s*"', "", bundle())
 
@@ -293,7 +293,7 @@ def test_positions_of_a_replay_are_those_of_the_game(run):
 
 
 def test_a_labelled_runs_replay_marks_the_plies_that_threw_the_win_away(run):
-    from experiments.exact.labels import label_run, mistakes
+    from knights_isolation.experiments.exact.labels import label_run, mistakes
 
     label_run(run, first_ply=12)
     result = 0

@@ -6,19 +6,19 @@ import pytest
 from invented_runs import Invented, gauntlet, random_wins
 from scipy.stats import norm
 
-from experiments.inference.elo import score_from_elo
-from experiments.published.published_claims import analyse_file
-from experiments.statistics.run_results import load_findings
-from experiments.verdicts.contender_verdicts import rate
-from experiments.verdicts.pilot_run import games_a_second
-from reports.pages.section_titles import titles_of
-from reports.studies.sample_size import plan_sections
-from reports.tables.headlines import ratings_headline, summary_headline
-from reports.tables.published import published_sections
-from reports.tables.ratings import rating_sections
-from reports.tables.sprt import sprt_sections
-from reports.text.cell_values import Minutes
-from reports.text.sections import render_sections
+from knights_isolation.experiments.inference.elo import score_from_elo
+from knights_isolation.experiments.published.published_claims import analyse_file
+from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.experiments.verdicts.contender_verdicts import rate
+from knights_isolation.experiments.verdicts.pilot_run import games_a_second
+from knights_isolation.reports.pages.section_titles import titles_of
+from knights_isolation.reports.studies.sample_size import plan_sections
+from knights_isolation.reports.tables.headlines import ratings_headline, summary_headline
+from knights_isolation.reports.tables.published import published_sections
+from knights_isolation.reports.tables.ratings import rating_sections
+from knights_isolation.reports.tables.sprt import sprt_sections
+from knights_isolation.reports.text.cell_values import Minutes
+from knights_isolation.reports.text.sections import render_sections
 
 
 def tables(sections):

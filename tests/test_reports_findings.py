@@ -9,25 +9,25 @@ from invented_runs import Invented, gauntlet, random_wins
 
 import knights_isolation
 from cli import main
-from experiments.record.run_directory import finish, missing_sentence
-from experiments.roster import make_agent, parse_spec, settings_text
-from experiments.statistics.effort import Effort, measure_effort
-from experiments.statistics.move_statistics import Distribution, over_moves
-from experiments.statistics.run_results import load_findings
-from experiments.verdicts.contender_verdicts import judge, rate
-from experiments.verdicts.frames import verdict_frame
-from experiments.verdicts.pilot_run import plan_contenders
-from experiments.verdicts.sprt_tests import run_tests
-from reports.charts.coloured_tables import differences, leads
-from reports.pages.report_page import finding_of, headline, report_page
-from reports.plots import draw_kind
-from reports.tables.compare import compare_sections
-from reports.tables.headlines import compare_headline, ratings_headline, summary_headline
-from reports.tables.ratings import rating_sections
-from reports.tables.summary import summarize
-from reports.text.cell_values import Estimate, Points
-from reports.text.sections import Section, render_sections, section_called
-from reports.watch.run_status import run_state
+from knights_isolation.experiments.record.run_directory import finish, missing_sentence
+from knights_isolation.experiments.roster import make_agent, parse_spec, settings_text
+from knights_isolation.experiments.statistics.effort import Effort, measure_effort
+from knights_isolation.experiments.statistics.move_statistics import Distribution, over_moves
+from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.experiments.verdicts.contender_verdicts import judge, rate
+from knights_isolation.experiments.verdicts.frames import verdict_frame
+from knights_isolation.experiments.verdicts.pilot_run import plan_contenders
+from knights_isolation.experiments.verdicts.sprt_tests import run_tests
+from knights_isolation.reports.charts.coloured_tables import differences, leads
+from knights_isolation.reports.pages.report_page import finding_of, headline, report_page
+from knights_isolation.reports.plots import draw_kind
+from knights_isolation.reports.tables.compare import compare_sections
+from knights_isolation.reports.tables.headlines import compare_headline, ratings_headline, summary_headline
+from knights_isolation.reports.tables.ratings import rating_sections
+from knights_isolation.reports.tables.summary import summarize
+from knights_isolation.reports.text.cell_values import Estimate, Points
+from knights_isolation.reports.text.sections import Section, render_sections, section_called
+from knights_isolation.reports.watch.run_status import run_state
 
 
 def rows_of(sections, key):
@@ -446,7 +446,7 @@ def test_csv_is_one_table_that_pandas_reads_and_json_has_numbers_only_where_numb
 @pytest.mark.parametrize("word", ["--no-open", "--no-browser"])
 def test_the_lab_is_served_without_a_browser_under_either_name_of_the_option(word, tmp_path, monkeypatch):
     opened = []
-    monkeypatch.setattr("reports.lab.server.serve", lambda *arguments: opened.append(arguments[-1]))
+    monkeypatch.setattr("knights_isolation.reports.lab.server.serve", lambda *arguments: opened.append(arguments[-1]))
     CliRunner().invoke(main, ["lab", "--runs", str(tmp_path), word], catch_exceptions=False)
     assert opened == [False]
     assert "--no-browser" not in CliRunner().invoke(main, ["lab", "--help"]).output

@@ -13,28 +13,28 @@ import pyarrow.parquet as pq
 import pytest
 from invented_runs import Invented, gauntlet, random_wins
 
-from experiments.exact.labels import SCHEMA
-from experiments.exchange.find_games import read_game
-from experiments.statistics.agent_costs import relative_costs
-from experiments.statistics.first_placements import placements
-from experiments.statistics.run_results import load_findings
-from experiments.verdicts.contender_verdicts import judge, rate
-from experiments.verdicts.example_games import games_by_opponent, games_by_placement
-from experiments.verdicts.opening_leads import leads_by_opening
-from isolation.rules.notation import format_moves
-from reports.charts.board_maps import placement_maps
-from reports.charts.chart import Panel, Series, fit_axis, round_ticks
-from reports.charts.coloured_tables import leads
-from reports.charts.interval_rows import forest, ladder
-from reports.charts.line_plots import limits_chart, strength_by_cost
-from reports.charts.running_estimates import nearest_to_decision, running
-from reports.pages.next_steps import next_steps
-from reports.pages.report_page import headline, report_page, write_report
-from reports.plots.draw_chart import draw_panel
-from reports.plots.inline_svg import inline_svg
-from reports.plots.style import new_figure
-from reports.tables.ratings import rating_sections
-from reports.text.rendering import show
+from knights_isolation.experiments.exact.labels import SCHEMA
+from knights_isolation.experiments.exchange.find_games import read_game
+from knights_isolation.experiments.statistics.agent_costs import relative_costs
+from knights_isolation.experiments.statistics.first_placements import placements
+from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.experiments.verdicts.contender_verdicts import judge, rate
+from knights_isolation.experiments.verdicts.example_games import games_by_opponent, games_by_placement
+from knights_isolation.experiments.verdicts.opening_leads import leads_by_opening
+from knights_isolation.isolation.rules.notation import format_moves
+from knights_isolation.reports.charts.board_maps import placement_maps
+from knights_isolation.reports.charts.chart import Panel, Series, fit_axis, round_ticks
+from knights_isolation.reports.charts.coloured_tables import leads
+from knights_isolation.reports.charts.interval_rows import forest, ladder
+from knights_isolation.reports.charts.line_plots import limits_chart, strength_by_cost
+from knights_isolation.reports.charts.running_estimates import nearest_to_decision, running
+from knights_isolation.reports.pages.next_steps import next_steps
+from knights_isolation.reports.pages.report_page import headline, report_page, write_report
+from knights_isolation.reports.plots.draw_chart import draw_panel
+from knights_isolation.reports.plots.inline_svg import inline_svg
+from knights_isolation.reports.plots.style import new_figure
+from knights_isolation.reports.tables.ratings import rating_sections
+from knights_isolation.reports.text.rendering import show
 
 NASTY = "<script>alert(1)</script>&\"'"
 

@@ -5,9 +5,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from experiments.published.published_claims import analyse_published, parse_published
-from experiments.published.published_tables import PublishedRow, PublishedTables, bundled_csv, parse_csv
-from reports.text.wording import (
+from knights_isolation.experiments.published.published_claims import analyse_published, parse_published
+from knights_isolation.experiments.published.published_tables import (
+    PublishedRow,
+    PublishedTables,
+    bundled_csv,
+    parse_csv,
+)
+from knights_isolation.reports.text.wording import (
     claim_words,
     control_sentence,
     control_words,

@@ -5,20 +5,20 @@ import pytest
 from invented_runs import Invented
 from played_games import NAMES, random_record, write_games
 
-from experiments.exchange.export_games import exported
-from experiments.exchange.find_games import find_games
-from experiments.exchange.import_games import import_pgn
-from experiments.league.league_results import read_results
-from experiments.record.log import read_games
-from experiments.statistics.forfeits import forfeits_of
-from experiments.statistics.run_results import load_findings
-from isolation import Board, Limit, play, solve
-from isolation.editions.third.sample_players import BasePlayer
-from isolation.players.agents import RandomAgent, is_lost
-from isolation.players.classic_agent import ClassicAgent
-from reports.replay.replay import describe_end, replay_of_record
-from reports.tables.summary import forfeits_section
-from reports.text.wording import forfeit_sentences
+from knights_isolation.experiments.exchange.export_games import exported
+from knights_isolation.experiments.exchange.find_games import find_games
+from knights_isolation.experiments.exchange.import_games import import_pgn
+from knights_isolation.experiments.league.league_results import read_results
+from knights_isolation.experiments.record.log import read_games
+from knights_isolation.experiments.statistics.forfeits import forfeits_of
+from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.isolation import Board, Limit, play, solve
+from knights_isolation.isolation.editions.third.sample_players import BasePlayer
+from knights_isolation.isolation.players.agents import RandomAgent, is_lost
+from knights_isolation.isolation.players.classic_agent import ClassicAgent
+from knights_isolation.reports.replay.replay import describe_end, replay_of_record
+from knights_isolation.reports.tables.summary import forfeits_section
+from knights_isolation.reports.text.wording import forfeit_sentences
 
 WON, LOST = [24, 14], [24, 17]
 """Openings of which the side to move wins, and loses."""

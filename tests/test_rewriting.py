@@ -18,17 +18,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sampling import sampled
 
-import heuristics
-from heuristics import Composite
-from isolation import Board
-from isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
-from isolation.compiling.numba_errors import explain_line
-from isolation.compiling.rewrites.cleanup import CleanUp
-from isolation.compiling.rewrites.loops import comprehensions
-from isolation.compiling.source_rewriter import CompileError, rewrite
-from isolation.compiling.specialise import own_code
-from isolation.loading.load_user_code import load_module
-from isolation.usercode.parsing import suppress_warnings
+from knights_isolation import heuristics
+from knights_isolation.heuristics import Composite
+from knights_isolation.isolation import Board
+from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
+from knights_isolation.isolation.compiling.numba_errors import explain_line
+from knights_isolation.isolation.compiling.rewrites.cleanup import CleanUp
+from knights_isolation.isolation.compiling.rewrites.loops import comprehensions
+from knights_isolation.isolation.compiling.source_rewriter import CompileError, rewrite
+from knights_isolation.isolation.compiling.specialise import own_code
+from knights_isolation.isolation.loading.load_user_code import load_module
+from knights_isolation.isolation.usercode.parsing import suppress_warnings
 
 USER = Path(__file__).parent / "data" / "user"
 
@@ -489,7 +489,7 @@ def sums_onto_moves(game: Any, player: Any) -> Any:
 def test_sums_of_floats_carry_the_rounding_along_where_python_does(monkeypatch: pytest.MonkeyPatch) -> None:
     from numba import njit
 
-    from isolation.native.runtime import runtime_library
+    from knights_isolation.isolation.native.runtime import runtime_library
 
     monkeypatch.setattr(comprehensions, "COMPENSATED", True)
     assert "_isolation.added" in rewrite(copied(plain)).source

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import heuristics
-from experiments.roster import (
+from knights_isolation import heuristics
+from knights_isolation.experiments.roster import (
     SpecError,
     board_refusal,
     complete,
@@ -21,9 +21,9 @@ from experiments.roster import (
     settings_text,
     with_program,
 )
-from experiments.roster.agent_kinds import KINDS
-from isolation import Limit
-from isolation.engines.program import Program
+from knights_isolation.experiments.roster.agent_kinds import KINDS
+from knights_isolation.isolation import Limit
+from knights_isolation.isolation.engines.program import Program
 
 METHODS = st.sampled_from(["MM", "AB", "ID", "BF", "MCTS"])
 LIMITS = st.one_of(

@@ -15,14 +15,14 @@ from invented_runs import gauntlet
 
 import knights_isolation as ki
 from cli import main
-from experiments.plan.config import load_config
-from experiments.plan.tournament_plan import draw_openings, make_plan
-from experiments.record.run_directory import finish, latest_run, load_run
-from experiments.verdicts.live_standings import live_tests
-from isolation_cli.examples import EXAMPLES
-from reports.text.cell_values import CopiedName, HeuristicValue, Identifier, Milliseconds
-from reports.text.colours import coloured_verdict
-from reports.text.rendering import render_rows
+from knights_isolation.command_line.examples import EXAMPLES
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.plan.tournament_plan import draw_openings, make_plan
+from knights_isolation.experiments.record.run_directory import finish, latest_run, load_run
+from knights_isolation.experiments.verdicts.live_standings import live_tests
+from knights_isolation.reports.text.cell_values import CopiedName, HeuristicValue, Identifier, Milliseconds
+from knights_isolation.reports.text.colours import coloured_verdict
+from knights_isolation.reports.text.rendering import render_rows
 
 ORDER = ("first", "second", "third")
 ENDLESS = "def custom_score(game, player):\n    while True:\n        pass\n"
@@ -205,7 +205,7 @@ def test_cells_of_times_and_values_are_read_at_a_glance() -> None:
 def test_a_narrow_terminal_never_hides_the_answer_nor_shortens_what_is_copied(
     monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
-    monkeypatch.setattr("reports.text.rendering.is_terminal", lambda: True)
+    monkeypatch.setattr("knights_isolation.reports.text.rendering.is_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", str(width))
     run = "runs/2026-11-23-124231-head-to-head"
     row = {"run": CopiedName(run), "board": "7x7", "games": 20, "verdict": "better"}

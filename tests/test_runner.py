@@ -20,15 +20,15 @@ import pandas as pd
 import pytest
 from scripted_pool import here
 
-from experiments.bench import COMMAND
-from experiments.plan.config import Config, load_config
-from experiments.plan.tournament_plan import Plan, make_plan
-from experiments.play.runner import RunOutcome, RunProgress, play_tournament
-from experiments.record import log, run_directory
-from experiments.record.checked_json import read_json, write_json
-from experiments.record.run_directory import locked
-from experiments.statistics.run_results import load_findings
-from experiments.verdicts.sprt_tests import own_tests
+from knights_isolation.experiments.bench import COMMAND
+from knights_isolation.experiments.plan.config import Config, load_config
+from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
+from knights_isolation.experiments.play.runner import RunOutcome, RunProgress, play_tournament
+from knights_isolation.experiments.record import log, run_directory
+from knights_isolation.experiments.record.checked_json import read_json, write_json
+from knights_isolation.experiments.record.run_directory import locked
+from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.experiments.verdicts.sprt_tests import own_tests
 
 TIMING = ["time_us", "started_at"]
 SMALL: dict[str, Any] = {"contenders": ["greedy", "R=random"], "baseline": "MM:null@depth=1", "opponents": ["random"]}
@@ -76,7 +76,7 @@ def test_every_scheduled_game_is_in_the_log_once(undisturbed: Path) -> None:
 
 
 def test_a_run_logs_how_it_begins_and_ends(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("INFO", "experiments.play")
+    caplog.set_level("INFO", "knights_isolation.experiments.play")
     path = play_here(tmp_path / "run").path
     assert caplog.messages[0] == f"{path}: 0 of 480 games are in the log; 1 jobs"
     assert re.fullmatch(rf"{path}: finished after \d+\.\d s with 480 of 480 games", caplog.messages[1])
@@ -251,8 +251,8 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_logged(
     real = log.append
     with monkeypatch.context() as patch:
         patch.setattr(log, "append", append)
-        patch.setattr("experiments.play.game_recorder._SHORTEST", 0.0)
-        patch.setattr("experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0)
+        patch.setattr("knights_isolation.experiments.play.game_recorder._SHORTEST", 0.0)
+        patch.setattr("knights_isolation.experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0)
         with pytest.raises(
             OSError,
             match=r"No space left on device; [\d,]+ games are safe; resume with isolation tournament --resume",
@@ -271,8 +271,8 @@ def test_a_run_whose_folder_is_moved_while_it_is_played_says_so_and_goes_on_ther
             (tmp_path / "run").rename(tmp_path / "moved")
 
     with monkeypatch.context() as patch:
-        patch.setattr("experiments.play.game_recorder._SHORTEST", 0.0)
-        patch.setattr("experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0)
+        patch.setattr("knights_isolation.experiments.play.game_recorder._SHORTEST", 0.0)
+        patch.setattr("knights_isolation.experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0)
         with pytest.raises(OSError, match="run was moved or deleted during the run; the logged games moved"):
             play_here(tmp_path / "run", show=move)
     play_here(tmp_path / "moved", resume=True)
@@ -292,8 +292,8 @@ def test_a_run_that_is_put_at_the_path_of_one_that_is_played_is_left_as_it_is(
             other.rename(run)
 
     with monkeypatch.context() as patch:
-        patch.setattr("experiments.play.game_recorder._SHORTEST", 0.0)
-        patch.setattr("experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0)
+        patch.setattr("knights_isolation.experiments.play.game_recorder._SHORTEST", 0.0)
+        patch.setattr("knights_isolation.experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0)
         with pytest.raises(OSError, match="what is there now was left unchanged; the logged games moved with it"):
             play_here(run, show=replace)
     assert contents(run) == before

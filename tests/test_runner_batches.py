@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from experiments.plan.config import load_config
-from experiments.plan.schedule import points_table, record_points
-from experiments.plan.tournament_plan import Plan, make_plan
-from experiments.play.pools.batch_feed import LONGEST_BATCH, BatchFeed, checkpoints
-from experiments.play.stop_rules import sprt_rule
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.plan.schedule import points_table, record_points
+from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
+from knights_isolation.experiments.play.pools.batch_feed import LONGEST_BATCH, BatchFeed, checkpoints
+from knights_isolation.experiments.play.stop_rules import sprt_rule
 
 
 def plan_of(**keys: object) -> Plan:

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from experiments.plan.config import load_config
-from experiments.plan.tournament_plan import make_plan
-from experiments.play.pools.equal_cost_limits import Costs, at_equal_cost
-from experiments.play.pools.game_worker import GameWorker, task_of
-from experiments.play.runner import RunProgress, play_tournament
-from experiments.record import run_directory
-from isolation.checks.search_cost import Cost
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.plan.tournament_plan import make_plan
+from knights_isolation.experiments.play.pools.equal_cost_limits import Costs, at_equal_cost
+from knights_isolation.experiments.play.pools.game_worker import GameWorker, task_of
+from knights_isolation.experiments.play.runner import RunProgress, play_tournament
+from knights_isolation.experiments.record import run_directory
+from knights_isolation.isolation.checks.search_cost import Cost
 
 pytestmark = pytest.mark.usefixtures("costs_measured")
 

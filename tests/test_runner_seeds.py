@@ -9,14 +9,14 @@ import pandas as pd
 import pytest
 from scripted_pool import here
 
-from experiments.plan.config import Config, load_config
-from experiments.plan.tournament_plan import make_plan
-from experiments.play.runner import play_tournament
-from experiments.record import log, run_directory
-from experiments.record.checked_json import read_json, write_json
-from experiments.statistics.run_results import load_findings
-from reports.tables.compare import compare_sections
-from reports.text.sections import render_sections
+from knights_isolation.experiments.plan.config import Config, load_config
+from knights_isolation.experiments.plan.tournament_plan import make_plan
+from knights_isolation.experiments.play.runner import play_tournament
+from knights_isolation.experiments.record import log, run_directory
+from knights_isolation.experiments.record.checked_json import read_json, write_json
+from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.reports.tables.compare import compare_sections
+from knights_isolation.reports.text.sections import render_sections
 
 TWIN = """def score(game, player):
     return float(len(game.get_legal_moves(player)) - len(game.get_legal_moves(game.get_opponent(player))))

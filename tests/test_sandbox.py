@@ -13,22 +13,22 @@ import psutil
 import pytest
 from sampling import sampled
 
-from experiments.plan.config import load_config
-from experiments.plan.tournament_plan import make_plan
-from experiments.play.pools.game_worker import GameWorker, task_of
-from experiments.roster import parse_agent
-from isolation import Board, play
-from isolation.games.game_batch import GameBatch
-from isolation.games.match import play_many
-from isolation.loading.integrity import ChangedError, unchanged
-from isolation.loading.load_user_code import LoadError, load_heuristic
-from isolation.players.agents import Agent, ForfeitError
-from isolation.players.classic_agent import Given
-from isolation.processes.child_process import ChildProcess
-from isolation.processes.subprocess_player import SLACK_MS, Spent, judge_given
-from isolation.rules.limits import Limit
-from isolation.rules.outcome import Reason
-from isolation.search.result import SearchResult
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.plan.tournament_plan import make_plan
+from knights_isolation.experiments.play.pools.game_worker import GameWorker, task_of
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.isolation import Board, play
+from knights_isolation.isolation.games.game_batch import GameBatch
+from knights_isolation.isolation.games.match import play_many
+from knights_isolation.isolation.loading.integrity import ChangedError, unchanged
+from knights_isolation.isolation.loading.load_user_code import LoadError, load_heuristic
+from knights_isolation.isolation.players.agents import Agent, ForfeitError
+from knights_isolation.isolation.players.classic_agent import Given
+from knights_isolation.isolation.processes.child_process import ChildProcess
+from knights_isolation.isolation.processes.subprocess_player import SLACK_MS, Spent, judge_given
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.search.result import SearchResult
 
 HONEST = """
 class Honest:
@@ -194,15 +194,24 @@ def test_to_name_a_player_does_not_load_its_file_here_and_a_loud_one_is_told_of(
 @pytest.mark.parametrize(
     ("act", "changed"),
     [
-        (PATCHED_BOARD, "isolation.editions.classic_board.Board.get_legal_moves"),
-        ("isolation.Board.copy.__code__ = (lambda board: board).__code__", "isolation.boards.board.Board.copy"),
-        ("isolation.Board.__setattr__ = lambda *a: None", "isolation.editions.classic_board.Board.__setattr__"),
-        ("del isolation.Board.__mro__[2].undo", "isolation.boards.board.Board.undo"),
+        (PATCHED_BOARD, "knights_isolation.isolation.editions.classic_board.Board.get_legal_moves"),
+        (
+            "isolation.Board.copy.__code__ = (lambda board: board).__code__",
+            "knights_isolation.isolation.boards.board.Board.copy",
+        ),
+        (
+            "isolation.Board.__setattr__ = lambda *a: None",
+            "knights_isolation.isolation.editions.classic_board.Board.__setattr__",
+        ),
+        ("del isolation.Board.__mro__[2].undo", "knights_isolation.isolation.boards.board.Board.undo"),
         (
             "import isolation.players.agents\nisolation.players.agents.LATE_MS = -1e9",
-            "isolation.players.agents.LATE_MS",
+            "knights_isolation.isolation.players.agents.LATE_MS",
         ),
-        ("import isolation.games.match\nisolation.games.match.len = lambda x: 0", "isolation.games.match.len"),
+        (
+            "import isolation.games.match\nisolation.games.match.len = lambda x: 0",
+            "knights_isolation.isolation.games.match.len",
+        ),
         ("import builtins\nbuiltins.sorted = None", "builtins.sorted"),
         ("import numpy\nnumpy.sum = None", "numpy.sum"),
         ("import random\nrandom.random = lambda: 0.0", "random.random"),
@@ -272,7 +281,7 @@ def test_what_is_changed_while_games_are_played_is_blamed_on_the_file_that_is_he
         monkeypatch.setattr(Board, "play", None)  # as a thread would that the file has started
         return play_many(*arguments, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("isolation.games.match.play_many", play_and_patch)
+    monkeypatch.setattr("knights_isolation.isolation.games.match.play_many", play_and_patch)
     with pytest.raises(
         ValueError,
         match=r"^Late: its file may not play here: it changes isolation\.editions\.classic_board\.Board\.play",

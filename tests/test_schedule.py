@@ -7,10 +7,10 @@ import joblib
 import numpy as np
 import pytest
 
-from experiments.plan.config import Config, load_config
-from experiments.plan.schedule import Schedule, pair_points, points_table, record_points
-from experiments.plan.tournament_plan import Plan, make_plan
-from heuristics import names
+from knights_isolation.experiments.plan.config import Config, load_config
+from knights_isolation.experiments.plan.schedule import Schedule, pair_points, points_table, record_points
+from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
+from knights_isolation.heuristics import names
 
 CONTENDERS = len(names()) - 1
 OF_CONTROL = round(180 * (CONTENDERS**0.5 - 1))

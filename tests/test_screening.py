@@ -14,27 +14,27 @@ import pytest
 from click.testing import CliRunner
 from scripted_pool import Script, ScriptedPool
 
-import heuristics
 from cli import main
-from experiments.analysis.quick_trial import try_heuristic
-from experiments.plan.config import load_config
-from experiments.play.runner import play_tournament
-from experiments.roster import parse_agent
-from experiments.suite import read_suite
-from experiments.suite.agent_answers import ask, collect_answers
-from experiments.suite.build_suite import Recipe, build_suite
-from experiments.suite.gauntlet_agreement import agreement_with, known_agreements
-from experiments.suite.position_sources import PositionSource
-from experiments.suite.screening import screen, where_it_errs, worst_mistakes
-from isolation import Board, solve
-from isolation.boards.render import to_text
-from isolation.games.batch_moves import NO_ANSWER, Positions, batches, choose_moves
-from isolation.players.agents import SearchAgent
-from isolation.players.classic_agent import ClassicAgent
-from isolation.rules.limits import Limit
-from isolation.rules.outcome import Reason
-from reports.analysis.quick_trial import describe_trial
-from reports.studies.screening import mistake_texts, mistakes_section
+from knights_isolation import heuristics
+from knights_isolation.experiments.analysis.quick_trial import try_heuristic
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.play.runner import play_tournament
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.experiments.suite import read_suite
+from knights_isolation.experiments.suite.agent_answers import ask, collect_answers
+from knights_isolation.experiments.suite.build_suite import Recipe, build_suite
+from knights_isolation.experiments.suite.gauntlet_agreement import agreement_with, known_agreements
+from knights_isolation.experiments.suite.position_sources import PositionSource
+from knights_isolation.experiments.suite.screening import screen, where_it_errs, worst_mistakes
+from knights_isolation.isolation import Board, solve
+from knights_isolation.isolation.boards.render import to_text
+from knights_isolation.isolation.games.batch_moves import NO_ANSWER, Positions, batches, choose_moves
+from knights_isolation.isolation.players.agents import SearchAgent
+from knights_isolation.isolation.players.classic_agent import ClassicAgent
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.reports.analysis.quick_trial import describe_trial
+from knights_isolation.reports.studies.screening import mistake_texts, mistakes_section
 
 RECIPE = Recipe(
     "5x5", 4, 14, openings=12,
@@ -95,7 +95,9 @@ def test_answers_do_not_depend_on_how_many_are_given_by_a_call(batches, monkeypa
     positions, agent = some_positions(7), parse_agent("MCTS@nodes=200")
     whole = choose_moves(agent, positions, seeds(positions))
     firsts = [sum(batches[:index]) for index in range(len(batches))]
-    monkeypatch.setattr("isolation.games.batch_moves.batches", lambda count, _: zip(firsts, batches, strict=True))
+    monkeypatch.setattr(
+        "knights_isolation.isolation.games.batch_moves.batches", lambda count, _: zip(firsts, batches, strict=True)
+    )
     parted = choose_moves(agent, positions, seeds(positions))
     for column in ("cells", "failure", "nodes"):
         assert getattr(parted, column).tolist() == getattr(whole, column).tolist()
@@ -107,7 +109,7 @@ def test_answers_do_not_depend_on_how_many_are_given_by_a_call(batches, monkeypa
 def test_a_call_answers_about_a_quarter_of_a_second_of_positions(seconds, calls, monkeypatch):
     answered = []
     clock = SimpleNamespace(perf_counter=lambda: seconds * sum(answered))
-    monkeypatch.setattr("isolation.games.batch_moves.time", clock)
+    monkeypatch.setattr("knights_isolation.isolation.games.batch_moves.time", clock)
     for first, count in batches(200):
         assert first == sum(answered)
         answered.append(count)

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_games import positions
 
-import heuristics
-from isolation import Board, Limit, search
-from isolation.search import METHODS, TREES, SearchOptions
-from isolation.search.interpreted import NotANumber, greedy_interpreted, value_of_move
+from knights_isolation import heuristics
+from knights_isolation.isolation import Board, Limit, search
+from knights_isolation.isolation.search import METHODS, TREES, SearchOptions
+from knights_isolation.isolation.search.interpreted import NotANumber, greedy_interpreted, value_of_move
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "perft.json").read_text())
 POSITIONS = {position["name"]: position for position in REFERENCE["positions"]}
@@ -227,7 +227,7 @@ def test_quiescence_follows_forced_replies_before_judging():
 
 
 def random_board(seed, plies):
-    from isolation.checks.speed import random_openings
+    from knights_isolation.isolation.checks.speed import random_openings
 
     return Board.from_moves(random_openings(1, plies, seed=seed)[0])
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from isolation.rules.seeds import STEP, move_seed, random_bits, splitmix64
+from knights_isolation.isolation.rules.seeds import STEP, move_seed, random_bits, splitmix64
 
 WORD = (1 << 64) - 1
 NUMBERS = np.random.default_rng(5).integers(0, WORD, 500, dtype=np.uint64, endpoint=True)
@@ -33,7 +33,7 @@ def test_arrays_are_mixed_as_ints_are():
 def test_compiled_code_mixes_as_python_does():
     from numba import njit
 
-    from isolation.native.kernels.workspace import mix as compiled_mix
+    from knights_isolation.isolation.native.kernels.workspace import mix as compiled_mix
 
     @njit
     def mix_all(numbers):
@@ -45,9 +45,9 @@ def test_compiled_code_mixes_as_python_does():
 def test_compiled_code_draws_as_python_does():
     from numba import njit
 
-    from isolation.native import workspaces
-    from isolation.native.kernels.workspace import desk_at, next_random
-    from isolation.native.layout import RANDOM
+    from knights_isolation.isolation.native import workspaces
+    from knights_isolation.isolation.native.kernels.workspace import desk_at, next_random
+    from knights_isolation.isolation.native.layout import RANDOM
 
     @njit
     def draw(address, count):

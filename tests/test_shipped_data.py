@@ -9,11 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 from cli import main
-from experiments.published import published_tables
-from experiments.suite import gauntlet_agreement, suite_file
-from isolation import Board
-from isolation.exact import early_table, solved_tables
-from isolation.files.shipped_data import CHECKSUMS, read_shipped, write_shipped
+from knights_isolation.experiments.published import published_tables
+from knights_isolation.experiments.suite import gauntlet_agreement, suite_file
+from knights_isolation.isolation import Board
+from knights_isolation.isolation.exact import early_table, solved_tables
+from knights_isolation.isolation.files.shipped_data import CHECKSUMS, read_shipped, write_shipped
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = sorted(

@@ -18,10 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_games import positions, random_game
 
-from isolation import Board, Limit, solve
-from isolation.exact.solved_tables import pair_is_won
-from isolation.exact.solver import SearchBudget, is_mirrored, move_results, solve_length
-from isolation.rules.geometry import cell_of, move_of, parse_size, symmetries
+from knights_isolation.isolation import Board, Limit, solve
+from knights_isolation.isolation.exact.solved_tables import pair_is_won
+from knights_isolation.isolation.exact.solver import SearchBudget, is_mirrored, move_results, solve_length
+from knights_isolation.isolation.rules.geometry import cell_of, move_of, parse_size, symmetries
 
 COUNTS = json.loads((Path(__file__).parent / "data" / "solved.json").read_text())["boards"]
 
@@ -177,9 +177,9 @@ def mobilities(rows: int, columns: int):
     """A compiled function of blank cells, in two words: the mobility of each cell in row-major order."""
     from numba import njit
 
-    from isolation.native.bitboards import contains
-    from isolation.native.kernels.search.mobility_counts import mobility
-    from isolation.native.position import make_position
+    from knights_isolation.isolation.native.bitboards import contains
+    from knights_isolation.isolation.native.kernels.search.mobility_counts import mobility
+    from knights_isolation.isolation.native.position import make_position
 
     @njit
     def of_each_cell(low, high):
@@ -256,7 +256,7 @@ def test_before_the_placements_the_moves_are_those_the_tables_say():
 def test_placements_on_a_board_without_a_table_are_searched(monkeypatch):
     empty, placed = Board.from_moves([], "3x5"), Board.from_moves([0], "3x5")
     by_table = solve(placed)
-    monkeypatch.setattr("isolation.exact.solver.pair_is_won", lambda *pair: None)
+    monkeypatch.setattr("knights_isolation.isolation.exact.solver.pair_is_won", lambda *pair: None)
     searched = solve(placed)
     assert (searched.winner, searched.moves) == (by_table.winner, by_table.moves)
     assert searched.nodes > by_table.nodes

@@ -10,16 +10,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.make_solved_tables import add_table, main, write_tables
-from experiments.exact import board_solving
-from experiments.exact.board_solving import read_pairs, shipped_pairs, solve_all, summarise
-from isolation.exact.solved_tables import FILE, covered_sizes, is_covered
-from isolation.rules.geometry import format_size, parse_size, symmetries
-from isolation.rules.limits import Limit
-from reports.charts.board_maps import refutation_maps
-from reports.plots.draw_chart import draw_chart
-from reports.plots.style import to_svg
-from reports.studies.solutions import board_sections
-from reports.text.sections import render_sections
+from knights_isolation.experiments.exact import board_solving
+from knights_isolation.experiments.exact.board_solving import read_pairs, shipped_pairs, solve_all, summarise
+from knights_isolation.isolation.exact.solved_tables import FILE, covered_sizes, is_covered
+from knights_isolation.isolation.rules.geometry import format_size, parse_size, symmetries
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.reports.charts.board_maps import refutation_maps
+from knights_isolation.reports.plots.draw_chart import draw_chart
+from knights_isolation.reports.plots.style import to_svg
+from knights_isolation.reports.studies.solutions import board_sections
+from knights_isolation.reports.text.sections import render_sections
 
 
 def stop_after(pairs):

@@ -8,8 +8,8 @@ import pytest
 from invented_runs import gauntlet
 
 import knights_isolation as ki
-from experiments import read_games
-from experiments.record import log
+from knights_isolation.experiments import read_games
+from knights_isolation.experiments.record import log
 
 pytest.importorskip("duckdb")
 

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isolation.compiling.source import stand_ins
-from isolation.compiling.source.stand_ins import OF_LENGTHS, is_numpys, is_of_library, stand_in
+from knights_isolation.isolation.compiling.source import stand_ins
+from knights_isolation.isolation.compiling.source.stand_ins import OF_LENGTHS, is_numpys, is_of_library, stand_in
 
 NUMBERS = st.lists(st.integers(-9, 9), max_size=12)
 PAIRS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=8)

@@ -17,12 +17,12 @@ import yaml
 from invented_runs import gauntlet
 from of_room import files_of
 
-from knights_isolation_packages import LIBRARIES, refuse_hidden
+from knights_isolation.lazy_package import LIBRARIES, refuse_hidden
 
 ROOT = Path(__file__).parent.parent
 CONTRIBUTORS = ROOT / "docs" / "contributing"
 ROOMS = ("isolation", "heuristics", "experiments", "reports", "knights_isolation", "sample_players")
-COMMANDS = ("cli", "isolation_cli", "knights_isolation_command", "knights_isolation_packages")
+COMMANDS = ("cli", "knights_isolation.command_line", "knights_isolation_command", "knights_isolation_packages")
 LONGEST_FUNCTION = 60
 
 
@@ -63,8 +63,10 @@ def test_imports_run_downwards():
 
 
 def test_nothing_imports_the_command_line():
-    assert [module.name for module in modules_of(*ROOMS) if module.imported & {"cli", "isolation_cli"}] == []
-    assert [module.name for module in modules_of("isolation_cli") if "cli" in module.imported] == []
+    assert [
+        module.name for module in modules_of(*ROOMS) if module.imported & {"cli", "knights_isolation.command_line"}
+    ] == []
+    assert [module.name for module in modules_of("knights_isolation.command_line") if "cli" in module.imported] == []
 
 
 def test_a_process_for_a_player_starts_without_numpy_and_the_compiler():
@@ -108,7 +110,8 @@ def test_what_is_installed_aside_hides_nothing(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "module", ["isolation", "heuristics", "experiments", "reports", "knights_isolation", "isolation_cli", "cli"]
+    "module",
+    ["isolation", "heuristics", "experiments", "reports", "knights_isolation", "knights_isolation.command_line", "cli"],
 )
 def test_importing_loads_no_heavy_library(module):
     heavy = "{'numba', 'pandas', 'matplotlib', 'scipy', 'pyarrow', 'joblib', 'distributed'}"
@@ -171,7 +174,10 @@ def test_links_of_the_site_that_lead_nowhere_are_found(tmp_path):
 
 
 def test_pages_about_the_code_name_files_that_there_are():
-    folders = (ROOT / folder for folder in (*ROOMS[:-1], "isolation_cli", "tests", "docs", "benchmarks", "examples"))
+    folders = (
+        ROOT / folder
+        for folder in (*ROOMS[:-1], "knights_isolation.command_line", "tests", "docs", "benchmarks", "examples")
+    )
     files = {path.name for path in (*ROOT.glob("*.py"), *(file for folder in folders for file in folder.rglob("*.py")))}
     pages = [ROOT / "CONTRIBUTING.md", CONTRIBUTORS / "architecture.md", *(CONTRIBUTORS / "decisions").glob("*.md")]
     named = {path.name: re.findall(r"`(?:[\w-]+/)*(\w+\.py)`", path.read_text(encoding="utf-8")) for path in pages}
@@ -194,11 +200,11 @@ def test_the_picture_of_the_rooms_shows_the_layers_that_the_linter_checks():
 
 @pytest.mark.exhaustive
 def test_a_room_s_tests_are_those_that_import_it_and_nothing_above_its_package() -> None:
-    names = {file.name for file in files_of("isolation.search")}
+    names = {file.name for file in files_of("knights_isolation.isolation.search")}
     assert {"test_search.py", "test_best_first.py"} <= names
     assert not {"test_cli.py", "test_board_server.py", "test_runner.py"} & names
-    assert "test_cli.py" in {file.name for file in files_of("isolation_cli")}
-    assert files_of("experiments.analysis")
+    assert "test_cli.py" in {file.name for file in files_of("knights_isolation.command_line")}
+    assert files_of("knights_isolation.experiments.analysis")
 
 
 def test_the_conda_recipe_is_that_of_the_package() -> None:

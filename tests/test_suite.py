@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from experiments.plan.openings import orbit_ids, split_of
-from experiments.roster import parse_agent
-from experiments.suite import read_suite, shipped_suites
-from experiments.suite.build_suite import Recipe, build_suite
-from experiments.suite.position_sources import PositionSource
-from experiments.suite.suite_file import how_made, members, read_table, write_table
-from isolation import Board, solve
+from knights_isolation.experiments.plan.openings import orbit_ids, split_of
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.experiments.suite import read_suite, shipped_suites
+from knights_isolation.experiments.suite.build_suite import Recipe, build_suite
+from knights_isolation.experiments.suite.position_sources import PositionSource
+from knights_isolation.experiments.suite.suite_file import how_made, members, read_table, write_table
+from knights_isolation.isolation import Board, solve
 
 RECIPE = Recipe(
     "5x5",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from isolation.files.temp_folders import LOCK, temporary_folder
+from knights_isolation.isolation.files.temp_folders import LOCK, temporary_folder
 
 MAKE = (
     "import os, sys, tempfile; tempfile.tempdir = sys.argv[1]\n"

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from invented_runs import Invented, gauntlet, random_wins
 
 from cli import main
-from reports.text.cell_values import Share
-from reports.text.column_widths import shortened
-from reports.text.rendering import render_rows, shown_column
+from knights_isolation.reports.text.cell_values import Share
+from knights_isolation.reports.text.column_widths import shortened
+from knights_isolation.reports.text.rendering import render_rows, shown_column
 
 ROOT = Path(__file__).parent.parent
 LONG = ("ID_Offensive_Proximity_Net_Mobility_Early", "ID_Offensive_Proximity_Net_Mobility_Later", "ID_Short")
@@ -49,7 +49,7 @@ def run(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reports.text.rendering.is_terminal", lambda: True)
+    monkeypatch.setattr("knights_isolation.reports.text.rendering.is_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("LINES", "60")
 

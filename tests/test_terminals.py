@@ -12,7 +12,7 @@ from invented_runs import Invented
 from played_games import write_run
 
 from cli import main
-from isolation_cli.cli_errors import one_line_errors
+from knights_isolation.command_line.cli_errors import one_line_errors
 
 ROOT = Path(__file__).parent.parent
 START = [sys.executable, "-P", "-c", "from cli import main; main(prog_name='isolation')"]

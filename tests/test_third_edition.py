@@ -15,21 +15,41 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_games import games, random_game
 
-from experiments.plan.config import Config
-from experiments.plan.tournament_plan import make_plan
-from experiments.roster import parse_agent
-from isolation import Agent, Board, DebugState, Isolation, Status, StopSearch, TimedQueue, fork_get_action, play
-from isolation.editions.edition import edition_of
-from isolation.editions.third.conversion import from_state_cell, state_of, to_state_cell, unsupported_size_reason
-from isolation.editions.third.game_loop import ERR_INFO
-from isolation.editions.third.sample_players import BasePlayer, GreedyPlayer, MinimaxPlayer, RandomPlayer
-from isolation.games.match import play_games
-from isolation.isolation import _ACTIONSET, _BLANK_BOARD, _HEIGHT, _SIZE, _WIDTH, Action, E, N, S, W
-from isolation.loading.load_user_code import LoadError, content_hash, load, load_player
-from isolation.players.agents import RandomAgent
-from isolation.players.classic_agent import ClassicAgent
-from isolation.rules.geometry import parse_size
-from isolation.rules.limits import Limit
+from knights_isolation.experiments.plan.config import Config
+from knights_isolation.experiments.plan.tournament_plan import make_plan
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.isolation import (
+    Agent,
+    Board,
+    DebugState,
+    Isolation,
+    Status,
+    StopSearch,
+    TimedQueue,
+    fork_get_action,
+    play,
+)
+from knights_isolation.isolation.editions.edition import edition_of
+from knights_isolation.isolation.editions.third.conversion import (
+    from_state_cell,
+    state_of,
+    to_state_cell,
+    unsupported_size_reason,
+)
+from knights_isolation.isolation.editions.third.game_loop import ERR_INFO
+from knights_isolation.isolation.editions.third.sample_players import (
+    BasePlayer,
+    GreedyPlayer,
+    MinimaxPlayer,
+    RandomPlayer,
+)
+from knights_isolation.isolation.games.match import play_games
+from knights_isolation.isolation.isolation import _ACTIONSET, _BLANK_BOARD, _HEIGHT, _SIZE, _WIDTH, Action, E, N, S, W
+from knights_isolation.isolation.loading.load_user_code import LoadError, content_hash, load, load_player
+from knights_isolation.isolation.players.agents import RandomAgent
+from knights_isolation.isolation.players.classic_agent import ClassicAgent
+from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.limits import Limit
 
 THIRD = Path(__file__).parent / "data" / "classic" / "third"
 ROOT = Path(__file__).parents[1]
@@ -352,7 +372,7 @@ def test_a_game_is_played_on_from_any_state():
 
 
 def test_names_that_scripts_import_are_there():
-    import isolation
+    from knights_isolation import isolation
 
     assert [status.value for status in Status] == [0, 1, 2, 3, 4]
     assert isolation.Empty is Empty
@@ -497,7 +517,7 @@ def agent_of(kind, **limit):
     ],
 )
 def test_what_no_engine_of_the_edition_takes_loses_the_game(kind, limit, reason, detail):
-    from isolation.games.match import play as play_one
+    from knights_isolation.isolation.games.match import play as play_one
 
     record = play_one(agent_of(kind, **limit), RandomAgent(), size="9x11")
     text = record.detail.partition(" (test_third_edition.py, line ")[0]

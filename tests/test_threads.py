@@ -22,24 +22,24 @@ from typing import Any
 import pytest
 from board_server import request, serving
 
-import heuristics
-from experiments.roster import parse_agent
-from isolation import Board, Limit, perft, search, solve
-from isolation.checks.speed import random_openings
-from isolation.compiling import FUNCTIONS_REMEMBERED, specialise
-from isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
-from isolation.compiling.source.function_source import file_tree
-from isolation.compiling.source_rewriter import rewrite
-from isolation.exact.solver import solve_length
-from isolation.games.match import play_games
-from isolation.loading.load_user_code import load_module
-from isolation.native import workspaces
-from isolation.players.agents import try_to_compile
-from isolation.search import SearchResult
-from isolation.usercode.parsing import parse
-from reports.board.board_processes import ServerLimits
-from reports.board.handlers import opposing
-from reports.board.resources import Resources
+from knights_isolation import heuristics
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.isolation import Board, Limit, perft, search, solve
+from knights_isolation.isolation.checks.speed import random_openings
+from knights_isolation.isolation.compiling import FUNCTIONS_REMEMBERED, specialise
+from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
+from knights_isolation.isolation.compiling.source.function_source import file_tree
+from knights_isolation.isolation.compiling.source_rewriter import rewrite
+from knights_isolation.isolation.exact.solver import solve_length
+from knights_isolation.isolation.games.match import play_games
+from knights_isolation.isolation.loading.load_user_code import load_module
+from knights_isolation.isolation.native import workspaces
+from knights_isolation.isolation.players.agents import try_to_compile
+from knights_isolation.isolation.search import SearchResult
+from knights_isolation.isolation.usercode.parsing import parse
+from knights_isolation.reports.board.board_processes import ServerLimits
+from knights_isolation.reports.board.handlers import opposing
+from knights_isolation.reports.board.resources import Resources
 
 THREADS = 8
 OPENINGS = random_openings(4, 4)

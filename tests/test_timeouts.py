@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 
 import pytest
 
-from isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout, wall_timeout
+from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout, wall_timeout
 
 
 def state() -> tuple[object, ...]:

@@ -15,19 +15,19 @@ from played_games import random_record, write_games
 
 import knights_isolation as ki
 from cli import main
-from experiments.evaluation.evaluation import Evaluation, Lead
-from isolation import Board
+from knights_isolation.experiments.evaluation.evaluation import Evaluation, Lead
+from knights_isolation.isolation import Board
 
 ELSEWHERE = {
-    "bench": "experiments.bench.measure",
-    "ci": "experiments.analysis.commit_check.check_file",
+    "bench": "knights_isolation.experiments.bench.measure",
+    "ci": "knights_isolation.experiments.analysis.commit_check.check_file",
     "eval": "knights_isolation.evaluate_positions",
     "import": "knights_isolation.import_games",
-    "perft": "isolation.perft",
-    "show": "isolation.Board",
-    "test-agent": "isolation.checks.agent_checks.check_player",
-    "test-engine": "isolation.checks.engine_checks.check_engine",
-    "try": "experiments.analysis.analyse_file.try_functions",
+    "perft": "knights_isolation.isolation.perft",
+    "show": "knights_isolation.isolation.Board",
+    "test-agent": "knights_isolation.isolation.checks.agent_checks.check_player",
+    "test-engine": "knights_isolation.isolation.checks.engine_checks.check_engine",
+    "try": "knights_isolation.experiments.analysis.analyse_file.try_functions",
 }
 """Functions of commands that are not called like them in `knights_isolation`."""
 SHELL_ONLY = {
@@ -114,7 +114,7 @@ def test_messages_name_functions_in_python_and_commands_on_the_command_line(
 ) -> None:
     run = gauntlet(4).write(tmp_path / "run")
     assert "isolation plan … --pilot RUN" in ki.plan().sections[0].notes[0]
-    monkeypatch.setattr("isolation.shell.COMMAND_LINE", "the command line")
+    monkeypatch.setattr("knights_isolation.isolation.shell.COMMAND_LINE", "the command line")
     assert "ki.plan(pilot=RUN)" in ki.plan().sections[0].notes[0]
     with pytest.raises(ValueError, match=rf"list them with ki\.games\('{run}'\)"):
         ki.replay(run)

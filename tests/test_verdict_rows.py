@@ -10,23 +10,23 @@ from invented_runs import gauntlet, random_wins
 from paired import pairs_in
 from scipy.stats import binomtest
 
-from experiments.inference.cluster_intervals import Interval, agree, mean_parts
-from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.comparison_family import compare_all, compare_each
-from experiments.inference.contenders.head_to_head import HeadToHead
-from experiments.inference.contenders.multiple_testing import flip, step_down
-from experiments.inference.contenders.permutation_tests import score_flip_test
-from experiments.statistics.run_results import load_findings
-from experiments.verdicts.contender_verdicts import judge
-from experiments.verdicts.frames import verdict_frame
-from reports.charts.interval_rows import forest
-from reports.tables.compare import compare_sections
-from reports.tables.headlines import compare_headline, ratings_headline, summary_headline
-from reports.tables.ratings import rating_sections
-from reports.tables.sprt import sprt_sections
-from reports.tables.summary import summarize
-from reports.text.cell_values import Estimate, Points, PValue, Ratio, Share, WordedCell
-from reports.text.cell_values import cell_text as show
+from knights_isolation.experiments.inference.cluster_intervals import Interval, agree, mean_parts
+from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
+from knights_isolation.experiments.inference.contenders.comparison_family import compare_all, compare_each
+from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
+from knights_isolation.experiments.inference.contenders.multiple_testing import flip, step_down
+from knights_isolation.experiments.inference.contenders.permutation_tests import score_flip_test
+from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.experiments.verdicts.contender_verdicts import judge
+from knights_isolation.experiments.verdicts.frames import verdict_frame
+from knights_isolation.reports.charts.interval_rows import forest
+from knights_isolation.reports.tables.compare import compare_sections
+from knights_isolation.reports.tables.headlines import compare_headline, ratings_headline, summary_headline
+from knights_isolation.reports.tables.ratings import rating_sections
+from knights_isolation.reports.tables.sprt import sprt_sections
+from knights_isolation.reports.tables.summary import summarize
+from knights_isolation.reports.text.cell_values import Estimate, Points, PValue, Ratio, Share, WordedCell
+from knights_isolation.reports.text.cell_values import cell_text as show
 from tests.test_inference_comparison import games_of, tournament
 
 HEADLINES = (compare_headline, ratings_headline, summary_headline)

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.analysis.quick_trial import TrialSettings
-from experiments.inference.cluster_intervals import Interval
-from experiments.inference.pair_intervals import PairCounts, pair_interval
-from experiments.suite.screening import SuiteComparison
-from reports.analysis.quick_trial import describe_trial
-from reports.studies.screening import verdict
-from reports.text.cell_values import Elo, Estimate, Points, Range, Share
-from reports.text.verdict_words import verdict_sentence
-from reports.text.wording import short_verdict
+from knights_isolation.experiments.analysis.quick_trial import TrialSettings
+from knights_isolation.experiments.inference.cluster_intervals import Interval
+from knights_isolation.experiments.inference.pair_intervals import PairCounts, pair_interval
+from knights_isolation.experiments.suite.screening import SuiteComparison
+from knights_isolation.reports.analysis.quick_trial import describe_trial
+from knights_isolation.reports.studies.screening import verdict
+from knights_isolation.reports.text.cell_values import Elo, Estimate, Points, Range, Share
+from knights_isolation.reports.text.verdict_words import verdict_sentence
+from knights_isolation.reports.text.wording import short_verdict
 
 
 def against(lead, adjusted, differs=9):

@@ -11,24 +11,24 @@ import pytest
 from invented_runs import Invented
 from numpy.typing import NDArray
 
-from experiments.inference.elo import elo_from_score
-from experiments.inference.game_pairs import AgentPairs
-from experiments.inference.sequential.contender_sprt import duel_path, gauntlet_path, opening_leads
-from experiments.plan.config import load_config
-from experiments.plan.schedule import pair_points, points_table
-from experiments.plan.tournament_plan import CONTROL_SUFFIX, Plan, make_plan
-from experiments.play.pools.batch_feed import BatchFeed, checkpoints
-from experiments.play.runner import play_tournament
-from experiments.play.stop_rules import sprt_rule
-from experiments.record.log import read_games
-from experiments.statistics.run_results import RunResults, load_findings
-from experiments.verdicts.contender_verdicts import judge
-from experiments.verdicts.sprt_tests import own_tests
-from reports.charts.running_estimates import estimates
-from reports.pages.report_page import report_page
-from reports.tables.compare import compare_sections
-from reports.tables.headlines import compare_headline, summary_headline
-from reports.tables.sprt import sprt_sections
+from knights_isolation.experiments.inference.elo import elo_from_score
+from knights_isolation.experiments.inference.game_pairs import AgentPairs
+from knights_isolation.experiments.inference.sequential.contender_sprt import duel_path, gauntlet_path, opening_leads
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.plan.schedule import pair_points, points_table
+from knights_isolation.experiments.plan.tournament_plan import CONTROL_SUFFIX, Plan, make_plan
+from knights_isolation.experiments.play.pools.batch_feed import BatchFeed, checkpoints
+from knights_isolation.experiments.play.runner import play_tournament
+from knights_isolation.experiments.play.stop_rules import sprt_rule
+from knights_isolation.experiments.record.log import read_games
+from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
+from knights_isolation.experiments.verdicts.contender_verdicts import judge
+from knights_isolation.experiments.verdicts.sprt_tests import own_tests
+from knights_isolation.reports.charts.running_estimates import estimates
+from knights_isolation.reports.pages.report_page import report_page
+from knights_isolation.reports.tables.compare import compare_sections
+from knights_isolation.reports.tables.headlines import compare_headline, summary_headline
+from knights_isolation.reports.tables.sprt import sprt_sections
 
 GAUNTLET: dict[str, Any] = {
     "contenders": ["greedy", "R=random", "MM:open@depth=1"],

@@ -10,15 +10,15 @@ import pytest
 from click.testing import CliRunner
 from invented_runs import gauntlet
 
-from experiments.evaluation.champions import admit
-from experiments.evaluation.evaluation import EvaluationTask
-from experiments.record.checked_json import write_json
-from experiments.record.checked_lines import append_lines, open_journal
-from experiments.record.checked_parquet import save_table
-from experiments.record.run_directory import finish
-from experiments.record.tries import SETTING, Try, add_tries, keep_source
-from experiments.record.verification import verify
-from isolation_cli.main import main
+from knights_isolation.command_line.main import main
+from knights_isolation.experiments.evaluation.champions import admit
+from knights_isolation.experiments.evaluation.evaluation import EvaluationTask
+from knights_isolation.experiments.record.checked_json import write_json
+from knights_isolation.experiments.record.checked_lines import append_lines, open_journal
+from knights_isolation.experiments.record.checked_parquet import save_table
+from knights_isolation.experiments.record.run_directory import finish
+from knights_isolation.experiments.record.tries import SETTING, Try, add_tries, keep_source
+from knights_isolation.experiments.record.verification import verify
 
 FIRST = Try("screen", "A", "B", "ID:a", "aaa", "", "suite 7x7", 9, (1.0, 0.5, 1.5), 0.001, None)
 

@@ -10,15 +10,15 @@ from click.testing import CliRunner
 from invented_runs import gauntlet, random_wins
 
 from cli import main
-from experiments.plan.config import load_config
-from experiments.play.runner import play_tournament
-from experiments.record import log
-from experiments.statistics.run_results import load_findings
-from experiments.verdicts.live_standings import live_standings
-from reports.board.resources import Resources
-from reports.lab.server import serve_in_background
-from reports.watch.pace import Pace
-from reports.watch.run_status import run_state
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.play.runner import play_tournament
+from knights_isolation.experiments.record import log
+from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.experiments.verdicts.live_standings import live_standings
+from knights_isolation.reports.board.resources import Resources
+from knights_isolation.reports.lab.server import serve_in_background
+from knights_isolation.reports.watch.pace import Pace
+from knights_isolation.reports.watch.run_status import run_state
 
 
 @contextmanager
@@ -195,7 +195,7 @@ def test_a_run_that_is_damaged_from_the_beginning_is_shown_as_that(tmp_path):
 
 
 def test_no_more_pages_are_told_than_there_is_room_for_even_if_all_come_at_once(tmp_path, monkeypatch):
-    monkeypatch.setattr("reports.watch.run_follower._LISTENERS", 3)
+    monkeypatch.setattr("knights_isolation.reports.watch.run_follower._LISTENERS", 3)
     path = gauntlet(1).write(tmp_path / "run")
     with watching(path) as port:
         lines = [HTTPConnection("127.0.0.1", port, timeout=60) for _ in range(8)]
@@ -251,7 +251,7 @@ def test_a_tournament_is_watched_while_it_is_played_and_its_page_stays(tmp_path,
         with serve_in_background(shelf, path, announce, open_browser=False):
             yield lambda: seen.append(load_findings(shelf.runs))
 
-    monkeypatch.setattr("reports.lab.server.serve_in_background", beside)
+    monkeypatch.setattr("knights_isolation.reports.lab.server.serve_in_background", beside)
     words = ["match", "random", "greedy", "--pairs", "2", "--jobs", "1", "--watch", "--out", str(tmp_path / "run")]
     result = CliRunner().invoke(main, words)
     assert result.exit_code == 0, result.output

@@ -12,12 +12,12 @@ from board_server import SECRETS, asked, cookie, request, serving
 from invented_runs import Invented, gauntlet
 from played_games import write_run
 
-from experiments.league.entries import LeagueEntries, write_book
-from experiments.plan.config import load_config
-from experiments.play.sandboxed_run import user_files
-from reports.board.request_guard import cookie_of, has_cookie
-from reports.board.resources import Resources
-from reports.lab import server as lab_server
+from knights_isolation.experiments.league.entries import LeagueEntries, write_book
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.play.sandboxed_run import user_files
+from knights_isolation.reports.board.request_guard import cookie_of, has_cookie
+from knights_isolation.reports.board.resources import Resources
+from knights_isolation.reports.lab import server as lab_server
 
 WRITES = "open({path!r}, 'w').close()\ndef score(game, player):\n    return 1.0\n"
 POSITION = {"size": "7x7", "moves": [24, 14]}

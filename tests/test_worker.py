@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments.plan.config import load_config
-from experiments.plan.tournament_plan import Plan, make_plan
-from experiments.play.pools.game_worker import GameWorker, task_of
-from experiments.record.finished_games import FinishedGames, joined
-from isolation.editions.classic_board import Board
-from isolation.games.game_batch import GameBatch
-from isolation.games.match import play_games
-from isolation.players.agents import SearchAgent
-from isolation.rules.outcome import Reason
-from isolation.search.result import SearchResult
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
+from knights_isolation.experiments.play.pools.game_worker import GameWorker, task_of
+from knights_isolation.experiments.record.finished_games import FinishedGames, joined
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.games.game_batch import GameBatch
+from knights_isolation.isolation.games.match import play_games
+from knights_isolation.isolation.players.agents import SearchAgent
+from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.search.result import SearchResult
 
 
 def plan_of(*contenders: str) -> Plan:

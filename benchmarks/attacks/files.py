@@ -18,13 +18,13 @@ from click.testing import CliRunner
 from benchmarks.attacks.attack import Attack, some
 from benchmarks.attacks.tournaments import SMALL, Here, command, steady
 from cli import main
-from experiments.exchange.saved_games import save_game
-from experiments.play.runner import play_tournament
-from experiments.record import run_directory
-from experiments.record.log import append, games_folder, read_part
-from experiments.roster import parse_agent
-from isolation import play
-from isolation.compiling import code_cache
+from knights_isolation.experiments.exchange.saved_games import save_game
+from knights_isolation.experiments.play.runner import play_tournament
+from knights_isolation.experiments.record import run_directory
+from knights_isolation.experiments.record.log import append, games_folder, read_part
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.isolation import play
+from knights_isolation.isolation.compiling import code_cache
 
 FLIPS = 150
 """Number of bits of each file that are flipped, one at a time."""
@@ -137,7 +137,10 @@ def _furnish(whole: Path) -> None:
     whole.mkdir()
     again = ["tournament", "--contender", "ID:center@depth=1", "--baseline", "greedy", "--opponent", "random",
              "--board", "5x5", "--pairs", "4", "--seed", "9", "--jobs", "1"]  # fmt: skip
-    with steady(), patch("reports.watch.run_progress.play_tournament", partial(play_tournament, pools=Here)):
+    with (
+        steady(),
+        patch("knights_isolation.reports.watch.run_progress.play_tournament", partial(play_tournament, pools=Here)),
+    ):
         for name, words in ((ONE, SMALL), (OTHER, again)):
             _do(*words, "--out", str(whole / name))
             _do("label", str(whole / name), "--jobs", "1")

@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.attacks.attack import Attack
 from benchmarks.attacks.targets import SEEDS, TARGETS
 from benchmarks.attacks.tournaments import play_whole
-from experiments.bench import COMMAND
+from knights_isolation.experiments.bench import COMMAND
 
 RUNS = 100_000
 """Number of calls of each target."""

@@ -14,10 +14,10 @@ from pathlib import Path
 from benchmarks.attacks.attack import Attack, some
 from benchmarks.attacks.disk import Disk
 from benchmarks.attacks.tournaments import SMALL, Ended, Here, Show, command, emptied, play_whole, wrong_after
-from experiments.play.pools.loky_pool import LokyPool
-from experiments.play.runner import RunProgress
-from experiments.record import log, run_directory
-from isolation.compiling import code_cache
+from knights_isolation.experiments.play.pools.loky_pool import LokyPool
+from knights_isolation.experiments.play.runner import RunProgress
+from knights_isolation.experiments.record import log, run_directory
+from knights_isolation.isolation.compiling import code_cache
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 PHASES = ("preparing", "compiling", "playing", "writing", "finishing")

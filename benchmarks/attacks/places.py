@@ -13,8 +13,8 @@ from pathlib import Path
 
 from benchmarks.attacks.attack import Attack, some
 from benchmarks.attacks.tournaments import SMALL, command, digest, emptied, play_whole, started, wrong_after
-from experiments.play.runner import RunProgress
-from experiments.record import log, run_directory
+from knights_isolation.experiments.play.runner import RunProgress
+from knights_isolation.experiments.record import log, run_directory
 
 Case = tuple[str, Callable[[], str]]
 NOBODY = 65534

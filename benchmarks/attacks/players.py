@@ -13,9 +13,9 @@ from typing import Any
 
 from benchmarks.attacks.attack import Attack, some
 from benchmarks.attacks.tournaments import TIMES, command, emptied
-from experiments.play.pools.loky_pool import LokyPool
-from experiments.play.pools.recovery import FORFEITED
-from experiments.record import log
+from knights_isolation.experiments.play.pools.loky_pool import LokyPool
+from knights_isolation.experiments.play.pools.recovery import FORFEITED
+from knights_isolation.experiments.record import log
 
 Game = dict[str, Any]
 NAME = "Hostile"

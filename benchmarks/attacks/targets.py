@@ -14,25 +14,32 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from experiments.plan.config import load_config, parse_openings, to_toml
-from experiments.plan.openings import file_openings
-from experiments.record.checked_json import read_json
-from experiments.roster import parse_limit, parse_spec
-from experiments.roster.spec_parser import complete, make_agent
-from isolation.games.match import play_games
-from isolation.games.transcript import board_after
-from isolation.players.agents import RandomAgent
-from isolation.players.classic_agent import Given
-from isolation.processes.child import Failure, Setup, encode
-from isolation.processes.subprocess_player import SubprocessPlayer, judge_given, judge_of
-from isolation.processes.transport import TransportClosed
-from isolation.rules.geometry import format_size, parse_size
-from isolation.rules.limits import Limit
-from isolation.rules.notation import format_moves
-from isolation.rules.outcome import Reason
-from isolation.search.result import SearchResult
-from reports.board.request_guard import refusal
-from reports.board.request_models import GraphQuestion, MoveQuestion, SolveQuestion, ValuesQuestion, boards_of, parse
+from knights_isolation.experiments.plan.config import load_config, parse_openings, to_toml
+from knights_isolation.experiments.plan.openings import file_openings
+from knights_isolation.experiments.record.checked_json import read_json
+from knights_isolation.experiments.roster import parse_limit, parse_spec
+from knights_isolation.experiments.roster.spec_parser import complete, make_agent
+from knights_isolation.isolation.games.match import play_games
+from knights_isolation.isolation.games.transcript import board_after
+from knights_isolation.isolation.players.agents import RandomAgent
+from knights_isolation.isolation.players.classic_agent import Given
+from knights_isolation.isolation.processes.child import Failure, Setup, encode
+from knights_isolation.isolation.processes.subprocess_player import SubprocessPlayer, judge_given, judge_of
+from knights_isolation.isolation.processes.transport import TransportClosed
+from knights_isolation.isolation.rules.geometry import format_size, parse_size
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.notation import format_moves
+from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.search.result import SearchResult
+from knights_isolation.reports.board.request_guard import refusal
+from knights_isolation.reports.board.request_models import (
+    GraphQuestion,
+    MoveQuestion,
+    SolveQuestion,
+    ValuesQuestion,
+    boards_of,
+    parse,
+)
 
 Target = Callable[[bytes], None]
 SIZE = "5x5"

@@ -20,13 +20,13 @@ from unittest.mock import patch
 from click.testing import CliRunner
 
 from cli import main
-from experiments.plan.config import Config
-from experiments.plan.schedule import Ids
-from experiments.play.game_recorder import GameRecorder
-from experiments.play.pools.game_worker import GameWorker, Task
-from experiments.play.pools.pool import Answered, Event, Finished, MakePool, Pool
-from experiments.play.runner import RunOutcome, RunProgress, play_tournament
-from experiments.record import log, run_directory
+from knights_isolation.experiments.plan.config import Config
+from knights_isolation.experiments.plan.schedule import Ids
+from knights_isolation.experiments.play.game_recorder import GameRecorder
+from knights_isolation.experiments.play.pools.game_worker import GameWorker, Task
+from knights_isolation.experiments.play.pools.pool import Answered, Event, Finished, MakePool, Pool
+from knights_isolation.experiments.play.runner import RunOutcome, RunProgress, play_tournament
+from knights_isolation.experiments.record import log, run_directory
 
 TIMES = ["time_us", "started_at"]
 """Columns that differ from run to run."""
@@ -158,7 +158,10 @@ def digest(run: Path) -> str:
 def play_whole(folder: Path, words: Sequence[str] = SMALL, pools: MakePool = Here) -> Path:
     """Play an undisturbed run in this process, so that its forks have everything compiled and loaded."""
     run = folder / "undisturbed"
-    with steady(), patch("reports.watch.run_progress.play_tournament", partial(play_tournament, pools=pools)):
+    with (
+        steady(),
+        patch("knights_isolation.reports.watch.run_progress.play_tournament", partial(play_tournament, pools=pools)),
+    ):
         CliRunner().invoke(main, [*words, "--out", str(run)], catch_exceptions=False)
     assert run_directory.is_finished(run)
     return run
@@ -194,7 +197,7 @@ def _be_command(
         note = os.open(answer, os.O_WRONLY)
         with steady():
             before()
-            with patch("reports.watch.run_progress.play_tournament", _noting(note, show, pools)):
+            with patch("knights_isolation.reports.watch.run_progress.play_tournament", _noting(note, show, pools)):
                 main([*words], prog_name="isolation")
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
@@ -210,7 +213,7 @@ def _be_command(
 def steady() -> Iterator[None]:
     """Play one game per batch, and write a part after every six, regardless of the clock."""
     with (
-        patch("experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0),
+        patch("knights_isolation.experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0),
         patch.object(GameRecorder, "write_if_due", GameRecorder.write),
     ):
         yield

@@ -15,9 +15,9 @@ from benchmarks.attacks.attack import Attack, some
 from benchmarks.attacks.disk import CUT, HARMS, Disk, Harm
 from benchmarks.attacks.tournaments import SMALL, command, digest, emptied, play_whole, wrong_after
 from cli import main
-from experiments.exact import board_solving, labels
-from experiments.play.pools.recovery import KILLED
-from experiments.record import log, run_directory
+from knights_isolation.experiments.exact import board_solving, labels
+from knights_isolation.experiments.play.pools.recovery import KILLED
+from knights_isolation.experiments.record import log, run_directory
 
 RUN = "runs/one"
 SIZE = "3x4"

@@ -8,24 +8,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.analysis.file_contents import read_file
-from experiments.inference.contenders.multiple_testing import level_of
-from experiments.plan.config import load_config
-from experiments.play.runner import Play, play_kept
-from experiments.record.run_directory import HOME, digest_of, games_at_end
-from experiments.record.tries import named_settings, read_tries
-from experiments.roster import parse_agent
-from experiments.statistics.agent_costs import relative_costs
-from experiments.statistics.run_results import load_findings
-from experiments.suite.agent_answers import collect_answers, costs_over_first
-from experiments.suite.screening import Screening, screen
-from experiments.suite.suite_file import read_suite
-from experiments.verdicts.sprt_tests import SequentialTest, own_tests
-from isolation.checks.search_cost import Cost
-from isolation.files.git_revisions import Revision
-from isolation.loading.load_user_code import LoadError
-from isolation.players.agents import Agent
-from isolation.rules.geometry import parse_size
+from knights_isolation.experiments.analysis.file_contents import read_file
+from knights_isolation.experiments.inference.contenders.multiple_testing import level_of
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.play.runner import Play, play_kept
+from knights_isolation.experiments.record.run_directory import HOME, digest_of, games_at_end
+from knights_isolation.experiments.record.tries import named_settings, read_tries
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.experiments.statistics.agent_costs import relative_costs
+from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.experiments.suite.agent_answers import collect_answers, costs_over_first
+from knights_isolation.experiments.suite.screening import Screening, screen
+from knights_isolation.experiments.suite.suite_file import read_suite
+from knights_isolation.experiments.verdicts.sprt_tests import SequentialTest, own_tests
+from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.isolation.files.git_revisions import Revision
+from knights_isolation.isolation.loading.load_user_code import LoadError
+from knights_isolation.isolation.players.agents import Agent
+from knights_isolation.isolation.rules.geometry import parse_size
 
 SUITE = "7x7"
 """The solved positions, and the board that they are of."""

@@ -9,13 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from experiments.plan.catalogue import likely_heuristics
-from experiments.roster import split_reference
-from experiments.roster.default_names import other_definitions
-from isolation.editions.edition import THIRD
-from isolation.editions.third.state_heuristics import StateHeuristic
-from isolation.loading.edition_detection import is_of_third_edition
-from isolation.loading.load_user_code import (
+from knights_isolation.experiments.plan.catalogue import likely_heuristics
+from knights_isolation.experiments.roster import split_reference
+from knights_isolation.experiments.roster.default_names import other_definitions
+from knights_isolation.isolation.editions.edition import THIRD
+from knights_isolation.isolation.editions.third.state_heuristics import StateHeuristic
+from knights_isolation.isolation.loading.edition_detection import is_of_third_edition
+from knights_isolation.isolation.loading.load_user_code import (
     LoadError,
     content_hash,
     data_hash,

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from experiments.analysis.file_contents import FileContents
-from experiments.plan.config import load_config, playable_size
-from experiments.play.runner import Play, play_kept
-from experiments.record.run_directory import HOME, digest_of, games_at_end
-from experiments.roster import parse_limit
-from experiments.statistics.run_results import RunResults, load_findings
-from isolation.rules.geometry import parse_size
+from knights_isolation.experiments.analysis.file_contents import FileContents
+from knights_isolation.experiments.plan.config import load_config, playable_size
+from knights_isolation.experiments.play.runner import Play, play_kept
+from knights_isolation.experiments.record.run_directory import HOME, digest_of, games_at_end
+from knights_isolation.experiments.roster import parse_limit
+from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
+from knights_isolation.isolation.rules.geometry import parse_size
 
 RunKind = Literal["nodes", "cost", "python", "players", "dear-nodes", "dear-cost"]
 """Kinds of gauntlets."""

@@ -9,24 +9,24 @@ from typing import Any
 
 import numpy as np
 
-import heuristics
-from experiments.inference.pair_intervals import PairCounts, PairInterval, pair_interval
-from experiments.suite.agent_answers import AgentAnswers, ask, failing_position
-from experiments.suite.screening import Screening, screen
-from experiments.suite.suite_file import Suite, read_suite
-from isolation.checks.agent_checks import check_values
-from isolation.checks.check_result import CheckResult
-from isolation.checks.search_cost import Cost, measure_costs
-from isolation.checks.speed import random_openings
-from isolation.compiling.compile_heuristic import CompileError, compile_heuristic
-from isolation.editions.classic_board import Board
-from isolation.games.game_batch import GameBatch
-from isolation.games.match import play_games
-from isolation.players.agents import Agent, SearchAgent
-from isolation.rules.geometry import parse_size
-from isolation.rules.limits import Limit
-from isolation.rules.outcome import Reason
-from isolation.usercode.output_capture import WantsToEnd, prevent_exit
+from knights_isolation import heuristics
+from knights_isolation.experiments.inference.pair_intervals import PairCounts, PairInterval, pair_interval
+from knights_isolation.experiments.suite.agent_answers import AgentAnswers, ask, failing_position
+from knights_isolation.experiments.suite.screening import Screening, screen
+from knights_isolation.experiments.suite.suite_file import Suite, read_suite
+from knights_isolation.isolation.checks.agent_checks import check_values
+from knights_isolation.isolation.checks.check_result import CheckResult
+from knights_isolation.isolation.checks.search_cost import Cost, measure_costs
+from knights_isolation.isolation.checks.speed import random_openings
+from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.games.game_batch import GameBatch
+from knights_isolation.isolation.games.match import play_games
+from knights_isolation.isolation.players.agents import Agent, SearchAgent
+from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prevent_exit
 
 Heuristic = Callable[[Any, Any], float]
 BASELINE = "improved"

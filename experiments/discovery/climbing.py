@@ -10,10 +10,20 @@ from typing import TypeVar
 import numpy as np
 from numpy.random import Generator
 
-from experiments.discovery.kept_wins import NODES, Found, Parts, kept
-from experiments.discovery.move_ranking import Ranking
-from experiments.discovery.printing import estimated_cost
-from experiments.discovery.programs import COMBINES, MEASURES, MOST_TERMS, PHASES, SETS, Program, Shape, Term, tidy
+from knights_isolation.experiments.discovery.kept_wins import NODES, Found, Parts, kept
+from knights_isolation.experiments.discovery.move_ranking import Ranking
+from knights_isolation.experiments.discovery.printing import estimated_cost
+from knights_isolation.experiments.discovery.programs import (
+    COMBINES,
+    MEASURES,
+    MOST_TERMS,
+    PHASES,
+    SETS,
+    Program,
+    Shape,
+    Term,
+    tidy,
+)
 
 T = TypeVar("T")
 

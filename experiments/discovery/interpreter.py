@@ -12,10 +12,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.discovery.programs import BASES, COMBINES, MEASURES, MOST_TERMS, NEAR, PHASES, SETS, WALKS, Program
+from knights_isolation.experiments.discovery.programs import (
+    BASES,
+    COMBINES,
+    MEASURES,
+    MOST_TERMS,
+    NEAR,
+    PHASES,
+    SETS,
+    WALKS,
+    Program,
+)
 
 if TYPE_CHECKING:
-    from isolation.compiling.compile_heuristic import CompiledHeuristic
+    from knights_isolation.isolation.compiling.compile_heuristic import CompiledHeuristic
 
 _ATTRIBUTES = ("measure", "first", "combine", "second", "over", "phase")
 _WALKS_FROM = BASES.index("walk_2")
@@ -38,9 +48,9 @@ def parameters_of_program(program: Program) -> NDArray[np.float64]:
 @cache
 def compiled_interpreter(size: tuple[int, int]) -> CompiledHeuristic:
     """Return the interpreter, compiled for boards of (rows, columns) and compared with Python."""
-    from isolation.compiling.compile_heuristic import compile_heuristic
-    from isolation.files.temp_folders import temporary_folder
-    from isolation.loading.load_user_code import load_heuristic
+    from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic
+    from knights_isolation.isolation.files.temp_folders import temporary_folder
+    from knights_isolation.isolation.loading.load_user_code import load_heuristic
 
     folder = temporary_folder("discover")
     try:

@@ -15,34 +15,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.evaluation.champions import Champion
-from experiments.evaluation.evaluation import NODES, Evaluation, EvaluationTask, Lead, Stage, failed
-from experiments.evaluation.feedback import (
+from knights_isolation.experiments.evaluation.champions import Champion
+from knights_isolation.experiments.evaluation.evaluation import NODES, Evaluation, EvaluationTask, Lead, Stage, failed
+from knights_isolation.experiments.evaluation.feedback import (
     describe_champions,
     describe_games,
     describe_lead,
     describe_mistakes,
 )
-from experiments.evaluation.game_test import FRESH_PAIRS, PAIRS, PlayPairs, decide_by_games
-from experiments.inference.cluster_intervals import mean_parts
-from experiments.learn.tuning_games import OpeningPool, play_pairs, pool_of
-from experiments.play.pools.equal_cost_limits import scaled_nodes
-from experiments.roster import make_agent, named, parse_limit, parse_spec
-from experiments.roster.spec_parser import complete
-from experiments.suite.agent_answers import AgentAnswers, ask
-from experiments.suite.screening import answer_values, kept_lead, worst_mistakes
-from experiments.suite.suite_file import Split, Suite, read_suite, shipped_suites
-from isolation.checks.check_result import explain, is_number
-from isolation.checks.search_cost import Cost, measure_costs
-from isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
-from isolation.editions.classic_board import Board
-from isolation.loading.load_user_code import LoadError, load_heuristic
-from isolation.players.agents import SearchAgent
-from isolation.rules.geometry import parse_size
-from isolation.rules.limits import Limit
-from isolation.usercode.output_capture import WantsToEnd, prevent_exit
-from isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
-from isolation.usercode.user_exceptions import CompilerFault, safe_repr
+from knights_isolation.experiments.evaluation.game_test import FRESH_PAIRS, PAIRS, PlayPairs, decide_by_games
+from knights_isolation.experiments.inference.cluster_intervals import mean_parts
+from knights_isolation.experiments.learn.tuning_games import OpeningPool, play_pairs, pool_of
+from knights_isolation.experiments.play.pools.equal_cost_limits import scaled_nodes
+from knights_isolation.experiments.roster import make_agent, named, parse_limit, parse_spec
+from knights_isolation.experiments.roster.spec_parser import complete
+from knights_isolation.experiments.suite.agent_answers import AgentAnswers, ask
+from knights_isolation.experiments.suite.screening import answer_values, kept_lead, worst_mistakes
+from knights_isolation.experiments.suite.suite_file import Split, Suite, read_suite, shipped_suites
+from knights_isolation.isolation.checks.check_result import explain, is_number
+from knights_isolation.isolation.checks.search_cost import Cost, measure_costs
+from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.loading.load_user_code import LoadError, load_heuristic
+from knights_isolation.isolation.players.agents import SearchAgent
+from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prevent_exit
+from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
+from knights_isolation.isolation.usercode.user_exceptions import CompilerFault, safe_repr
 
 Heuristic = Callable[[Any, Any], float]
 VALUES_AT = 20

@@ -15,25 +15,31 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from experiments.evaluation.champions import admit, champions, is_champion
-from experiments.evaluation.evaluation import Answer, Evaluation, EvaluationTask, Lead, failed
-from experiments.evaluation.feedback import describe_held_out
-from experiments.evaluation.worker import Worker
-from experiments.inference.contenders.multiple_testing import level_of
-from experiments.league.normalised_code import code_hash_without_layout
-from experiments.record.checked_lines import append_lines, read_lines
-from experiments.record.log import versions
-from experiments.record.run_directory import HOME
-from experiments.record.tries import code_of, held_out_positions, known_tries, named_settings, questions_to
-from experiments.record.verification import KEPT
-from experiments.roster import AgentLike, reference_of, split_reference
-from isolation.compiling.code_cache import engine_fingerprint
-from isolation.files.temp_folders import temporary_folder
-from isolation.loading.load_user_code import expand_path, sources
-from isolation.processes.transport import Idle
-from isolation.suggestions import file_meant
-from isolation.usercode.inputs import changed_input, digest_of_inputs, unseen_by_inputs
-from isolation.usercode.parsing import parse
+from knights_isolation.experiments.evaluation.champions import admit, champions, is_champion
+from knights_isolation.experiments.evaluation.evaluation import Answer, Evaluation, EvaluationTask, Lead, failed
+from knights_isolation.experiments.evaluation.feedback import describe_held_out
+from knights_isolation.experiments.evaluation.worker import Worker
+from knights_isolation.experiments.inference.contenders.multiple_testing import level_of
+from knights_isolation.experiments.league.normalised_code import code_hash_without_layout
+from knights_isolation.experiments.record.checked_lines import append_lines, read_lines
+from knights_isolation.experiments.record.log import versions
+from knights_isolation.experiments.record.run_directory import HOME
+from knights_isolation.experiments.record.tries import (
+    code_of,
+    held_out_positions,
+    known_tries,
+    named_settings,
+    questions_to,
+)
+from knights_isolation.experiments.record.verification import KEPT
+from knights_isolation.experiments.roster import AgentLike, reference_of, split_reference
+from knights_isolation.isolation.compiling.code_cache import engine_fingerprint
+from knights_isolation.isolation.files.temp_folders import temporary_folder
+from knights_isolation.isolation.loading.load_user_code import expand_path, sources
+from knights_isolation.isolation.processes.transport import Idle
+from knights_isolation.isolation.suggestions import file_meant
+from knights_isolation.isolation.usercode.inputs import changed_input, digest_of_inputs, unseen_by_inputs
+from knights_isolation.isolation.usercode.parsing import parse
 
 _NOT_KEPT = ("time", "memory", "crash")
 """Failures that need not happen again, on another machine or another day."""

@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Literal, get_args
 
-from isolation.usercode.inputs import Inputs
+from knights_isolation.isolation.usercode.inputs import Inputs
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from experiments.inference.cluster_intervals import Interval
+    from knights_isolation.experiments.inference.cluster_intervals import Interval
 
 Budget = Literal["values", "compile", "cost", "positions", "suite", "games", "held-out"]
 Stage = Literal["parse", "load", "values", "compile", "cost", "positions", "suite", "games", "held-out"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.evaluation.evaluation import Lead, signed_points
-from experiments.suite.screening import Mistake
-from isolation.boards.board import Board
-from isolation.rules.geometry import parse_size
-from isolation.rules.notation import format_moves
+from knights_isolation.experiments.evaluation.evaluation import Lead, signed_points
+from knights_isolation.experiments.suite.screening import Mistake
+from knights_isolation.isolation.boards.board import Board
+from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.notation import format_moves
 
 
 def describe_lead(lead: Lead, baseline: str, cost: float) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from experiments.evaluation.evaluation import Lead
-from experiments.inference.argument_checks import Ints
-from experiments.inference.elo import score_from_elo
-from experiments.inference.pair_intervals import count_pairs, pair_interval
-from experiments.inference.sequential.sprt import Decision, Sprt, sprt_path
-from experiments.inference.sequential.sprt_estimate import stopped_estimate
+from knights_isolation.experiments.evaluation.evaluation import Lead
+from knights_isolation.experiments.inference.argument_checks import Ints
+from knights_isolation.experiments.inference.elo import score_from_elo
+from knights_isolation.experiments.inference.pair_intervals import count_pairs, pair_interval
+from knights_isolation.experiments.inference.sequential.sprt import Decision, Sprt, sprt_path
+from knights_isolation.experiments.inference.sequential.sprt_estimate import stopped_estimate
 
 PAIRS, PAIRS_AT_ONCE = 2000, 100
 FRESH_PAIRS = 1000

@@ -23,17 +23,17 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from experiments.evaluation.cascade import Prepared, check_question, prepare, run_cascade
-from experiments.evaluation.champions import Champion
-from experiments.evaluation.evaluation import STAGES, Answer, EvaluationTask, Stage, failed
-from isolation.compiling import code_cache
-from isolation.loading.load_user_code import namespace
-from isolation.processes.agent_pickling import recipe
-from isolation.processes.child import Failure, Setup, SetupError
-from isolation.processes.child_process import SPARING, ChildProcess, exchange
-from isolation.processes.sandbox import enter_sandbox
-from isolation.processes.transport import TransportClosed, TransportTimeout
-from isolation.usercode.inputs import all_inputs
+from knights_isolation.experiments.evaluation.cascade import Prepared, check_question, prepare, run_cascade
+from knights_isolation.experiments.evaluation.champions import Champion
+from knights_isolation.experiments.evaluation.evaluation import STAGES, Answer, EvaluationTask, Stage, failed
+from knights_isolation.isolation.compiling import code_cache
+from knights_isolation.isolation.loading.load_user_code import namespace
+from knights_isolation.isolation.processes.agent_pickling import recipe
+from knights_isolation.isolation.processes.child import Failure, Setup, SetupError
+from knights_isolation.isolation.processes.child_process import SPARING, ChildProcess, exchange
+from knights_isolation.isolation.processes.sandbox import enter_sandbox
+from knights_isolation.isolation.processes.transport import TransportClosed, TransportTimeout
+from knights_isolation.isolation.usercode.inputs import all_inputs
 
 LONGEST_COMPUTING = 60
 """Processor time of a candidate, in seconds."""

@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 import pyarrow as pa
 
-from isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.geometry import parse_size
 
 SPLITS = ("train", "validation", "test")
 COLUMNS = {

@@ -20,20 +20,27 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-import heuristics
-from experiments.exact.data_card import COLUMNS, SHARE, SPLITS, DatasetRecipe, data_card, settings_text
-from experiments.plan.openings import distinct_positions, mixed, orbit_ids, split_of
-from experiments.play.parallel_map import parallel_mapper
-from experiments.record.checked_parquet import read_parquet, save_table
-from experiments.record.run_directory import locked
-from experiments.roster import parse_agent
-from isolation.files.atomic_write import make_folder, write_text
-from isolation.games.batch_evaluation import EvaluationBatch, evaluate_all, solve_moves
-from isolation.games.batch_moves import choose_moves
-from isolation.games.vector_games import VectorGames
-from isolation.rules.geometry import parse_size
-from isolation.rules.limits import Limit
-from isolation.rules.outcome import Reason
+from knights_isolation import heuristics
+from knights_isolation.experiments.exact.data_card import (
+    COLUMNS,
+    SHARE,
+    SPLITS,
+    DatasetRecipe,
+    data_card,
+    settings_text,
+)
+from knights_isolation.experiments.plan.openings import distinct_positions, mixed, orbit_ids, split_of
+from knights_isolation.experiments.play.parallel_map import parallel_mapper
+from knights_isolation.experiments.record.checked_parquet import read_parquet, save_table
+from knights_isolation.experiments.record.run_directory import locked
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.isolation.files.atomic_write import make_folder, write_text
+from knights_isolation.isolation.games.batch_evaluation import EvaluationBatch, evaluate_all, solve_moves
+from knights_isolation.isolation.games.batch_moves import choose_moves
+from knights_isolation.isolation.games.vector_games import VectorGames
+from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.outcome import Reason
 
 PARTS = "parts"
 """Folder of the batches of an unfinished dataset, in its own."""
@@ -192,8 +199,8 @@ def _labelled(
 
 
 def _feature(name: str, states: Any) -> NDArray[np.float64]:
-    from isolation.compiling.compile_heuristic import compile_heuristic
-    from isolation.rules.parameters import parameters_of
+    from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic
+    from knights_isolation.isolation.rules.parameters import parameters_of
 
     function = heuristics.get(name)
     defaults = np.array([parameter.default for parameter in parameters_of(function)], np.float64)

@@ -23,18 +23,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from experiments.plan.openings import mixed
-from experiments.record import log
-from experiments.record.checked_json import DamagedFileError
-from experiments.record.checked_parquet import read_parquet, write_parquet
-from experiments.record.run_directory import locked
-from isolation.editions.classic_board import Board
-from isolation.exact.solver import SearchBudget, known_value, order_moves, value
-from isolation.files.atomic_write import sweep
-from isolation.rules.geometry import MOST_COMPILED_CELLS, format_size, parse_size
-from isolation.rules.limits import Limit
-from isolation.rules.outcome import ON_THE_BOARD
-from isolation.shell import advice, command
+from knights_isolation.experiments.plan.openings import mixed
+from knights_isolation.experiments.record import log
+from knights_isolation.experiments.record.checked_json import DamagedFileError
+from knights_isolation.experiments.record.checked_parquet import read_parquet, write_parquet
+from knights_isolation.experiments.record.run_directory import locked
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.exact.solver import SearchBudget, known_value, order_moves, value
+from knights_isolation.isolation.files.atomic_write import sweep
+from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, format_size, parse_size
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
+from knights_isolation.isolation.shell import advice, command
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -231,12 +231,14 @@ def _label_in_parallel(
     """Yield labels of all games by batch; games of the same opening share a batch and its known positions."""
     if not len(games):
         return
-    from isolation.compiling.specialise import native_function
+    from knights_isolation.isolation.compiling.specialise import native_function
 
     # Compile here once, so that the workers find the code in the cache.
     native_function("solve", None, *parse_size(size))
     games = games.sort_by("opening_id")
-    from experiments.play.parallel_map import parallel_map  # imported here, since reading labels needs no workers
+    from knights_isolation.experiments.play.parallel_map import (
+        parallel_map,  # imported here, since reading labels needs no workers
+    )
 
     # Label the first batch alone: it may show that the board is out of reach.
     yield _label_batch(games.slice(0, _BATCH), first_ply, size, limit)

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from experiments.exact.labels import has_labels, labelled_games
-from experiments.inference.cluster_intervals import Interval, rate_interval
-from experiments.record import log
-from experiments.record.arrow_numpy import to_arrow, to_numpy
-from isolation.exact.solved_tables import pair_is_won
+from knights_isolation.experiments.exact.labels import has_labels, labelled_games
+from knights_isolation.experiments.inference.cluster_intervals import Interval, rate_interval
+from knights_isolation.experiments.record import log
+from knights_isolation.experiments.record.arrow_numpy import to_arrow, to_numpy
+from knights_isolation.isolation.exact.solved_tables import pair_is_won
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,16 +13,16 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.plan.agent_facts import IMPORTED
-from experiments.plan.config import load_config
-from experiments.plan.openings import opening_ids, padded
-from experiments.plan.schedule import Match, Schedule
-from experiments.record import log, run_directory
-from experiments.record.finished_games import FinishedGames
-from isolation.editions.classic_board import Board
-from isolation.games.game_batch import GameBatch
-from isolation.games.pgn import PgnGame, read_pgn
-from isolation.rules.outcome import REASON_WORDS, Reason
+from knights_isolation.experiments.plan.agent_facts import IMPORTED
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.plan.openings import opening_ids, padded
+from knights_isolation.experiments.plan.schedule import Match, Schedule
+from knights_isolation.experiments.record import log, run_directory
+from knights_isolation.experiments.record.finished_games import FinishedGames
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.games.game_batch import GameBatch
+from knights_isolation.isolation.games.pgn import PgnGame, read_pgn
+from knights_isolation.isolation.rules.outcome import REASON_WORDS, Reason
 
 _COMMENT = re.compile(r"(?:([+-]?(?:\d+(?:\.\d+)?|inf))/(\d{1,4}))?\s*(?:(\d+(?:\.\d+)?)s)?.*")
 _TERMINATIONS = {"time forfeit": Reason.TIMEOUT, "rules infraction": Reason.ILLEGAL_MOVE}

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from experiments.plan.openings import Ids, orbit_ids, orbit_ids_by_ply
-from experiments.record.log import map_parts
-from experiments.record.log_validation import check_log
-from isolation.editions.classic_board import Board
-from isolation.rules.geometry import cells_of, full_mask, parse_size
+from knights_isolation.experiments.plan.openings import Ids, orbit_ids, orbit_ids_by_ply
+from knights_isolation.experiments.record.log import map_parts
+from knights_isolation.experiments.record.log_validation import check_log
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.rules.geometry import cells_of, full_mask, parse_size
 
 PLIES = 24
 """Number of plies of each game that are indexed; hardly any later position occurs twice."""

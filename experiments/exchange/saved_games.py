@@ -13,17 +13,25 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from experiments.plan.openings import colour_roles, opening_ids, orbit_ids
-from experiments.record.checked_json import read_json, write_json
-from experiments.record.log import COLOURS, PER_PLY, SCHEMA, append, count_games, games_folder, read_games
-from experiments.record.run_directory import is_run, locked
-from isolation.editions.classic_board import Board
-from isolation.files.atomic_write import make_folder
-from isolation.games.human import HUMAN
-from isolation.games.match import GameRecord
-from isolation.players.agents import Agent
-from isolation.rules.geometry import parse_size
-from isolation.suggestions import file_meant
+from knights_isolation.experiments.plan.openings import colour_roles, opening_ids, orbit_ids
+from knights_isolation.experiments.record.checked_json import read_json, write_json
+from knights_isolation.experiments.record.log import (
+    COLOURS,
+    PER_PLY,
+    SCHEMA,
+    append,
+    count_games,
+    games_folder,
+    read_games,
+)
+from knights_isolation.experiments.record.run_directory import is_run, locked
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.files.atomic_write import make_folder
+from knights_isolation.isolation.games.human import HUMAN
+from knights_isolation.isolation.games.match import GameRecord
+from knights_isolation.isolation.players.agents import Agent
+from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.suggestions import file_meant
 
 
 def save_game(path: str | Path, game: GameRecord) -> None:

@@ -13,10 +13,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from experiments.exact.labels import SCHEMA as LABELS
-from experiments.exact.labels import has_labels, read_label_table
-from experiments.record import log
-from experiments.record.run_directory import is_run, load_run, run_called
+from knights_isolation.experiments.exact.labels import SCHEMA as LABELS
+from knights_isolation.experiments.exact.labels import has_labels, read_label_table
+from knights_isolation.experiments.record import log
+from knights_isolation.experiments.record.run_directory import is_run, load_run, run_called
 
 _OF_GAMES = tuple(name for name in log.SCHEMA.names if not name.startswith("settings_"))
 _AGENTS = pa.schema(

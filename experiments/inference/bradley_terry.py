@@ -28,11 +28,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from experiments.inference.argument_checks import Floats, check_between, check_integer
-from experiments.inference.cluster_intervals import student_tail
-from experiments.inference.elo import ELO_PER_LOGIT
-from experiments.inference.game_pairs import PairTable
-from experiments.inference.likelihood import ConvergenceError
+from knights_isolation.experiments.inference.argument_checks import Floats, check_between, check_integer
+from knights_isolation.experiments.inference.cluster_intervals import student_tail
+from knights_isolation.experiments.inference.elo import ELO_PER_LOGIT
+from knights_isolation.experiments.inference.game_pairs import PairTable
+from knights_isolation.experiments.inference.likelihood import ConvergenceError
 
 DRAWS = 500
 

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from experiments.inference.argument_checks import Floats, Ints, check_between
-from experiments.inference.pair_intervals import added_pairs
+from knights_isolation.experiments.inference.argument_checks import Floats, Ints, check_between
+from knights_isolation.experiments.inference.pair_intervals import added_pairs
 
 OPEN = 1e-9
 """Distance from the null hypothesis at which an open end of an interval is placed."""

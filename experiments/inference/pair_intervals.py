@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from experiments.inference.argument_checks import Floats, check_between, check_choice, check_integer
-from experiments.inference.elo import elo_from_score
-from experiments.inference.likelihood import deviance
-from experiments.inference.proportions import clopper_pearson
+from knights_isolation.experiments.inference.argument_checks import Floats, check_between, check_choice, check_integer
+from knights_isolation.experiments.inference.elo import elo_from_score
+from knights_isolation.experiments.inference.likelihood import deviance
+from knights_isolation.experiments.inference.proportions import clopper_pearson
 
 METHODS = ("Agresti–Coull on pairs", "profile likelihood", "guaranteed")
 

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from experiments.inference.argument_checks import check_between, check_integer
+from knights_isolation.experiments.inference.argument_checks import check_between, check_integer
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from pathlib import Path
 from secrets import token_hex
 from zipfile import ZipFile, ZipInfo
 
-from isolation.compiling import code_cache
-from isolation.files.atomic_write import write_text
-from isolation.usercode.user_exceptions import to_one_line
+from knights_isolation.isolation.compiling import code_cache
+from knights_isolation.isolation.files.atomic_write import write_text
+from knights_isolation.isolation.usercode.user_exceptions import to_one_line
 
 LARGEST_ARCHIVE = 20_000_000
 """Maximum size of an archive in bytes."""

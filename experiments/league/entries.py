@@ -9,17 +9,17 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from experiments.league.kept_submissions import copy_in, is_unchanged
-from experiments.league.normalised_code import code_hash_without_layout
-from experiments.league.submission_checks import Check, check_all
-from experiments.league.submissions import Skipped, Submission, find_submissions, free_name
-from experiments.plan.agent_facts import read_facts
-from experiments.record.checked_json import read_json, write_json
-from experiments.record.run_directory import LEAGUE, is_run, load_run, move_files
-from experiments.roster import complete, parse_spec
-from experiments.roster.agent_kinds import KINDS
-from isolation.loading.load_user_code import content_hash
-from isolation.processes.sandbox import UNRESTRICTED_READS, landlock_version
+from knights_isolation.experiments.league.kept_submissions import copy_in, is_unchanged
+from knights_isolation.experiments.league.normalised_code import code_hash_without_layout
+from knights_isolation.experiments.league.submission_checks import Check, check_all
+from knights_isolation.experiments.league.submissions import Skipped, Submission, find_submissions, free_name
+from knights_isolation.experiments.plan.agent_facts import read_facts
+from knights_isolation.experiments.record.checked_json import read_json, write_json
+from knights_isolation.experiments.record.run_directory import LEAGUE, is_run, load_run, move_files
+from knights_isolation.experiments.roster import complete, parse_spec
+from knights_isolation.experiments.roster.agent_kinds import KINDS
+from knights_isolation.isolation.loading.load_user_code import content_hash
+from knights_isolation.isolation.processes.sandbox import UNRESTRICTED_READS, landlock_version
 
 
 @dataclass(frozen=True)

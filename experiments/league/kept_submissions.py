@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from filecmp import cmp
 from pathlib import Path
 
-from experiments.league.submissions import Submission, is_not_theirs
-from experiments.record.run_directory import SUBMITTED
-from isolation.loading.load_user_code import content_hash
+from knights_isolation.experiments.league.submissions import Submission, is_not_theirs
+from knights_isolation.experiments.record.run_directory import SUBMITTED
+from knights_isolation.isolation.loading.load_user_code import content_hash
 
 _PART_OF_THEIRS = ("isolation", "tests", "test")
 

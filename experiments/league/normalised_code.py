@@ -6,9 +6,9 @@ import ast
 from hashlib import sha256
 from pathlib import Path
 
-from experiments.league.submissions import is_template
-from isolation.loading.load_user_code import sources
-from isolation.usercode.parsing import parse
+from knights_isolation.experiments.league.submissions import is_template
+from knights_isolation.isolation.loading.load_user_code import sources
+from knights_isolation.isolation.usercode.parsing import parse
 
 
 def code_hash_without_layout(file: Path) -> str:

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from isolation.checks.check_result import CheckResult
-from isolation.loading.load_user_code import sources
-from isolation.usercode.parsing import parse
-from isolation.usercode.user_exceptions import to_one_line
+from knights_isolation.isolation.checks.check_result import CheckResult
+from knights_isolation.isolation.loading.load_user_code import sources
+from knights_isolation.isolation.usercode.parsing import parse
+from knights_isolation.isolation.usercode.user_exceptions import to_one_line
 
 _FUNCTIONS = ("exec", "eval", "compile", "__import__")
 _MODULES = (

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
-from experiments.league.source_remarks import source_remarks
-from experiments.league.submissions import Submission
-from isolation.checks.agent_checks import checks_of_file
-from isolation.checks.check_result import CheckResult
-from isolation.processes.agent_pickling import recipe
-from isolation.processes.child import SetupError
-from isolation.processes.child_process import ChildProcess, exchange
-from isolation.processes.file_agent import IMPORT_SECONDS, sandboxed
-from isolation.processes.transport import TransportClosed, TransportTimeout
-from isolation.usercode.user_exceptions import LONGEST_LINE, to_one_line
+from knights_isolation.experiments.league.source_remarks import source_remarks
+from knights_isolation.experiments.league.submissions import Submission
+from knights_isolation.isolation.checks.agent_checks import checks_of_file
+from knights_isolation.isolation.checks.check_result import CheckResult
+from knights_isolation.isolation.processes.agent_pickling import recipe
+from knights_isolation.isolation.processes.child import SetupError
+from knights_isolation.isolation.processes.child_process import ChildProcess, exchange
+from knights_isolation.isolation.processes.file_agent import IMPORT_SECONDS, sandboxed
+from knights_isolation.isolation.processes.transport import TransportClosed, TransportTimeout
+from knights_isolation.isolation.usercode.user_exceptions import LONGEST_LINE, to_one_line
 
 CHECK_SECONDS = 40.0
 """Time limit of all checks of a submission together, once it has been imported."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from difflib import unified_diff
 from pathlib import Path
 
-from isolation.usercode.parsing import parse
+from knights_isolation.isolation.usercode.parsing import parse
 
 
 def patch_of_defaults(path: Path, name: str, values: Mapping[str, float]) -> str:

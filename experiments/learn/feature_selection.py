@@ -16,18 +16,18 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from experiments.learn.move_pairs import Comparisons, compare_moves
-from experiments.plan.catalogue import Heuristic, first_line, heuristic_named
-from experiments.suite.suite_file import Suite
-from heuristics import Composite, canonical_name, get, meaning
-from isolation.checks.search_cost import Cost, measure_costs
-from isolation.compiling.compile_heuristic import CompileError, compile_heuristic
-from isolation.games.batch_evaluation import evaluate_all
-from isolation.loading.load_user_code import load_heuristic
-from isolation.players.agents import SearchAgent
-from isolation.rules.geometry import parse_size
-from isolation.rules.limits import Limit
-from isolation.rules.parameters import parameters_of
+from knights_isolation.experiments.learn.move_pairs import Comparisons, compare_moves
+from knights_isolation.experiments.plan.catalogue import Heuristic, first_line, heuristic_named
+from knights_isolation.experiments.suite.suite_file import Suite
+from knights_isolation.heuristics import Composite, canonical_name, get, meaning
+from knights_isolation.isolation.checks.search_cost import Cost, measure_costs
+from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
+from knights_isolation.isolation.games.batch_evaluation import evaluate_all
+from knights_isolation.isolation.loading.load_user_code import load_heuristic
+from knights_isolation.isolation.players.agents import SearchAgent
+from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.parameters import parameters_of
 
 Floats = NDArray[np.float64]
 

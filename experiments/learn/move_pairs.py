@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.suite.suite_file import Suite
-from isolation.games.batch_evaluation import EvaluationBatch, expected_lines
-from isolation.games.batch_moves import Positions, is_over
-from isolation.rules.limits import Limit
+from knights_isolation.experiments.suite.suite_file import Suite
+from knights_isolation.isolation.games.batch_evaluation import EvaluationBatch, expected_lines
+from knights_isolation.isolation.games.batch_moves import Positions, is_over
+from knights_isolation.isolation.rules.limits import Limit
 
 if TYPE_CHECKING:
-    from isolation.compiling.compile_heuristic import CompiledHeuristic
+    from knights_isolation.isolation.compiling.compile_heuristic import CompiledHeuristic
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

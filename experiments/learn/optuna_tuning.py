@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from experiments.inference.cluster_intervals import Interval
-from experiments.learn.parameter_space import Space, Vector
-from experiments.learn.spsa import SpsaPlan
-from experiments.learn.spsa_tuning import Study, TuningProgress, TuningTask, opened_study, promise
-from experiments.learn.tuning_games import BatchResult, with_values
-from isolation.rules.parameters import Parameter
+from knights_isolation.experiments.inference.cluster_intervals import Interval
+from knights_isolation.experiments.learn.parameter_space import Space, Vector
+from knights_isolation.experiments.learn.spsa import SpsaPlan
+from knights_isolation.experiments.learn.spsa_tuning import Study, TuningProgress, TuningTask, opened_study, promise
+from knights_isolation.experiments.learn.tuning_games import BatchResult, with_values
+from knights_isolation.isolation.rules.parameters import Parameter
 
 ROUNDS = 16
 FINALISTS = 8

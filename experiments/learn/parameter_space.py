@@ -9,9 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.roster.spec import number_text
-from isolation.compiling.sample_positions import sample_positions
-from isolation.rules.parameters import Parameter, ParameterError, bind_parameters, name_of, parameters_of, unknown
+from knights_isolation.experiments.roster.spec import number_text
+from knights_isolation.isolation.compiling.sample_positions import sample_positions
+from knights_isolation.isolation.rules.parameters import (
+    Parameter,
+    ParameterError,
+    bind_parameters,
+    name_of,
+    parameters_of,
+    unknown,
+)
 
 Vector = NDArray[np.float64]
 _DIGITS = 4

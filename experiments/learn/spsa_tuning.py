@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.inference.cluster_intervals import Interval, mean_parts, rate_interval
-from experiments.learn.parameter_space import Space, Vector, end_of, space_of
-from experiments.learn.response_surface import ALPHA, Contests, Response, fit_response, importance
-from experiments.learn.spsa import SpsaPlan, directions, ends, moved
-from experiments.learn.tuning_games import (
+from knights_isolation.experiments.inference.cluster_intervals import Interval, mean_parts, rate_interval
+from knights_isolation.experiments.learn.parameter_space import Space, Vector, end_of, space_of
+from knights_isolation.experiments.learn.response_surface import ALPHA, Contests, Response, fit_response, importance
+from knights_isolation.experiments.learn.spsa import SpsaPlan, directions, ends, moved
+from knights_isolation.experiments.learn.tuning_games import (
     Batch,
     BatchResult,
     Journal,
@@ -31,7 +31,7 @@ from experiments.learn.tuning_games import (
     prepare,
     with_values,
 )
-from experiments.roster import Spec, make_agent, settings_text
+from knights_isolation.experiments.roster import Spec, make_agent, settings_text
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

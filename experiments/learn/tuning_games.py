@@ -13,24 +13,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.plan.openings import OpeningSet, orbit_ids, random_openings, split_of
-from experiments.play.cluster.cluster_address import chosen
-from experiments.play.cluster.file_transfer import UserFile, files_of, placed_specs
-from experiments.play.parallel_map import parallel_mapper
-from experiments.roster import Spec, complete, make_agent, named, parse_spec
-from isolation.rules.geometry import parse_size
-from isolation.rules.limits import Limit
-from isolation.rules.seeds import splitmix64
+from knights_isolation.experiments.plan.openings import OpeningSet, orbit_ids, random_openings, split_of
+from knights_isolation.experiments.play.cluster.cluster_address import chosen
+from knights_isolation.experiments.play.cluster.file_transfer import UserFile, files_of, placed_specs
+from knights_isolation.experiments.play.parallel_map import parallel_mapper
+from knights_isolation.experiments.roster import Spec, complete, make_agent, named, parse_spec
+from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.seeds import splitmix64
 
 if TYPE_CHECKING:
-    from isolation.players.agents import Agent
+    from knights_isolation.isolation.players.agents import Agent
 
 
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from experiments.record.checked_lines import append_lines, open_journal
+from knights_isolation.experiments.record.checked_lines import append_lines, open_journal
 
 Ints = NDArray[np.int64]
 
@@ -186,7 +186,7 @@ def play_pairs(
     Returns:
         int64[n], the games that the first agent won of each opening's two, and how many games were forfeited.
     """
-    from isolation.games.match import play_games
+    from knights_isolation.isolation.games.match import play_games
 
     seeds = [int(splitmix64(number + 1)) for number in numbers]
     games = (play_games(first, second, openings, seeds, size), play_games(second, first, openings, seeds, size))

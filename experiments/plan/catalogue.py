@@ -12,22 +12,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import heuristics
-from experiments.roster import split_reference
-from experiments.roster.default_names import (
+from knights_isolation import heuristics
+from knights_isolation.experiments.roster import split_reference
+from knights_isolation.experiments.roster.default_names import (
     evaluation_methods,
     heuristics_in,
     names_game_and_player,
     only_heuristic,
     only_player,
 )
-from isolation.compiling.compile_heuristic import CompileError, compile_heuristic
-from isolation.editions.classic_board import Board
-from isolation.loading.load_user_code import load_heuristic
-from isolation.players.agents import forfeit_from
-from isolation.rules.parameters import ParameterError, no_parameters, parameters_of
-from isolation.usercode.output_capture import WantsToEnd, prevent_exit
-from isolation.usercode.timeouts import UserCodeTimeout, run_with_watchdog, wall_timeout
+from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.loading.load_user_code import load_heuristic
+from knights_isolation.isolation.players.agents import forfeit_from
+from knights_isolation.isolation.rules.parameters import ParameterError, no_parameters, parameters_of
+from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prevent_exit
+from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, run_with_watchdog, wall_timeout
 
 Heuristic = Callable[[Any, Any], float]
 LONGEST_CALL = 10.0

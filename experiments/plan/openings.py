@@ -15,9 +15,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from isolation.games.pgn import read_pgn
-from isolation.rules.geometry import cells_of, format_size, knight_masks, parse_size, symmetries
-from isolation.rules.seeds import STEP, splitmix64
+from knights_isolation.isolation.games.pgn import read_pgn
+from knights_isolation.isolation.rules.geometry import cells_of, format_size, knight_masks, parse_size, symmetries
+from knights_isolation.isolation.rules.seeds import STEP, splitmix64
 
 Cells = NDArray[np.int16]
 Ids = NDArray[np.uint64]

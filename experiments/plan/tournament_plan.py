@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from experiments.plan.config import Config, Engine
-from experiments.plan.openings import OpeningSet, file_openings, placement_openings, random_openings
-from experiments.plan.schedule import Match, Schedule, SeedsBy
-from experiments.roster import (
+from knights_isolation.experiments.plan.config import Config, Engine
+from knights_isolation.experiments.plan.openings import OpeningSet, file_openings, placement_openings, random_openings
+from knights_isolation.experiments.plan.schedule import Match, Schedule, SeedsBy
+from knights_isolation.experiments.roster import (
     Spec,
     make_agent,
     make_agents,
@@ -21,11 +21,11 @@ from experiments.roster import (
     parse_spec,
     settings_text,
 )
-from isolation.loading.load_user_code import expand_path
-from isolation.rules.geometry import parse_size
+from knights_isolation.isolation.loading.load_user_code import expand_path
+from knights_isolation.isolation.rules.geometry import parse_size
 
 if TYPE_CHECKING:
-    from isolation.players.agents import Agent
+    from knights_isolation.isolation.players.agents import Agent
 
 Role = Literal["baseline", "contender", "control", "opponent"]
 
@@ -88,7 +88,7 @@ def make_plan(
         ValueError: an agent cannot be made, or cannot play on the board; two agents share a name, or one player occurs
             twice; an opening is not legal on the board; or nothing is left to play.
     """
-    from isolation.players.agents import check_board_size
+    from knights_isolation.isolation.players.agents import check_board_size
 
     made, left_out = make_entrants(config)
     check_board_size((entrant.agent for entrant in made), parse_size(config.board))
@@ -164,7 +164,7 @@ def _group(
 def _looked_at(entrant: Entrant, board: str) -> Entrant:
     if not entrant.agent.is_user_code:
         return entrant
-    from isolation.checks.answer_checks import check_determinism
+    from knights_isolation.isolation.checks.answer_checks import check_determinism
 
     return replace(entrant, agent=check_determinism(entrant.agent, parse_size(board)))
 

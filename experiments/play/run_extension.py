@@ -15,14 +15,14 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 
-from experiments.plan.config import Config, load_config
-from experiments.plan.schedule import Ids
-from experiments.plan.tournament_plan import Plan, on_the_clock
-from experiments.record import log, run_directory
-from experiments.record.log_validation import check_facts
-from isolation.games.match import play_many
-from isolation.rules.geometry import parse_size
-from isolation.shell import command
+from knights_isolation.experiments.plan.config import Config, load_config
+from knights_isolation.experiments.plan.schedule import Ids
+from knights_isolation.experiments.plan.tournament_plan import Plan, on_the_clock
+from knights_isolation.experiments.record import log, run_directory
+from knights_isolation.experiments.record.log_validation import check_facts
+from knights_isolation.isolation.games.match import play_many
+from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.shell import command
 
 GO_WITH_IT = ("contenders", "pairs", "jobs", "cluster", "out")
 """Keys of the configuration that may be given with a run to extend; all others are taken from the run."""

@@ -14,29 +14,41 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.plan.config import Config
-from experiments.plan.schedule import points_table
-from experiments.plan.tournament_plan import Plan, make_plan, on_the_clock
-from experiments.play.cluster.cluster_address import chosen
-from experiments.play.game_recorder import GameRecorder, MovedRunError, UnwritableLogError
-from experiments.play.pools.batch_feed import BatchFeed, Stop
-from experiments.play.pools.equal_cost_limits import Costs, Measure, at_equal_cost, check_scalable, measured, to_measure
-from experiments.play.pools.game_worker import task_of
-from experiments.play.pools.interrupts import Interrupted, deferred_interrupts, single_interrupt, until_interrupted
-from experiments.play.pools.loky_pool import LokyPool
-from experiments.play.pools.play_loop import play_missing
-from experiments.play.pools.pool import Fleet, Machine, MakePool, Pool, UnreachableError
-from experiments.play.pools.preparation import Kit, kit_of, measure_in, prepare
-from experiments.play.pools.recovery import KILLED
-from experiments.play.run_extension import carry_over, extend
-from experiments.play.stop_rules import stop_rule
-from experiments.record import log, run_directory
-from experiments.record.run_directory import locked, resume_advice
-from isolation.checks.answer_checks import unresponsive_reason
-from isolation.checks.search_cost import Cost
-from isolation.loading.load_user_code import expand_path
-from isolation.processes.subprocess_player import HANGS_AFTER
-from isolation.rules.geometry import parse_size
+from knights_isolation.experiments.plan.config import Config
+from knights_isolation.experiments.plan.schedule import points_table
+from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan, on_the_clock
+from knights_isolation.experiments.play.cluster.cluster_address import chosen
+from knights_isolation.experiments.play.game_recorder import GameRecorder, MovedRunError, UnwritableLogError
+from knights_isolation.experiments.play.pools.batch_feed import BatchFeed, Stop
+from knights_isolation.experiments.play.pools.equal_cost_limits import (
+    Costs,
+    Measure,
+    at_equal_cost,
+    check_scalable,
+    measured,
+    to_measure,
+)
+from knights_isolation.experiments.play.pools.game_worker import task_of
+from knights_isolation.experiments.play.pools.interrupts import (
+    Interrupted,
+    deferred_interrupts,
+    single_interrupt,
+    until_interrupted,
+)
+from knights_isolation.experiments.play.pools.loky_pool import LokyPool
+from knights_isolation.experiments.play.pools.play_loop import play_missing
+from knights_isolation.experiments.play.pools.pool import Fleet, Machine, MakePool, Pool, UnreachableError
+from knights_isolation.experiments.play.pools.preparation import Kit, kit_of, measure_in, prepare
+from knights_isolation.experiments.play.pools.recovery import KILLED
+from knights_isolation.experiments.play.run_extension import carry_over, extend
+from knights_isolation.experiments.play.stop_rules import stop_rule
+from knights_isolation.experiments.record import log, run_directory
+from knights_isolation.experiments.record.run_directory import locked, resume_advice
+from knights_isolation.isolation.checks.answer_checks import unresponsive_reason
+from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.isolation.loading.load_user_code import expand_path
+from knights_isolation.isolation.processes.subprocess_player import HANGS_AFTER
+from knights_isolation.isolation.rules.geometry import parse_size
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -170,7 +182,7 @@ def _players(config: Config, pools: MakePool | None) -> Iterator[MakePool]:
     if pools or not address:
         yield pools or LokyPool
         return
-    from experiments.play.cluster.dask_pool import reached
+    from knights_isolation.experiments.play.cluster.dask_pool import reached
 
     with reached(address) as on_machines:
         yield on_machines

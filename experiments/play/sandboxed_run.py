@@ -6,18 +6,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.plan.config import Config, load_config
-from experiments.play.pools.here_pool import HerePool
-from experiments.play.run_extension import extended_config
-from experiments.play.runner import play_tournament
-from experiments.roster import complete, make_agent, parse_spec
-from experiments.roster.agent_kinds import runs_code
-from isolation.loading.load_user_code import expand_path
-from isolation.processes.agent_pickling import recipe
-from isolation.processes.child import Setup
-from isolation.rules.geometry import parse_size
+from knights_isolation.experiments.plan.config import Config, load_config
+from knights_isolation.experiments.play.pools.here_pool import HerePool
+from knights_isolation.experiments.play.run_extension import extended_config
+from knights_isolation.experiments.play.runner import play_tournament
+from knights_isolation.experiments.roster import complete, make_agent, parse_spec
+from knights_isolation.experiments.roster.agent_kinds import runs_code
+from knights_isolation.isolation.loading.load_user_code import expand_path
+from knights_isolation.isolation.processes.agent_pickling import recipe
+from knights_isolation.isolation.processes.child import Setup
+from knights_isolation.isolation.rules.geometry import parse_size
 
-_IMPORTS = ("experiments.play.sandboxed_run", "isolation.native.position", "isolation.native.move_cache")
+_IMPORTS = (
+    "knights_isolation.experiments.play.sandboxed_run",
+    "knights_isolation.isolation.native.position",
+    "knights_isolation.isolation.native.move_cache",
+)
 
 
 def user_files(config: Config) -> tuple[Path, ...]:

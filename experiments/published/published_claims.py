@@ -12,11 +12,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from experiments.inference.argument_checks import check_between
-from experiments.inference.contenders.multiple_testing import holm
-from experiments.inference.mantel_haenszel import Homogeneity, MantelHaenszel, Stratum, homogeneity, mantel_haenszel
-from experiments.inference.proportions import Proportion, wilson
-from experiments.published.published_tables import (
+from knights_isolation.experiments.inference.argument_checks import check_between
+from knights_isolation.experiments.inference.contenders.multiple_testing import holm
+from knights_isolation.experiments.inference.mantel_haenszel import (
+    Homogeneity,
+    MantelHaenszel,
+    Stratum,
+    homogeneity,
+    mantel_haenszel,
+)
+from knights_isolation.experiments.inference.proportions import Proportion, wilson
+from knights_isolation.experiments.published.published_tables import (
     PublishedRow,
     PublishedTables,
     bundled_csv,

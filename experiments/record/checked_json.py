@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from isolation.files.atomic_write import write_text
-from isolation.files.received import check_size
+from knights_isolation.isolation.files.atomic_write import write_text
+from knights_isolation.isolation.files.received import check_size
 
 SEALED, CHECKSUM = "sealed", "checksum"
 

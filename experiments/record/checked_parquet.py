@@ -20,8 +20,8 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from experiments.record.checked_json import DamagedFileError, writing_to
-from isolation.files.atomic_write import make_folder, write_atomic
+from knights_isolation.experiments.record.checked_json import DamagedFileError, writing_to
+from knights_isolation.isolation.files.atomic_write import make_folder, write_atomic
 
 SEAL = b"ISOLATION"
 _SEALED = b"sealed by"

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.plan.schedule import Ids, Schedule
-from isolation.games.game_batch import GameBatch
-from isolation.games.game_batch import concatenate as joined_games
-from isolation.rules.outcome import Reason
+from knights_isolation.experiments.plan.schedule import Ids, Schedule
+from knights_isolation.isolation.games.game_batch import GameBatch
+from knights_isolation.isolation.games.game_batch import concatenate as joined_games
+from knights_isolation.isolation.rules.outcome import Reason
 
 
 @dataclass(frozen=True)

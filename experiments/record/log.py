@@ -23,23 +23,23 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from experiments.plan.schedule import Ids, Schedule
-from experiments.record.arrow_numpy import to_numpy
-from experiments.record.checked_json import DamagedFileError
-from experiments.record.checked_parquet import (
+from knights_isolation.experiments.plan.schedule import Ids, Schedule
+from knights_isolation.experiments.record.arrow_numpy import to_numpy
+from knights_isolation.experiments.record.checked_json import DamagedFileError
+from knights_isolation.experiments.record.checked_parquet import (
     count_rows,
     encode_checked,
     read_batches,
     read_parquet,
     save_table,
 )
-from isolation.rules.geometry import parse_size
-from isolation.rules.outcome import REASON_WORDS
+from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.outcome import REASON_WORDS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from experiments.record.finished_games import FinishedGames
+    from knights_isolation.experiments.record.finished_games import FinishedGames
 
 COLOURS = ("same", "other", "none")
 GAMES = "games"

@@ -23,11 +23,11 @@ import numpy as np
 import scipy
 from pydantic import TypeAdapter
 
-from experiments.record.checked_lines import append_lines, read_lines
-from experiments.record.run_directory import HOME
-from experiments.roster import complete, make_agent, named, parse_spec, settings_text
-from isolation.files.atomic_write import make_folder, write_text
-from isolation.loading.load_user_code import expand_path
+from knights_isolation.experiments.record.checked_lines import append_lines, read_lines
+from knights_isolation.experiments.record.run_directory import HOME
+from knights_isolation.experiments.roster import complete, make_agent, named, parse_spec, settings_text
+from knights_isolation.isolation.files.atomic_write import make_folder, write_text
+from knights_isolation.isolation.loading.load_user_code import expand_path
 
 LOG, SOURCES = "tries.jsonl", "tried"
 SETTING = "ISOLATION_TRIES"

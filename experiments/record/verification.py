@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from experiments.record import log
-from experiments.record.checked_json import SEALED, read_json
-from experiments.record.checked_lines import inspect_lines
-from experiments.record.checked_parquet import read_parquet
-from experiments.record.log_validation import check_facts
-from experiments.record.run_directory import (
+from knights_isolation.experiments.record import log
+from knights_isolation.experiments.record.checked_json import SEALED, read_json
+from knights_isolation.experiments.record.checked_lines import inspect_lines
+from knights_isolation.experiments.record.checked_parquet import read_parquet
+from knights_isolation.experiments.record.log_validation import check_facts
+from knights_isolation.experiments.record.run_directory import (
     CONFIG,
     END,
     ENGINES,
@@ -23,8 +23,8 @@ from experiments.record.run_directory import (
     missing_sentence,
     written_config,
 )
-from experiments.record.tries import LOG, SOURCES, code_of, read_tries
-from isolation.usercode.inputs import changed_input
+from knights_isolation.experiments.record.tries import LOG, SOURCES, code_of, read_tries
+from knights_isolation.isolation.usercode.inputs import changed_input
 
 KEPT = "evaluated"
 """Folder of kept answers of evaluations, below that of the runs."""

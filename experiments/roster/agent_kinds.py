@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import heuristics
-from experiments.roster.spec import Spec, raise_spec_error
-from isolation.loading.load_user_code import is_name
-from isolation.rules.limits import Limit
-from isolation.usercode.inputs import digest_of_inputs
+from knights_isolation import heuristics
+from knights_isolation.experiments.roster.spec import Spec, raise_spec_error
+from knights_isolation.isolation.loading.load_user_code import is_name
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.usercode.inputs import digest_of_inputs
 
 if TYPE_CHECKING:
-    from isolation.players.agents import Agent
-    from isolation.processes.file_agent import FileAgent
-    from isolation.search import Method
+    from knights_isolation.isolation.players.agents import Agent
+    from knights_isolation.isolation.processes.file_agent import FileAgent
+    from knights_isolation.isolation.search import Method
 
 ENGINE = "engine"
 """The kind of players that are external programs, and the prefix of their specs."""
@@ -114,13 +114,13 @@ def _word(
 
 
 def _make_random(spec: Spec) -> Agent:
-    from isolation.players.agents import RandomAgent
+    from knights_isolation.isolation.players.agents import RandomAgent
 
     return RandomAgent(spec.name)
 
 
 def _make_greedy(spec: Spec) -> Agent:
-    from isolation.players.agents import GreedyAgent
+    from knights_isolation.isolation.players.agents import GreedyAgent
 
     return GreedyAgent(spec.name)
 
@@ -132,13 +132,13 @@ def _refuse_perfect_limit(spec: Spec, unit: str) -> str:
 
 
 def _usual_perfect_limit(spec: Spec, default: Limit | None) -> Limit:
-    from isolation.players.perfect_agent import DEFAULT_LIMIT as ENOUGH_TO_SOLVE
+    from knights_isolation.isolation.players.perfect_agent import DEFAULT_LIMIT as ENOUGH_TO_SOLVE
 
     return ENOUGH_TO_SOLVE
 
 
 def _make_perfect(spec: Spec) -> Agent:
-    from isolation.players.perfect_agent import PerfectAgent
+    from knights_isolation.isolation.players.perfect_agent import PerfectAgent
 
     assert spec.limit is not None
     return PerfectAgent(spec.name, heuristics.get(_BEST), _BEST, spec.limit)
@@ -192,7 +192,7 @@ def _refuse_search_limit(spec: Spec, unit: str) -> str:
 
 
 def _grows_a_tree(spec: Spec) -> bool:
-    from isolation.search import TREES
+    from knights_isolation.isolation.search import TREES
 
     return bool(spec.method) and METHODS[spec.method] in TREES
 
@@ -207,16 +207,16 @@ def _usual_search_limit(spec: Spec, default: Limit | None) -> Limit:
 def _name_heuristic(spec: Spec) -> Spec:
     if spec.member or not spec.is_file:
         return spec
-    from experiments.roster.default_names import only_heuristic
+    from knights_isolation.experiments.roster.default_names import only_heuristic
 
     return replace(spec, target=f"{spec.path}:{only_heuristic(spec.path)}")
 
 
 def _make_search(spec: Spec) -> Agent:
-    from isolation.loading.load_user_code import load_heuristic
-    from isolation.players.agents import SearchAgent
-    from isolation.rules.parameters import bind_parameters, parameters_of
-    from isolation.search import SearchOptions
+    from knights_isolation.isolation.loading.load_user_code import load_heuristic
+    from knights_isolation.isolation.players.agents import SearchAgent
+    from knights_isolation.isolation.rules.parameters import bind_parameters, parameters_of
+    from knights_isolation.isolation.search import SearchOptions
 
     assert spec.limit is not None
     if spec.is_file:
@@ -273,7 +273,7 @@ def _name_player(spec: Spec) -> Spec:
     """Return the spec with the name of its player and, if it gives no limit, that of the player's edition."""
     if spec.member and spec.limit is not None:
         return spec
-    from experiments.roster.default_names import player_facts
+    from knights_isolation.experiments.roster.default_names import player_facts
 
     facts = player_facts(spec.path, spec.member)
     usual = Limit(ms=facts.usual_limit) if spec.limit is None else None
@@ -281,15 +281,15 @@ def _name_player(spec: Spec) -> Spec:
 
 
 def _make_classic(spec: Spec) -> Agent:
-    from experiments.roster.default_names import player_facts
+    from knights_isolation.experiments.roster.default_names import player_facts
 
     facts = player_facts(spec.path, spec.member)
     return replace(_file_agent(spec, edition=facts.edition, is_restricted=False), data=digest_of_inputs(facts.inputs))
 
 
 def _file_agent(spec: Spec, *, edition: str, is_restricted: bool) -> FileAgent:
-    from isolation.loading.load_user_code import content_hash
-    from isolation.processes.file_agent import FileAgent
+    from knights_isolation.isolation.loading.load_user_code import content_hash
+    from knights_isolation.isolation.processes.file_agent import FileAgent
 
     assert spec.limit is not None
     return FileAgent(spec.name, spec.path, spec.member, content_hash(spec.path), spec.limit, edition, is_restricted)
@@ -310,7 +310,7 @@ def _read_apart(text: str, start: int, end: int) -> Spec | None:
 
 
 def _make_apart(spec: Spec) -> Agent:
-    from experiments.roster.static_inspection import players_in
+    from knights_isolation.experiments.roster.static_inspection import players_in
 
     players = players_in(Path(spec.path))
     if spec.member not in players:
@@ -333,8 +333,8 @@ def _read_policy(text: str, start: int, end: int) -> Spec | None:
 
 
 def _make_policy(spec: Spec) -> Agent:
-    from isolation.loading.load_user_code import content_hash
-    from isolation.players.policy_agent import PolicyAgent
+    from knights_isolation.isolation.loading.load_user_code import content_hash
+    from knights_isolation.isolation.players.policy_agent import PolicyAgent
 
     module, _, function = spec.target.partition(":")
     folder = str(Path.cwd())
@@ -375,9 +375,9 @@ def _usual_engine_limit(spec: Spec, default: Limit | None) -> Limit:
 
 
 def _make_engine(spec: Spec) -> Agent:
-    from isolation.engines.engine_agent import EngineAgent
-    from isolation.engines.program import Program
-    from isolation.loading.load_user_code import expand_path
+    from knights_isolation.isolation.engines.engine_agent import EngineAgent
+    from knights_isolation.isolation.engines.program import Program
+    from knights_isolation.isolation.loading.load_user_code import expand_path
 
     program = spec.program or Program((str(expand_path(spec.target)),))
     options = {name.lower(): (name, value) for name, value in (*program.options, *spec.options)}

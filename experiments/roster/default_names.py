@@ -14,13 +14,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from experiments.roster.static_inspection import USUAL_PLAYERS
-from isolation.editions.classic_board import Board
-from isolation.editions.edition import THIRD, edition_of
-from isolation.editions.third.state import Action
-from isolation.editions.third.state_heuristics import StateHeuristic
-from isolation.loading.edition_detection import is_of_third_edition
-from isolation.loading.load_user_code import (
+from knights_isolation.experiments.roster.static_inspection import USUAL_PLAYERS
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.editions.edition import THIRD, edition_of
+from knights_isolation.isolation.editions.third.state import Action
+from knights_isolation.isolation.editions.third.state_heuristics import StateHeuristic
+from knights_isolation.isolation.loading.edition_detection import is_of_third_edition
+from knights_isolation.isolation.loading.load_user_code import (
     LoadError,
     content_hash,
     expand_path,
@@ -33,10 +33,10 @@ from isolation.loading.load_user_code import (
     load_module,
     load_player,
 )
-from isolation.processes.child_process import call_in_child
-from isolation.usercode.inputs import Inputs, changed_input
-from isolation.usercode.output_capture import prevent_exit
-from isolation.usercode.timeouts import cpu_timeout
+from knights_isolation.isolation.processes.child_process import call_in_child
+from knights_isolation.isolation.usercode.inputs import Inputs, changed_input
+from knights_isolation.isolation.usercode.output_capture import prevent_exit
+from knights_isolation.isolation.usercode.timeouts import cpu_timeout
 
 _LONGEST_CALL = 2.0
 
@@ -70,7 +70,7 @@ def other_definitions(path: str | Path, used: Collection[str]) -> dict[str, str]
         home = str(value.__module__)
         if home == module.__name__:
             reasons[name] = _why_unused(path, name, value)
-        elif home.startswith("isolation.user_") and is_heuristic(value) and names_game_and_player(value):
+        elif home.startswith("knights_isolation.user_") and is_heuristic(value) and names_game_and_player(value):
             reasons[name] = f"is imported from {home.rpartition('.')[2]}.py"
     return reasons
 

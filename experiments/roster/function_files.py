@@ -24,13 +24,13 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-import heuristics
-from experiments.roster.spec import number_text, parse_limit
-from isolation.compiling.source.compile_error import CompileError
-from isolation.compiling.source.function_source import definition, file_tree
-from isolation.files.atomic_write import make_folder, write_text
-from isolation.loading.load_user_code import is_player, origin_of
-from isolation.usercode.parsing import suppress_warnings
+from knights_isolation import heuristics
+from knights_isolation.experiments.roster.spec import number_text, parse_limit
+from knights_isolation.isolation.compiling.source.compile_error import CompileError
+from knights_isolation.isolation.compiling.source.function_source import definition, file_tree
+from knights_isolation.isolation.files.atomic_write import make_folder, write_text
+from knights_isolation.isolation.loading.load_user_code import is_player, origin_of
+from knights_isolation.isolation.usercode.parsing import suppress_warnings
 
 AgentLike = str | Callable[..., float] | type[object]
 """An agent where one is asked for: its spec; or a function of (game, player), which ID searches with, or a class."""
@@ -78,7 +78,7 @@ def reference_of(function: AgentLike) -> str:
     """
     if isinstance(function, str):
         return function
-    from isolation.compiling.code_cache import folder as cache_folder
+    from knights_isolation.isolation.compiling.code_cache import folder as cache_folder
 
     if shipped := next((name for name in heuristics.names() if heuristics.get(name) is function), None):
         return shipped
@@ -393,7 +393,7 @@ def _module_import(name: str, module: ModuleType) -> str:
 def _is_installed(module: str) -> bool:
     top = module.partition(".")[0]
     if top in sys.stdlib_module_names or top in sys.builtin_module_names or top in _TOOLKIT:
-        return not module.startswith("isolation.user_")
+        return not module.startswith("knights_isolation.user_")
     file = getattr(sys.modules.get(top), "__file__", None)
     folders = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     return bool(file) and any(Path(str(file)).is_relative_to(folder) for folder in folders)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.limits import Limit
 
 if TYPE_CHECKING:
-    from isolation.engines.program import Program
+    from knights_isolation.isolation.engines.program import Program
 
 UNITS = ("depth", "nodes", "ms", "cpu_ms")
 

@@ -14,10 +14,10 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import heuristics
-from experiments.roster.agent_kinds import KINDS, SWITCHES
-from experiments.roster.function_files import AgentLike, is_function_file, spec_of
-from experiments.roster.spec import (
+from knights_isolation import heuristics
+from knights_isolation.experiments.roster.agent_kinds import KINDS, SWITCHES
+from knights_isolation.experiments.roster.function_files import AgentLike, is_function_file, spec_of
+from knights_isolation.experiments.roster.spec import (
     UNITS,
     Spec,
     SpecError,
@@ -27,13 +27,13 @@ from experiments.roster.spec import (
     parse_number,
     raise_spec_error,
 )
-from isolation.loading.load_user_code import expand_path
-from isolation.rules.limits import Limit
-from isolation.rules.parameters import KINDS_OF_VALUES
+from knights_isolation.isolation.loading.load_user_code import expand_path
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.parameters import KINDS_OF_VALUES
 
 if TYPE_CHECKING:
-    from isolation.engines.program import Program
-    from isolation.players.agents import Agent
+    from knights_isolation.isolation.engines.program import Program
+    from knights_isolation.isolation.players.agents import Agent
 
 _FILE_END = re.compile(r"\.py(?=\s*[:@]|\s*$)")
 _OPTION = re.compile(r"\s*option\.")
@@ -164,7 +164,7 @@ def make_agent(spec: Spec) -> Agent:
 
 def settings_text(spec: Spec, agent: Agent) -> str:
     """Return, as JSON, everything that influences an agent's play except its name, with a hash of any file."""
-    from isolation.loading.load_user_code import content_hash
+    from knights_isolation.isolation.loading.load_user_code import content_hash
 
     file = {"content_hash": content_hash(spec.path)} if spec.is_file else {}
     return json.dumps({**agent.settings(), **file}, sort_keys=True)

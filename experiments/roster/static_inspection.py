@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from isolation.editions.edition import FIRST, SECOND, THIRD
-from isolation.usercode.parsing import parse
+from knights_isolation.isolation.editions.edition import FIRST, SECOND, THIRD
+from knights_isolation.isolation.usercode.parsing import parse
 
 USUAL_PLAYERS = ("CustomPlayer", "AlphaBetaPlayer")
 """Classes that the editions' own tournaments play, most likely first."""

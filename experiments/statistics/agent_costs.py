@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from experiments.statistics.run_results import RunResults
-from isolation.checks.search_cost import Cost
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.isolation.checks.search_cost import Cost
 
 
 def node_costs(findings: RunResults) -> dict[str, Cost]:

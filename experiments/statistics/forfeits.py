@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.record.log import codes_in, read_games
-from experiments.statistics.run_results import RunResults
-from isolation.rules.outcome import ON_THE_BOARD
+from knights_isolation.experiments.record.log import codes_in, read_games
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from experiments.inference.argument_checks import Ints
+from knights_isolation.experiments.inference.argument_checks import Ints
 
 
 @dataclass(frozen=True, eq=False)

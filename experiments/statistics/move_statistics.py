@@ -12,11 +12,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from experiments.inference.argument_checks import Ints
-from experiments.record.arrow_numpy import to_numpy
-from experiments.record.log import codes_in
-from experiments.statistics.effort import agent_codes, list_chunks, total
-from experiments.statistics.run_results import LoadedRun, RunResults, fold_counted
+from knights_isolation.experiments.inference.argument_checks import Ints
+from knights_isolation.experiments.record.arrow_numpy import to_numpy
+from knights_isolation.experiments.record.log import codes_in
+from knights_isolation.experiments.statistics.effort import agent_codes, list_chunks, total
+from knights_isolation.experiments.statistics.run_results import LoadedRun, RunResults, fold_counted
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -16,21 +16,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.play.cluster.cluster_address import chosen
-from experiments.play.cluster.file_transfer import UserFile, files_of, placed_specs
-from experiments.play.parallel_map import parallel_map
-from experiments.roster import make_agent, make_agents, parse_spec
-from isolation.checks.answer_checks import unresponsive_reason
-from isolation.checks.search_cost import Cost, measure_costs
-from isolation.editions.classic_board import Board
-from isolation.games.batch_moves import BatchMoves, Positions, choose_moves, join_answers
-from isolation.players.agents import Agent, SearchAgent
-from isolation.rules.geometry import parse_size
-from isolation.rules.limits import Limit
-from isolation.rules.outcome import Reason
-from isolation.rules.seeds import splitmix64
-from isolation.usercode.output_capture import WantsToEnd, capture_output, prevent_exit
-from isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
+from knights_isolation.experiments.play.cluster.cluster_address import chosen
+from knights_isolation.experiments.play.cluster.file_transfer import UserFile, files_of, placed_specs
+from knights_isolation.experiments.play.parallel_map import parallel_map
+from knights_isolation.experiments.roster import make_agent, make_agents, parse_spec
+from knights_isolation.isolation.checks.answer_checks import unresponsive_reason
+from knights_isolation.isolation.checks.search_cost import Cost, measure_costs
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.games.batch_moves import BatchMoves, Positions, choose_moves, join_answers
+from knights_isolation.isolation.players.agents import Agent, SearchAgent
+from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.rules.seeds import splitmix64
+from knights_isolation.isolation.usercode.output_capture import WantsToEnd, capture_output, prevent_exit
+from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
 
 REPEATS = 4
 """Number of times that nondeterministic agents are asked in each position."""

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.roster import parse_agent
-from isolation.games.batch_moves import NO_ANSWER, Positions, choose_moves
-from isolation.players.agents import Agent
-from isolation.rules.geometry import cells_of, full_mask, knight_masks, parse_size
-from isolation.rules.seeds import splitmix64
+from knights_isolation.experiments.roster import parse_agent
+from knights_isolation.isolation.games.batch_moves import NO_ANSWER, Positions, choose_moves
+from knights_isolation.isolation.players.agents import Agent
+from knights_isolation.isolation.rules.geometry import cells_of, full_mask, knight_masks, parse_size
+from knights_isolation.isolation.rules.seeds import splitmix64
 
 
 @dataclass(frozen=True)

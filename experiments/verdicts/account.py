@@ -16,13 +16,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy
 
-from experiments.inference.cluster_intervals import Interval, agree, stretch
-from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.head_to_head import HeadToHead, rate_of
-from experiments.inference.contenders.multiple_testing import holm
-from experiments.inference.contenders.permutation_tests import score_flip_test
-from experiments.inference.game_pairs import record_of
-from experiments.inference.sequential.repeated_looks import (
+from knights_isolation.experiments.inference.cluster_intervals import Interval, agree, stretch
+from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
+from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead, rate_of
+from knights_isolation.experiments.inference.contenders.multiple_testing import holm
+from knights_isolation.experiments.inference.contenders.permutation_tests import score_flip_test
+from knights_isolation.experiments.inference.game_pairs import record_of
+from knights_isolation.experiments.inference.sequential.repeated_looks import (
     Evidence,
     Look,
     counted,
@@ -31,9 +31,9 @@ from experiments.inference.sequential.repeated_looks import (
     pooled,
     repeated_p_value,
 )
-from experiments.record.run_directory import is_imported
-from experiments.record.tries import Try, code_of, family_of_games, pack_ids, unpack_ids
-from experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.record.run_directory import is_imported
+from knights_isolation.experiments.record.tries import Try, code_of, family_of_games, pack_ids, unpack_ids
+from knights_isolation.experiments.statistics.run_results import RunResults
 
 Result: TypeAlias = Comparison | HeadToHead
 _SAME_FAMILY = ("board", "openings", "limit")

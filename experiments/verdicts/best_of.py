@@ -7,11 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.inference.argument_checks import Floats
-from experiments.inference.cluster_intervals import Interval
-from experiments.inference.sequential.elimination import elimination_times, gap_to_leader, pairwise_alpha
-from experiments.play.pools.batch_feed import checkpoints
-from experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.inference.argument_checks import Floats
+from knights_isolation.experiments.inference.cluster_intervals import Interval
+from knights_isolation.experiments.inference.sequential.elimination import (
+    elimination_times,
+    gap_to_leader,
+    pairwise_alpha,
+)
+from knights_isolation.experiments.play.pools.batch_feed import checkpoints
+from knights_isolation.experiments.statistics.run_results import RunResults
 
 FORMAT = "best-of"
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.inference.argument_checks import Ints
-from experiments.statistics.first_placements import FEWEST, commonest_size, first_cells
-from experiments.statistics.run_results import RunResults
-from experiments.verdicts.example_games import ExampleGame, Played, example_games, load_games
-from isolation.rules.geometry import canonical_opening
+from knights_isolation.experiments.inference.argument_checks import Ints
+from knights_isolation.experiments.statistics.first_placements import FEWEST, commonest_size, first_cells
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.verdicts.example_games import ExampleGame, Played, example_games, load_games
+from knights_isolation.isolation.rules.geometry import canonical_opening
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,18 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from experiments.inference.argument_checks import Floats, Ints
-from experiments.inference.contenders.head_to_head import HeadToHead
-from experiments.inference.contenders.sample_size import FixedPlan, openings_after_pilot, pairs_after_pilot
-from experiments.record.arrow_numpy import to_numpy
-from experiments.record.log import fold_batches
-from experiments.statistics.effort import list_chunks
-from experiments.statistics.run_results import RunResults
-from experiments.verdicts.contender_verdicts import judge, judge_all_pairs
+from knights_isolation.experiments.inference.argument_checks import Floats, Ints
+from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
+from knights_isolation.experiments.inference.contenders.sample_size import (
+    FixedPlan,
+    openings_after_pilot,
+    pairs_after_pilot,
+)
+from knights_isolation.experiments.record.arrow_numpy import to_numpy
+from knights_isolation.experiments.record.log import fold_batches
+from knights_isolation.experiments.statistics.effort import list_chunks
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.verdicts.contender_verdicts import judge, judge_all_pairs
 
 _FEWEST_OPENINGS = 6
 """Minimum number of openings for significance: five results in one direction have p = 2/2⁵ = 0.0625."""

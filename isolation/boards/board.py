@@ -7,9 +7,9 @@ from functools import cached_property, lru_cache
 from operator import index
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
-from isolation.boards.floods import claimed_cells, sum_of_distances
-from isolation.rules.fen import FenPosition, parse_fen, write_fen
-from isolation.rules.geometry import (
+from knights_isolation.isolation.boards.floods import claimed_cells, sum_of_distances
+from knights_isolation.isolation.rules.fen import FenPosition, parse_fen, write_fen
+from knights_isolation.isolation.rules.geometry import (
     Move,
     cells_of,
     check_size,
@@ -19,7 +19,7 @@ from isolation.rules.geometry import (
     move_of,
     parse_size,
 )
-from isolation.rules.outcome import Outcome, Reason
+from knights_isolation.isolation.rules.outcome import Outcome, Reason
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from isolation.boards.board import Board
-from isolation.rules.notation import parse_square, square_name
+from knights_isolation.isolation.boards.board import Board
+from knights_isolation.isolation.rules.notation import parse_square, square_name
 
 Convention = Literal["plain", "joust"]
 _SQUARE = r"[a-z]+[1-9]\d*"

@@ -5,12 +5,23 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from isolation.boards.drawing import Annotations, Circle, Line, Outline, Rect, Shape, Text, Theme, draw, extent
-from isolation.rules.geometry import cells_of
-from isolation.rules.notation import column_name
+from knights_isolation.isolation.boards.drawing import (
+    Annotations,
+    Circle,
+    Line,
+    Outline,
+    Rect,
+    Shape,
+    Text,
+    Theme,
+    draw,
+    extent,
+)
+from knights_isolation.isolation.rules.geometry import cells_of
+from knights_isolation.isolation.rules.notation import column_name
 
 if TYPE_CHECKING:
-    from isolation.boards.board import Board
+    from knights_isolation.isolation.boards.board import Board
 
 OPEN, VISITED, LEGAL = "open", "visited", "legal"
 
@@ -25,7 +36,7 @@ def to_text(board: Board, ascii_only: bool = False) -> str:
 
     Players 1 and 2 are ♘ and ♞, visited cells ░, legal moves of the side to move ·; in plain ASCII 1, 2, # and ".".
 
-    >>> from isolation import Board
+    >>> from knights_isolation.isolation import Board
     >>> print(to_text(Board.from_moves([0, 5], size="2x3"), ascii_only=True))
          a   b   c
        +---+---+---+

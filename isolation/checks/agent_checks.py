@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from isolation.checks.check_result import (
+from knights_isolation.isolation.checks.check_result import (
     LONGEST_CHECK,
     LONGEST_MOVE,
     RESIGNED,
@@ -18,17 +18,17 @@ from isolation.checks.check_result import (
     new_player,
     wrong_move,
 )
-from isolation.checks.search_checks import compare_searches
-from isolation.checks.speed import random_openings
-from isolation.editions.classic_board import Board
-from isolation.editions.edition import THIRD, Edition, edition_of, names_no_move, read_move, seat
-from isolation.loading.load_user_code import load_player
-from isolation.players.agents import is_lost
-from isolation.rules.geometry import format_size
-from isolation.rules.parameters import base_function
-from isolation.usercode.output_capture import prevent_exit
-from isolation.usercode.timeouts import cpu_timeout
-from isolation.usercode.user_exceptions import name_of, return_lines, safe_repr
+from knights_isolation.isolation.checks.search_checks import compare_searches
+from knights_isolation.isolation.checks.speed import random_openings
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.editions.edition import THIRD, Edition, edition_of, names_no_move, read_move, seat
+from knights_isolation.isolation.loading.load_user_code import load_player
+from knights_isolation.isolation.players.agents import is_lost
+from knights_isolation.isolation.rules.geometry import format_size
+from knights_isolation.isolation.rules.parameters import base_function
+from knights_isolation.isolation.usercode.output_capture import prevent_exit
+from knights_isolation.isolation.usercode.timeouts import cpu_timeout
+from knights_isolation.isolation.usercode.user_exceptions import name_of, return_lines, safe_repr
 
 Heuristic = Callable[[Any, Any], float]
 PositionValues = tuple[Board, tuple[float, float]]
@@ -47,7 +47,7 @@ def check_values(heuristic: Heuristic, size: tuple[int, int] = (7, 7)) -> list[C
 
     A note follows if the numbers make one suspect a mistake; see `suspicion`.
     """
-    from isolation.compiling.compile_heuristic import sample_positions
+    from knights_isolation.isolation.compiling.compile_heuristic import sample_positions
 
     values: list[PositionValues] = []
     findings = [

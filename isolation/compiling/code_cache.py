@@ -21,11 +21,11 @@ from typing import IO
 
 from platformdirs import user_cache_path
 
-from isolation.compiling import object_code
-from isolation.files.atomic_write import write_atomic, write_text
-from isolation.files.temp_folders import temporary_folder
-from isolation.loading.load_user_code import expand_path
-from isolation.usercode.parsing import SilentLoader
+from knights_isolation.isolation.compiling import object_code
+from knights_isolation.isolation.files.atomic_write import write_atomic, write_text
+from knights_isolation.isolation.files.temp_folders import temporary_folder
+from knights_isolation.isolation.loading.load_user_code import expand_path
+from knights_isolation.isolation.usercode.parsing import SilentLoader
 
 ENVIRONMENT_VARIABLE = "ISOLATION_CACHE"
 _LONGEST_WAIT = 60.0

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from isolation.compiling.sample_positions import sample_positions
-from isolation.compiling.source.wide_integers import expression_outgrown
-from isolation.editions.classic_board import Board
-from isolation.rules.parameters import Parameter, base_function, bind_parameters
-from isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
-from isolation.usercode.user_exceptions import detect_ctrl_c, name_of
+from knights_isolation.isolation.compiling.sample_positions import sample_positions
+from knights_isolation.isolation.compiling.source.wide_integers import expression_outgrown
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.rules.parameters import Parameter, base_function, bind_parameters
+from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
+from knights_isolation.isolation.usercode.user_exceptions import detect_ctrl_c, name_of
 
 Heuristic = Callable[[Any, Any], float]
 Evaluation = Callable[[Board, int], float | None]

@@ -17,19 +17,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isolation.compiling import FUNCTIONS_REMEMBERED, code_cache
-from isolation.compiling.comparison import Problem, compare, samples_of
-from isolation.compiling.compiler_faults import refuses_heuristic
-from isolation.compiling.sample_positions import sample_positions
-from isolation.compiling.source_rewriter import ATTEMPTS, CompileError, Rewritten, rewrite
-from isolation.compiling.specialise import NativeFunction, ScoreModule, native_function, pack
-from isolation.editions.classic_board import Board
-from isolation.loading.integrity import ChangedError, unchanged
-from isolation.native import workspaces
-from isolation.native.layout import FAILED
-from isolation.rules.geometry import format_size
-from isolation.rules.parameters import BoundHeuristic, parameter_values
-from isolation.usercode.user_exceptions import CompilerFault
+from knights_isolation.isolation.compiling import FUNCTIONS_REMEMBERED, code_cache
+from knights_isolation.isolation.compiling.comparison import Problem, compare, samples_of
+from knights_isolation.isolation.compiling.compiler_faults import refuses_heuristic
+from knights_isolation.isolation.compiling.sample_positions import sample_positions
+from knights_isolation.isolation.compiling.source_rewriter import ATTEMPTS, CompileError, Rewritten, rewrite
+from knights_isolation.isolation.compiling.specialise import NativeFunction, ScoreModule, native_function, pack
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.loading.integrity import ChangedError, unchanged
+from knights_isolation.isolation.native import workspaces
+from knights_isolation.isolation.native.layout import FAILED
+from knights_isolation.isolation.rules.geometry import format_size
+from knights_isolation.isolation.rules.parameters import BoundHeuristic, parameter_values
+from knights_isolation.isolation.usercode.user_exceptions import CompilerFault
 
 __all__ = ["CompileError", "CompiledHeuristic", "compile_heuristic", "sample_positions"]
 

@@ -10,9 +10,9 @@ from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
 
-from isolation.compiling.numba_errors import line_reached
-from isolation.compiling.source.compile_error import CompileError
-from isolation.usercode.user_exceptions import CompilerFault, format_exception
+from knights_isolation.isolation.compiling.numba_errors import line_reached
+from knights_isolation.isolation.compiling.source.compile_error import CompileError
+from knights_isolation.isolation.usercode.user_exceptions import CompilerFault, format_exception
 
 
 @contextmanager

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from isolation.compiling import FUNCTIONS_REMEMBERED
-from isolation.compiling.source.unrepeatable_code import unrepeatable_code
-from isolation.compiling.source_rewriter import CompileError, rewrite
-from isolation.rules.parameters import base_function
+from knights_isolation.isolation.compiling import FUNCTIONS_REMEMBERED
+from knights_isolation.isolation.compiling.source.unrepeatable_code import unrepeatable_code
+from knights_isolation.isolation.compiling.source_rewriter import CompileError, rewrite
+from knights_isolation.isolation.rules.parameters import base_function
 
 
 def nondeterminism_reason(heuristic: Any) -> str:

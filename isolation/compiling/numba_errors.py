@@ -7,7 +7,7 @@ import traceback
 from contextlib import suppress
 from pathlib import Path
 
-from isolation.compiling.refusal_advice import instead_of_call, instead_of_method, instead_of_operator
+from knights_isolation.isolation.compiling.refusal_advice import instead_of_call, instead_of_method, instead_of_operator
 
 _TYPES = [
     (r"Literal\[str\]\((.*?)\)(?=[,)\s]|$)|\bunicode_type\b", "text"),

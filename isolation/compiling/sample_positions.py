@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
 from itertools import permutations
 
-from isolation.editions.classic_board import Board
+from knights_isolation.isolation.editions.classic_board import Board
 
 _CANDIDATES = 8
 """How many positions are played for each that is chosen."""

@@ -18,62 +18,79 @@ from itertools import count
 from types import FunctionType
 from typing import Any
 
-from isolation.boards.net import Net
-from isolation.compiling import FUNCTIONS_REMEMBERED
-from isolation.compiling.numba_errors import explain_line, explain_result, line_reached
-from isolation.compiling.refusal_advice import instead_of_call
-from isolation.compiling.rewrites import constants
-from isolation.compiling.rewrites.aliases import ResolveAliases
-from isolation.compiling.rewrites.arithmetic import check
-from isolation.compiling.rewrites.board_sets import HoldBoardSets
-from isolation.compiling.rewrites.choices import LowerChoices
-from isolation.compiling.rewrites.classic_api import LowerClassicApi
-from isolation.compiling.rewrites.cleanup import CleanUp
-from isolation.compiling.rewrites.constant_folding import Fold, Prune
-from isolation.compiling.rewrites.constant_values import EvaluateConstants, LargeResults
-from isolation.compiling.rewrites.containers import LowerContainers
-from isolation.compiling.rewrites.counters import LowerCounters
-from isolation.compiling.rewrites.element_types import PromoteInts, TypeEmptyContainers
-from isolation.compiling.rewrites.endings import count_rounds
-from isolation.compiling.rewrites.generators import LowerGenerators
-from isolation.compiling.rewrites.guesses import GuessElements
-from isolation.compiling.rewrites.idioms import LowerIdioms
-from isolation.compiling.rewrites.iterators import LowerIterators
-from isolation.compiling.rewrites.kept_lists import KeepLists
-from isolation.compiling.rewrites.kept_sets import KeepSets
-from isolation.compiling.rewrites.loops.cell_sums import tabulate_cell_sums
-from isolation.compiling.rewrites.loops.comprehensions import LowerComprehensions
-from isolation.compiling.rewrites.loops.unrolling import Unroll
-from isolation.compiling.rewrites.memos import LowerMemos
-from isolation.compiling.rewrites.name_resolution import ResolveNames
-from isolation.compiling.rewrites.none_checks import LowerNoneChecks
-from isolation.compiling.rewrites.none_in_tuples import LowerNoneInTuples
-from isolation.compiling.rewrites.nonlocals import LowerNonlocals
-from isolation.compiling.rewrites.numeric import LowerNumerics
-from isolation.compiling.rewrites.objects import LowerObjects
-from isolation.compiling.rewrites.one_kind import UseOneKind
-from isolation.compiling.rewrites.optional import LowerOptional
-from isolation.compiling.rewrites.partials import LowerPartials
-from isolation.compiling.rewrites.ragged_tables import LowerRaggedTables
-from isolation.compiling.rewrites.records import LowerRecords
-from isolation.compiling.rewrites.set_order import OrderSets
-from isolation.compiling.rewrites.size_tables import SizeTables
-from isolation.compiling.rewrites.split_dictionaries import SplitDictionaries
-from isolation.compiling.rewrites.states import LowerStates
-from isolation.compiling.rewrites.texts import LowerTexts
-from isolation.compiling.rewrites.tuple_tables import read_from_arrays
-from isolation.compiling.rewrites.unpacking import LowerUnpacking
-from isolation.compiling.rewrites.walrus import lower_walrus
-from isolation.compiling.source.compile_error import CompileError, refuse
-from isolation.compiling.source.function_source import Definition, definition, parameters, taken
-from isolation.compiling.source.literals import Literals
-from isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, call, function, name, statements
-from isolation.compiling.source.scopes import SUPPORT, Callee, Kind, Nested, Scope, as_callee, scope_of, variables_read
-from isolation.compiling.source.stand_ins import is_of_library, is_stand_in
-from isolation.editions.third.state_heuristics import StateHeuristic
-from isolation.rules.parameters import Parameter, base_function, opened, owners
-from isolation.usercode.parsing import parse, parse_expression
-from isolation.usercode.user_exceptions import format_exception, to_one_line
+from knights_isolation.isolation.boards.net import Net
+from knights_isolation.isolation.compiling import FUNCTIONS_REMEMBERED
+from knights_isolation.isolation.compiling.numba_errors import explain_line, explain_result, line_reached
+from knights_isolation.isolation.compiling.refusal_advice import instead_of_call
+from knights_isolation.isolation.compiling.rewrites import constants
+from knights_isolation.isolation.compiling.rewrites.aliases import ResolveAliases
+from knights_isolation.isolation.compiling.rewrites.arithmetic import check
+from knights_isolation.isolation.compiling.rewrites.board_sets import HoldBoardSets
+from knights_isolation.isolation.compiling.rewrites.choices import LowerChoices
+from knights_isolation.isolation.compiling.rewrites.classic_api import LowerClassicApi
+from knights_isolation.isolation.compiling.rewrites.cleanup import CleanUp
+from knights_isolation.isolation.compiling.rewrites.constant_folding import Fold, Prune
+from knights_isolation.isolation.compiling.rewrites.constant_values import EvaluateConstants, LargeResults
+from knights_isolation.isolation.compiling.rewrites.containers import LowerContainers
+from knights_isolation.isolation.compiling.rewrites.counters import LowerCounters
+from knights_isolation.isolation.compiling.rewrites.element_types import PromoteInts, TypeEmptyContainers
+from knights_isolation.isolation.compiling.rewrites.endings import count_rounds
+from knights_isolation.isolation.compiling.rewrites.generators import LowerGenerators
+from knights_isolation.isolation.compiling.rewrites.guesses import GuessElements
+from knights_isolation.isolation.compiling.rewrites.idioms import LowerIdioms
+from knights_isolation.isolation.compiling.rewrites.iterators import LowerIterators
+from knights_isolation.isolation.compiling.rewrites.kept_lists import KeepLists
+from knights_isolation.isolation.compiling.rewrites.kept_sets import KeepSets
+from knights_isolation.isolation.compiling.rewrites.loops.cell_sums import tabulate_cell_sums
+from knights_isolation.isolation.compiling.rewrites.loops.comprehensions import LowerComprehensions
+from knights_isolation.isolation.compiling.rewrites.loops.unrolling import Unroll
+from knights_isolation.isolation.compiling.rewrites.memos import LowerMemos
+from knights_isolation.isolation.compiling.rewrites.name_resolution import ResolveNames
+from knights_isolation.isolation.compiling.rewrites.none_checks import LowerNoneChecks
+from knights_isolation.isolation.compiling.rewrites.none_in_tuples import LowerNoneInTuples
+from knights_isolation.isolation.compiling.rewrites.nonlocals import LowerNonlocals
+from knights_isolation.isolation.compiling.rewrites.numeric import LowerNumerics
+from knights_isolation.isolation.compiling.rewrites.objects import LowerObjects
+from knights_isolation.isolation.compiling.rewrites.one_kind import UseOneKind
+from knights_isolation.isolation.compiling.rewrites.optional import LowerOptional
+from knights_isolation.isolation.compiling.rewrites.partials import LowerPartials
+from knights_isolation.isolation.compiling.rewrites.ragged_tables import LowerRaggedTables
+from knights_isolation.isolation.compiling.rewrites.records import LowerRecords
+from knights_isolation.isolation.compiling.rewrites.set_order import OrderSets
+from knights_isolation.isolation.compiling.rewrites.size_tables import SizeTables
+from knights_isolation.isolation.compiling.rewrites.split_dictionaries import SplitDictionaries
+from knights_isolation.isolation.compiling.rewrites.states import LowerStates
+from knights_isolation.isolation.compiling.rewrites.texts import LowerTexts
+from knights_isolation.isolation.compiling.rewrites.tuple_tables import read_from_arrays
+from knights_isolation.isolation.compiling.rewrites.unpacking import LowerUnpacking
+from knights_isolation.isolation.compiling.rewrites.walrus import lower_walrus
+from knights_isolation.isolation.compiling.source.compile_error import CompileError, refuse
+from knights_isolation.isolation.compiling.source.function_source import Definition, definition, parameters, taken
+from knights_isolation.isolation.compiling.source.literals import Literals
+from knights_isolation.isolation.compiling.source.rewrite import (
+    FunctionContext,
+    Rewrite,
+    at,
+    call,
+    function,
+    name,
+    statements,
+)
+from knights_isolation.isolation.compiling.source.scopes import (
+    SUPPORT,
+    Callee,
+    Kind,
+    Nested,
+    Scope,
+    as_callee,
+    scope_of,
+    variables_read,
+)
+from knights_isolation.isolation.compiling.source.stand_ins import is_of_library, is_stand_in
+from knights_isolation.isolation.editions.third.state_heuristics import StateHeuristic
+from knights_isolation.isolation.rules.parameters import Parameter, base_function, opened, owners
+from knights_isolation.isolation.usercode.parsing import parse, parse_expression
+from knights_isolation.isolation.usercode.user_exceptions import format_exception, to_one_line
 
 __all__ = ["CompileError", "Rewritten", "rewrite"]
 

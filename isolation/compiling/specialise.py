@@ -15,12 +15,12 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from isolation.compiling import FUNCTIONS_REMEMBERED, code_cache
-from isolation.compiling.compiler_faults import blaming_us, refuses_heuristic
-from isolation.compiling.linking import kernel_code, link, load, score_code
-from isolation.editions.classic_board import Board
-from isolation.rules.geometry import MOST_COMPILED_CELLS
-from isolation.usercode.parsing import parse
+from knights_isolation.isolation.compiling import FUNCTIONS_REMEMBERED, code_cache
+from knights_isolation.isolation.compiling.compiler_faults import blaming_us, refuses_heuristic
+from knights_isolation.isolation.compiling.linking import kernel_code, link, load, score_code
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS
+from knights_isolation.isolation.usercode.parsing import parse
 
 Template = Literal[
     "minimax", "alphabeta", "bestfirst", "mcts", "greedy", "random", "evaluate", "values", "lines", "games", "answers",
@@ -47,7 +47,7 @@ _PIECES: dict[str, tuple[str, ...]] = {
     "lines": ("search/leaves", "search/alphabeta", "search/root", "batches/batch_lines"),
 }
 _COPIED = {
-    f"isolation.native.kernels.{name}".replace("/", ".")
+    f"knights_isolation.isolation.native.kernels.{name}".replace("/", ".")
     for pieces in _PIECES.values()
     for name in ("placeholders", *pieces)
 }

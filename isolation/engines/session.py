@@ -16,10 +16,10 @@ from math import inf
 from pathlib import Path
 from typing import NoReturn, Protocol
 
-from isolation.boards.joust_notation import looks_like_move, read_move
-from isolation.editions.classic_board import Board
-from isolation.engines.program import Program
-from isolation.engines.protocol import (
+from knights_isolation.isolation.boards.joust_notation import looks_like_move, read_move
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.engines.program import Program
+from knights_isolation.isolation.engines.protocol import (
     PROTOCOLS,
     UCI,
     UGI,
@@ -30,14 +30,20 @@ from isolation.engines.protocol import (
     variant_of,
     variants_text,
 )
-from isolation.engines.protocol import Protocol as Spoken
-from isolation.files.temp_folders import temporary_folder
-from isolation.players.agents import ForfeitError
-from isolation.processes.transport import EngineTransport, LineTooLong, Transport, TransportClosed, TransportTimeout
-from isolation.rules.limits import Limit
-from isolation.rules.outcome import AT_LAST, Reason
-from isolation.search.result import SearchResult
-from isolation.usercode.user_exceptions import to_one_line
+from knights_isolation.isolation.engines.protocol import Protocol as Spoken
+from knights_isolation.isolation.files.temp_folders import temporary_folder
+from knights_isolation.isolation.players.agents import ForfeitError
+from knights_isolation.isolation.processes.transport import (
+    EngineTransport,
+    LineTooLong,
+    Transport,
+    TransportClosed,
+    TransportTimeout,
+)
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.outcome import AT_LAST, Reason
+from knights_isolation.isolation.search.result import SearchResult
+from knights_isolation.isolation.usercode.user_exceptions import to_one_line
 
 LATE_MS = 50.0
 """Tolerance of time limits, for transmission through two pipes and for scheduling delays."""

@@ -15,9 +15,9 @@ from itertools import permutations
 from pathlib import Path
 from typing import NamedTuple
 
-from isolation.editions.classic_board import Board
-from isolation.files.shipped_data import read_shipped
-from isolation.rules.geometry import (
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.files.shipped_data import read_shipped
+from knights_isolation.isolation.rules.geometry import (
     KNIGHT_STEPS,
     canonical_opening,
     cells_of,

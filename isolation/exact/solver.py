@@ -16,15 +16,21 @@ from functools import partial
 from itertools import count
 from typing import Literal, NamedTuple
 
-from isolation.editions.classic_board import Board
-from isolation.exact.early_table import early_moves, early_value
-from isolation.exact.solved_tables import pair_is_won
-from isolation.native import layout as on_desk
-from isolation.native import workspaces
-from isolation.native.layout import CPU_CLOCK
-from isolation.rules.geometry import MOST_COMPILED_CELLS, cells_of, full_mask, knight_masks, symmetries
-from isolation.rules.limits import Limit
-from isolation.search.result import limits_of
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.exact.early_table import early_moves, early_value
+from knights_isolation.isolation.exact.solved_tables import pair_is_won
+from knights_isolation.isolation.native import layout as on_desk
+from knights_isolation.isolation.native import workspaces
+from knights_isolation.isolation.native.layout import CPU_CLOCK
+from knights_isolation.isolation.rules.geometry import (
+    MOST_COMPILED_CELLS,
+    cells_of,
+    full_mask,
+    knight_masks,
+    symmetries,
+)
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.search.result import limits_of
 
 Winner = Literal[1, 2]
 _Search = Callable[[int, int, int, workspaces.Workspace], float]
@@ -111,7 +117,7 @@ class SearchBudget:
         Both players must be placed, and the side to move must have a move. With `within` > 0, the side that would make
         the last of `within` more plies must win by then; the other side wins if it has not lost by then.
         """
-        from isolation.compiling.specialise import native_function, pack
+        from knights_isolation.isolation.compiling.specialise import native_function, pack
 
         low, high, cell_0, cell_1, turn = pack(board)
         own, other = (cell_1, cell_0) if turn else (cell_0, cell_1)
@@ -310,7 +316,7 @@ def check_position(board: Board) -> None:
 
 def _valued(board: Board, limit: Limit | None) -> tuple[SearchBudget, list[MoveValue]]:
     """Value every move within a limit whose clock starts after compilation; return the budget and the values."""
-    from isolation.compiling.specialise import native_function
+    from knights_isolation.isolation.compiling.specialise import native_function
 
     check_position(board)
     native_function("solve", None, board.height, board.width)

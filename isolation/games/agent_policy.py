@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from isolation.editions.classic_board import Board
-from isolation.games.batch_moves import States, choose_moves
-from isolation.players.agents import Agent, choose_once
-from isolation.rules.geometry import format_size
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.games.batch_moves import States, choose_moves
+from knights_isolation.isolation.players.agents import Agent, choose_once
+from knights_isolation.isolation.rules.geometry import format_size
 
 
 class AgentPolicy:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from isolation.boards.drawing import format_value
-from isolation.boards.render import standing, to_text
-from isolation.editions.classic_board import Board
-from isolation.games.match import GameRecord
-from isolation.players.agents import (
+from knights_isolation.isolation.boards.drawing import format_value
+from knights_isolation.isolation.boards.render import standing, to_text
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.games.match import GameRecord
+from knights_isolation.isolation.players.agents import (
     Agent,
     ForfeitError,
     Player,
@@ -20,13 +20,13 @@ from isolation.players.agents import (
     forfeit_from,
     opened_player,
 )
-from isolation.rules.geometry import parse_size
-from isolation.rules.notation import cell_name, parse_cell
-from isolation.rules.outcome import Reason
-from isolation.rules.seeds import move_seed
-from isolation.search.result import SearchResult
-from isolation.usercode.output_capture import capture_output
-from isolation.usercode.user_exceptions import detect_ctrl_c
+from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.notation import cell_name, parse_cell
+from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.rules.seeds import move_seed
+from knights_isolation.isolation.search.result import SearchResult
+from knights_isolation.isolation.usercode.output_capture import capture_output
+from knights_isolation.isolation.usercode.user_exceptions import detect_ctrl_c
 
 HUMAN = "Human"
 HELP = """Type a cell, like d3 (column and row) or 3,3 (row,column), or the number of a listed move. Or:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from isolation.editions.classic_board import Board
-from isolation.rules.geometry import Move
-from isolation.rules.notation import parse_moves, words
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.rules.geometry import Move
+from knights_isolation.isolation.rules.notation import parse_moves, words
 
 
 def board_after(text: str, size: str = "7x7") -> Board:

@@ -7,15 +7,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from isolation.loading.edition_detection import added_to_board
-from isolation.usercode.user_exceptions import format_exception
+from knights_isolation.isolation.loading.edition_detection import added_to_board
+from knights_isolation.isolation.usercode.user_exceptions import format_exception
 
 
 def namespace_of(module: str) -> str:
     """Return the namespace of a module made from a user's file or from one of its siblings: its first two names.
 
-    >>> namespace_of("isolation.user_1f.game_agent")
-    'isolation.user_1f'
+    >>> namespace_of("knights_isolation.user_1f.game_agent")
+    'knights_isolation.user_1f'
     """
     return ".".join(module.split(".")[:2])
 
@@ -31,7 +31,7 @@ def added_method(module: str, name: str) -> Any:
         AttributeError: the method exists, but its file cannot be loaded.
     """
     space = namespace_of(module)
-    if not module.startswith("isolation.user_") or space not in sys.modules:
+    if not module.startswith("knights_isolation.user_") or space not in sys.modules:
         return None
     folder = Path(sys.modules[space].__path__[0])
     board_file = find_extended_board(folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from isolation.usercode.parsing import parse
+from knights_isolation.isolation.usercode.parsing import parse
 
 _IN_ISOLATION = {"Action", "DebugState", "Isolation", "Status", "StopSearch", "fork_get_action"}
 _OF_BOARDS = {
@@ -33,7 +33,11 @@ def is_of_third_edition(source: str | bytes) -> bool:
 def sample_players_for(source: str | bytes) -> str:
     """Return the module that a source imports as ``sample_players``; the third edition has its own."""
     is_third = is_of_third_edition(source)
-    return "isolation.editions.third.sample_players" if is_third else "isolation.sample_players"
+    return (
+        "knights_isolation.isolation.editions.third.sample_players"
+        if is_third
+        else "knights_isolation.isolation.sample_players"
+    )
 
 
 def _is_clue(node: ast.AST) -> bool:

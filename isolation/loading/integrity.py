@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from isolation.usercode import output_capture
+from knights_isolation.isolation.usercode import output_capture
 
 _OWN = ("isolation", "heuristics", "experiments")
 _OTHERS = (
@@ -72,7 +72,7 @@ def _snapshot() -> list[tuple[str, ModuleType | type, Names]]:
 
 
 def _is_own(name: str) -> bool:
-    return name.partition(".")[0] in _OWN and not name.startswith("isolation.user_")
+    return name.partition(".")[0] in _OWN and not name.startswith("knights_isolation.user_")
 
 
 def _is_at_home(value: object, module: str) -> bool:

@@ -3,7 +3,7 @@
 A file imports its siblings by their plain names, and so do the siblings, when the file is loaded as well as later
 inside functions. Files whose siblings have the same names can be loaded into one process. `sys.path` is not changed:
 the code gets its own built-in ``__import__``, which turns the plain name of a sibling into the module
-``isolation.user_<digest>.<name>``. The digest covers the path and the sources, so that an edited file is reloaded,
+``knights_isolation.user_<digest>.<name>``. The digest covers the path and the sources, so that an edited file is reloaded,
 and the same file has the same module name in every process.
 """
 
@@ -32,18 +32,22 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from isolation.editions.classic_state import enable_board_extensions
-from isolation.editions.third.state_heuristics import StateHeuristic, as_heuristic
-from isolation.loading.board_extensions import added_method, find_extended_board, namespace_of
-from isolation.loading.edition_detection import added_to_board, is_of_third_edition, sample_players_for
-from isolation.loading.integrity import ChangedError, unchanged
-from isolation.suggestions import file_meant
-from isolation.usercode.inputs import Inputs, changed_input, digest_of_inputs, recorded_inputs
-from isolation.usercode.output_capture import WantsToEnd, capture_output, prevent_exit
-from isolation.usercode.parsing import SilentLoader, parse, syntax_warnings
-from isolation.usercode.process_lifetime import write_real_stderr
-from isolation.usercode.timeouts import wall_timeout
-from isolation.usercode.user_exceptions import detect_ctrl_c, format_exception, name_of, to_one_line
+from knights_isolation.isolation.editions.classic_state import enable_board_extensions
+from knights_isolation.isolation.editions.third.state_heuristics import StateHeuristic, as_heuristic
+from knights_isolation.isolation.loading.board_extensions import added_method, find_extended_board, namespace_of
+from knights_isolation.isolation.loading.edition_detection import (
+    added_to_board,
+    is_of_third_edition,
+    sample_players_for,
+)
+from knights_isolation.isolation.loading.integrity import ChangedError, unchanged
+from knights_isolation.isolation.suggestions import file_meant
+from knights_isolation.isolation.usercode.inputs import Inputs, changed_input, digest_of_inputs, recorded_inputs
+from knights_isolation.isolation.usercode.output_capture import WantsToEnd, capture_output, prevent_exit
+from knights_isolation.isolation.usercode.parsing import SilentLoader, parse, syntax_warnings
+from knights_isolation.isolation.usercode.process_lifetime import write_real_stderr
+from knights_isolation.isolation.usercode.timeouts import wall_timeout
+from knights_isolation.isolation.usercode.user_exceptions import detect_ctrl_c, format_exception, name_of, to_one_line
 
 LONGEST_IMPORT = 60.0
 """Timeout of importing a file, in seconds."""
@@ -282,7 +286,7 @@ def namespace(path: str | Path) -> str:
         LoadError: the file does not exist.
     """
     file = _resolve(path)
-    return f"isolation.user_{_digest([str(file).encode(), content_hash(file).encode()])[:12]}"
+    return f"knights_isolation.user_{_digest([str(file).encode(), content_hash(file).encode()])[:12]}"
 
 
 @contextmanager
@@ -379,7 +383,10 @@ def _accepts(function: Any, arguments: int) -> bool:
 def _is_borrowed(value: Any) -> bool:
     """Return whether a function is imported unchanged from Python or from an installed package."""
     home = getattr(value, "__module__", None) or ""
-    if home.startswith(("isolation.user_", "heuristics.")) or home == "isolation.sample_players":
+    if (
+        home.startswith(("knights_isolation.user_", "heuristics."))
+        or home == "knights_isolation.isolation.sample_players"
+    ):
         return False
     return getattr(sys.modules.get(home), getattr(value, "__name__", ""), None) is value
 
@@ -442,7 +449,7 @@ class _UserFinder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if not fullname.startswith("isolation.user_"):
+        if not fullname.startswith("knights_isolation.user_"):
             return None
         for folder in path or []:
             source = _source_of(Path(folder), fullname.rpartition(".")[2])

@@ -9,7 +9,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from isolation.native.layout import RANK, SCORE, WORTH
+from knights_isolation.isolation.native.layout import RANK, SCORE, WORTH
 
 PARAMETERS = types.CPointer(types.float64)
 """What the parameters of a heuristic are to compiled code: numbers one after another."""

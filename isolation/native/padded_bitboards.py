@@ -14,8 +14,8 @@ from llvmlite import ir
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from isolation.native.bitboards import constant_table, look_up
-from isolation.rules.geometry import cells_of, column_masks, full_mask, knight_masks, move_of
+from knights_isolation.isolation.native.bitboards import constant_table, look_up
+from knights_isolation.isolation.rules.geometry import cells_of, column_masks, full_mask, knight_masks, move_of
 
 
 def has_room(board: Any) -> bool:

@@ -28,10 +28,10 @@ from numba.extending import (
     register_model,
 )
 
-from isolation.native import bitboards
-from isolation.native.bitboards import bitboard_for, constant_table, look_up
-from isolation.native.padded_bitboards import has_room, less_padded, pad, reach
-from isolation.rules.geometry import column_masks, knight_masks
+from knights_isolation.isolation.native import bitboards
+from knights_isolation.isolation.native.bitboards import bitboard_for, constant_table, look_up
+from knights_isolation.isolation.native.padded_bitboards import has_room, less_padded, pad, reach
+from knights_isolation.isolation.rules.geometry import column_masks, knight_masks
 
 INFINITY = float("inf")
 MOVE = types.UniTuple(types.int64, 2)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from isolation.editions.classic_board import Board
-from isolation.editions.edition import (
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.editions.edition import (
     THIRD,
     TOO_LATE,
     describe_answer,
@@ -19,11 +19,11 @@ from isolation.editions.edition import (
     read_move,
     seat,
 )
-from isolation.editions.third.conversion import unsupported_size_reason
-from isolation.players.agents import ForfeitError, Player, UncompiledAgent
-from isolation.rules.limits import Limit
-from isolation.rules.outcome import Reason
-from isolation.search import SearchResult
+from knights_isolation.isolation.editions.third.conversion import unsupported_size_reason
+from knights_isolation.isolation.players.agents import ForfeitError, Player, UncompiledAgent
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.search import SearchResult
 
 
 @dataclass(frozen=True)

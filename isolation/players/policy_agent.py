@@ -12,10 +12,10 @@ from importlib import import_module
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from isolation.editions.classic_board import Board
-from isolation.players.agents import ForfeitError, StatelessAgent, UncompiledAgent
-from isolation.rules.outcome import Reason
-from isolation.search import SearchResult
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.players.agents import ForfeitError, StatelessAgent, UncompiledAgent
+from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.search import SearchResult
 
 if TYPE_CHECKING:
     import numpy as np

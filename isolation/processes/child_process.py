@@ -13,10 +13,15 @@ from typing import Any
 
 import psutil
 
-from isolation.processes.agent_pickling import recipe
-from isolation.processes.child import Setup, SetupError, decode_answer, encode
-from isolation.processes.transport import EngineTransport, Transport, TransportClosed, TransportTimeout
-from isolation.usercode.user_exceptions import LONGEST_LINE, to_one_line
+from knights_isolation.isolation.processes.agent_pickling import recipe
+from knights_isolation.isolation.processes.child import Setup, SetupError, decode_answer, encode
+from knights_isolation.isolation.processes.transport import (
+    EngineTransport,
+    Transport,
+    TransportClosed,
+    TransportTimeout,
+)
+from knights_isolation.isolation.usercode.user_exceptions import LONGEST_LINE, to_one_line
 
 START = "import sys; sys.path[:] = sys.argv[1:]; from isolation.processes.child import serve; serve()"
 """The program of a child process; its arguments are the folders of `sys.path`."""

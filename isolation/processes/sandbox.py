@@ -20,10 +20,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-from isolation.loading.integrity import allow_changes
-from isolation.usercode.output_capture import discard_output
-from isolation.usercode.process_lifetime import die_with_parent
-from knights_isolation_packages import HOME, PACKAGES
+from knights_isolation.isolation.loading.integrity import allow_changes
+from knights_isolation.isolation.usercode.output_capture import discard_output
+from knights_isolation.isolation.usercode.process_lifetime import die_with_parent
+from knights_isolation.lazy_package import HOME, PACKAGES
 
 MEMORY = 1 << 30
 """Memory limit of a player in bytes."""

@@ -8,20 +8,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from isolation.players.agents import ForfeitError, SearchAgent, in_time
-from isolation.players.classic_agent import ClassicAgent, ClassicPlayer, Given, judged
-from isolation.processes.agent_pickling import AgentPicklingError, one_line, recipe
-from isolation.processes.child import Failure, Setup, SetupError
-from isolation.processes.child_process import START_SECONDS, ChildProcess, exchange
-from isolation.processes.transport import Idle, Transport, TransportClosed, TransportTimeout
-from isolation.rules.outcome import PROCESS_DIED, Reason
-from isolation.search.result import SearchResult, is_well_formed
-from isolation.usercode.user_exceptions import LONGEST_LINE, to_one_line
+from knights_isolation.isolation.players.agents import ForfeitError, SearchAgent, in_time
+from knights_isolation.isolation.players.classic_agent import ClassicAgent, ClassicPlayer, Given, judged
+from knights_isolation.isolation.processes.agent_pickling import AgentPicklingError, one_line, recipe
+from knights_isolation.isolation.processes.child import Failure, Setup, SetupError
+from knights_isolation.isolation.processes.child_process import START_SECONDS, ChildProcess, exchange
+from knights_isolation.isolation.processes.transport import Idle, Transport, TransportClosed, TransportTimeout
+from knights_isolation.isolation.rules.outcome import PROCESS_DIED, Reason
+from knights_isolation.isolation.search.result import SearchResult, is_well_formed
+from knights_isolation.isolation.usercode.user_exceptions import LONGEST_LINE, to_one_line
 
 if TYPE_CHECKING:
-    from isolation.editions.classic_board import Board
-    from isolation.players.agents import Agent
-    from isolation.rules.limits import Limit
+    from knights_isolation.isolation.editions.classic_board import Board
+    from knights_isolation.isolation.players.agents import Agent
+    from knights_isolation.isolation.rules.limits import Limit
 
 HANGS_AFTER = 60.0
 """Seconds beyond its time limit after which a move counts as a hang, if there is no hard cap."""

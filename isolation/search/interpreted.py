@@ -13,15 +13,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from isolation.rules.limits import Limit
-from isolation.rules.parameters import base_function
-from isolation.rules.seeds import random_bits
-from isolation.search.result import Method, SearchOptions, SearchResult
-from isolation.usercode.timeouts import call_timeout
-from isolation.usercode.user_exceptions import name_of, return_lines, safe_repr
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.parameters import base_function
+from knights_isolation.isolation.rules.seeds import random_bits
+from knights_isolation.isolation.search.result import Method, SearchOptions, SearchResult
+from knights_isolation.isolation.usercode.timeouts import call_timeout
+from knights_isolation.isolation.usercode.user_exceptions import name_of, return_lines, safe_repr
 
 if TYPE_CHECKING:
-    from isolation.editions.classic_board import Board
+    from knights_isolation.isolation.editions.classic_board import Board
 
 Heuristic = Callable[[Any, Any], float]
 Line = tuple[int, ...]

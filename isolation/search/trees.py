@@ -12,15 +12,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from isolation.native.layout import MOST_NODES
-from isolation.native.tree_policy import EXPLORATION, is_more_promising, is_safer, natural_log
-from isolation.rules.limits import Limit
-from isolation.rules.seeds import random_bits
-from isolation.search.interpreted import Budget, Heuristic, OutOfBudget, appraise
-from isolation.search.result import SearchResult
+from knights_isolation.isolation.native.layout import MOST_NODES
+from knights_isolation.isolation.native.tree_policy import EXPLORATION, is_more_promising, is_safer, natural_log
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.seeds import random_bits
+from knights_isolation.isolation.search.interpreted import Budget, Heuristic, OutOfBudget, appraise
+from knights_isolation.isolation.search.result import SearchResult
 
 if TYPE_CHECKING:
-    from isolation.editions.classic_board import Board
+    from knights_isolation.isolation.editions.classic_board import Board
 
 Valuer = Callable[["Board"], float]
 Preferred = Callable[[float, int, float, int], bool]

@@ -19,9 +19,9 @@ from importlib.util import find_spec, source_from_cache
 from pathlib import Path
 from typing import Any
 
-from isolation.usercode.parsing import parse
-from isolation.usercode.user_exceptions import is_user_file
-from knights_isolation_packages import PACKAGES
+from knights_isolation.isolation.usercode.parsing import parse
+from knights_isolation.isolation.usercode.user_exceptions import is_user_file
+from knights_isolation.lazy_package import PACKAGES
 
 Inputs = dict[str, str]
 """State of what was read, by kind and name: `file weights.json`; names below the code's folder are relative to it."""

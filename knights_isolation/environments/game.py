@@ -9,12 +9,12 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from experiments.roster import parse_limit
-from isolation import Board
-from isolation.boards.render import to_text
-from isolation.rules.geometry import parse_size
-from isolation.rules.limits import Limit
 from knights_isolation.environments.perfect_play import PerfectPlay
+from knights_isolation.experiments.roster import parse_limit
+from knights_isolation.isolation import Board
+from knights_isolation.isolation.boards.render import to_text
+from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.limits import Limit
 
 RENDER_MODES = ["ansi", "rgb_array"]
 RenderMode: TypeAlias = Literal["ansi", "rgb_array"] | None
@@ -121,7 +121,7 @@ class EnvironmentGame:
         if mode == "ansi":
             return to_text(self.board)
         if mode == "rgb_array":
-            from reports.pages.board_images import to_image
+            from knights_isolation.reports.pages.board_images import to_image
 
             return np.asarray(to_image(self.board))
         return None

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from isolation.rules.geometry import parse_size
 from knights_isolation.environments.game import (
     RENDER_MODES,
     EnvironmentGame,
@@ -31,6 +30,7 @@ from knights_isolation.environments.game import (
     observation_space,
 )
 from knights_isolation.environments.perfect_play import DEFAULT_LIMIT
+from knights_isolation.isolation.rules.geometry import parse_size
 
 Arguments = ParamSpec("Arguments")
 

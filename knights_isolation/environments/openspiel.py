@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from isolation import Board
-from isolation.rules.geometry import check_size, format_size
-from isolation.rules.notation import cell_name
+from knights_isolation.isolation import Board
+from knights_isolation.isolation.rules.geometry import check_size, format_size
+from knights_isolation.isolation.rules.notation import cell_name
 
 try:
     pyspiel: Any = import_module("pyspiel")

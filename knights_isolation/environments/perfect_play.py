@@ -8,13 +8,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from isolation.editions.classic_board import Board
-from isolation.exact.early_table import early_moves, early_value
-from isolation.exact.solved_tables import is_covered, pair_is_won
-from isolation.games.batch_evaluation import solve_moves
-from isolation.games.batch_moves import States
-from isolation.rules.geometry import cells_of
-from isolation.rules.limits import Limit
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.exact.early_table import early_moves, early_value
+from knights_isolation.isolation.exact.solved_tables import is_covered, pair_is_won
+from knights_isolation.isolation.games.batch_evaluation import solve_moves
+from knights_isolation.isolation.games.batch_moves import States
+from knights_isolation.isolation.rules.geometry import cells_of
+from knights_isolation.isolation.rules.limits import Limit
 
 DEFAULT_LIMIT = "nodes=1000000"
 """On 7x7 half a millisecond a move on average, and some 20 for the most difficult; the same on every machine."""

@@ -9,9 +9,6 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from experiments.roster import AgentLike, parse_agent
-from isolation.players.agents import check_board_size, forfeit_from
-from isolation.rules.geometry import parse_size
 from knights_isolation.environments.game import (
     RENDER_MODES,
     EnvironmentGame,
@@ -24,6 +21,9 @@ from knights_isolation.environments.game import (
     observation_space,
 )
 from knights_isolation.environments.perfect_play import DEFAULT_LIMIT
+from knights_isolation.experiments.roster import AgentLike, parse_agent
+from knights_isolation.isolation.players.agents import check_board_size, forfeit_from
+from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.runs import agent_spec
 
 

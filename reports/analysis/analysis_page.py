@@ -6,22 +6,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from experiments.analysis.analyse_file import Analysis
-from experiments.analysis.gauntlets import RunKind
-from experiments.suite.screening import Mistake
-from isolation.boards.drawing import Annotations
-from isolation.boards.render import to_svg, to_text
-from isolation.editions.classic_board import Board
-from isolation.files.atomic_write import write_text
-from reports.analysis.analysis_tables import cost_table, opponents_table, verdict_table
-from reports.analysis.analysis_text import heading, leading_mistakes, mistake_words
-from reports.analysis.kept_pages import PAGE
-from reports.analysis.verdict_sentences import verdict_lines
-from reports.charts.chart import RowChart
-from reports.charts.interval_rows import forest
-from reports.pages.templates import data_url, page_template
-from reports.text.cell_values import pluralise
-from reports.text.sections import Section, render_sections
+from knights_isolation.experiments.analysis.analyse_file import Analysis
+from knights_isolation.experiments.analysis.gauntlets import RunKind
+from knights_isolation.experiments.suite.screening import Mistake
+from knights_isolation.isolation.boards.drawing import Annotations
+from knights_isolation.isolation.boards.render import to_svg, to_text
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.files.atomic_write import write_text
+from knights_isolation.reports.analysis.analysis_tables import cost_table, opponents_table, verdict_table
+from knights_isolation.reports.analysis.analysis_text import heading, leading_mistakes, mistake_words
+from knights_isolation.reports.analysis.kept_pages import PAGE
+from knights_isolation.reports.analysis.verdict_sentences import verdict_lines
+from knights_isolation.reports.charts.chart import RowChart
+from knights_isolation.reports.charts.interval_rows import forest
+from knights_isolation.reports.pages.templates import data_url, page_template
+from knights_isolation.reports.text.cell_values import pluralise
+from knights_isolation.reports.text.sections import Section, render_sections
 
 _TITLES: dict[RunKind, str] = {"nodes": "at equal nodes", "cost": "at equal cost"}
 
@@ -55,8 +55,8 @@ def write_markdown(analysis: Analysis, path: Path, command: str) -> list[Path]:
     parts = [f"# Analysis of {Path(analysis.contents.path).name}", heading(analysis)]
     parts += [f"**{name}** {sentence}" for name, sentence in verdict_lines(analysis)]
     if charts := forests(analysis):
-        from reports.plots.draw_chart import draw_chart
-        from reports.plots.style import save
+        from knights_isolation.reports.plots.draw_chart import draw_chart
+        from knights_isolation.reports.plots.style import save
 
         picture = path.with_suffix(".svg")
         written.append(save(draw_chart(charts[0]), picture))

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from experiments.analysis.analyse_file import Analysis
-from experiments.analysis.quick_trial import BASELINE
-from experiments.inference.contenders.baseline_comparison import Comparison
-from isolation.checks.search_cost import Cost
-from reports.analysis.verdict_sentences import interval_name
-from reports.tables.compare import p_value_of
-from reports.text.cell_values import Points, Ratio, Share, estimate_of, pluralise
-from reports.text.sections import Section
-from reports.text.wording import evidence_sentences, two_digits
+from knights_isolation.experiments.analysis.analyse_file import Analysis
+from knights_isolation.experiments.analysis.quick_trial import BASELINE
+from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
+from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.reports.analysis.verdict_sentences import interval_name
+from knights_isolation.reports.tables.compare import p_value_of
+from knights_isolation.reports.text.cell_values import Points, Ratio, Share, estimate_of, pluralise
+from knights_isolation.reports.text.sections import Section
+from knights_isolation.reports.text.wording import evidence_sentences, two_digits
 
 _COURSE_LIMIT = 150e6
 """Time per move of the course, in nanoseconds."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import zip_longest
 
-from experiments.analysis.analyse_file import Analysis
-from experiments.analysis.gauntlets import RunKind
-from experiments.suite.screening import Mistake
-from isolation.boards.render import to_text
-from isolation.editions.classic_board import Board
-from isolation.rules.notation import format_moves
-from reports.analysis.analysis_tables import cost_table, opponents_table, verdict_table
-from reports.analysis.verdict_sentences import next_steps, verdict_lines
-from reports.text.cell_values import pluralise
-from reports.text.rendering import is_terminal, terminal_width, wrapped
-from reports.text.sections import Section, render_sections
+from knights_isolation.experiments.analysis.analyse_file import Analysis
+from knights_isolation.experiments.analysis.gauntlets import RunKind
+from knights_isolation.experiments.suite.screening import Mistake
+from knights_isolation.isolation.boards.render import to_text
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.rules.notation import format_moves
+from knights_isolation.reports.analysis.analysis_tables import cost_table, opponents_table, verdict_table
+from knights_isolation.reports.analysis.verdict_sentences import next_steps, verdict_lines
+from knights_isolation.reports.text.cell_values import pluralise
+from knights_isolation.reports.text.rendering import is_terminal, terminal_width, wrapped
+from knights_isolation.reports.text.sections import Section, render_sections
 
 _GAP = "   "
 _KINDS: dict[RunKind, str] = {

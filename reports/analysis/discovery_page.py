@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from experiments.discovery.campaign import Campaign
-from experiments.discovery.finals import Finalist, Strength
-from isolation.files.atomic_write import write_text
-from reports.analysis.kept_pages import PAGE
-from reports.pages.study_page import Source, parts_of, study_page
-from reports.studies.discovery import (
+from knights_isolation.experiments.discovery.campaign import Campaign
+from knights_isolation.experiments.discovery.finals import Finalist, Strength
+from knights_isolation.isolation.files.atomic_write import write_text
+from knights_isolation.reports.analysis.kept_pages import PAGE
+from knights_isolation.reports.pages.study_page import Source, parts_of, study_page
+from knights_isolation.reports.studies.discovery import (
     Verdict,
     archive_chart,
     discovery_sections,

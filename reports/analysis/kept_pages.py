@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from isolation.files.received import read_plain
+from knights_isolation.isolation.files.received import read_plain
 
 PAGE = "analysis.html"
 _HEAD = 2000

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from textwrap import indent
 from typing import Any
 
-from experiments.analysis.quick_trial import BASELINE, Trial
-from isolation.checks.check_result import CheckResult
-from isolation.checks.search_cost import Cost
-from isolation.shell import command
-from reports.studies.screening import verdict
-from reports.tables.costs import cost_words
-from reports.text.cell_values import Points, Ratio, Share, estimate_of, pluralise
-from reports.text.rendering import is_terminal, terminal_width, wrapped
-from reports.text.sections import flat_rows, worded_rows
-from reports.text.verdict_words import verdict_clause, verdict_of
+from knights_isolation.experiments.analysis.quick_trial import BASELINE, Trial
+from knights_isolation.isolation.checks.check_result import CheckResult
+from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.isolation.shell import command
+from knights_isolation.reports.studies.screening import verdict
+from knights_isolation.reports.tables.costs import cost_words
+from knights_isolation.reports.text.cell_values import Points, Ratio, Share, estimate_of, pluralise
+from knights_isolation.reports.text.rendering import is_terminal, terminal_width, wrapped
+from knights_isolation.reports.text.sections import flat_rows, worded_rows
+from knights_isolation.reports.text.verdict_words import verdict_clause, verdict_of
 
 _INDENT = "  "
 

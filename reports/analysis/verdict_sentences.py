@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 import re
 
-from experiments.analysis.analyse_file import Analysis, PlayerResult
-from experiments.analysis.gauntlets import TrialConditions
-from experiments.analysis.quick_trial import Trial
-from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.head_to_head import HeadToHead
-from experiments.inference.contenders.sample_size import pairs_to_decide
-from isolation.checks.search_cost import Cost
-from isolation.rules.parameters import ParameterError, parameters_of
-from isolation.shell import command
-from reports.analysis.quick_trial import skipped_sentence, suspicions
-from reports.text.cell_values import Points, Range, Ratio, Share, estimate_of, pluralise
+from knights_isolation.experiments.analysis.analyse_file import Analysis, PlayerResult
+from knights_isolation.experiments.analysis.gauntlets import TrialConditions
+from knights_isolation.experiments.analysis.quick_trial import Trial
+from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
+from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
+from knights_isolation.experiments.inference.contenders.sample_size import pairs_to_decide
+from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.isolation.rules.parameters import ParameterError, parameters_of
+from knights_isolation.isolation.shell import command
+from knights_isolation.reports.analysis.quick_trial import skipped_sentence, suspicions
+from knights_isolation.reports.text.cell_values import Points, Range, Ratio, Share, estimate_of, pluralise
 
 _POSITION = re.compile(r" at Board\.from_moves\(.*?\)( for player \w+)?")
 """The position of a failed check, which a command shows instead."""

@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from isolation.processes.sandbox import limit_memory
-from isolation.usercode.user_exceptions import format_exception
-from reports.board import handlers
-from reports.board import request_models as asked
-from reports.board.game_export import export_line
-from reports.board.game_import import import_games
-from reports.board.resources import Resources, game, games
+from knights_isolation.isolation.processes.sandbox import limit_memory
+from knights_isolation.isolation.usercode.user_exceptions import format_exception
+from knights_isolation.reports.board import handlers
+from knights_isolation.reports.board import request_models as asked
+from knights_isolation.reports.board.game_export import export_line
+from knights_isolation.reports.board.game_import import import_games
+from knights_isolation.reports.board.resources import Resources, game, games
 
 CAN_SEARCH = sys.platform != "win32"
 """Whether searches and child processes are available on this system."""

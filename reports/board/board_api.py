@@ -12,14 +12,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-import heuristics
-from experiments.exchange.find_games import KINDS
-from reports.board import request_models as asked
-from reports.board.board_answers import BoardAnswer, failed
-from reports.board.board_processes import Processes
-from reports.board.request_guard import IMPORT, MOST_BYTES_IMPORTED
-from reports.board.request_models import Model
-from reports.board.resources import Resources
+from knights_isolation import heuristics
+from knights_isolation.experiments.exchange.find_games import KINDS
+from knights_isolation.reports.board import request_models as asked
+from knights_isolation.reports.board.board_answers import BoardAnswer, failed
+from knights_isolation.reports.board.board_processes import Processes
+from knights_isolation.reports.board.request_guard import IMPORT, MOST_BYTES_IMPORTED
+from knights_isolation.reports.board.request_models import Model
+from knights_isolation.reports.board.resources import Resources
 
 STATIC = Path(__file__).parent / "static"
 _READING_SECONDS = 5.0

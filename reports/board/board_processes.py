@@ -17,11 +17,11 @@ from typing import Any, Self
 
 import psutil
 
-from isolation.processes.agent_pickling import recipe
-from isolation.processes.child import Guard, Setup
-from isolation.processes.child_process import START_SECONDS, ChildProcess, exchange
-from reports.board.board_answers import CAN_SEARCH, Answer, BoardAnswer, answer, answering, failed
-from reports.board.resources import Resources, packed
+from knights_isolation.isolation.processes.agent_pickling import recipe
+from knights_isolation.isolation.processes.child import Guard, Setup
+from knights_isolation.isolation.processes.child_process import START_SECONDS, ChildProcess, exchange
+from knights_isolation.reports.board.board_answers import CAN_SEARCH, Answer, BoardAnswer, answer, answering, failed
+from knights_isolation.reports.board.resources import Resources, packed
 
 _LONGEST_ANSWER = 1 << 26
 _THREADS = ThreadPoolExecutor(64)

@@ -9,18 +9,18 @@ from dataclasses import fields
 from io import BytesIO
 from typing import Any
 
-from experiments.exchange.export_games import csv_head, export_row
-from experiments.exchange.find_games import read_game
-from experiments.exchange.saved_games import facts_of, row_of
-from isolation.editions.classic_board import Board
-from isolation.games.match import GameRecord
-from isolation.rules.geometry import format_size
-from isolation.rules.notation import format_moves
-from reports.board.request_models import ExportQuestion, board_of
-from reports.board.resources import Resources, number_of, run_of
-from reports.pages.board_images import write_gif, write_png
-from reports.replay.replay import Replay, captions_of, replay_of_row, replay_of_run
-from reports.replay.replay_page import replay_page
+from knights_isolation.experiments.exchange.export_games import csv_head, export_row
+from knights_isolation.experiments.exchange.find_games import read_game
+from knights_isolation.experiments.exchange.saved_games import facts_of, row_of
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.games.match import GameRecord
+from knights_isolation.isolation.rules.geometry import format_size
+from knights_isolation.isolation.rules.notation import format_moves
+from knights_isolation.reports.board.request_models import ExportQuestion, board_of
+from knights_isolation.reports.board.resources import Resources, number_of, run_of
+from knights_isolation.reports.pages.board_images import write_gif, write_png
+from knights_isolation.reports.replay.replay import Replay, captions_of, replay_of_row, replay_of_run
+from knights_isolation.reports.replay.replay_page import replay_page
 
 TYPES = {"png": "image/png", "gif": "image/gif", "html": "text/html"}
 _PLAIN = "text/plain"

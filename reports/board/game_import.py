@@ -12,16 +12,16 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
-from experiments.exchange.export_games import csv_head
-from experiments.exchange.import_games import end_of, ply_of
-from experiments.record.log import SCHEMA
-from isolation.editions.classic_board import Board
-from isolation.games.pgn import PgnGame, parse_pgn
-from isolation.rules.geometry import MOST_COMPILED_CELLS, parse_size
-from isolation.rules.notation import parse_moves, words
-from isolation.rules.outcome import Reason
-from reports.board.request_models import Cell, ImportQuestion, Position, as_position, board_of, parse
-from reports.replay.replay import Replay, as_json, replay_of_row
+from knights_isolation.experiments.exchange.export_games import csv_head
+from knights_isolation.experiments.exchange.import_games import end_of, ply_of
+from knights_isolation.experiments.record.log import SCHEMA
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.games.pgn import PgnGame, parse_pgn
+from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, parse_size
+from knights_isolation.isolation.rules.notation import parse_moves, words
+from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.reports.board.request_models import Cell, ImportQuestion, Position, as_position, board_of, parse
+from knights_isolation.reports.replay.replay import Replay, as_json, replay_of_row
 
 FORMS = "moves like d3,a2,c1, a FEN, a game in JSON, rows of a log in CSV or JSON, or games in PGN"
 MOST_GAMES = 5000

@@ -9,17 +9,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments.exchange.opening_explorer import PLIES, PlayedGames, explore, read_played
-from experiments.record.log import games_folder, live_files
-from experiments.roster import board_refusal, complete, make_agent, parse_spec
-from heuristics.composite import Composite
-from isolation.compiling import FUNCTIONS_REMEMBERED
-from isolation.players.agents import choose_once, try_to_compile
-from isolation.rules.limits import Limit
-from isolation.search import is_compilable, search
-from isolation.search.interpreted import appraise
-from isolation.usercode.user_exceptions import format_exception
-from reports.board.request_models import (
+from knights_isolation.experiments.exchange.opening_explorer import PLIES, PlayedGames, explore, read_played
+from knights_isolation.experiments.record.log import games_folder, live_files
+from knights_isolation.experiments.roster import board_refusal, complete, make_agent, parse_spec
+from knights_isolation.heuristics.composite import Composite
+from knights_isolation.isolation.compiling import FUNCTIONS_REMEMBERED
+from knights_isolation.isolation.players.agents import choose_once, try_to_compile
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.search import is_compilable, search
+from knights_isolation.isolation.search.interpreted import appraise
+from knights_isolation.isolation.usercode.user_exceptions import format_exception
+from knights_isolation.reports.board.request_models import (
     ExploreQuestion,
     GraphQuestion,
     MoveQuestion,
@@ -28,12 +28,12 @@ from reports.board.request_models import (
     board_of,
     boards_of,
 )
-from reports.board.resources import Resources, run_of
-from reports.replay.replay import json_score
+from knights_isolation.reports.board.resources import Resources, run_of
+from knights_isolation.reports.replay.replay import json_score
 
 if TYPE_CHECKING:
-    from isolation.editions.classic_board import Board
-    from isolation.players.agents import Agent
+    from knights_isolation.isolation.editions.classic_board import Board
+    from knights_isolation.isolation.players.agents import Agent
 
 Heuristic = Callable[[Any, Any], float]
 
@@ -123,7 +123,7 @@ def exact(question: SolveQuestion) -> dict[str, Any]:
         return {"winner": 2 - board.active_index, "moves": [], "undecided": [], "line": []}
     if question.is_game:
         return {"winner": None, "moves": [], "undecided": list(board.legal_cells()), "line": []}
-    from isolation import solve
+    from knights_isolation.isolation import solve
 
     solution = solve(board, Limit(ms=BRIEF_SOLVING_MS if question.brief else SOLVING_MS))
     return {

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from isolation.editions.classic_board import Board
-from isolation.rules.geometry import MOST_COMPILED_CELLS, cells_of, full_mask, parse_size
-from isolation.rules.notation import cell_name
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, cells_of, full_mask, parse_size
+from knights_isolation.isolation.rules.notation import cell_name
 
 DEEPEST = 10
 Cell = Annotated[int, Field(ge=0, lt=MOST_COMPILED_CELLS)]

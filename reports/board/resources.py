@@ -9,18 +9,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import heuristics
-from experiments.exact.labels import has_labels
-from experiments.exchange.find_games import find_games, with_mistakes
-from experiments.record.run_directory import FACTS, runs_in
-from isolation.files.received import strange_entry
-from isolation.processes.agent_pickling import from_bytes, one_line, to_bytes
-from isolation.shell import command
-from reports.board.request_models import GameQuestion, GamesQuestion
-from reports.replay.replay import as_json, replay_of_run
+from knights_isolation import heuristics
+from knights_isolation.experiments.exact.labels import has_labels
+from knights_isolation.experiments.exchange.find_games import find_games, with_mistakes
+from knights_isolation.experiments.record.run_directory import FACTS, runs_in
+from knights_isolation.isolation.files.received import strange_entry
+from knights_isolation.isolation.processes.agent_pickling import from_bytes, one_line, to_bytes
+from knights_isolation.isolation.shell import command
+from knights_isolation.reports.board.request_models import GameQuestion, GamesQuestion
+from knights_isolation.reports.replay.replay import as_json, replay_of_run
 
 if TYPE_CHECKING:
-    from isolation.players.agents import Agent
+    from knights_isolation.isolation.players.agents import Agent
 
 MOST_GAMES = 200
 _SHOWN = ("game_id", "agent_1", "agent_2", "winner", "reason", "plies")

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from experiments.exact.board_solving import BoardSummary
-from experiments.statistics.first_placements import FEWEST, Placement, commonest_size, visits
-from experiments.statistics.run_results import RunResults
-from experiments.verdicts.opening_leads import OpeningLead
-from isolation.rules.geometry import canonical_opening, parse_size
-from isolation.rules.notation import cell_name
-from reports.charts.chart import Boards, Cell, board_grid, signed, strength
-from reports.text.cell_values import Points, estimate_of, pluralise
+from knights_isolation.experiments.exact.board_solving import BoardSummary
+from knights_isolation.experiments.statistics.first_placements import FEWEST, Placement, commonest_size, visits
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.verdicts.opening_leads import OpeningLead
+from knights_isolation.isolation.rules.geometry import canonical_opening, parse_size
+from knights_isolation.isolation.rules.notation import cell_name
+from knights_isolation.reports.charts.chart import Boards, Cell, board_grid, signed, strength
+from knights_isolation.reports.text.cell_values import Points, estimate_of, pluralise
 
 _STRONGEST_LEAD = 0.2
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from experiments.statistics.run_results import RunResults
-from experiments.verdicts.contender_verdicts import judge
-from experiments.verdicts.example_games import ExampleGame, games_by_opponent
-from reports.charts.chart import Card, Picture
-from reports.charts.coloured_tables import leads
-from reports.charts.interval_rows import forest
-from reports.text.cell_values import pluralise
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.verdicts.contender_verdicts import judge
+from knights_isolation.experiments.verdicts.example_games import ExampleGame, games_by_opponent
+from knights_isolation.reports.charts.chart import Card, Picture
+from knights_isolation.reports.charts.coloured_tables import leads
+from knights_isolation.reports.charts.interval_rows import forest
+from knights_isolation.reports.text.cell_values import pluralise
 
 _PICTURES = 3
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean
 
-from experiments.inference.bradley_terry import Ratings
-from experiments.inference.standings import matchups
-from experiments.statistics.calibration import BANDS, FEWEST_SCORES, band_auc, scores_of
-from experiments.statistics.run_results import RunResults
-from experiments.verdicts.contender_verdicts import Verdicts
-from reports.charts.chart import Cell, Grid, strength
-from reports.text.cell_values import Points, Share
+from knights_isolation.experiments.inference.bradley_terry import Ratings
+from knights_isolation.experiments.inference.standings import matchups
+from knights_isolation.experiments.statistics.calibration import BANDS, FEWEST_SCORES, band_auc, scores_of
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts
+from knights_isolation.reports.charts.chart import Cell, Grid, strength
+from knights_isolation.reports.text.cell_values import Points, Share
 
 UNRANKED = "–"
 _STRONGEST_LEAD = 0.12

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from experiments.inference.bradley_terry import Ratings
-from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.head_to_head import HeadToHead
-from experiments.record.tries import Try
-from experiments.statistics.move_statistics import game_lengths, searched
-from experiments.statistics.run_results import RunResults
-from experiments.verdicts.contender_verdicts import Verdicts
-from reports.charts.chart import Row, RowChart, fit_axis, role_of, row_chart
-from reports.text.cell_values import Elo, Points
-from reports.text.wording import finding_title
+from knights_isolation.experiments.inference.bradley_terry import Ratings
+from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
+from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
+from knights_isolation.experiments.record.tries import Try
+from knights_isolation.experiments.statistics.move_statistics import game_lengths, searched
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts
+from knights_isolation.reports.charts.chart import Row, RowChart, fit_axis, role_of, row_chart
+from knights_isolation.reports.text.cell_values import Elo, Points
+from knights_isolation.reports.text.wording import finding_title
 
 _LABEL = "difference from the baseline in percentage points"
 _LUCK = " Dotted: the baseline against itself, what chance does."

@@ -9,17 +9,30 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from experiments.exact.accuracy import Accuracy, accuracies, accuracy_lines, chance_by
-from experiments.inference.proportions import Proportion, wilson
-from experiments.learn.parameter_sweep import Sweep
-from experiments.statistics.calibration import BANDS, FEWEST_SCORES, Scores, scores_of
-from experiments.statistics.run_results import RunResults
-from experiments.statistics.win_rate_by_limit import UNITS, by_limit
-from experiments.verdicts.contender_verdicts import Verdicts
-from isolation.checks.search_cost import Cost
-from isolation.rules.limits import Limit
-from reports.charts.chart import COLOURS, Axis, Cell, Form, Grid, Panel, Plot, Series, fit_axis, plain, signed, strength
-from reports.text.cell_values import HasEnds, Points, Ratio
+from knights_isolation.experiments.exact.accuracy import Accuracy, accuracies, accuracy_lines, chance_by
+from knights_isolation.experiments.inference.proportions import Proportion, wilson
+from knights_isolation.experiments.learn.parameter_sweep import Sweep
+from knights_isolation.experiments.statistics.calibration import BANDS, FEWEST_SCORES, Scores, scores_of
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.statistics.win_rate_by_limit import UNITS, by_limit
+from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts
+from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.reports.charts.chart import (
+    COLOURS,
+    Axis,
+    Cell,
+    Form,
+    Grid,
+    Panel,
+    Plot,
+    Series,
+    fit_axis,
+    plain,
+    signed,
+    strength,
+)
+from knights_isolation.reports.text.cell_values import HasEnds, Points, Ratio
 
 _MAX_LIMIT_TICKS = 8
 _BINS = 8

@@ -8,15 +8,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.inference.argument_checks import Floats
-from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.head_to_head import HeadToHead
-from experiments.inference.sequential.confidence_sequence import ConfidenceSequence
-from experiments.statistics.run_results import RunResults
-from experiments.verdicts.contender_verdicts import Verdicts
-from experiments.verdicts.sprt_tests import live_rate, run_tests
-from reports.charts.chart import Axis, Panel, Plot, Row, RowChart, Series, fit_axis, role_of, row_chart, signed
-from reports.text.cell_values import Points, Share
+from knights_isolation.experiments.inference.argument_checks import Floats
+from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
+from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
+from knights_isolation.experiments.inference.sequential.confidence_sequence import ConfidenceSequence
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts
+from knights_isolation.experiments.verdicts.sprt_tests import live_rate, run_tests
+from knights_isolation.reports.charts.chart import (
+    Axis,
+    Panel,
+    Plot,
+    Row,
+    RowChart,
+    Series,
+    fit_axis,
+    role_of,
+    row_chart,
+    signed,
+)
+from knights_isolation.reports.text.cell_values import Points, Share
 
 _MAX_POINTS = 100
 _NEAREST = 6

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from experiments.inference.contenders.sample_size import FixedPlan, pairs_for_effect
-from isolation.rules.geometry import cells_of, full_mask
-from reports.charts.chart import (
+from knights_isolation.experiments.inference.contenders.sample_size import FixedPlan, pairs_for_effect
+from knights_isolation.isolation.rules.geometry import cells_of, full_mask
+from knights_isolation.reports.charts.chart import (
     COLOURS,
     Boards,
     Cell,
@@ -25,19 +25,19 @@ from reports.charts.chart import (
     role_of,
     row_chart,
 )
-from reports.text.cell_values import Points, Share
+from knights_isolation.reports.text.cell_values import Points, Share
 
 if TYPE_CHECKING:
     # Each command draws the chart of one study, and does not wait for what the others compute with.
-    from experiments.exact.refutation import Refuted
-    from experiments.inference.cluster_intervals import Interval
-    from experiments.learn.feature_selection import Selection
-    from experiments.learn.pairwise_fit import Fit
-    from experiments.learn.spsa_tuning import Tuning
-    from experiments.published.published_claims import PublishedAnalysis
-    from experiments.suite.screening import Screening
-    from isolation.editions.classic_board import Board
-    from isolation.exact.solver import Solution
+    from knights_isolation.experiments.exact.refutation import Refuted
+    from knights_isolation.experiments.inference.cluster_intervals import Interval
+    from knights_isolation.experiments.learn.feature_selection import Selection
+    from knights_isolation.experiments.learn.pairwise_fit import Fit
+    from knights_isolation.experiments.learn.spsa_tuning import Tuning
+    from knights_isolation.experiments.published.published_claims import PublishedAnalysis
+    from knights_isolation.experiments.suite.screening import Screening
+    from knights_isolation.isolation.editions.classic_board import Board
+    from knights_isolation.isolation.exact.solver import Solution
 
 _CHANCE = 3.84
 """How much worse a value is, at most, within the 95 % interval."""

@@ -16,26 +16,26 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-import heuristics
-from experiments.heuristic_template import TEMPLATE
-from experiments.record.run_directory import HOME
-from heuristics.composite import Composite
-from isolation.compiling.code_cache import copy_engine
-from isolation.usercode.parsing import parse as parse_source
-from reports.board.board_answers import BoardAnswer, failed, succeeded
-from reports.board.board_api import endpoint
-from reports.board.board_processes import Processes
-from reports.board.request_models import StrictModel
-from reports.board.resources import Resources
-from reports.lab.framing import frame_of, lab_page, problem_page
-from reports.lab.kept_trials import keep_trial, read_trial
-from reports.lab.lab_answers import trial
-from reports.lab.own_files import OwnHeuristic, heuristics_of, own_heuristics
-from reports.lab.pooled_ratings import RunPool, pools, rated
-from reports.lab.run_lines import InRun, RunLines
-from reports.lab.seeing import SeeingQuestion, resolved
-from reports.lab.starting_runs import BUSY, COMPILED, RunStarter
-from reports.text.cell_values import pluralise
+from knights_isolation import heuristics
+from knights_isolation.experiments.heuristic_template import TEMPLATE
+from knights_isolation.experiments.record.run_directory import HOME
+from knights_isolation.heuristics.composite import Composite
+from knights_isolation.isolation.compiling.code_cache import copy_engine
+from knights_isolation.isolation.usercode.parsing import parse as parse_source
+from knights_isolation.reports.board.board_answers import BoardAnswer, failed, succeeded
+from knights_isolation.reports.board.board_api import endpoint
+from knights_isolation.reports.board.board_processes import Processes
+from knights_isolation.reports.board.request_models import StrictModel
+from knights_isolation.reports.board.resources import Resources
+from knights_isolation.reports.lab.framing import frame_of, lab_page, problem_page
+from knights_isolation.reports.lab.kept_trials import keep_trial, read_trial
+from knights_isolation.reports.lab.lab_answers import trial
+from knights_isolation.reports.lab.own_files import OwnHeuristic, heuristics_of, own_heuristics
+from knights_isolation.reports.lab.pooled_ratings import RunPool, pools, rated
+from knights_isolation.reports.lab.run_lines import InRun, RunLines
+from knights_isolation.reports.lab.seeing import SeeingQuestion, resolved
+from knights_isolation.reports.lab.starting_runs import BUSY, COMPILED, RunStarter
+from knights_isolation.reports.text.cell_values import pluralise
 
 _LONGEST_SOURCE = 60_000
 _USUAL, _USUAL_OTHER = "improved", "territory"

@@ -7,10 +7,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from experiments.record.checked_json import read_json, write_json
-from isolation.compiling.code_cache import folder
-from isolation.usercode.inputs import changed_input
-from reports.lab.own_files import OwnHeuristic
+from knights_isolation.experiments.record.checked_json import read_json, write_json
+from knights_isolation.isolation.compiling.code_cache import folder
+from knights_isolation.isolation.usercode.inputs import changed_input
+from knights_isolation.reports.lab.own_files import OwnHeuristic
 
 _VERSION = 1
 """Increased when trials measure something else, so that kept ones are not shown."""

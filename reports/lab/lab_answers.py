@@ -7,15 +7,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reports.board import board_answers
-from reports.board.board_answers import ANSWERS, Answers, BoardAnswer
-from reports.board.resources import Resources, run_of
-from reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
-from reports.lab.seeing import SeeingQuestion, loaded, see
-from reports.text.cell_values import Points, Share, estimate_of
+from knights_isolation.reports.board import board_answers
+from knights_isolation.reports.board.board_answers import ANSWERS, Answers, BoardAnswer
+from knights_isolation.reports.board.resources import Resources, run_of
+from knights_isolation.reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
+from knights_isolation.reports.lab.seeing import SeeingQuestion, loaded, see
+from knights_isolation.reports.text.cell_values import Points, Share, estimate_of
 
 if TYPE_CHECKING:
-    from experiments.statistics.run_results import RunResults
+    from knights_isolation.experiments.statistics.run_results import RunResults
 
 MOST_RUNS = 8
 
@@ -25,9 +25,9 @@ def finding(shelf: Resources, run: str) -> dict[str, Any]:
 
     The interval is that of the verdict.
     """
-    from experiments.statistics.run_results import load_findings
-    from experiments.verdicts.contender_verdicts import judge
-    from reports.pages.report_page import finding_of
+    from knights_isolation.experiments.statistics.run_results import load_findings
+    from knights_isolation.experiments.verdicts.contender_verdicts import judge
+    from knights_isolation.reports.pages.report_page import finding_of
 
     results = load_findings([run_of(shelf, run)])
     verdicts = judge(results) if results.baseline is not None else None
@@ -55,17 +55,17 @@ def report(shelf: Resources, runs: Sequence[str]) -> dict[str, Any]:
     """Return the page with the report of a run, or of several that can be pooled."""
     if len(runs) > MOST_RUNS:
         raise ValueError(f"a report has at most {MOST_RUNS} runs")
-    from experiments.statistics.run_results import load_findings
-    from reports.pages.report_page import report_page
+    from knights_isolation.experiments.statistics.run_results import load_findings
+    from knights_isolation.reports.pages.report_page import report_page
 
     return {"page": report_page(load_findings([run_of(shelf, run) for run in runs]))}
 
 
 def diff(shelf: Resources, names: tuple[str, str]) -> dict[str, Any]:
     """Return the page with the differences of two runs."""
-    from experiments.statistics.run_results import load_findings
-    from reports.pages.templates import page_template, script_of
-    from reports.tables.run_diff import change_sections
+    from knights_isolation.experiments.statistics.run_results import load_findings
+    from knights_isolation.reports.pages.templates import page_template, script_of
+    from knights_isolation.reports.tables.run_diff import change_sections
 
     before, after = (load_findings([run_of(shelf, run)]) for run in names)
     script, script_hash = script_of("report.js")
@@ -81,8 +81,8 @@ def diff(shelf: Resources, names: tuple[str, str]) -> dict[str, Any]:
 
 def league(shelf: Resources, name: str, page: str) -> dict[str, Any]:
     """Return a page of a league as it is now; the pages in its folder are not read."""
-    from experiments.exact.labels import has_labels
-    from reports.lab.run_lines import signature
+    from knights_isolation.experiments.exact.labels import has_labels
+    from knights_isolation.reports.lab.run_lines import signature
 
     run = run_of(shelf, name)
     made = _league_pages(run, signature(run), has_labels(run))
@@ -93,19 +93,19 @@ def league(shelf: Resources, name: str, page: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _league_pages(run: Path, seen: str, is_labelled: bool) -> dict[str, Callable[[], str]]:
-    from experiments.league.entries import LeagueEntries, read_book
-    from experiments.league.league_results import read_results
-    from reports.league.write_pages import pages
+    from knights_isolation.experiments.league.entries import LeagueEntries, read_book
+    from knights_isolation.experiments.league.league_results import read_results
+    from knights_isolation.reports.league.write_pages import pages
 
     return pages(run, read_book(run) or LeagueEntries((), ()), read_results(run))
 
 
 def trial(shelf: Resources, heuristic: str) -> dict[str, Any]:
     """Return what a trial of a heuristic found: figures for the gallery, and all of it as sentences."""
-    from experiments.analysis.quick_trial import try_heuristic
-    from isolation.checks.search_cost import Cost
-    from isolation.loading.load_user_code import inputs_of
-    from reports.analysis.quick_trial import trial_lines
+    from knights_isolation.experiments.analysis.quick_trial import try_heuristic
+    from knights_isolation.isolation.checks.search_cost import Cost
+    from knights_isolation.isolation.loading.load_user_code import inputs_of
+    from knights_isolation.reports.analysis.quick_trial import trial_lines
 
     path, colon, name = heuristic.rpartition(":")
     tried = try_heuristic(loaded(heuristic))

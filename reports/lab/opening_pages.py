@@ -9,12 +9,12 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from experiments.exact.board_solving import BoardSummary, shipped_pairs, summarise
-from isolation.exact.solved_tables import covered_sizes
-from isolation.rules.geometry import parse_size
-from isolation.rules.notation import cell_name
-from reports.lab.framing import frame_of, lab_page, problem_page
-from reports.text.cell_values import Share
+from knights_isolation.experiments.exact.board_solving import BoardSummary, shipped_pairs, summarise
+from knights_isolation.isolation.exact.solved_tables import covered_sizes
+from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.notation import cell_name
+from knights_isolation.reports.lab.framing import frame_of, lab_page, problem_page
+from knights_isolation.reports.text.cell_values import Share
 
 USUAL = "7x7"
 

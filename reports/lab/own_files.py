@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from pathlib import Path
 
-from isolation.usercode.parsing import parse
+from knights_isolation.isolation.usercode.parsing import parse
 
 MOST_FILES = 200
 _LARGEST = 1 << 18

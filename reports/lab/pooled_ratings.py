@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reports.board.resources import Resources, run_of
-from reports.lab.run_lines import RunLine, target_of
-from reports.text.cell_values import Elo, Estimate
+from knights_isolation.reports.board.resources import Resources, run_of
+from knights_isolation.reports.lab.run_lines import RunLine, target_of
+from knights_isolation.reports.text.cell_values import Elo, Estimate
 
 if TYPE_CHECKING:
-    from experiments.statistics.run_results import RunResults
+    from knights_isolation.experiments.statistics.run_results import RunResults
 
 MOST_GAMES = 1_000_000
 """Games that a pool reads; older runs beyond that are left out."""
@@ -51,8 +51,8 @@ def rated(shelf: Resources, runs: Sequence[str], limit: str) -> dict[str, Any]:
 
     Each has a 95 % interval as text, what it is relative to, and the number of its runs and games.
     """
-    from experiments.statistics.run_results import load_findings
-    from experiments.verdicts.contender_verdicts import rate
+    from knights_isolation.experiments.statistics.run_results import load_findings
+    from knights_isolation.experiments.verdicts.contender_verdicts import rate
 
     findings = load_findings([run_of(shelf, run) for run in runs], mixed=True)
     agents = _most_played(findings, limit)

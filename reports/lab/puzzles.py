@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from reports.board.request_models import AddressModel, StrictModel
-from reports.board.resources import Resources
+from knights_isolation.reports.board.request_models import AddressModel, StrictModel
+from knights_isolation.reports.board.resources import Resources
 
 if TYPE_CHECKING:
-    from experiments.suite import Suite
+    from knights_isolation.experiments.suite import Suite
 
 SIZE = "7x7"
 _FEWEST_FAILURES = 5
@@ -85,7 +85,7 @@ def _puzzles() -> tuple[Suite, Any, Any]:
     """Return the suite, the number of reference players that failed each position, and the puzzles' rows in order."""
     import numpy as np
 
-    from experiments.suite import read_suite
+    from knights_isolation.experiments.suite import read_suite
 
     suite = read_suite(SIZE)
     kept = np.bitwise_count(suite.kept_by.astype(np.uint16))

@@ -11,15 +11,15 @@ from urllib.parse import quote
 
 from pydantic import TypeAdapter
 
-from experiments.plan.agent_facts import run_facts
-from experiments.record.checked_json import read_json, write_json
-from experiments.record.log import count_games, games_folder
-from experiments.record.run_directory import END, FACTS, RunInfo, is_imported, load_run, state_of
-from experiments.roster import parse_spec
-from isolation.compiling.code_cache import folder
-from reports.board.resources import Resources
-from reports.pages.next_steps import seconds_of
-from reports.text.cell_values import Estimate, Points, join_names, pluralise
+from knights_isolation.experiments.plan.agent_facts import run_facts
+from knights_isolation.experiments.record.checked_json import read_json, write_json
+from knights_isolation.experiments.record.log import count_games, games_folder
+from knights_isolation.experiments.record.run_directory import END, FACTS, RunInfo, is_imported, load_run, state_of
+from knights_isolation.experiments.roster import parse_spec
+from knights_isolation.isolation.compiling.code_cache import folder
+from knights_isolation.reports.board.resources import Resources
+from knights_isolation.reports.pages.next_steps import seconds_of
+from knights_isolation.reports.text.cell_values import Estimate, Points, join_names, pluralise
 
 _MOST_NAMED = 2
 _VERSION = 4

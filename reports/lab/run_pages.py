@@ -14,21 +14,21 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from experiments.record.run_directory import LEAGUE, state_of
-from isolation.files.received import read_plain
-from reports.analysis.kept_pages import PAGE, kept_pages, with_pages
-from reports.board.board_answers import BoardAnswer, succeeded
-from reports.board.board_api import endpoint
-from reports.board.board_processes import Processes
-from reports.board.resources import Resources, run_of
-from reports.lab.archive import Archiving, archived, set_archived
-from reports.lab.framing import boxed, frame_of, framed, lab_page, problem_page
-from reports.lab.lab_answers import diff, finding, league, report
-from reports.lab.run_lines import RunLine, RunLines, damaged, signature
-from reports.lab.thumbnails import thumbnail
-from reports.league.page_paths import INDEX
-from reports.watch.pace import time_words
-from reports.watch.run_follower import RunFollower
+from knights_isolation.experiments.record.run_directory import LEAGUE, state_of
+from knights_isolation.isolation.files.received import read_plain
+from knights_isolation.reports.analysis.kept_pages import PAGE, kept_pages, with_pages
+from knights_isolation.reports.board.board_answers import BoardAnswer, succeeded
+from knights_isolation.reports.board.board_api import endpoint
+from knights_isolation.reports.board.board_processes import Processes
+from knights_isolation.reports.board.resources import Resources, run_of
+from knights_isolation.reports.lab.archive import Archiving, archived, set_archived
+from knights_isolation.reports.lab.framing import boxed, frame_of, framed, lab_page, problem_page
+from knights_isolation.reports.lab.lab_answers import diff, finding, league, report
+from knights_isolation.reports.lab.run_lines import RunLine, RunLines, damaged, signature
+from knights_isolation.reports.lab.thumbnails import thumbnail
+from knights_isolation.reports.league.page_paths import INDEX
+from knights_isolation.reports.watch.pace import time_words
+from knights_isolation.reports.watch.run_follower import RunFollower
 
 _REPORTS_KEPT = 4
 _SHARE_OF_TIME = 10

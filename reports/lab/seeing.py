@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-import heuristics
-from isolation.editions.classic_board import Board
-from isolation.loading.load_user_code import load_heuristic
-from isolation.rules.notation import parse_moves
-from reports.board.handlers import SOLVING_MS, move_values
-from reports.board.request_models import Name, StrictModel
-from reports.board.resources import Resources
-from reports.lab.puzzles import SIZE, moves_of
-from reports.replay.replay import json_score
+from knights_isolation import heuristics
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.loading.load_user_code import load_heuristic
+from knights_isolation.isolation.rules.notation import parse_moves
+from knights_isolation.reports.board.handlers import SOLVING_MS, move_values
+from knights_isolation.reports.board.request_models import Name, StrictModel
+from knights_isolation.reports.board.resources import Resources
+from knights_isolation.reports.lab.puzzles import SIZE, moves_of
+from knights_isolation.reports.replay.replay import json_score
 
 if TYPE_CHECKING:
-    from experiments.suite import Suite
+    from knights_isolation.experiments.suite import Suite
 
 _MOST_LOOKED_AT = 400
 """Positions of the suite that one request looks at, which takes interpreted code half a second."""
@@ -88,7 +88,7 @@ def _choice(board: Board, heuristic: Callable[[Any, Any], float]) -> tuple[int, 
 
 def _kept(board: Board) -> list[int] | None:
     """Return the moves that keep the win; none if the position is lost, None if it is not solved in time."""
-    from isolation import Limit, solve
+    from knights_isolation.isolation import Limit, solve
 
     solution = solve(board, Limit(ms=SOLVING_MS))
     return None if solution.winner is None else list(solution.moves)
@@ -106,7 +106,7 @@ def _telling(first: int) -> Iterator[tuple[int, Board, list[int]]]:
 def _suite() -> Suite:
     import numpy as np
 
-    from experiments.suite import read_suite
+    from knights_isolation.experiments.suite import read_suite
 
     suite = read_suite(SIZE, split="screen")
     return suite.take(np.flatnonzero(suite.is_telling))

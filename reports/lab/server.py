@@ -20,25 +20,29 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from isolation.files.temp_folders import temporary_folder
-from reports.board.board_api import STATIC as BOARD_STATIC
-from reports.board.board_api import BoardApi, endpoint
-from reports.board.board_processes import ROOM, Processes, ServerLimits
-from reports.board.request_guard import TOKEN, Guarded, leading_to
-from reports.board.resources import Resources
-from reports.lab.framing import frame_of, lab_page
-from reports.lab.heuristic_pages import HeuristicPages
-from reports.lab.lab_answers import answer
-from reports.lab.opening_pages import openings_page
-from reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion
-from reports.lab.run_lines import RunLines
-from reports.lab.run_pages import RunPages
-from reports.lab.starting_runs import COMPILED, RunStarter
-from reports.pages.templates import STYLE
+from knights_isolation.isolation.files.temp_folders import temporary_folder
+from knights_isolation.reports.board.board_api import STATIC as BOARD_STATIC
+from knights_isolation.reports.board.board_api import BoardApi, endpoint
+from knights_isolation.reports.board.board_processes import ROOM, Processes, ServerLimits
+from knights_isolation.reports.board.request_guard import TOKEN, Guarded, leading_to
+from knights_isolation.reports.board.resources import Resources
+from knights_isolation.reports.lab.framing import frame_of, lab_page
+from knights_isolation.reports.lab.heuristic_pages import HeuristicPages
+from knights_isolation.reports.lab.lab_answers import answer
+from knights_isolation.reports.lab.opening_pages import openings_page
+from knights_isolation.reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion
+from knights_isolation.reports.lab.run_lines import RunLines
+from knights_isolation.reports.lab.run_pages import RunPages
+from knights_isolation.reports.lab.starting_runs import COMPILED, RunStarter
+from knights_isolation.reports.pages.templates import STYLE
 
 LOOPBACK = "127.0.0.1"
 STATIC = Path(__file__).parent / "static"
-_FOR_TRIALS = ("experiments.analysis.quick_trial", "reports.analysis.quick_trial", "isolation.native.position")
+_FOR_TRIALS = (
+    "knights_isolation.experiments.analysis.quick_trial",
+    "knights_isolation.reports.analysis.quick_trial",
+    "knights_isolation.isolation.native.position",
+)
 
 
 class LabServer(uvicorn.Server):

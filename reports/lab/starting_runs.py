@@ -17,21 +17,21 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.routing import Route
 
-from experiments.play.run_extension import extended_config
-from experiments.play.sandboxed_run import setup_of, user_files
-from experiments.record.log import games_folder
-from experiments.record.run_directory import is_finished, is_run
-from isolation.compiling.code_cache import copy_engine
-from isolation.processes.child import Setup, SetupError
-from isolation.processes.child_process import ChildProcess, exchange
-from reports.board.board_answers import BoardAnswer, failed, succeeded
-from reports.board.board_api import endpoint
-from reports.board.request_models import Name, StrictModel
-from reports.board.resources import Resources, run_of
+from knights_isolation.experiments.play.run_extension import extended_config
+from knights_isolation.experiments.play.sandboxed_run import setup_of, user_files
+from knights_isolation.experiments.record.log import games_folder
+from knights_isolation.experiments.record.run_directory import is_finished, is_run
+from knights_isolation.isolation.compiling.code_cache import copy_engine
+from knights_isolation.isolation.processes.child import Setup, SetupError
+from knights_isolation.isolation.processes.child_process import ChildProcess, exchange
+from knights_isolation.reports.board.board_answers import BoardAnswer, failed, succeeded
+from knights_isolation.reports.board.board_api import endpoint
+from knights_isolation.reports.board.request_models import Name, StrictModel
+from knights_isolation.reports.board.resources import Resources, run_of
 
 _LOOKS_EVERY = 0.2
 """Seconds between two looks whether a run has begun."""
-_COMMAND = "from knights_isolation_command import run; run()"
+_COMMAND = "from knights_isolation.command_line import run; run()"
 _NOTE = (
     "import sys, pathlib; from knights_isolation.tried import note_run; "
     "note_run(sys.argv[1], pathlib.Path(sys.argv[2]))"

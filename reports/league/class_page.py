@@ -6,13 +6,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from experiments.league.entries import LeagueEntries
-from experiments.league.league_results import Results, forfeited
-from isolation.shell import command
-from reports.charts.chart import Cell, Grid, strength
-from reports.charts.coloured_tables import UNRANKED
-from reports.charts.interval_rows import ladder
-from reports.league.league_tables import (
+from knights_isolation.experiments.league.entries import LeagueEntries
+from knights_isolation.experiments.league.league_results import Results, forfeited
+from knights_isolation.isolation.shell import command
+from knights_isolation.reports.charts.chart import Cell, Grid, strength
+from knights_isolation.reports.charts.coloured_tables import UNRANKED
+from knights_isolation.reports.charts.interval_rows import ladder
+from knights_isolation.reports.league.league_tables import (
     checks_section,
     has_intervals,
     headline,
@@ -21,10 +21,10 @@ from reports.league.league_tables import (
     remarks_section,
     skipped_section,
 )
-from reports.league.page_paths import page_of
-from reports.pages.templates import page_template, script_of
-from reports.text.sections import Section
-from reports.text.wording import forfeit_notes
+from knights_isolation.reports.league.page_paths import page_of
+from knights_isolation.reports.pages.templates import page_template, script_of
+from knights_isolation.reports.text.sections import Section
+from knights_isolation.reports.text.wording import forfeit_notes
 
 
 def class_page(run: Path, book: LeagueEntries, results: Results) -> str:

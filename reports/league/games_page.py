@@ -6,11 +6,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from experiments.league.league_results import ClassGame, Results
-from reports.league.page_paths import page_of
-from reports.pages.templates import page_template, policy_of
-from reports.replay.replay import Replay, describe_end
-from reports.replay.replay_page import bundle, embedded
+from knights_isolation.experiments.league.league_results import ClassGame, Results
+from knights_isolation.reports.league.page_paths import page_of
+from knights_isolation.reports.pages.templates import page_template, policy_of
+from knights_isolation.reports.replay.replay import Replay, describe_end
+from knights_isolation.reports.replay.replay_page import bundle, embedded
 
 SCRIPTS = ("game.js", "board.js", "games.js")
 

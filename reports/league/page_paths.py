@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isolation.processes.file_agent import file_name
+from knights_isolation.isolation.processes.file_agent import file_name
 
 FOLDER = "league"
 INDEX = "index.html"

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from experiments.league.entries import Entry, LeagueEntries
-from experiments.league.league_results import Blunder, PlayerForfeits, Results, forfeited, worst_of
-from isolation.boards.drawing import Annotations
-from isolation.boards.render import to_svg
-from isolation.editions.classic_board import Board
-from isolation.rules.notation import cell_name
-from isolation.sample_players import NO_MOVE
-from isolation.usercode.user_exceptions import to_one_line
-from reports.league.league_tables import ranking_section
-from reports.league.page_paths import INDEX, games_of, page_of
-from reports.pages.templates import data_url, page_template, script_of
-from reports.text.cell_values import Share, pluralise
-from reports.text.sections import Section
+from knights_isolation.experiments.league.entries import Entry, LeagueEntries
+from knights_isolation.experiments.league.league_results import Blunder, PlayerForfeits, Results, forfeited, worst_of
+from knights_isolation.isolation.boards.drawing import Annotations
+from knights_isolation.isolation.boards.render import to_svg
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.rules.notation import cell_name
+from knights_isolation.isolation.sample_players import NO_MOVE
+from knights_isolation.isolation.usercode.user_exceptions import to_one_line
+from knights_isolation.reports.league.league_tables import ranking_section
+from knights_isolation.reports.league.page_paths import INDEX, games_of, page_of
+from knights_isolation.reports.pages.templates import data_url, page_template, script_of
+from knights_isolation.reports.text.cell_values import Share, pluralise
+from knights_isolation.reports.text.sections import Section
 
 _MOST_GAMES_NAMED = 8
 _OUT_OF_TIME = ", the answer of players that run out of time before choosing a move"

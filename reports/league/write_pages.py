@@ -6,13 +6,13 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from experiments.league.entries import LeagueEntries
-from experiments.league.league_results import Results
-from isolation.files.atomic_write import write_text
-from reports.league.class_page import class_page
-from reports.league.games_page import games_page
-from reports.league.page_paths import FOLDER, INDEX, games_of, page_of
-from reports.league.player_page import player_page
+from knights_isolation.experiments.league.entries import LeagueEntries
+from knights_isolation.experiments.league.league_results import Results
+from knights_isolation.isolation.files.atomic_write import write_text
+from knights_isolation.reports.league.class_page import class_page
+from knights_isolation.reports.league.games_page import games_page
+from knights_isolation.reports.league.page_paths import FOLDER, INDEX, games_of, page_of
+from knights_isolation.reports.league.player_page import player_page
 
 
 def write_pages(run: Path, book: LeagueEntries, results: Results) -> Path:

@@ -10,8 +10,20 @@ from typing import BinaryIO
 
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
-from isolation.boards.drawing import LIGHT, Annotations, Circle, Line, Outline, Rect, Shape, Text, Theme, draw, extent
-from isolation.editions.classic_board import Board
+from knights_isolation.isolation.boards.drawing import (
+    LIGHT,
+    Annotations,
+    Circle,
+    Line,
+    Outline,
+    Rect,
+    Shape,
+    Text,
+    Theme,
+    draw,
+    extent,
+)
+from knights_isolation.isolation.editions.classic_board import Board
 
 _FINER = 3  # scale factor for drawing; reducing the image afterwards smooths the edges
 _STEPS = 12  # number of straight segments per curve

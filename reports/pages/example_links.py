@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from experiments.statistics.first_placements import FEWEST, Placement
-from experiments.statistics.run_results import RunResults
-from experiments.verdicts.example_games import ExampleGame, Key, games_by_opponent, games_by_placement
-from experiments.verdicts.opening_leads import OpeningLead
-from isolation.rules.geometry import parse_size
-from isolation.rules.notation import cell_name, format_moves
-from isolation.shell import command
+from knights_isolation.experiments.statistics.first_placements import FEWEST, Placement
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.verdicts.example_games import ExampleGame, Key, games_by_opponent, games_by_placement
+from knights_isolation.experiments.verdicts.opening_leads import OpeningLead
+from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.notation import cell_name, format_moves
+from knights_isolation.isolation.shell import command
 
 
 @dataclass(frozen=True)

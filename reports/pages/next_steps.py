@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.sample_size import pairs_to_decide
-from experiments.record.run_directory import END, RunInfo, is_finished
-from experiments.statistics.run_results import RunResults
-from experiments.verdicts.contender_verdicts import Verdicts
-from isolation.checks.search_cost import Cost
-from isolation.shell import command
-from reports.text.cell_values import Points, Ratio, pluralise
+from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
+from knights_isolation.experiments.inference.contenders.sample_size import pairs_to_decide
+from knights_isolation.experiments.record.run_directory import END, RunInfo, is_finished
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts
+from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.isolation.shell import command
+from knights_isolation.reports.text.cell_values import Points, Ratio, pluralise
 
 _DEAR = 1.2
 """Cost per node relative to the baseline from which on a lead at equal cost is worth asking for."""

@@ -11,37 +11,37 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from experiments.exact.accuracy import accuracies, run_decisions
-from experiments.exact.labels import has_labels
-from experiments.inference.bradley_terry import Ratings
-from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.head_to_head import HeadToHead
-from experiments.record.run_directory import CONFIG
-from experiments.statistics.agent_costs import relative_costs
-from experiments.statistics.effort import measure_effort
-from experiments.statistics.first_placements import commonest_size, placements
-from experiments.statistics.run_results import RunResults
-from experiments.verdicts.best_of import read_contest
-from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
-from experiments.verdicts.opening_leads import leads_by_opening
-from experiments.verdicts.sprt_tests import stopping_duels
-from isolation.checks.search_cost import Cost
-from isolation.files.atomic_write import check_output, write_text
-from isolation.shell import command
-from reports.charts import board_maps, coloured_tables, interval_rows, line_plots
-from reports.charts.chart import Plot
-from reports.charts.running_estimates import nearest_to_decision, running
-from reports.pages.example_links import links_to_games
-from reports.pages.next_steps import next_steps
-from reports.pages.section_titles import titles_of
-from reports.pages.templates import data_url, page_template, script_of
-from reports.tables.accuracy import accuracy_sections, theory_section
-from reports.tables.best_of import contest_section, contest_sentence
-from reports.tables.compare import duel_sections, each_section, effects_section, verdict_section
-from reports.tables.costs import equal_cost_sentences
-from reports.tables.placements import placement_section
-from reports.tables.ratings import rating_sections
-from reports.tables.summary import (
+from knights_isolation.experiments.exact.accuracy import accuracies, run_decisions
+from knights_isolation.experiments.exact.labels import has_labels
+from knights_isolation.experiments.inference.bradley_terry import Ratings
+from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
+from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
+from knights_isolation.experiments.record.run_directory import CONFIG
+from knights_isolation.experiments.statistics.agent_costs import relative_costs
+from knights_isolation.experiments.statistics.effort import measure_effort
+from knights_isolation.experiments.statistics.first_placements import commonest_size, placements
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.verdicts.best_of import read_contest
+from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
+from knights_isolation.experiments.verdicts.opening_leads import leads_by_opening
+from knights_isolation.experiments.verdicts.sprt_tests import stopping_duels
+from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.isolation.files.atomic_write import check_output, write_text
+from knights_isolation.isolation.shell import command
+from knights_isolation.reports.charts import board_maps, coloured_tables, interval_rows, line_plots
+from knights_isolation.reports.charts.chart import Plot
+from knights_isolation.reports.charts.running_estimates import nearest_to_decision, running
+from knights_isolation.reports.pages.example_links import links_to_games
+from knights_isolation.reports.pages.next_steps import next_steps
+from knights_isolation.reports.pages.section_titles import titles_of
+from knights_isolation.reports.pages.templates import data_url, page_template, script_of
+from knights_isolation.reports.tables.accuracy import accuracy_sections, theory_section
+from knights_isolation.reports.tables.best_of import contest_section, contest_sentence
+from knights_isolation.reports.tables.compare import duel_sections, each_section, effects_section, verdict_section
+from knights_isolation.reports.tables.costs import equal_cost_sentences
+from knights_isolation.reports.tables.placements import placement_section
+from knights_isolation.reports.tables.ratings import rating_sections
+from knights_isolation.reports.tables.summary import (
     forfeits_section,
     lengths_section,
     opponents_section,
@@ -49,9 +49,9 @@ from reports.tables.summary import (
     sides_section,
     standings_section,
 )
-from reports.text.cell_values import Points, Share, estimate_of, pluralise
-from reports.text.sections import Section
-from reports.text.wording import (
+from knights_isolation.reports.text.cell_values import Points, Share, estimate_of, pluralise
+from knights_isolation.reports.text.sections import Section
+from knights_isolation.reports.text.wording import (
     alike_sentences,
     caveats,
     control_sentence,
@@ -182,7 +182,7 @@ def draw_plot(plot: Plot | None, key: str) -> DrawnPlot | None:
     """Return a plot with its panels as SVG; matplotlib is only loaded if there is something to draw."""
     if plot is None:
         return None
-    from reports.plots.inline_svg import inline_svg
+    from knights_isolation.reports.plots.inline_svg import inline_svg
 
     is_small = len(plot.panels) > 1
     svgs = (inline_svg(panel, f"{key}-{number}", is_small=is_small) for number, panel in enumerate(plot.panels))

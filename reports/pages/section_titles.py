@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from experiments.inference.standings import splits
-from experiments.statistics.run_results import RunResults
-from experiments.verdicts.contender_verdicts import Verdicts
-from isolation.checks.search_cost import Cost
-from reports.text.cell_values import Ratio, Share, join_names
-from reports.text.sections import Section
-from reports.text.wording import opponents_title
+from knights_isolation.experiments.inference.standings import splits
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts
+from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.reports.text.cell_values import Ratio, Share, join_names
+from knights_isolation.reports.text.sections import Section
+from knights_isolation.reports.text.wording import opponents_title
 
 
 def titles_of(

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reports.charts.chart import Grid, Plot, RowChart
-from reports.pages.report_page import draw_plot
-from reports.pages.templates import page_template
-from reports.text.sections import Section
+from knights_isolation.reports.charts.chart import Grid, Plot, RowChart
+from knights_isolation.reports.pages.report_page import draw_plot
+from knights_isolation.reports.pages.templates import page_template
+from knights_isolation.reports.text.sections import Section
 
 StudyChart = RowChart | Grid | Plot
 

@@ -8,13 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from isolation.suggestions import did_you_mean
+from knights_isolation.isolation.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from experiments.statistics.run_results import RunResults
-    from reports.charts.chart import Card, Chart
+    from knights_isolation.experiments.statistics.run_results import RunResults
+    from knights_isolation.reports.charts.chart import Card, Chart
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def draw_plot(
         ValueError: there is no such kind, run, agent or file type, the runs cannot be pooled, or they have nothing that
             the plot could show.
     """
-    from reports.plots.style import save
+    from knights_isolation.reports.plots.style import save
 
     return save(figure_of(kind, runs, baseline, mixed, agent), Path(out))
 
@@ -78,8 +78,8 @@ def figure_of(
     Raises:
         ValueError: as `draw_plot`, but for the file type.
     """
-    from experiments.statistics.run_results import load_findings
-    from reports.charts.line_plots import limits_chart
+    from knights_isolation.experiments.statistics.run_results import load_findings
+    from knights_isolation.reports.charts.line_plots import limits_chart
 
     check_kind(kind)
     if agent is not None and kind not in OF_ONE_AGENT:
@@ -118,19 +118,26 @@ def draw_kind(kind: str, findings: RunResults, agent: str | None = None) -> Figu
 
 
 def _draw(chart: Chart | Card | None, kind: str) -> Figure:
-    from reports.charts.chart import Card
-    from reports.plots.draw_card import draw_card
-    from reports.plots.draw_chart import draw_chart
+    from knights_isolation.reports.charts.chart import Card
+    from knights_isolation.reports.plots.draw_card import draw_card
+    from knights_isolation.reports.plots.draw_chart import draw_chart
 
     return draw_card(chart) if isinstance(chart, Card) else draw_chart(chart, KINDS[kind].missing)
 
 
 def _chart(kind: str, findings: RunResults, agent: str | None) -> Chart | Card | None:
-    from experiments.statistics.first_placements import commonest_size, placements
-    from experiments.verdicts.contender_verdicts import judge, rate
-    from experiments.verdicts.opening_leads import leads_by_opening
-    from reports.charts import board_maps, card, coloured_tables, interval_rows, line_plots, running_estimates
-    from reports.text.wording import opponents_title, state_words
+    from knights_isolation.experiments.statistics.first_placements import commonest_size, placements
+    from knights_isolation.experiments.verdicts.contender_verdicts import judge, rate
+    from knights_isolation.experiments.verdicts.opening_leads import leads_by_opening
+    from knights_isolation.reports.charts import (
+        board_maps,
+        card,
+        coloured_tables,
+        interval_rows,
+        line_plots,
+        running_estimates,
+    )
+    from knights_isolation.reports.text.wording import opponents_title, state_words
 
     def heatmap() -> Chart | None:
         verdicts = judge(findings) if findings.baseline is not None else None

@@ -10,11 +10,21 @@ from matplotlib.patches import Circle as RoundPatch
 from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path
 
-from isolation.boards.drawing import Annotations, Circle, Line, Outline, Rect, Shape, Text, draw, extent
-from isolation.editions.classic_board import Board
-from reports.charts.chart import Card, Picture
-from reports.plots.draw_chart import draw_rows
-from reports.plots.style import COLOURS, ROW, new_figure, short, style
+from knights_isolation.isolation.boards.drawing import (
+    Annotations,
+    Circle,
+    Line,
+    Outline,
+    Rect,
+    Shape,
+    Text,
+    draw,
+    extent,
+)
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.reports.charts.chart import Card, Picture
+from knights_isolation.reports.plots.draw_chart import draw_rows
+from knights_isolation.reports.plots.style import COLOURS, ROW, new_figure, short, style
 
 _WIDTH = 11.0
 _CODES = {"M": Path.MOVETO, "L": Path.LINETO, "C": Path.CURVE4, "Z": Path.CLOSEPOLY}

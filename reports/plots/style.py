@@ -14,7 +14,7 @@ import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from isolation.files.atomic_write import check_output
+from knights_isolation.isolation.files.atomic_write import check_output
 
 _CSS = (Path(__file__).parents[1] / "templates" / "lab.css").read_text(encoding="utf-8")
 COLOURS = dict(re.findall(r"--([\w-]+): light-dark\((#[0-9a-f]{6}),", _CSS.partition("}")[0]))

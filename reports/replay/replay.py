@@ -9,20 +9,20 @@ from math import isfinite, isnan
 from pathlib import Path
 from typing import Any
 
-from experiments.exact import labels
-from experiments.exchange.find_games import read_game
-from experiments.exchange.saved_games import load_game
-from experiments.plan.agent_facts import read_facts
-from isolation.boards.drawing import format_value
-from isolation.boards.render import standing
-from isolation.editions.classic_board import Board
-from isolation.games.match import GameRecord
-from isolation.games.transcript import board_after
-from isolation.rules.geometry import format_size
-from isolation.rules.notation import cell_name
-from isolation.rules.outcome import Reason
-from isolation.shell import advice, command
-from reports.text.cell_values import HeuristicValue, Milliseconds
+from knights_isolation.experiments.exact import labels
+from knights_isolation.experiments.exchange.find_games import read_game
+from knights_isolation.experiments.exchange.saved_games import load_game
+from knights_isolation.experiments.plan.agent_facts import read_facts
+from knights_isolation.isolation.boards.drawing import format_value
+from knights_isolation.isolation.boards.render import standing
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.games.match import GameRecord
+from knights_isolation.isolation.games.transcript import board_after
+from knights_isolation.isolation.rules.geometry import format_size
+from knights_isolation.isolation.rules.notation import cell_name
+from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.shell import advice, command
+from knights_isolation.reports.text.cell_values import HeuristicValue, Milliseconds
 
 _DID = {
     Reason.TIMEOUT.word: "exceeded its time",

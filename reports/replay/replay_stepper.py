@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from isolation.boards.render import to_text
-from reports.replay.replay import Replay, describe_end, describe_ply
+from knights_isolation.isolation.boards.render import to_text
+from knights_isolation.reports.replay.replay import Replay, describe_end, describe_ply
 
 KEYS = "→ or Enter next, ← back, Home or f first, End or l last, q quit"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from experiments.discovery.campaign import CLIMBS, EDGES, Campaign
-from experiments.discovery.finals import CEILING, Finalist, Headroom, Strength
-from experiments.discovery.kept_wins import NODES, REFERENCE
-from experiments.inference.cluster_intervals import Interval
-from reports.charts.chart import Panel, Plot, Row, RowChart, Series, fit_axis, signed
-from reports.text.cell_values import Minutes, Points, Ratio, Share, estimate_of, pluralise
-from reports.text.sections import Section
+from knights_isolation.experiments.discovery.campaign import CLIMBS, EDGES, Campaign
+from knights_isolation.experiments.discovery.finals import CEILING, Finalist, Headroom, Strength
+from knights_isolation.experiments.discovery.kept_wins import NODES, REFERENCE
+from knights_isolation.experiments.inference.cluster_intervals import Interval
+from knights_isolation.reports.charts.chart import Panel, Plot, Row, RowChart, Series, fit_axis, signed
+from knights_isolation.reports.text.cell_values import Minutes, Points, Ratio, Share, estimate_of, pluralise
+from knights_isolation.reports.text.sections import Section
 
 _ROWS = 12
 ALPHA = 0.05

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from experiments.learn.feature_selection import Selection
-from experiments.roster.function_files import is_function_file
-from reports.text.cell_values import Share, pluralise
-from reports.text.sections import Section
+from knights_isolation.experiments.learn.feature_selection import Selection
+from knights_isolation.experiments.roster.function_files import is_function_file
+from knights_isolation.reports.text.cell_values import Share, pluralise
+from knights_isolation.reports.text.sections import Section
 
 
 def feature_sections(selection: Selection) -> tuple[Section, ...]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from experiments.exact.refutation import OpeningAnswer, Refuted
-from isolation.boards.render import to_text
-from isolation.editions.classic_board import Board
-from isolation.rules.geometry import parse_size
-from isolation.rules.notation import format_moves
-from isolation.shell import advice, command
-from reports.charts.study_charts import refutations_chart
-from reports.pages.study_page import parts_of, study_page
-from reports.text.cell_values import Share
-from reports.text.sections import Section
+from knights_isolation.experiments.exact.refutation import OpeningAnswer, Refuted
+from knights_isolation.isolation.boards.render import to_text
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.notation import format_moves
+from knights_isolation.isolation.shell import advice, command
+from knights_isolation.reports.charts.study_charts import refutations_chart
+from knights_isolation.reports.pages.study_page import parts_of, study_page
+from knights_isolation.reports.text.cell_values import Share
+from knights_isolation.reports.text.sections import Section
 
 
 def refutations_section(results: Sequence[Refuted], opponent: str) -> Section:

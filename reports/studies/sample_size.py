@@ -6,14 +6,19 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from experiments.inference.contenders.sample_size import TYPICAL_VARIANCE, FixedPlan, pairs_for_effect, sprt_plan
-from experiments.inference.elo import score_from_elo
-from experiments.inference.sequential.sprt import Sprt
-from experiments.statistics.run_results import RunResults
-from experiments.verdicts.pilot_run import games_a_second, plan_contenders
-from isolation.shell import advice
-from reports.text.cell_values import Minutes, Points
-from reports.text.sections import Section
+from knights_isolation.experiments.inference.contenders.sample_size import (
+    TYPICAL_VARIANCE,
+    FixedPlan,
+    pairs_for_effect,
+    sprt_plan,
+)
+from knights_isolation.experiments.inference.elo import score_from_elo
+from knights_isolation.experiments.inference.sequential.sprt import Sprt
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.verdicts.pilot_run import games_a_second, plan_contenders
+from knights_isolation.isolation.shell import advice
+from knights_isolation.reports.text.cell_values import Minutes, Points
+from knights_isolation.reports.text.sections import Section
 
 GAMES_A_SECOND = 500.0
 """Approximate speed of two cores in games at 10,000 nodes per move."""

@@ -5,25 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from experiments.roster import parse_spec
-from experiments.suite.agent_answers import AgentAnswers
-from experiments.suite.screening import Mistake, Score, Screening, SuiteComparison, SuiteSlice
-from isolation.boards.drawing import Annotations
-from isolation.boards.render import to_svg, to_text
-from isolation.checks.search_cost import Cost
-from isolation.editions.classic_board import Board
-from isolation.rules.geometry import parse_size
-from isolation.rules.notation import format_moves
-from isolation.shell import advice, command
-from reports.pages.templates import data_url, page_template
-from reports.tables.costs import cost_cell, cost_sentence
-from reports.text.cell_values import Estimate, Points, PValue, Share, estimate_of, join_names, pluralise
-from reports.text.rendering import terminal_width, wrapped
-from reports.text.sections import Section
-from reports.text.verdict_words import Word, verdict_of, verdict_sentence
+from knights_isolation.experiments.roster import parse_spec
+from knights_isolation.experiments.suite.agent_answers import AgentAnswers
+from knights_isolation.experiments.suite.screening import Mistake, Score, Screening, SuiteComparison, SuiteSlice
+from knights_isolation.isolation.boards.drawing import Annotations
+from knights_isolation.isolation.boards.render import to_svg, to_text
+from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.notation import format_moves
+from knights_isolation.isolation.shell import advice, command
+from knights_isolation.reports.pages.templates import data_url, page_template
+from knights_isolation.reports.tables.costs import cost_cell, cost_sentence
+from knights_isolation.reports.text.cell_values import (
+    Estimate,
+    Points,
+    PValue,
+    Share,
+    estimate_of,
+    join_names,
+    pluralise,
+)
+from knights_isolation.reports.text.rendering import terminal_width, wrapped
+from knights_isolation.reports.text.sections import Section
+from knights_isolation.reports.text.verdict_words import Word, verdict_of, verdict_sentence
 
 if TYPE_CHECKING:
-    from experiments.suite.gauntlet_agreement import Agreement
+    from knights_isolation.experiments.suite.gauntlet_agreement import Agreement
 
 ALPHA = 0.05
 

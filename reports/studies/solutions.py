@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from experiments.exact.board_solving import BoardSummary
-from isolation.editions.classic_board import Board
-from isolation.exact.solver import Length, Solution
-from isolation.rules.geometry import parse_size
-from isolation.rules.notation import cell_name, column_name, format_moves
-from reports.text.cell_values import Share
-from reports.text.sections import Section
+from knights_isolation.experiments.exact.board_solving import BoardSummary
+from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.exact.solver import Length, Solution
+from knights_isolation.isolation.rules.geometry import parse_size
+from knights_isolation.isolation.rules.notation import cell_name, column_name, format_moves
+from knights_isolation.reports.text.cell_values import Share
+from knights_isolation.reports.text.sections import Section
 
 _EXCEPTIONS_SHOWN = 12
 

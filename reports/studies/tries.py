@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from experiments.record.tries import Try
-from experiments.verdicts.account import adjusted_p_values
-from reports.text.cell_values import Estimate, Points, PValue, Ratio, join_names, pluralise
-from reports.text.sections import Section
+from knights_isolation.experiments.record.tries import Try
+from knights_isolation.experiments.verdicts.account import adjusted_p_values
+from knights_isolation.reports.text.cell_values import Estimate, Points, PValue, Ratio, join_names, pluralise
+from knights_isolation.reports.text.sections import Section
 
 ALPHA = 0.05
 

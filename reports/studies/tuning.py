@@ -10,20 +10,20 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from experiments.inference.cluster_intervals import Interval
-from experiments.learn.held_out import Judgement
-from experiments.learn.optuna_tuning import Sampling
-from experiments.learn.pairwise_fit import Fit, FittedParameter
-from experiments.learn.parameter_sweep import Sweep
-from experiments.learn.response_surface import ALPHA
-from experiments.learn.spsa_tuning import TunedParameter, Tuning, TuningProgress
-from experiments.statistics.forfeits import forfeits_of
-from isolation.rules.limits import Limit
-from isolation.rules.parameters import range_text
-from isolation.shell import advice, command
-from reports.tables.costs import equal_cost_sentences
-from reports.text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
-from reports.text.sections import Section
+from knights_isolation.experiments.inference.cluster_intervals import Interval
+from knights_isolation.experiments.learn.held_out import Judgement
+from knights_isolation.experiments.learn.optuna_tuning import Sampling
+from knights_isolation.experiments.learn.pairwise_fit import Fit, FittedParameter
+from knights_isolation.experiments.learn.parameter_sweep import Sweep
+from knights_isolation.experiments.learn.response_surface import ALPHA
+from knights_isolation.experiments.learn.spsa_tuning import TunedParameter, Tuning, TuningProgress
+from knights_isolation.experiments.statistics.forfeits import forfeits_of
+from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.parameters import range_text
+from knights_isolation.isolation.shell import advice, command
+from knights_isolation.reports.tables.costs import equal_cost_sentences
+from knights_isolation.reports.text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
+from knights_isolation.reports.text.sections import Section
 
 
 def fit_sections(fit: Fit) -> tuple[Section, ...]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from experiments.exact.accuracy import Accuracy
-from experiments.exact.theoretical_results import opening_winners, split_by_theory
-from experiments.inference.cluster_intervals import of_pool
-from experiments.inference.game_pairs import record_of
-from experiments.inference.standings import share_seen
-from experiments.statistics.run_results import RunResults
-from reports.text.cell_values import Estimate, Mean, Share, estimate_of
-from reports.text.sections import Section
+from knights_isolation.experiments.exact.accuracy import Accuracy
+from knights_isolation.experiments.exact.theoretical_results import opening_winners, split_by_theory
+from knights_isolation.experiments.inference.cluster_intervals import of_pool
+from knights_isolation.experiments.inference.game_pairs import record_of
+from knights_isolation.experiments.inference.standings import share_seen
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.reports.text.cell_values import Estimate, Mean, Share, estimate_of
+from knights_isolation.reports.text.sections import Section
 
 _ACCURACY_NOTES = (
     "Eligible: moves in winning positions where a mistake was possible. Kept: the share of them that kept the win; "

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from experiments.inference.sequential.elimination import ALPHA
-from experiments.statistics.agent_costs import node_costs
-from experiments.statistics.run_results import RunResults
-from experiments.statistics.same_games import same_games
-from experiments.verdicts.best_of import BestOfContender, BestOfResult
-from isolation.checks.search_cost import Cost
-from isolation.shell import advice
-from reports.tables.costs import cost_cell
-from reports.tables.summary import run_notes
-from reports.text.cell_values import Points, Share, estimate_of, join_names, pluralise
-from reports.text.sections import Section
+from knights_isolation.experiments.inference.sequential.elimination import ALPHA
+from knights_isolation.experiments.statistics.agent_costs import node_costs
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.statistics.same_games import same_games
+from knights_isolation.experiments.verdicts.best_of import BestOfContender, BestOfResult
+from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.isolation.shell import advice
+from knights_isolation.reports.tables.costs import cost_cell
+from knights_isolation.reports.tables.summary import run_notes
+from knights_isolation.reports.text.cell_values import Points, Share, estimate_of, join_names, pluralise
+from knights_isolation.reports.text.sections import Section
 
 
 def contest_section(findings: RunResults, contest: BestOfResult) -> Section:

@@ -6,24 +6,33 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.head_to_head import HeadToHead
-from experiments.inference.contenders.sample_size import WORTH
-from experiments.inference.pair_intervals import PairInterval
-from experiments.statistics.agent_costs import relative_costs
-from experiments.statistics.run_results import RunResults
-from experiments.verdicts.best_of import read_contest
-from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs
-from experiments.verdicts.equal_cost_runs import equal_cost_verdicts
-from isolation.checks.search_cost import Cost
-from isolation.shell import advice
-from reports.tables.accuracy import theory_section
-from reports.tables.best_of import contest_section
-from reports.tables.costs import cost_cell, cost_sentence
-from reports.tables.summary import of_runs, pair_cells, run_notes
-from reports.text.cell_values import Elo, Estimate, Points, PValue, Ratio, Share, estimate_of, pluralise
-from reports.text.sections import Section
-from reports.text.wording import (
+from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
+from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
+from knights_isolation.experiments.inference.contenders.sample_size import WORTH
+from knights_isolation.experiments.inference.pair_intervals import PairInterval
+from knights_isolation.experiments.statistics.agent_costs import relative_costs
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.verdicts.best_of import read_contest
+from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs
+from knights_isolation.experiments.verdicts.equal_cost_runs import equal_cost_verdicts
+from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.isolation.shell import advice
+from knights_isolation.reports.tables.accuracy import theory_section
+from knights_isolation.reports.tables.best_of import contest_section
+from knights_isolation.reports.tables.costs import cost_cell, cost_sentence
+from knights_isolation.reports.tables.summary import of_runs, pair_cells, run_notes
+from knights_isolation.reports.text.cell_values import (
+    Elo,
+    Estimate,
+    Points,
+    PValue,
+    Ratio,
+    Share,
+    estimate_of,
+    pluralise,
+)
+from knights_isolation.reports.text.sections import Section
+from knights_isolation.reports.text.wording import (
     against_all_cell,
     against_all_sentence,
     alike_sentences,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from experiments.roster import Spec, make_agent
-from experiments.statistics.agent_costs import node_costs, relative_costs
-from experiments.statistics.run_results import RunResults
-from isolation.checks.search_cost import STEADY, Cost
-from reports.text.cell_values import Estimate, Ratio, join_names
+from knights_isolation.experiments.roster import Spec, make_agent
+from knights_isolation.experiments.statistics.agent_costs import node_costs, relative_costs
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.isolation.checks.search_cost import STEADY, Cost
+from knights_isolation.reports.text.cell_values import Estimate, Ratio, join_names
 
 
 def cost_cell(costs: Mapping[str, Cost], name: str) -> Estimate:

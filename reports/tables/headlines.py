@@ -7,27 +7,38 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from experiments.exact.theoretical_results import knows_winners
-from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.head_to_head import HeadToHead
-from experiments.inference.contenders.sample_size import WORTH
-from experiments.inference.standings import Standing
-from experiments.statistics.agent_costs import relative_costs
-from experiments.statistics.run_results import RunResults
-from experiments.verdicts.best_of import BestOfResult, read_contest
-from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
-from experiments.verdicts.sprt_tests import SequentialTest, stopping_duels
-from isolation.shell import advice
-from reports.tables.best_of import contest_rows, contest_sentence, dearer_sentences, identical_sentences
-from reports.tables.compare import clearest_first, direct_note, head_to_head_cell, price_sentence, ranked_comparisons
-from reports.tables.costs import cost_cell, cost_sentence
-from reports.tables.ratings import TABLES as RATING_TABLES
-from reports.tables.ratings import highest, rating_rows
-from reports.tables.summary import TABLES as SUMMARY_TABLES
-from reports.tables.summary import interval_note, of_runs, rate_at_any_time, run_notes
-from reports.text.cell_values import Points, Share, estimate_of, join_names, pluralise
-from reports.text.sections import Section
-from reports.text.wording import (
+from knights_isolation.experiments.exact.theoretical_results import knows_winners
+from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
+from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
+from knights_isolation.experiments.inference.contenders.sample_size import WORTH
+from knights_isolation.experiments.inference.standings import Standing
+from knights_isolation.experiments.statistics.agent_costs import relative_costs
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.verdicts.best_of import BestOfResult, read_contest
+from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
+from knights_isolation.experiments.verdicts.sprt_tests import SequentialTest, stopping_duels
+from knights_isolation.isolation.shell import advice
+from knights_isolation.reports.tables.best_of import (
+    contest_rows,
+    contest_sentence,
+    dearer_sentences,
+    identical_sentences,
+)
+from knights_isolation.reports.tables.compare import (
+    clearest_first,
+    direct_note,
+    head_to_head_cell,
+    price_sentence,
+    ranked_comparisons,
+)
+from knights_isolation.reports.tables.costs import cost_cell, cost_sentence
+from knights_isolation.reports.tables.ratings import TABLES as RATING_TABLES
+from knights_isolation.reports.tables.ratings import highest, rating_rows
+from knights_isolation.reports.tables.summary import TABLES as SUMMARY_TABLES
+from knights_isolation.reports.tables.summary import interval_note, of_runs, rate_at_any_time, run_notes
+from knights_isolation.reports.text.cell_values import Points, Share, estimate_of, join_names, pluralise
+from knights_isolation.reports.text.sections import Section
+from knights_isolation.reports.text.wording import (
     control_cell,
     decision_cell,
     evidence_sentences,

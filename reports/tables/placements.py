@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.statistics.first_placements import Placement
-from isolation.rules.notation import cell_name
-from reports.text.cell_values import estimate_of
-from reports.text.sections import Section
+from knights_isolation.experiments.statistics.first_placements import Placement
+from knights_isolation.isolation.rules.notation import cell_name
+from knights_isolation.reports.text.cell_values import estimate_of
+from knights_isolation.reports.text.sections import Section
 
 
 def placement_section(placements: Sequence[Placement], size: tuple[int, int] | None) -> Section:

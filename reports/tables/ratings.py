@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from experiments.inference.bradley_terry import Ratings
-from experiments.statistics.run_results import RunResults
-from experiments.verdicts.contender_verdicts import rate
-from reports.tables.summary import of_runs, run_notes
-from reports.text.cell_values import Chance, Elo, Estimate, Resampled, Share, join_names, pluralise
-from reports.text.sections import Section
+from knights_isolation.experiments.inference.bradley_terry import Ratings
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.verdicts.contender_verdicts import rate
+from knights_isolation.reports.tables.summary import of_runs, run_notes
+from knights_isolation.reports.text.cell_values import Chance, Elo, Estimate, Resampled, Share, join_names, pluralise
+from knights_isolation.reports.text.sections import Section
 
 TABLES = ("ratings", "superiority")
 

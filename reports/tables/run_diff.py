@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from experiments.plan.agent_facts import differing_settings, format_setting
-from experiments.statistics.run_results import RunResults
-from experiments.verdicts.contender_verdicts import judge
-from experiments.verdicts.run_diff import DesignChange, SharedGames, design_changes, difference_of, shared_games
-from reports.text.cell_values import Estimate, Points, Share, estimate_of, pluralise
-from reports.text.sections import Section
+from knights_isolation.experiments.plan.agent_facts import differing_settings, format_setting
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.verdicts.contender_verdicts import judge
+from knights_isolation.experiments.verdicts.run_diff import (
+    DesignChange,
+    SharedGames,
+    design_changes,
+    difference_of,
+    shared_games,
+)
+from knights_isolation.reports.text.cell_values import Estimate, Points, Share, estimate_of, pluralise
+from knights_isolation.reports.text.sections import Section
 
 
 def change_sections(before: RunResults, after: RunResults) -> tuple[Section, ...]:

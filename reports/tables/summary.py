@@ -7,20 +7,28 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from experiments.inference.pair_intervals import PairCounts, pair_interval
-from experiments.inference.standings import Matchup, matchups, splits
-from experiments.record.log import codes_in
-from experiments.record.run_directory import RunSummary, missing_sentence, resume_advice
-from experiments.statistics.agent_costs import node_costs
-from experiments.statistics.effort import Effort, measure_effort
-from experiments.statistics.forfeits import forfeits_of
-from experiments.statistics.run_results import RunResults
-from experiments.verdicts.sprt_tests import live_rate, own_tests
-from isolation.rules.outcome import Reason
-from reports.tables.costs import equal_cost_sentences
-from reports.text.cell_values import CopiedName, Milliseconds, Range, Share, estimate_of, join_names, pluralise
-from reports.text.sections import Section
-from reports.text.wording import caveats, forfeit_notes, forfeit_sentences, stopped_sentences
+from knights_isolation.experiments.inference.pair_intervals import PairCounts, pair_interval
+from knights_isolation.experiments.inference.standings import Matchup, matchups, splits
+from knights_isolation.experiments.record.log import codes_in
+from knights_isolation.experiments.record.run_directory import RunSummary, missing_sentence, resume_advice
+from knights_isolation.experiments.statistics.agent_costs import node_costs
+from knights_isolation.experiments.statistics.effort import Effort, measure_effort
+from knights_isolation.experiments.statistics.forfeits import forfeits_of
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.verdicts.sprt_tests import live_rate, own_tests
+from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.reports.tables.costs import equal_cost_sentences
+from knights_isolation.reports.text.cell_values import (
+    CopiedName,
+    Milliseconds,
+    Range,
+    Share,
+    estimate_of,
+    join_names,
+    pluralise,
+)
+from knights_isolation.reports.text.sections import Section
+from knights_isolation.reports.text.wording import caveats, forfeit_notes, forfeit_sentences, stopped_sentences
 
 TABLES = ("standings", "opponents", "sides", "forfeits", "lengths", "search")
 

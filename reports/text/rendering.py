@@ -12,9 +12,9 @@ import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
-from reports.text.cell_values import CopiedName
-from reports.text.colours import coloured_verdict
-from reports.text.column_widths import GAP, Column, fit_columns, total, without_constants
+from knights_isolation.reports.text.cell_values import CopiedName
+from knights_isolation.reports.text.colours import coloured_verdict
+from knights_isolation.reports.text.column_widths import GAP, Column, fit_columns, total, without_constants
 
 Format = Literal["table", "json", "csv", "markdown"]
 FORMATS: tuple[Format, ...] = ("table", "json", "csv", "markdown")

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from isolation.suggestions import did_you_mean
-from reports.text.cell_values import Estimate, Range, WordedCell, plain_number
-from reports.text.rendering import Format, render_rows, terminal_width, wrapped
+from knights_isolation.isolation.suggestions import did_you_mean
+from knights_isolation.reports.text.cell_values import Estimate, Range, WordedCell, plain_number
+from knights_isolation.reports.text.rendering import Format, render_rows, terminal_width, wrapped
 
 _HEADINGS = {"p_better": "one-sided p, unadjusted", "minutes": "time"}
 """Headings of columns whose keys are not clear enough."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from experiments.inference.contenders.baseline_comparison import Verdict
+from knights_isolation.experiments.inference.contenders.baseline_comparison import Verdict
 
 Word = Verdict | Literal["same moves"]
 """Results of a comparison; in solved positions also that both make the same moves."""

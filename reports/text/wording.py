@@ -11,17 +11,21 @@ from textwrap import shorten
 
 import numpy as np
 
-from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.head_to_head import HeadToHead
-from experiments.inference.contenders.sample_size import WORTH, detectable_effect, power_over_every_opponent
-from experiments.inference.standings import standing
-from experiments.published.published_claims import Claim, Repetition
-from experiments.statistics.forfeits import ForfeitGroup, forfeits_of
-from experiments.statistics.run_results import RunResults
-from experiments.verdicts.contender_verdicts import Verdicts
-from experiments.verdicts.sprt_tests import SequentialTest
-from isolation.shell import advice
-from reports.text.cell_values import (
+from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
+from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
+from knights_isolation.experiments.inference.contenders.sample_size import (
+    WORTH,
+    detectable_effect,
+    power_over_every_opponent,
+)
+from knights_isolation.experiments.inference.standings import standing
+from knights_isolation.experiments.published.published_claims import Claim, Repetition
+from knights_isolation.experiments.statistics.forfeits import ForfeitGroup, forfeits_of
+from knights_isolation.experiments.statistics.run_results import RunResults
+from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts
+from knights_isolation.experiments.verdicts.sprt_tests import SequentialTest
+from knights_isolation.isolation.shell import advice
+from knights_isolation.reports.text.cell_values import (
     Chance,
     Elo,
     Estimate,

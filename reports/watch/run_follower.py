@@ -12,10 +12,10 @@ from typing import Any
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from experiments.record.log import count_games
-from experiments.record.run_directory import FACTS, State, is_run, state_of
-from reports.watch.pace import Pace
-from reports.watch.run_status import blank_state, line_of, run_state
+from knights_isolation.experiments.record.log import count_games
+from knights_isolation.experiments.record.run_directory import FACTS, State, is_run, state_of
+from knights_isolation.reports.watch.pace import Pace
+from knights_isolation.reports.watch.run_status import blank_state, line_of, run_state
 
 SHORTEST = 1.0
 """Seconds between two looks at the log."""

@@ -22,20 +22,20 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from experiments.plan.agent_facts import baseline_of
-from experiments.plan.config import Config
-from experiments.plan.tournament_plan import Plan
-from experiments.play.pools.pool import Machine
-from experiments.play.runner import RunOutcome, RunProgress, Show, play_tournament
-from experiments.statistics.run_results import load_findings
-from experiments.verdicts.live_standings import LiveTest, live_standings, live_tests
-from isolation.checks.search_cost import Cost
-from isolation.shell import advice, command
-from reports.text.cell_values import Share, pluralise
-from reports.text.column_widths import shortened
-from reports.text.rendering import is_terminal, render_rows, terminal_height, terminal_width, wrapped
-from reports.text.sections import render_sections
-from reports.watch.pace import speed_words
+from knights_isolation.experiments.plan.agent_facts import baseline_of
+from knights_isolation.experiments.plan.config import Config
+from knights_isolation.experiments.plan.tournament_plan import Plan
+from knights_isolation.experiments.play.pools.pool import Machine
+from knights_isolation.experiments.play.runner import RunOutcome, RunProgress, Show, play_tournament
+from knights_isolation.experiments.statistics.run_results import load_findings
+from knights_isolation.experiments.verdicts.live_standings import LiveTest, live_standings, live_tests
+from knights_isolation.isolation.checks.search_cost import Cost
+from knights_isolation.isolation.shell import advice, command
+from knights_isolation.reports.text.cell_values import Share, pluralise
+from knights_isolation.reports.text.column_widths import shortened
+from knights_isolation.reports.text.rendering import is_terminal, render_rows, terminal_height, terminal_width, wrapped
+from knights_isolation.reports.text.sections import render_sections
+from knights_isolation.reports.watch.pace import speed_words
 
 _SHOWN = 12
 _SHARE_OF_TIME = 0.02
@@ -180,7 +180,9 @@ def print_outcome(outcome: RunOutcome) -> None:
 
 def verdict_text(run: Path) -> str:
     """Return the first output of `compare` about a run."""
-    from reports.tables.headlines import compare_headline  # here: most users of the bar do not compare
+    from knights_isolation.reports.tables.headlines import (
+        compare_headline,  # here: most users of the bar do not compare
+    )
 
     headline = compare_headline(load_findings([run]), lines=terminal_height())
     return render_sections([headline.section], "table")

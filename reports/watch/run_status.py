@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from experiments.record.run_directory import is_run
-from experiments.statistics.run_results import RunResults, load_findings
-from experiments.verdicts.sprt_tests import live_rate
-from reports.charts.chart import Axis
-from reports.charts.running_estimates import race
-from reports.text.cell_values import Range, Share
-from reports.text.wording import caveats, forfeit_sentences
+from knights_isolation.experiments.record.run_directory import is_run
+from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
+from knights_isolation.experiments.verdicts.sprt_tests import live_rate
+from knights_isolation.reports.charts.chart import Axis
+from knights_isolation.reports.charts.running_estimates import race
+from knights_isolation.reports.text.cell_values import Range, Share
+from knights_isolation.reports.text.wording import caveats, forfeit_sentences
 
 LATEST = 12
 """Number of games shown, the latest first."""

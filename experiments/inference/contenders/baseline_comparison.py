@@ -16,18 +16,23 @@ from typing import Literal
 import numpy as np
 import scipy
 
-from experiments.inference.argument_checks import Floats, check_between, check_integer
-from experiments.inference.cluster_intervals import (
+from knights_isolation.experiments.inference.argument_checks import Floats, check_between, check_integer
+from knights_isolation.experiments.inference.cluster_intervals import (
     ErrorContributions,
     Interval,
     agree,
     difference_interval,
     standard_error,
 )
-from experiments.inference.contenders.multiple_testing import flip
-from experiments.inference.contenders.shared_openings import PairCells, Sample, SharedPlay, shared_play
-from experiments.inference.game_pairs import PairTable
-from experiments.inference.sequential.repeated_looks import Evidence
+from knights_isolation.experiments.inference.contenders.multiple_testing import flip
+from knights_isolation.experiments.inference.contenders.shared_openings import (
+    PairCells,
+    Sample,
+    SharedPlay,
+    shared_play,
+)
+from knights_isolation.experiments.inference.game_pairs import PairTable
+from knights_isolation.experiments.inference.sequential.repeated_looks import Evidence
 
 Verdict = Literal["better", "worse", "equal", "no significant difference"]
 

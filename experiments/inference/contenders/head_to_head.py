@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.inference.argument_checks import Ints, check_between
-from experiments.inference.cluster_intervals import ErrorContributions, Interval, agree, rate_interval
-from experiments.inference.contenders.baseline_comparison import Result
-from experiments.inference.contenders.multiple_testing import flip
-from experiments.inference.game_pairs import PairTable, record_of
-from experiments.inference.pair_intervals import PairCounts, count_pairs, pair_interval
+from knights_isolation.experiments.inference.argument_checks import Ints, check_between
+from knights_isolation.experiments.inference.cluster_intervals import ErrorContributions, Interval, agree, rate_interval
+from knights_isolation.experiments.inference.contenders.baseline_comparison import Result
+from knights_isolation.experiments.inference.contenders.multiple_testing import flip
+from knights_isolation.experiments.inference.game_pairs import PairTable, record_of
+from knights_isolation.experiments.inference.pair_intervals import PairCounts, count_pairs, pair_interval
 
 
 @dataclass(frozen=True, kw_only=True)

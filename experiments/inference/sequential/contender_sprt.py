@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.inference.argument_checks import Floats, Ints
-from experiments.inference.game_pairs import AgentPairs
-from experiments.inference.sequential.sprt import Sprt, SprtPath, sprt_path
+from knights_isolation.experiments.inference.argument_checks import Floats, Ints
+from knights_isolation.experiments.inference.game_pairs import AgentPairs
+from knights_isolation.experiments.inference.sequential.sprt import Sprt, SprtPath, sprt_path
 
 
 def duel_path(

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from isolation.loading.load_user_code import expand_path
+from knights_isolation.isolation.loading.load_user_code import expand_path
 
 ENVIRONMENT_VARIABLE = "DASK_SCHEDULER_ADDRESS"
 """Dask's own variable; used if nothing else names a cluster."""

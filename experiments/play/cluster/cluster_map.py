@@ -9,11 +9,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from experiments.play.cluster import remote_worker
-from experiments.play.cluster.dispatcher import TASKS_A_MACHINE, Dispatcher, RemoteTask, Returned, connected, mean_cores
-from experiments.play.cluster.remote_worker import Computed
-from experiments.play.pools.pool import TICK, Failed
-from experiments.play.pools.process_map import Result, values_of
+from knights_isolation.experiments.play.cluster import remote_worker
+from knights_isolation.experiments.play.cluster.dispatcher import (
+    TASKS_A_MACHINE,
+    Dispatcher,
+    RemoteTask,
+    Returned,
+    connected,
+    mean_cores,
+)
+from knights_isolation.experiments.play.cluster.remote_worker import Computed
+from knights_isolation.experiments.play.pools.pool import TICK, Failed
+from knights_isolation.experiments.play.pools.process_map import Result, values_of
 
 T = TypeVar("T")
 

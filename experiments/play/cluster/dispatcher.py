@@ -19,10 +19,15 @@ from secrets import token_hex
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from experiments.play.cluster import remote_worker
-from experiments.play.cluster.cluster_address import check_certificates, check_installed, exposure, scheduler_address
-from experiments.play.cluster.remote_worker import Answer, Cancelled, MachineInfo, MachineUnsuitable
-from experiments.play.pools.pool import UnreachableError
+from knights_isolation.experiments.play.cluster import remote_worker
+from knights_isolation.experiments.play.cluster.cluster_address import (
+    check_certificates,
+    check_installed,
+    exposure,
+    scheduler_address,
+)
+from knights_isolation.experiments.play.cluster.remote_worker import Answer, Cancelled, MachineInfo, MachineUnsuitable
+from knights_isolation.experiments.play.pools.pool import UnreachableError
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.plan.schedule import Ids, Schedule
-from experiments.play.pools.crash_markers import COMPILED, GAME, PID, WIDTH
-from experiments.record.finished_games import FinishedGames, LogPart
-from experiments.roster import make_agent, parse_spec, settings_text, with_program
-from isolation.loading.integrity import ChangedError, unchanged
-from isolation.processes.subprocess_player import patience
-from isolation.rules.geometry import MOST_COMPILED_CELLS, parse_size
+from knights_isolation.experiments.plan.schedule import Ids, Schedule
+from knights_isolation.experiments.play.pools.crash_markers import COMPILED, GAME, PID, WIDTH
+from knights_isolation.experiments.record.finished_games import FinishedGames, LogPart
+from knights_isolation.experiments.roster import make_agent, parse_spec, settings_text, with_program
+from knights_isolation.isolation.loading.integrity import ChangedError, unchanged
+from knights_isolation.isolation.processes.subprocess_player import patience
+from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, parse_size
 
 if TYPE_CHECKING:
-    from experiments.plan.tournament_plan import Plan
-    from isolation.checks.search_cost import Cost
-    from isolation.engines.program import Program
-    from isolation.games.game_batch import GameBatch
-    from isolation.native.move_cache import MoveCache
-    from isolation.players.agents import Agent
+    from knights_isolation.experiments.plan.tournament_plan import Plan
+    from knights_isolation.isolation.checks.search_cost import Cost
+    from knights_isolation.isolation.engines.program import Program
+    from knights_isolation.isolation.games.game_batch import GameBatch
+    from knights_isolation.isolation.native.move_cache import MoveCache
+    from knights_isolation.isolation.players.agents import Agent
 
 _PLY_US = 2
 """Microseconds per ply besides thinking."""
@@ -98,7 +98,7 @@ class GameWorker:
         size = rows, columns = parse_size(self.task.schedule.size)
         try:
             if not agent_indices and rows * columns <= MOST_COMPILED_CELLS:
-                from isolation.games.match import load_compiled_games
+                from knights_isolation.isolation.games.match import load_compiled_games
 
                 load_compiled_games(size)
             agents = {index: self.agents[index] for index in agent_indices}
@@ -106,7 +106,7 @@ class GameWorker:
                 agent.compiled(size)
             return {index: why for index, agent in agents.items() if (why := agent.why_interpreted(size))}
         except OSError as error:
-            from isolation.compiling import code_cache
+            from knights_isolation.isolation.compiling import code_cache
 
             raise ValueError(
                 f"{code_cache.folder()}: cannot keep compiled code there: {error.strerror or error}"
@@ -114,7 +114,7 @@ class GameWorker:
 
     def refuse_to_compile(self, agent_indices: Sequence[int], why: str) -> None:
         """Let these agents run interpreted from now on, in every process of this machine: compiling them is harmful."""
-        from isolation.compiling.compile_heuristic import mark_uncompilable
+        from knights_isolation.isolation.compiling.compile_heuristic import mark_uncompilable
 
         for index in agent_indices:
             if heuristic := self.agents[index].heuristic:
@@ -125,7 +125,7 @@ class GameWorker:
 
         User code that does not compile is not run in this process, and not measured.
         """
-        from isolation.checks.search_cost import measure_costs
+        from knights_isolation.isolation.checks.search_cost import measure_costs
 
         size = parse_size(self.task.schedule.size)
         by_name = {agent.name: agent for agent in self.agents}
@@ -140,8 +140,8 @@ class GameWorker:
         Args:
             marker: int64[5], updated to the current game; see `crash_markers`.
         """
-        from isolation.games.match import play_many
-        from isolation.native.move_cache import MoveCache
+        from knights_isolation.isolation.games.match import play_many
+        from knights_isolation.isolation.native.move_cache import MoveCache
 
         schedule = self.task.schedule
         self._memory = self._memory or MoveCache()
@@ -169,8 +169,8 @@ class GameWorker:
 
     def play_one_of_ours(self, game_id: int, player: int) -> None:
         """Let the player (1 or 2) of a game play the random player from its opening, to test whether that is fatal."""
-        from isolation.games.match import play_games
-        from isolation.players.agents import RandomAgent
+        from knights_isolation.isolation.games.match import play_games
+        from knights_isolation.isolation.players.agents import RandomAgent
 
         schedule, ids = self.task.schedule, np.array([game_id])
         sides: list[Agent] = [self.agents[index] for index in schedule.players(ids)[0]]

@@ -22,8 +22,8 @@ from typing import Any
 import psutil
 from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
-from experiments.plan.schedule import Ids
-from experiments.play.pools.crash_markers import (
+from knights_isolation.experiments.plan.schedule import Ids
+from knights_isolation.experiments.play.pools.crash_markers import (
     GAME,
     MOVER,
     PID,
@@ -34,11 +34,11 @@ from experiments.play.pools.crash_markers import (
     find_suspects,
     open_markers,
 )
-from experiments.play.pools.game_worker import GameWorker, PlayedBatch, Task
-from experiments.play.pools.pool import Answered, Died, Event, Failed, Finished, Pool
-from experiments.play.pools.process_map import end_with, starting_silently
-from isolation.compiling import code_cache
-from isolation.files.temp_folders import temporary_folder
+from knights_isolation.experiments.play.pools.game_worker import GameWorker, PlayedBatch, Task
+from knights_isolation.experiments.play.pools.pool import Answered, Died, Event, Failed, Finished, Pool
+from knights_isolation.experiments.play.pools.process_map import end_with, starting_silently
+from knights_isolation.isolation.compiling import code_cache
+from knights_isolation.isolation.files.temp_folders import temporary_folder
 
 LOOKS_ALLOWED = 10
 """Number of consecutive looks, about ten per second, at which a worker may be found stopped before it is killed."""

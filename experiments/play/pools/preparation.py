@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from experiments.play.pools.equal_cost_limits import Costs
-from experiments.play.pools.game_worker import GameWorker
-from experiments.play.pools.interrupts import Interrupted
-from experiments.play.pools.pool import TICK, Answered, Died, Failed, Pool
-from isolation.players.agents import code_hash
-from isolation.usercode.user_exceptions import format_exception
+from knights_isolation.experiments.play.pools.equal_cost_limits import Costs
+from knights_isolation.experiments.play.pools.game_worker import GameWorker
+from knights_isolation.experiments.play.pools.interrupts import Interrupted
+from knights_isolation.experiments.play.pools.pool import TICK, Answered, Died, Failed, Pool
+from knights_isolation.isolation.players.agents import code_hash
+from knights_isolation.isolation.usercode.user_exceptions import format_exception
 
 if TYPE_CHECKING:
-    from isolation.players.agents import Agent
+    from knights_isolation.isolation.players.agents import Agent
 
 Sharers = tuple[int, ...]
 """Agents, by their indices in the plan, that share compiled code: two processes must not both compile it."""

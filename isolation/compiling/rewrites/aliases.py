@@ -10,7 +10,7 @@ import copy
 from collections import Counter
 from typing import Any
 
-from isolation.compiling.source.rewrite import Rewrite, at
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at
 
 
 class ResolveAliases(Rewrite):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from isolation.compiling.rewrites.constants import is_numpys_constant
-from isolation.compiling.source.compile_error import refuse
-from isolation.compiling.source.rewrite import at, name, support, target
-from isolation.compiling.source.scopes import SUPPORT
-from isolation.usercode.parsing import parse_expression
+from knights_isolation.isolation.compiling.rewrites.constants import is_numpys_constant
+from knights_isolation.isolation.compiling.source.compile_error import refuse
+from knights_isolation.isolation.compiling.source.rewrite import at, name, support, target
+from knights_isolation.isolation.compiling.source.scopes import SUPPORT
+from knights_isolation.isolation.usercode.parsing import parse_expression
 
 _LARGEST, _WIDEST = (1 << 63) - 1, 1 << 255
 _BUILTINS = {"abs", "int", "round"}

@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from isolation.compiling.rewrites.element_types import pairs
-from isolation.compiling.source.rewrite import Rewrite, at, name, support, target
+from knights_isolation.isolation.compiling.rewrites.element_types import pairs
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, name, support, target
 
 _OF_GAMES = ("get_legal_moves", "get_blank_spaces", "reach")
 _JOINS = {"update": ast.BitOr, "difference_update": ast.Sub, "intersection_update": ast.BitAnd}

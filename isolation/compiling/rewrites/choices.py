@@ -14,10 +14,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from isolation.compiling.rewrites.element_types import pairs
-from isolation.compiling.source.compile_error import CompileError
-from isolation.compiling.source.function_source import bound_names, definition
-from isolation.compiling.source.rewrite import (
+from knights_isolation.isolation.compiling.rewrites.element_types import pairs
+from knights_isolation.isolation.compiling.source.compile_error import CompileError
+from knights_isolation.isolation.compiling.source.function_source import bound_names, definition
+from knights_isolation.isolation.compiling.source.rewrite import (
     FunctionContext,
     Rewrite,
     at,
@@ -27,8 +27,8 @@ from isolation.compiling.source.rewrite import (
     statements,
     written_out,
 )
-from isolation.compiling.source.scopes import Callee, Choices, Nested, as_callee, scope_of
-from isolation.compiling.source.stand_ins import is_of_library
+from knights_isolation.isolation.compiling.source.scopes import Callee, Choices, Nested, as_callee, scope_of
+from knights_isolation.isolation.compiling.source.stand_ins import is_of_library
 
 _MOST_DICTIONARIES = 16
 

@@ -8,9 +8,9 @@ import copy
 from difflib import get_close_matches
 from typing import Any
 
-from isolation.compiling.source.compile_error import refuse
-from isolation.compiling.source.rewrite import Rewrite, at, call, name, support, target
-from isolation.editions.classic_board import Board
+from knights_isolation.isolation.compiling.source.compile_error import refuse
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, call, name, support, target
+from knights_isolation.isolation.editions.classic_board import Board
 
 _PRIVATE_ATTRIBUTES = {
     "_active_player": "active_player",

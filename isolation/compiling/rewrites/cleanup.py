@@ -8,10 +8,10 @@ import builtins
 import logging
 from typing import Any
 
-from isolation.compiling.source.compile_error import refuse
-from isolation.compiling.source.function_source import Definition, bound_names
-from isolation.compiling.source.rewrite import Rewrite, at, target, written_out
-from isolation.compiling.source.scopes import Callee, Nested
+from knights_isolation.isolation.compiling.source.compile_error import refuse
+from knights_isolation.isolation.compiling.source.function_source import Definition, bound_names
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, target, written_out
+from knights_isolation.isolation.compiling.source.scopes import Callee, Nested
 
 
 class CleanUp(Rewrite):

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from isolation.compiling.source.compile_error import refuse
-from isolation.compiling.source.function_source import bound_names, parameters
-from isolation.compiling.source.rewrite import Rewrite, at, holds_constants, target
-from isolation.compiling.source.scopes import KnownValue, as_callee
-from isolation.editions.classic_board import Board
+from knights_isolation.isolation.compiling.source.compile_error import refuse
+from knights_isolation.isolation.compiling.source.function_source import bound_names, parameters
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, holds_constants, target
+from knights_isolation.isolation.compiling.source.scopes import KnownValue, as_callee
+from knights_isolation.isolation.editions.classic_board import Board
 
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Is: operator.is_,

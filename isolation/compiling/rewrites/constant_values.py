@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from isolation.compiling.source.compile_error import CompileError
-from isolation.compiling.source.function_source import bound_names, taken
-from isolation.compiling.source.record_classes import has_only_methods
-from isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, written_out
-from isolation.compiling.source.scopes import KnownValue, free_names
-from isolation.usercode.parsing import parse_expression
+from knights_isolation.isolation.compiling.source.compile_error import CompileError
+from knights_isolation.isolation.compiling.source.function_source import bound_names, taken
+from knights_isolation.isolation.compiling.source.record_classes import has_only_methods
+from knights_isolation.isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, written_out
+from knights_isolation.isolation.compiling.source.scopes import KnownValue, free_names
+from knights_isolation.isolation.usercode.parsing import parse_expression
 
 _PURE: set[Any] = {
     *(abs, all, any, bool, dict, dict.fromkeys, divmod, enumerate, filter, float, int, len, list, map, max),

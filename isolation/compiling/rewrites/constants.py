@@ -9,12 +9,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from isolation.boards.net import Net
-from isolation.compiling.source.compile_error import refuse, refuse_unrepeatable
-from isolation.compiling.source.record_classes import fields_of
-from isolation.compiling.source.rewrite import is_fresh, support
-from isolation.compiling.source.wide_integers import LARGEST
-from isolation.usercode.parsing import parse, parse_expression
+from knights_isolation.isolation.boards.net import Net
+from knights_isolation.isolation.compiling.source.compile_error import refuse, refuse_unrepeatable
+from knights_isolation.isolation.compiling.source.record_classes import fields_of
+from knights_isolation.isolation.compiling.source.rewrite import is_fresh, support
+from knights_isolation.isolation.compiling.source.wide_integers import LARGEST
+from knights_isolation.isolation.usercode.parsing import parse, parse_expression
 
 Table = Mapping[Any, Any]
 _MOST_COMPARED = 200

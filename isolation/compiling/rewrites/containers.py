@@ -12,9 +12,17 @@ import operator
 from collections.abc import Hashable
 from typing import Any
 
-from isolation.compiling.rewrites.element_types import pairs
-from isolation.compiling.source.rewrite import Rewrite, at, call, name, statements, support, written_out
-from isolation.compiling.source.stand_ins import OF_LENGTHS
+from knights_isolation.isolation.compiling.rewrites.element_types import pairs
+from knights_isolation.isolation.compiling.source.rewrite import (
+    Rewrite,
+    at,
+    call,
+    name,
+    statements,
+    support,
+    written_out,
+)
+from knights_isolation.isolation.compiling.source.stand_ins import OF_LENGTHS
 
 _OF_SETS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 

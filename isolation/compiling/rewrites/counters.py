@@ -10,12 +10,18 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from isolation.compiling.rewrites.element_types import pairs
-from isolation.compiling.source.compile_error import CompileError, refuse
-from isolation.compiling.source.function_source import definition
-from isolation.compiling.source.rewrite import Rewrite, at, call, name, statements, support
-from isolation.compiling.source.scopes import Callee, Missing, Nested, scope_of
-from isolation.compiling.source.stand_ins import counted, counted_elements, counts_joined, is_of_library, most_common
+from knights_isolation.isolation.compiling.rewrites.element_types import pairs
+from knights_isolation.isolation.compiling.source.compile_error import CompileError, refuse
+from knights_isolation.isolation.compiling.source.function_source import definition
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, call, name, statements, support
+from knights_isolation.isolation.compiling.source.scopes import Callee, Missing, Nested, scope_of
+from knights_isolation.isolation.compiling.source.stand_ins import (
+    counted,
+    counted_elements,
+    counts_joined,
+    is_of_library,
+    most_common,
+)
 
 
 class LowerCounters(Rewrite):

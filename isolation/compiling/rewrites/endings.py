@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from isolation.compiling.source.rewrite import at, statements
-from isolation.compiling.source.scopes import SUPPORT
+from knights_isolation.isolation.compiling.source.rewrite import at, statements
+from knights_isolation.isolation.compiling.source.scopes import SUPPORT
 
 _LEFT = f"{SUPPORT}_left"
 _INSERTS = re.compile(r"while _v\d+_place > 0 and ")

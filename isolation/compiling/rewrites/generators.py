@@ -6,8 +6,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from isolation.compiling.source.compile_error import refuse
-from isolation.compiling.source.rewrite import Rewrite, at, call, name, support, target
+from knights_isolation.isolation.compiling.source.compile_error import refuse
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, call, name, support, target
 
 _LONGEST = 10_000
 

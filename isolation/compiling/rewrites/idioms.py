@@ -9,9 +9,9 @@ import itertools
 import re
 from typing import Any
 
-from isolation.compiling.source.compile_error import refuse
-from isolation.compiling.source.record_classes import is_name
-from isolation.compiling.source.rewrite import Rewrite, at, call, function, name, target
+from knights_isolation.isolation.compiling.source.compile_error import refuse
+from knights_isolation.isolation.compiling.source.record_classes import is_name
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, call, function, name, target
 
 _BUILTINS = {f"__{name}__": name for name in ("len", "abs", "bool", "int", "float", "str", "round", "reversed")}
 _SIGNS: dict[str, type[ast.unaryop]] = {"__neg__": ast.USub, "__pos__": ast.UAdd, "__invert__": ast.Invert}

@@ -6,10 +6,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from isolation.compiling.rewrites.element_types import pairs, with_values
-from isolation.compiling.source.compile_error import refuse
-from isolation.compiling.source.record_classes import is_name
-from isolation.compiling.source.rewrite import Rewrite, at, call, name
+from knights_isolation.isolation.compiling.rewrites.element_types import pairs, with_values
+from knights_isolation.isolation.compiling.source.compile_error import refuse
+from knights_isolation.isolation.compiling.source.record_classes import is_name
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, call, name
 
 
 class LowerIterators(Rewrite):

@@ -6,9 +6,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from isolation.compiling.rewrites.element_types import is_empty, pairs
-from isolation.compiling.rewrites.guesses import Examples
-from isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, support
+from knights_isolation.isolation.compiling.rewrites.element_types import is_empty, pairs
+from knights_isolation.isolation.compiling.rewrites.guesses import Examples
+from knights_isolation.isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, support
 
 _MAKE_LISTS = {"list", "sorted"}
 

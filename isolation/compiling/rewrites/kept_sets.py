@@ -6,10 +6,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from isolation.compiling.rewrites.element_types import is_empty, pairs
-from isolation.compiling.rewrites.guesses import Examples
-from isolation.compiling.source.rewrite import Rewrite, at, call, support
-from isolation.compiling.source.scopes import Missing
+from knights_isolation.isolation.compiling.rewrites.element_types import is_empty, pairs
+from knights_isolation.isolation.compiling.rewrites.guesses import Examples
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, call, support
+from knights_isolation.isolation.compiling.source.scopes import Missing
 
 _ADDS = {"add": "put_once", "update": "put_each_once"}
 

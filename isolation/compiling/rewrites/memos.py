@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-from isolation.compiling.source.dependence import Dependence, facts_or_everything, roles_of
-from isolation.compiling.source.function_source import bound_names, definition, file_tree, taken
-from isolation.compiling.source.memo_tables import is_changed_by_users, is_emptying, memo_tables
-from isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, name, target
+from knights_isolation.isolation.compiling.source.dependence import Dependence, facts_or_everything, roles_of
+from knights_isolation.isolation.compiling.source.function_source import bound_names, definition, file_tree, taken
+from knights_isolation.isolation.compiling.source.memo_tables import is_changed_by_users, is_emptying, memo_tables
+from knights_isolation.isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, name, target
 
 Block = list[ast.stmt]
 _HARMLESS = (ast.Tuple, ast.Name, ast.Attribute, ast.Constant, ast.Load)

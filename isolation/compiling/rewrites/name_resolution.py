@@ -12,14 +12,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from isolation.boards.net import Net
-from isolation.compiling.refusal_advice import instead_of_call
-from isolation.compiling.rewrites import constants
-from isolation.compiling.source.compile_error import CHANCE_AND_TIME, refuse, refuse_unrepeatable
-from isolation.compiling.source.function_source import CHANGING_METHODS, Definition, definition, taken
-from isolation.compiling.source.keyword_dictionaries import spelled
-from isolation.compiling.source.record_classes import is_users, never_changes
-from isolation.compiling.source.rewrite import (
+from knights_isolation.isolation.boards.net import Net
+from knights_isolation.isolation.compiling.refusal_advice import instead_of_call
+from knights_isolation.isolation.compiling.rewrites import constants
+from knights_isolation.isolation.compiling.source.compile_error import CHANCE_AND_TIME, refuse, refuse_unrepeatable
+from knights_isolation.isolation.compiling.source.function_source import CHANGING_METHODS, Definition, definition, taken
+from knights_isolation.isolation.compiling.source.keyword_dictionaries import spelled
+from knights_isolation.isolation.compiling.source.record_classes import is_users, never_changes
+from knights_isolation.isolation.compiling.source.rewrite import (
     FunctionContext,
     Rewrite,
     at,
@@ -31,10 +31,18 @@ from isolation.compiling.source.rewrite import (
     support,
     written_out,
 )
-from isolation.compiling.source.scopes import SUPPORT, Callee, Kind, Nested, builtin_name, scope_of, variables_read
-from isolation.compiling.source.stand_ins import is_stand_in
-from isolation.rules.parameters import opened
-from isolation.usercode.parsing import parse_expression
+from knights_isolation.isolation.compiling.source.scopes import (
+    SUPPORT,
+    Callee,
+    Kind,
+    Nested,
+    builtin_name,
+    scope_of,
+    variables_read,
+)
+from knights_isolation.isolation.compiling.source.stand_ins import is_stand_in
+from knights_isolation.isolation.rules.parameters import opened
+from knights_isolation.isolation.usercode.parsing import parse_expression
 
 _BUILTINS = {abs, bool, chr, complex, dict, divmod, enumerate, float, int, isinstance, len, list, max, min, pow, range}
 _BUILTINS |= {ord, reversed, round, set, slice, sum, tuple, zip}

@@ -6,8 +6,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from isolation.compiling.source.function_source import parameters
-from isolation.compiling.source.rewrite import Rewrite, at, support
+from knights_isolation.isolation.compiling.source.function_source import parameters
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, support
 
 
 class LowerNoneChecks(Rewrite):

@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from isolation.compiling.rewrites.element_types import pairs
-from isolation.compiling.rewrites.guesses import Examples
-from isolation.compiling.source.rewrite import Rewrite, at, support
+from knights_isolation.isolation.compiling.rewrites.element_types import pairs
+from knights_isolation.isolation.compiling.rewrites.guesses import Examples
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, support
 
 _PUTS = ("append", "appendleft", "insert")
 

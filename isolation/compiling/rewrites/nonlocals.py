@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from isolation.compiling.rewrites.element_types import pairs
-from isolation.compiling.source.function_source import assigned, parameters
-from isolation.compiling.source.rewrite import Rewrite, at, name, support, target
+from knights_isolation.isolation.compiling.rewrites.element_types import pairs
+from knights_isolation.isolation.compiling.source.function_source import assigned, parameters
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, name, support, target
 
 
 class LowerNonlocals(Rewrite):

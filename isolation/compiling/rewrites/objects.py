@@ -12,12 +12,12 @@ import copy
 from types import FunctionType
 from typing import Any
 
-from isolation.compiling.rewrites.element_types import pairs
-from isolation.compiling.source.compile_error import CompileError
-from isolation.compiling.source.function_source import assigned, bound_names, definition, parameters
-from isolation.compiling.source.record_classes import changes_itself, is_name, maker_of
-from isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, name, target
-from isolation.compiling.source.scopes import free_names
+from knights_isolation.isolation.compiling.rewrites.element_types import pairs
+from knights_isolation.isolation.compiling.source.compile_error import CompileError
+from knights_isolation.isolation.compiling.source.function_source import assigned, bound_names, definition, parameters
+from knights_isolation.isolation.compiling.source.record_classes import changes_itself, is_name, maker_of
+from knights_isolation.isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, name, target
+from knights_isolation.isolation.compiling.source.scopes import free_names
 
 
 class LowerObjects(Rewrite):

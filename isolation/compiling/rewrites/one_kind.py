@@ -7,8 +7,8 @@ import ast
 from collections import defaultdict
 from typing import Any
 
-from isolation.compiling.rewrites.element_types import is_empty, pairs, with_values
-from isolation.compiling.source.rewrite import Rewrite, at, support
+from knights_isolation.isolation.compiling.rewrites.element_types import is_empty, pairs, with_values
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, support
 
 
 class UseOneKind(Rewrite):

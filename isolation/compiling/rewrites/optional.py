@@ -8,10 +8,10 @@ import copy
 from collections import defaultdict
 from typing import Any
 
-from isolation.compiling.rewrites.element_types import pairs
-from isolation.compiling.rewrites.guesses import Examples
-from isolation.compiling.source.function_source import bound_names, parameters
-from isolation.compiling.source.rewrite import Rewrite, at, call, name, statements, support, target
+from knights_isolation.isolation.compiling.rewrites.element_types import pairs
+from knights_isolation.isolation.compiling.rewrites.guesses import Examples
+from knights_isolation.isolation.compiling.source.function_source import bound_names, parameters
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, call, name, statements, support, target
 
 
 class LowerOptional(Rewrite):

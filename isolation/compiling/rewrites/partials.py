@@ -7,10 +7,10 @@ import ast
 import functools
 from typing import Any
 
-from isolation.compiling.source.compile_error import CompileError
-from isolation.compiling.source.function_source import definition
-from isolation.compiling.source.rewrite import Rewrite, at, name
-from isolation.compiling.source.scopes import Nested
+from knights_isolation.isolation.compiling.source.compile_error import CompileError
+from knights_isolation.isolation.compiling.source.function_source import definition
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, name
+from knights_isolation.isolation.compiling.source.scopes import Nested
 
 
 class LowerPartials(Rewrite):

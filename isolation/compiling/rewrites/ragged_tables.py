@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from isolation.compiling.source.rewrite import Rewrite, at, name, statements, target
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, name, statements, target
 
 _MOST_ROWS = 1000
 

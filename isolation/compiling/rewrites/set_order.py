@@ -6,8 +6,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from isolation.compiling.rewrites.constants import loses_its_order, refuse_order
-from isolation.compiling.source.rewrite import Rewrite, at, name, written_out
+from knights_isolation.isolation.compiling.rewrites.constants import loses_its_order, refuse_order
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, name, written_out
 
 _ASK_FOR_NO_ORDER = ("sum", "any", "all", "len", "min", "max", "sorted")
 _HAND_ON = ("list", "tuple", "set", "map", "filter")

@@ -17,14 +17,20 @@ from typing import Any
 
 import numpy as np
 
-from isolation.compiling.rewrites.memos import LowerMemos
-from isolation.compiling.source.compile_error import CompileError
-from isolation.compiling.source.dependence import SIZE, Dependence, facts_or_everything, roles_of
-from isolation.compiling.source.function_source import bound_names, changed_globals, definition, file_tree, taken
-from isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, target
-from isolation.compiling.source.scopes import scope_of
-from isolation.compiling.source.unrepeatable_code import unrepeatable_code
-from isolation.usercode.timeouts import cpu_timeout
+from knights_isolation.isolation.compiling.rewrites.memos import LowerMemos
+from knights_isolation.isolation.compiling.source.compile_error import CompileError
+from knights_isolation.isolation.compiling.source.dependence import SIZE, Dependence, facts_or_everything, roles_of
+from knights_isolation.isolation.compiling.source.function_source import (
+    bound_names,
+    changed_globals,
+    definition,
+    file_tree,
+    taken,
+)
+from knights_isolation.isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, target
+from knights_isolation.isolation.compiling.source.scopes import scope_of
+from knights_isolation.isolation.compiling.source.unrepeatable_code import unrepeatable_code
+from knights_isolation.isolation.usercode.timeouts import cpu_timeout
 
 _LONGEST = 2.0
 _MOST_ELEMENTS = 20_000

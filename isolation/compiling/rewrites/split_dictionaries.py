@@ -6,9 +6,9 @@ import ast
 from collections import Counter
 from typing import Any
 
-from isolation.compiling.source.function_source import bound_names
-from isolation.compiling.source.rewrite import Rewrite, at, target
-from isolation.compiling.source.scopes import Callee, Nested, free_names
+from knights_isolation.isolation.compiling.source.function_source import bound_names
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, target
+from knights_isolation.isolation.compiling.source.scopes import Callee, Nested, free_names
 
 
 class SplitDictionaries(Rewrite):

@@ -7,11 +7,11 @@ import ast
 import operator
 from typing import Any
 
-from isolation.compiling.rewrites.element_types import pairs, with_values
-from isolation.compiling.source.compile_error import refuse
-from isolation.compiling.source.rewrite import Rewrite, at, call, support
-from isolation.compiling.source.wide_integers import LARGEST
-from isolation.editions.third.state import DebugState, Isolation
+from knights_isolation.isolation.compiling.rewrites.element_types import pairs, with_values
+from knights_isolation.isolation.compiling.source.compile_error import refuse
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, call, support
+from knights_isolation.isolation.compiling.source.wide_integers import LARGEST
+from knights_isolation.isolation.editions.third.state import DebugState, Isolation
 
 _FOLDED = {ast.LShift: operator.lshift, ast.Sub: operator.sub, ast.BitOr: operator.or_}
 _BITS = 256

@@ -6,9 +6,9 @@ import ast
 import math
 from typing import Any
 
-from isolation.compiling.source.rewrite import name, target
-from isolation.compiling.source.scopes import SUPPORT
-from isolation.usercode.parsing import parse_expression
+from knights_isolation.isolation.compiling.source.rewrite import name, target
+from knights_isolation.isolation.compiling.source.scopes import SUPPORT
+from knights_isolation.isolation.usercode.parsing import parse_expression
 
 _FEWEST_ROWS = 3
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import NoReturn
 
-from isolation.usercode.user_exceptions import LONGEST_LINE, to_one_line
+from knights_isolation.isolation.usercode.user_exceptions import LONGEST_LINE, to_one_line
 
 CHANCE_AND_TIME = {
     "random": "chance",

@@ -6,8 +6,8 @@ import ast
 import copy
 from typing import Any
 
-from isolation.compiling.source.function_source import Definition, parameters
-from isolation.compiling.source.rewrite import at, name
+from knights_isolation.isolation.compiling.source.function_source import Definition, parameters
+from knights_isolation.isolation.compiling.source.rewrite import at, name
 
 
 def spelled(node: Definition, call: ast.Call) -> tuple[Definition, ast.Call]:

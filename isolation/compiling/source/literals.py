@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from isolation.compiling.source.function_source import bound_names
-from isolation.compiling.source.rewrite import Rewrite, at, call, written_out
+from knights_isolation.isolation.compiling.source.function_source import bound_names
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, call, written_out
 
 
 class Literals(Rewrite):

@@ -6,7 +6,13 @@ import ast
 from functools import lru_cache
 from types import FunctionType
 
-from isolation.compiling.source.function_source import bound_names, changed_name, definition, file_tree, taken
+from knights_isolation.isolation.compiling.source.function_source import (
+    bound_names,
+    changed_name,
+    definition,
+    file_tree,
+    taken,
+)
 
 _GIVING = {"get", "setdefault", "items", "values", "pop"}
 """Methods that give what a dictionary holds."""

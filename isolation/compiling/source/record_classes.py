@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from types import FunctionType
 from typing import Any
 
-from isolation.compiling.source.compile_error import CompileError
-from isolation.compiling.source.function_source import definition, parameters
+from knights_isolation.isolation.compiling.source.compile_error import CompileError
+from knights_isolation.isolation.compiling.source.function_source import definition, parameters
 
 _LIBRARIES = sys.stdlib_module_names | {"numpy", "scipy", "isolation", "heuristics"} - {"__main__"}
 
@@ -56,7 +56,7 @@ def _keeps_attributes(kind: type) -> bool:
 def is_users(kind: type) -> bool:
     """Return whether a class is the user's, and no player."""
     room = kind.__module__.partition(".")[0]
-    theirs = kind.__module__.startswith("isolation.user_") or room not in _LIBRARIES
+    theirs = kind.__module__.startswith("knights_isolation.user_") or room not in _LIBRARIES
     return theirs and not hasattr(kind, "get_action") and not hasattr(kind, "get_move")
 
 

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, TypeVar
 
-from isolation.compiling.source.compile_error import CompileError, refuse
-from isolation.compiling.source.function_source import (
+from knights_isolation.isolation.compiling.source.compile_error import CompileError, refuse
+from knights_isolation.isolation.compiling.source.function_source import (
     Definition,
     changed_name,
     changed_parameters,
     definition,
     parameters,
 )
-from isolation.compiling.source.record_classes import never_changes
-from isolation.compiling.source.scopes import (
+from knights_isolation.isolation.compiling.source.record_classes import never_changes
+from knights_isolation.isolation.compiling.source.scopes import (
     SUPPORT,
     Callee,
     Kind,
@@ -30,7 +30,7 @@ from isolation.compiling.source.scopes import (
     builtin_name,
     callee_of_object,
 )
-from isolation.usercode.parsing import parse
+from knights_isolation.isolation.usercode.parsing import parse
 
 _FRESH = "_v"
 _RETURNS: dict[str, Kind] = {"forecast_move": "game", "copy": "game", "get_opponent": "player"}

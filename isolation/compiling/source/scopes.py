@@ -11,11 +11,17 @@ from dataclasses import dataclass, field
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, Literal
 
-from isolation.compiling.source.compile_error import refuse, refuse_unrepeatable
-from isolation.compiling.source.function_source import Definition, assigned, changed_globals, file_tree, taken
-from isolation.compiling.source.record_classes import never_changes
-from isolation.compiling.source.stand_ins import is_numpys, stand_in
-from isolation.rules.parameters import opened
+from knights_isolation.isolation.compiling.source.compile_error import refuse, refuse_unrepeatable
+from knights_isolation.isolation.compiling.source.function_source import (
+    Definition,
+    assigned,
+    changed_globals,
+    file_tree,
+    taken,
+)
+from knights_isolation.isolation.compiling.source.record_classes import never_changes
+from knights_isolation.isolation.compiling.source.stand_ins import is_numpys, stand_in
+from knights_isolation.isolation.rules.parameters import opened
 
 Kind = Literal["game", "player"]
 SUPPORT = "_isolation"  # the name of isolation.native.runtime.runtime_library in generated modules

@@ -8,7 +8,7 @@ from functools import partial
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from isolation.compiling.source.compile_error import CHANCE_AND_TIME
+from knights_isolation.isolation.compiling.source.compile_error import CHANCE_AND_TIME
 
 _CHANGES = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _MOST_FUNCTIONS = 300
@@ -72,7 +72,7 @@ def _is_filled(cell: Any) -> bool:
 def _is_own(value: Any) -> bool:
     """Whether a value is the user's code, not that of Python or of a package."""
     home = getattr(value if isinstance(value, type | FunctionType) else type(value), "__module__", "") or ""
-    return isinstance(home, str) and (home.startswith("isolation.user_") or home == "__main__")
+    return isinstance(home, str) and (home.startswith("knights_isolation.user_") or home == "__main__")
 
 
 def _functions(value: Any) -> Iterator[FunctionType]:

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from queue import Empty
 from typing import Any
 
-from isolation.editions.third.state import Isolation
-from isolation.editions.third.state_heuristics import required_parameters
-from isolation.usercode.timeouts import raise_in_thread
+from knights_isolation.isolation.editions.third.state import Isolation
+from knights_isolation.isolation.editions.third.state_heuristics import required_parameters
+from knights_isolation.isolation.usercode.timeouts import raise_in_thread
 
 TimeLeft = Callable[[], float]
 _TICK, _LONGEST_WAIT = 0.02, 60.0

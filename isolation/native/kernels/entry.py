@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from isolation.native.decorators import inner
-from isolation.native.kernels.placeholders import COLUMNS, ROWS, think
-from isolation.native.kernels.workspace import desk_at, nanoseconds, open_desk
-from isolation.native.layout import (
+from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.kernels.placeholders import COLUMNS, ROWS, think
+from knights_isolation.isolation.native.kernels.workspace import desk_at, nanoseconds, open_desk
+from knights_isolation.isolation.native.layout import (
     BEST_LENGTH,
     DEPTH,
     EXACT,
@@ -16,7 +16,7 @@ from isolation.native.layout import (
     RANDOM,
     WALL_CLOCK,
 )
-from isolation.native.position import make_position
+from knights_isolation.isolation.native.position import make_position
 
 
 @inner

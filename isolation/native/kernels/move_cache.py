@@ -10,10 +10,10 @@ from typing import Any
 
 from numba import int64, uint64
 
-from isolation.native.decorators import inner
-from isolation.native.kernels.player_calls import NUMBER, ask, float64s_at, int64s_at
-from isolation.native.kernels.workspace import mix
-from isolation.native.layout import (
+from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.kernels.player_calls import NUMBER, ask, float64s_at, int64s_at
+from knights_isolation.isolation.native.kernels.workspace import mix
+from knights_isolation.isolation.native.layout import (
     ANSWER,
     CELLS,
     DEPTH,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from isolation.native.decorators import inner
+from knights_isolation.isolation.native.decorators import inner
 
 ROWS = 7
 COLUMNS = 7

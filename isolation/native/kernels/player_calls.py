@@ -8,8 +8,8 @@ from llvmlite import ir
 from numba import int64, types
 from numba.extending import intrinsic
 
-from isolation.native.decorators import inner
-from isolation.native.kernels.workspace import pointer_to
+from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.kernels.workspace import pointer_to
 
 # A compiled player is a row of nine numbers, of which the last is its number in a memory, 0 without one.
 ADDRESS, DEPTH_LIMIT, NODE_LIMIT, CLOCK, BUDGET, FLAGS, LATE_AFTER, PARAMETERS, NUMBER = range(9)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from isolation.native.bitboards import drop_lowest, lowest, popcount
-from isolation.native.decorators import inner
-from isolation.native.kernels.workspace import next_random
-from isolation.native.layout import MOVE, NODES
-from isolation.native.position import location_of, moves_from
+from knights_isolation.isolation.native.bitboards import drop_lowest, lowest, popcount
+from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.kernels.workspace import next_random
+from knights_isolation.isolation.native.layout import MOVE, NODES
+from knights_isolation.isolation.native.position import location_of, moves_from
 
 
 @inner

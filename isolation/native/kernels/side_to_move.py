@@ -9,7 +9,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from isolation.native.position import on_less_cells
+from knights_isolation.isolation.native.position import on_less_cells
 
 
 @intrinsic

@@ -10,8 +10,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from isolation.native.decorators import inner
-from isolation.native.layout import (
+from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.layout import (
     BEST_LENGTH,
     BEST_LINE,
     CHECKPOINT,
@@ -28,8 +28,8 @@ from isolation.native.layout import (
     STOPPED,
     STRIDE,
 )
-from isolation.rules import seeds
-from isolation.rules.seeds import STEP
+from knights_isolation.isolation.rules import seeds
+from knights_isolation.isolation.rules.seeds import STEP
 
 # The clock is looked at often enough that no two looks lie more than about a fifth of a millisecond apart.
 RARELY = 200_000

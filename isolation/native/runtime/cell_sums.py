@@ -29,10 +29,10 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.imputils import lower_constant
 from numba.extending import intrinsic, models, overload, register_model, typeof_impl
 
-from isolation.native import bitboards
-from isolation.native.bitboards import constant_table, look_up
-from isolation.native.position import CellsType, PositionType
-from isolation.native.runtime.checked_arithmetic import plus
+from knights_isolation.isolation.native import bitboards
+from knights_isolation.isolation.native.bitboards import constant_table, look_up
+from knights_isolation.isolation.native.position import CellsType, PositionType
+from knights_isolation.isolation.native.runtime.checked_arithmetic import plus
 
 MOVES_OF_A_KNIGHT = 8
 MOST_MASKS = 6

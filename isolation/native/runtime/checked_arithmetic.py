@@ -23,7 +23,7 @@ from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering, NativeLowering
 from numba.extending import intrinsic
 
-from isolation.native.decorators import inner
+from knights_isolation.isolation.native.decorators import inner
 
 _WHOLE, _BIT, _FRACTION = ir.IntType(64), ir.IntType(1), ir.DoubleType()
 _GIVEN_UP = RETCODE_USEREXC.type(RETCODE_USEREXC.constant + 1)

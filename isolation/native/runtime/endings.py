@@ -15,7 +15,7 @@ from numba.core import cgutils
 from numba.cpython.setobj import SetInstance
 from numba.extending import intrinsic
 
-from isolation.native.runtime.checked_arithmetic import give_up_if
+from knights_isolation.isolation.native.runtime.checked_arithmetic import give_up_if
 
 MOST_ROUNDS = 10_000_000
 """Rounds of loops, and calls of recursive functions, in one evaluation: Python would need a second and more."""

@@ -18,8 +18,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-from isolation.native.decorators import inner
-from isolation.native.runtime.checked_arithmetic import (
+from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.runtime.checked_arithmetic import (
     constant_power,
     fail_if,
     give_up,
@@ -28,7 +28,7 @@ from isolation.native.runtime.checked_arithmetic import (
     times,
     whole_of,
 )
-from isolation.native.runtime.numpy_functions import array_power
+from knights_isolation.isolation.native.runtime.numpy_functions import array_power
 
 _FRACTION = ir.DoubleType()
 _OF_ONE = ["acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "cos", "cosh", "erf", "erfc", "exp", "exp2"]

@@ -19,10 +19,10 @@ from numba.core.imputils import lower_constant
 from numba.extending import intrinsic, models, overload, register_model, typeof_impl
 from numpy.typing import NDArray
 
-from isolation.boards.net import GROUP, Net
-from isolation.native import bitboards
-from isolation.native.position import PositionType
-from isolation.native.runtime.checked_arithmetic import REFUSED
+from knights_isolation.isolation.boards.net import GROUP, Net
+from knights_isolation.isolation.native import bitboards
+from knights_isolation.isolation.native.position import PositionType
+from knights_isolation.isolation.native.runtime.checked_arithmetic import REFUSED
 
 _FRACTION, _WHOLE, _INDEX, _BYTE = ir.DoubleType(), ir.IntType(64), ir.IntType(32), ir.IntType(8)
 _ALIGNED = 64

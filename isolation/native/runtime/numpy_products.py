@@ -16,9 +16,9 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array
 
-from isolation.native.decorators import inner
-from isolation.native.runtime.checked_arithmetic import REFUSED
-from isolation.native.runtime.numpy_functions import BYTES, call_loop, is_number, numbers, offer
+from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.runtime.checked_arithmetic import REFUSED
+from knights_isolation.isolation.native.runtime.numpy_functions import BYTES, call_loop, is_number, numbers, offer
 
 
 @intrinsic

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import builtins
 
-from isolation.boards.net import Net
-from isolation.native import floods  # noqa: F401 -- floods defines methods of positions
-from isolation.native.runtime import optional_tuples  # noqa: F401 -- defines parts of tuples that may be None
-from isolation.native.runtime.cell_sums import CellTerm, weighed, weighed_onto
-from isolation.native.runtime.checked_arithmetic import give_up, jit, jit_with_numpy
-from isolation.native.runtime.endings import count_call, count_round, rounds_left
-from isolation.native.runtime.math_functions import (
+from knights_isolation.isolation.boards.net import Net
+from knights_isolation.isolation.native import floods  # noqa: F401 -- floods defines methods of positions
+from knights_isolation.isolation.native.runtime import optional_tuples  # noqa: F401 -- defines parts of tuples that may be None
+from knights_isolation.isolation.native.runtime.cell_sums import CellTerm, weighed, weighed_onto
+from knights_isolation.isolation.native.runtime.checked_arithmetic import give_up, jit, jit_with_numpy
+from knights_isolation.isolation.native.runtime.endings import count_call, count_round, rounds_left
+from knights_isolation.isolation.native.runtime.math_functions import (
     _abs,
     _int,
     _round,
@@ -28,19 +28,19 @@ from isolation.native.runtime.math_functions import (
     squared_difference,
     whole_power,
 )
-from isolation.native.runtime.nets import value_of_net
-from isolation.native.runtime.numpy_functions import numbers
-from isolation.native.runtime.third_state import as_state, count_open, is_open, state_of, with_closed
-from isolation.native.runtime.values.arrays import *  # noqa: F403
-from isolation.native.runtime.values.compensated_sums import *  # noqa: F403
-from isolation.native.runtime.values.conversions import *  # noqa: F403
-from isolation.native.runtime.values.dictionaries import *  # noqa: F403
-from isolation.native.runtime.values.distances import *  # noqa: F403
-from isolation.native.runtime.values.equality import *  # noqa: F403
-from isolation.native.runtime.values.lists_and_sets import *  # noqa: F403
-from isolation.native.runtime.values.private_state import *  # noqa: F403
-from isolation.native.runtime.values.set_operations import *  # noqa: F403
-from isolation.native.runtime.wide_numbers import wide, wide_number
+from knights_isolation.isolation.native.runtime.nets import value_of_net
+from knights_isolation.isolation.native.runtime.numpy_functions import numbers
+from knights_isolation.isolation.native.runtime.third_state import as_state, count_open, is_open, state_of, with_closed
+from knights_isolation.isolation.native.runtime.values.arrays import *  # noqa: F403
+from knights_isolation.isolation.native.runtime.values.compensated_sums import *  # noqa: F403
+from knights_isolation.isolation.native.runtime.values.conversions import *  # noqa: F403
+from knights_isolation.isolation.native.runtime.values.dictionaries import *  # noqa: F403
+from knights_isolation.isolation.native.runtime.values.distances import *  # noqa: F403
+from knights_isolation.isolation.native.runtime.values.equality import *  # noqa: F403
+from knights_isolation.isolation.native.runtime.values.lists_and_sets import *  # noqa: F403
+from knights_isolation.isolation.native.runtime.values.private_state import *  # noqa: F403
+from knights_isolation.isolation.native.runtime.values.set_operations import *  # noqa: F403
+from knights_isolation.isolation.native.runtime.wide_numbers import wide, wide_number
 
 __all__ = [
     "_abs",

@@ -25,11 +25,11 @@ from numba.extending import (
     register_model,
 )
 
-from isolation.editions.third.conversion import to_state_cell
-from isolation.editions.third.state import SIZE, STRIDE, Action
-from isolation.native import bitboards
-from isolation.native.bitboards import bitboard_for, constant_table, look_up
-from isolation.native.position import (
+from knights_isolation.isolation.editions.third.conversion import to_state_cell
+from knights_isolation.isolation.editions.third.state import SIZE, STRIDE, Action
+from knights_isolation.isolation.native import bitboards
+from knights_isolation.isolation.native.bitboards import bitboard_for, constant_table, look_up
+from knights_isolation.isolation.native.position import (
     INFINITY,
     MaskType,
     PositionType,
@@ -39,7 +39,7 @@ from isolation.native.position import (
     moves_from,
     placed,
 )
-from isolation.native.runtime.checked_arithmetic import give_up
+from knights_isolation.isolation.native.runtime.checked_arithmetic import give_up
 
 _STEPS = tuple(int(action) for action in Action)
 _FURTHEST = max(_STEPS)

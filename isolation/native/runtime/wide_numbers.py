@@ -24,9 +24,9 @@ from numba.extending import (
     register_model,
 )
 
-from isolation.editions.third.conversion import to_state_cell
-from isolation.native.runtime.checked_arithmetic import as_exact, fail_if, give_up_if, multiply
-from isolation.native.runtime.third_state import StateType
+from knights_isolation.isolation.editions.third.conversion import to_state_cell
+from knights_isolation.isolation.native.runtime.checked_arithmetic import as_exact, fail_if, give_up_if, multiply
+from knights_isolation.isolation.native.runtime.third_state import StateType
 
 _BITS = 256
 _WIDE, _WHOLE, _BIT = ir.IntType(_BITS), ir.IntType(64), ir.IntType(1)

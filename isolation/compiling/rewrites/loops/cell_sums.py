@@ -20,10 +20,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from isolation.compiling.source.function_source import bound_names, parameters
-from isolation.compiling.source.rewrite import at, function, name, support, target
-from isolation.compiling.source.scopes import SUPPORT
-from isolation.usercode.parsing import parse_expression
+from knights_isolation.isolation.compiling.source.function_source import bound_names, parameters
+from knights_isolation.isolation.compiling.source.rewrite import at, function, name, support, target
+from knights_isolation.isolation.compiling.source.scopes import SUPPORT
+from knights_isolation.isolation.usercode.parsing import parse_expression
 
 GAME = "_v_game"
 """What the game is called in facts and terms."""

@@ -24,9 +24,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from isolation.compiling.rewrites.element_types import pairs, with_values
-from isolation.compiling.source.compile_error import refuse
-from isolation.compiling.source.rewrite import (
+from knights_isolation.isolation.compiling.rewrites.element_types import pairs, with_values
+from knights_isolation.isolation.compiling.source.compile_error import refuse
+from knights_isolation.isolation.compiling.source.rewrite import (
     Rewrite,
     at,
     call,

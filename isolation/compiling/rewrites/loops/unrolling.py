@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from isolation.compiling.rewrites.ragged_tables import is_ragged
-from isolation.compiling.source.compile_error import CompileError
-from isolation.compiling.source.function_source import bound_names, changed_name
-from isolation.compiling.source.record_classes import fields_of, never_changes
-from isolation.compiling.source.rewrite import Rewrite, at, mark_written_out, written_out
-from isolation.compiling.source.scopes import as_callee, callee_of_object
-from isolation.editions.classic_board import Board
+from knights_isolation.isolation.compiling.rewrites.ragged_tables import is_ragged
+from knights_isolation.isolation.compiling.source.compile_error import CompileError
+from knights_isolation.isolation.compiling.source.function_source import bound_names, changed_name
+from knights_isolation.isolation.compiling.source.record_classes import fields_of, never_changes
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, mark_written_out, written_out
+from knights_isolation.isolation.compiling.source.scopes import as_callee, callee_of_object
+from knights_isolation.isolation.editions.classic_board import Board
 
 _MOST_ROUNDS = 32
 

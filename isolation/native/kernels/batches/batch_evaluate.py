@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from numba import int64
 
-from isolation.native.decorators import inner
-from isolation.native.kernels.placeholders import COLUMNS, ROWS, score
-from isolation.native.kernels.player_calls import float64s_at, int64s_at, uint64s_at
-from isolation.native.kernels.workspace import desk_at
-from isolation.native.layout import FAILED
-from isolation.native.position import make_position
+from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.kernels.placeholders import COLUMNS, ROWS, score
+from knights_isolation.isolation.native.kernels.player_calls import float64s_at, int64s_at, uint64s_at
+from knights_isolation.isolation.native.kernels.workspace import desk_at
+from knights_isolation.isolation.native.layout import FAILED
+from knights_isolation.isolation.native.position import make_position
 
 
 @inner

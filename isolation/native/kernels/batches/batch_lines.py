@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from numba import int64
 
-from isolation.native.bitboards import popcount
-from isolation.native.decorators import inner
-from isolation.native.kernels.placeholders import COLUMNS, ROWS, descend, worth_of
-from isolation.native.kernels.player_calls import float64s_at, int16s_at, int64s_at, uint64s_at
-from isolation.native.kernels.workspace import desk_at, open_desk
-from isolation.native.layout import FAILED, GIVEN_UP, HORIZON, LENGTH, LINE, MAX_PLY, PARAMETERS, STOPPED, WON
-from isolation.native.position import make_position
+from knights_isolation.isolation.native.bitboards import popcount
+from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.kernels.placeholders import COLUMNS, ROWS, descend, worth_of
+from knights_isolation.isolation.native.kernels.player_calls import float64s_at, int16s_at, int64s_at, uint64s_at
+from knights_isolation.isolation.native.kernels.workspace import desk_at, open_desk
+from knights_isolation.isolation.native.layout import (
+    FAILED,
+    GIVEN_UP,
+    HORIZON,
+    LENGTH,
+    LINE,
+    MAX_PLY,
+    PARAMETERS,
+    STOPPED,
+    WON,
+)
+from knights_isolation.isolation.native.position import make_position
 
 
 @inner

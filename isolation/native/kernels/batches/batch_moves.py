@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from numba import int64
 
-from isolation.native.decorators import inner
-from isolation.native.kernels.player_calls import LATE_AFTER, ask, int8s_at, int16s_at, int64s_at, uint64s_at
-from isolation.native.layout import FAILED, MOVE, NANOSECONDS, NODES
-from isolation.rules.outcome import Reason
+from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.kernels.player_calls import (
+    LATE_AFTER,
+    ask,
+    int8s_at,
+    int16s_at,
+    int64s_at,
+    uint64s_at,
+)
+from knights_isolation.isolation.native.layout import FAILED, MOVE, NANOSECONDS, NODES
+from knights_isolation.isolation.rules.outcome import Reason
 
 NO_ANSWER = -1
 TIMEOUT, ERROR = int(Reason.TIMEOUT), int(Reason.ERROR)

@@ -6,15 +6,15 @@ from typing import Any
 
 from numba import int64, uint64
 
-from isolation.native.bitboards import is_empty, lowest, popcount, without_cell
-from isolation.native.decorators import inner
-from isolation.native.kernels.placeholders import COLUMNS, ROWS
-from isolation.native.kernels.player_calls import int64s_at, uint64s_at
-from isolation.native.kernels.search.solve import MOST_REPLIES, ends, insert, lead, wins_by_territory
-from isolation.native.kernels.side_to_move import handed_over
-from isolation.native.kernels.workspace import open_desk
-from isolation.native.layout import LINE, NODES, STOPPED
-from isolation.native.position import location_of, make_position, moves_from
+from knights_isolation.isolation.native.bitboards import is_empty, lowest, popcount, without_cell
+from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.kernels.placeholders import COLUMNS, ROWS
+from knights_isolation.isolation.native.kernels.player_calls import int64s_at, uint64s_at
+from knights_isolation.isolation.native.kernels.search.solve import MOST_REPLIES, ends, insert, lead, wins_by_territory
+from knights_isolation.isolation.native.kernels.side_to_move import handed_over
+from knights_isolation.isolation.native.kernels.workspace import open_desk
+from knights_isolation.isolation.native.layout import LINE, NODES, STOPPED
+from knights_isolation.isolation.native.position import location_of, make_position, moves_from
 
 TO_THE_END = 1 << 20
 

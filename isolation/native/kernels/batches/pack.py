@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from numba import int64, uint64
 
-from isolation.native.decorators import inner
-from isolation.native.kernels.placeholders import COLUMNS, ROWS
-from isolation.native.kernels.player_calls import int16s_at, int64s_at, uint64s_at
+from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.kernels.placeholders import COLUMNS, ROWS
+from knights_isolation.isolation.native.kernels.player_calls import int16s_at, int64s_at, uint64s_at
 
 WORD = 64
 

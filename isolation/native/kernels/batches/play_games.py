@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from numba import int64, uint64
 
-from isolation.native.bitboards import is_empty
-from isolation.native.decorators import inner
-from isolation.native.kernels.move_cache import ask_or_recall
-from isolation.native.kernels.placeholders import COLUMNS, ROWS
-from isolation.native.kernels.player_calls import (
+from knights_isolation.isolation.native.bitboards import is_empty
+from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.kernels.move_cache import ask_or_recall
+from knights_isolation.isolation.native.kernels.placeholders import COLUMNS, ROWS
+from knights_isolation.isolation.native.kernels.player_calls import (
     LATE_AFTER,
     PLAYER_ROW,
     float64s_at,
@@ -17,11 +17,11 @@ from isolation.native.kernels.player_calls import (
     int64s_at,
     uint64s_at,
 )
-from isolation.native.kernels.workspace import mix
-from isolation.native.layout import DEPTH, EXACT, FAILED, MOVE, NANOSECONDS, NODES
-from isolation.native.position import make_position, moves_from
-from isolation.rules.outcome import Reason
-from isolation.rules.seeds import STEP
+from knights_isolation.isolation.native.kernels.workspace import mix
+from knights_isolation.isolation.native.layout import DEPTH, EXACT, FAILED, MOVE, NANOSECONDS, NODES
+from knights_isolation.isolation.native.position import make_position, moves_from
+from knights_isolation.isolation.rules.outcome import Reason
+from knights_isolation.isolation.rules.seeds import STEP
 
 NO_MOVES, TIMEOUT, ERROR = int(Reason.NO_MOVES), int(Reason.TIMEOUT), int(Reason.ERROR)
 

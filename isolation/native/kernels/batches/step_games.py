@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numba import int64, uint64
 
-from isolation.native.bitboards import lowest
-from isolation.native.decorators import inner
-from isolation.native.kernels.placeholders import COLUMNS, ROWS
-from isolation.native.kernels.player_calls import int64s_at, uint64s_at
-from isolation.native.kernels.workspace import uint8s_at
-from isolation.rules.geometry import full_mask, knight_masks
+from knights_isolation.isolation.native.bitboards import lowest
+from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.kernels.placeholders import COLUMNS, ROWS
+from knights_isolation.isolation.native.kernels.player_calls import int64s_at, uint64s_at
+from knights_isolation.isolation.native.kernels.workspace import uint8s_at
+from knights_isolation.isolation.rules.geometry import full_mask, knight_masks
 
 CELLS = ROWS * COLUMNS
 WORD = 64

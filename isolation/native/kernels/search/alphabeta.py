@@ -11,15 +11,22 @@ from typing import Any
 
 from numba import int64
 
-from isolation.native.bitboards import drop_lowest, is_empty, lowest, popcount, without_cell
-from isolation.native.decorators import inlined, inner, written_in
-from isolation.native.kernels.placeholders import ORDERED, QUIESCENT
-from isolation.native.kernels.search.leaves import horizon, ranked_apart
-from isolation.native.kernels.search.recursion import again
-from isolation.native.kernels.side_to_move import as_seen, handed_over
-from isolation.native.kernels.workspace import begin_line, count_node, end_line, extend_line, extending, unlikely
-from isolation.native.layout import CHECKPOINT, HORIZON, NODES, WON
-from isolation.native.position import location_of, moves_from
+from knights_isolation.isolation.native.bitboards import drop_lowest, is_empty, lowest, popcount, without_cell
+from knights_isolation.isolation.native.decorators import inlined, inner, written_in
+from knights_isolation.isolation.native.kernels.placeholders import ORDERED, QUIESCENT
+from knights_isolation.isolation.native.kernels.search.leaves import horizon, ranked_apart
+from knights_isolation.isolation.native.kernels.search.recursion import again
+from knights_isolation.isolation.native.kernels.side_to_move import as_seen, handed_over
+from knights_isolation.isolation.native.kernels.workspace import (
+    begin_line,
+    count_node,
+    end_line,
+    extend_line,
+    extending,
+    unlikely,
+)
+from knights_isolation.isolation.native.layout import CHECKPOINT, HORIZON, NODES, WON
+from knights_isolation.isolation.native.position import location_of, moves_from
 
 PRUNES = True
 ROOT = 0

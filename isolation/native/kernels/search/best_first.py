@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from isolation.native import tree_policy
-from isolation.native.bitboards import drop_lowest, is_empty, lowest
-from isolation.native.decorators import inner
-from isolation.native.kernels.search.leaves import appraise
-from isolation.native.kernels.workspace import count_node, float64s_at, int32s_at, uint8s_at
-from isolation.native.layout import (
+from knights_isolation.isolation.native import tree_policy
+from knights_isolation.isolation.native.bitboards import drop_lowest, is_empty, lowest
+from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.kernels.search.leaves import appraise
+from knights_isolation.isolation.native.kernels.workspace import count_node, float64s_at, int32s_at, uint8s_at
+from knights_isolation.isolation.native.layout import (
     BEST_LENGTH,
     BEST_LINE,
     DEPTH,
@@ -28,7 +28,7 @@ from isolation.native.layout import (
     NODES,
     STOPPED,
 )
-from isolation.native.position import after, location_of, moves_from
+from knights_isolation.isolation.native.position import after, location_of, moves_from
 
 INFINITY = float("inf")
 MOST_REPLIES = 8

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from isolation.native.bitboards import drop_lowest, is_empty, lowest, popcount
-from isolation.native.decorators import inner
-from isolation.native.kernels.search.leaves import appraise
-from isolation.native.layout import DEPTH, EXACT, MOVE, NODES
-from isolation.native.position import after, location_of, moves_from
+from knights_isolation.isolation.native.bitboards import drop_lowest, is_empty, lowest, popcount
+from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.kernels.search.leaves import appraise
+from knights_isolation.isolation.native.layout import DEPTH, EXACT, MOVE, NODES
+from knights_isolation.isolation.native.position import after, location_of, moves_from
 
 INFINITY = float("inf")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from isolation.native.bitboards import is_empty, lowest, popcount
-from isolation.native.decorators import inner
-from isolation.native.kernels.placeholders import QUIESCENT, rank, rank_apart, score
-from isolation.native.kernels.workspace import count_node, give_up, unlikely
-from isolation.native.layout import HORIZON, NOT_A_NUMBER, PARAMETERS, WON
-from isolation.native.position import after, location_of, moves_from
+from knights_isolation.isolation.native.bitboards import is_empty, lowest, popcount
+from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.kernels.placeholders import QUIESCENT, rank, rank_apart, score
+from knights_isolation.isolation.native.kernels.workspace import count_node, give_up, unlikely
+from knights_isolation.isolation.native.layout import HORIZON, NOT_A_NUMBER, PARAMETERS, WON
+from knights_isolation.isolation.native.position import after, location_of, moves_from
 
 LARGEST = 1.7976931348623157e308
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from isolation.native import tree_policy
-from isolation.native.bitboards import drop_lowest, is_empty, lowest, popcount
-from isolation.native.decorators import inner
-from isolation.native.kernels.placeholders import HAS_SCORE
-from isolation.native.kernels.search.leaves import appraise
-from isolation.native.kernels.workspace import (
+from knights_isolation.isolation.native import tree_policy
+from knights_isolation.isolation.native.bitboards import drop_lowest, is_empty, lowest, popcount
+from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.kernels.placeholders import HAS_SCORE
+from knights_isolation.isolation.native.kernels.search.leaves import appraise
+from knights_isolation.isolation.native.kernels.workspace import (
     count_node,
     float64s_at,
     grown,
@@ -24,9 +24,9 @@ from isolation.native.kernels.workspace import (
     next_random,
     uint8s_at,
 )
-from isolation.native.layout import BEST_LENGTH, BEST_LINE, DEPTH, MAX_PLY, MOVE, STOPPED
-from isolation.native.position import after, location_of, moves_from
-from isolation.native.tree_policy import EXPLORATION
+from knights_isolation.isolation.native.layout import BEST_LENGTH, BEST_LINE, DEPTH, MAX_PLY, MOVE, STOPPED
+from knights_isolation.isolation.native.position import after, location_of, moves_from
+from knights_isolation.isolation.native.tree_policy import EXPLORATION
 
 ROOM = 1024
 TO_MOVE_A_NODE = 30  # nanoseconds, with those that the system takes to find the memory

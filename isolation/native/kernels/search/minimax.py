@@ -6,12 +6,12 @@ from typing import Any
 
 from numba import int64
 
-from isolation.native.bitboards import drop_lowest, is_empty, lowest
-from isolation.native.decorators import inner
-from isolation.native.kernels.search.leaves import horizon
-from isolation.native.kernels.workspace import begin_line, count_node, extend_line
-from isolation.native.layout import STOPPED, WON
-from isolation.native.position import after, location_of, moves_from
+from knights_isolation.isolation.native.bitboards import drop_lowest, is_empty, lowest
+from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.kernels.search.leaves import horizon
+from knights_isolation.isolation.native.kernels.workspace import begin_line, count_node, extend_line
+from knights_isolation.isolation.native.layout import STOPPED, WON
+from knights_isolation.isolation.native.position import after, location_of, moves_from
 
 PRUNES = False
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from isolation.native.bitboards import common, exclusive, is_empty, union
-from isolation.native.decorators import inner
-from isolation.native.position import each_step
+from knights_isolation.isolation.native.bitboards import common, exclusive, is_empty, union
+from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.position import each_step
 
 
 @inner

@@ -6,11 +6,11 @@ from typing import Any
 
 from numba import int64
 
-from isolation.native.bitboards import drop_lowest, is_empty, lowest, popcount
-from isolation.native.decorators import inner
-from isolation.native.kernels.placeholders import COLUMNS, ROWS
-from isolation.native.kernels.workspace import desk_at
-from isolation.native.position import after, location_of, make_position, moves_from
+from knights_isolation.isolation.native.bitboards import drop_lowest, is_empty, lowest, popcount
+from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.kernels.placeholders import COLUMNS, ROWS
+from knights_isolation.isolation.native.kernels.workspace import desk_at
+from knights_isolation.isolation.native.position import after, location_of, make_position, moves_from
 
 
 @inner

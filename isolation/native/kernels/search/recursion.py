@@ -14,7 +14,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from isolation.native.layout import CHECKPOINT, GIVEN_UP, NODE_LIMIT
+from knights_isolation.isolation.native.layout import CHECKPOINT, GIVEN_UP, NODE_LIMIT
 
 
 @intrinsic

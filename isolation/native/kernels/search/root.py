@@ -6,12 +6,27 @@ from typing import Any
 
 from numba import int64
 
-from isolation.native.bitboards import drop_lowest, is_empty, lowest, popcount
-from isolation.native.decorators import inner
-from isolation.native.kernels.placeholders import PRUNES, reply_value, worth_of
-from isolation.native.kernels.workspace import begin_line, count_node, extend_line, keep_line, next_random
-from isolation.native.layout import DEPTH, EXACT, HORIZON, MOVE, RANDOM_TIES, STOP_ON_AGREEMENT, STOPPED, WON
-from isolation.native.position import location_of, moves_from
+from knights_isolation.isolation.native.bitboards import drop_lowest, is_empty, lowest, popcount
+from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.kernels.placeholders import PRUNES, reply_value, worth_of
+from knights_isolation.isolation.native.kernels.workspace import (
+    begin_line,
+    count_node,
+    extend_line,
+    keep_line,
+    next_random,
+)
+from knights_isolation.isolation.native.layout import (
+    DEPTH,
+    EXACT,
+    HORIZON,
+    MOVE,
+    RANDOM_TIES,
+    STOP_ON_AGREEMENT,
+    STOPPED,
+    WON,
+)
+from knights_isolation.isolation.native.position import location_of, moves_from
 
 AGREEING = 3
 

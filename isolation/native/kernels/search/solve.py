@@ -16,15 +16,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from isolation.native.bitboards import common, difference, drop_lowest, is_empty, lowest, popcount, union, without_cell
-from isolation.native.decorators import inner
-from isolation.native.kernels.placeholders import COLUMNS, ROWS
-from isolation.native.kernels.search.mobility_counts import largest, mobility, one_more
-from isolation.native.kernels.search.recursion import again_whether
-from isolation.native.kernels.side_to_move import handed_over
-from isolation.native.kernels.workspace import count_node, desk_at, open_desk
-from isolation.native.layout import LINE, STOPPED
-from isolation.native.position import location_of, make_position, moves_from, neighbours
+from knights_isolation.isolation.native.bitboards import (
+    common,
+    difference,
+    drop_lowest,
+    is_empty,
+    lowest,
+    popcount,
+    union,
+    without_cell,
+)
+from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.kernels.placeholders import COLUMNS, ROWS
+from knights_isolation.isolation.native.kernels.search.mobility_counts import largest, mobility, one_more
+from knights_isolation.isolation.native.kernels.search.recursion import again_whether
+from knights_isolation.isolation.native.kernels.side_to_move import handed_over
+from knights_isolation.isolation.native.kernels.workspace import count_node, desk_at, open_desk
+from knights_isolation.isolation.native.layout import LINE, STOPPED
+from knights_isolation.isolation.native.position import location_of, make_position, moves_from, neighbours
 
 MOST_REPLIES = 8
 MANY = 35

@@ -8,13 +8,20 @@ from numba.extending import overload
 from numba.np.numpy_support import as_dtype
 from numba.typed.typedobjectutils import _nonoptional
 
-from isolation.native.position import CellsType, MaskType
-from isolation.native.runtime.checked_arithmetic import REFUSED, give_up, jit, negative_of, plus, times
-from isolation.native.runtime.math_functions import mathematics as math
-from isolation.native.runtime.math_functions import squared
-from isolation.native.runtime.numpy_functions import numbers as np
-from isolation.native.runtime.numpy_functions import sum_along
-from isolation.native.runtime.wide_numbers import WIDE, narrowed
+from knights_isolation.isolation.native.position import CellsType, MaskType
+from knights_isolation.isolation.native.runtime.checked_arithmetic import (
+    REFUSED,
+    give_up,
+    jit,
+    negative_of,
+    plus,
+    times,
+)
+from knights_isolation.isolation.native.runtime.math_functions import mathematics as math
+from knights_isolation.isolation.native.runtime.math_functions import squared
+from knights_isolation.isolation.native.runtime.numpy_functions import numbers as np
+from knights_isolation.isolation.native.runtime.numpy_functions import sum_along
+from knights_isolation.isolation.native.runtime.wide_numbers import WIDE, narrowed
 
 
 def array(values):

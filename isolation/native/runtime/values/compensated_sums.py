@@ -5,8 +5,8 @@ from __future__ import annotations
 from numba import types
 from numba.extending import overload
 
-from isolation.native.runtime.checked_arithmetic import plus
-from isolation.native.runtime.math_functions import mathematics as math
+from knights_isolation.isolation.native.runtime.checked_arithmetic import plus
+from knights_isolation.isolation.native.runtime.math_functions import mathematics as math
 
 
 def add(total, compensation, value):

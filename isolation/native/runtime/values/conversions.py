@@ -9,10 +9,10 @@ from numba.core.errors import TypingError
 from numba.extending import overload
 from numba.typed.typedobjectutils import _nonoptional
 
-from isolation.native.runtime.checked_arithmetic import REFUSED, give_up
-from isolation.native.runtime.math_functions import mathematics as math
-from isolation.native.runtime.numpy_functions import numbers as np
-from isolation.native.runtime.wide_numbers import WIDE, as_fraction
+from knights_isolation.isolation.native.runtime.checked_arithmetic import REFUSED, give_up
+from knights_isolation.isolation.native.runtime.math_functions import mathematics as math
+from knights_isolation.isolation.native.runtime.numpy_functions import numbers as np
+from knights_isolation.isolation.native.runtime.wide_numbers import WIDE, as_fraction
 
 
 def number(value):

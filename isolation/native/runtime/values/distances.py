@@ -6,14 +6,14 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import overload
 
-from isolation.native.runtime.checked_arithmetic import REFUSED, give_up, negative_of, plus
-from isolation.native.runtime.math_functions import _abs
-from isolation.native.runtime.math_functions import mathematics as math
-from isolation.native.runtime.numpy_functions import in_memory_order
-from isolation.native.runtime.numpy_functions import numbers as np
-from isolation.native.runtime.numpy_products import fraction_dot
-from isolation.native.runtime.values.arrays import float_array
-from isolation.native.runtime.values.equality import _EXACT
+from knights_isolation.isolation.native.runtime.checked_arithmetic import REFUSED, give_up, negative_of, plus
+from knights_isolation.isolation.native.runtime.math_functions import _abs
+from knights_isolation.isolation.native.runtime.math_functions import mathematics as math
+from knights_isolation.isolation.native.runtime.numpy_functions import in_memory_order
+from knights_isolation.isolation.native.runtime.numpy_functions import numbers as np
+from knights_isolation.isolation.native.runtime.numpy_products import fraction_dot
+from knights_isolation.isolation.native.runtime.values.arrays import float_array
+from knights_isolation.isolation.native.runtime.values.equality import _EXACT
 
 
 def norm(values):

@@ -8,7 +8,7 @@ from numba import types
 from numba.extending import overload
 from numba.typed.typedobjectutils import _nonoptional
 
-from isolation.native.position import CellsType
+from knights_isolation.isolation.native.position import CellsType
 
 LONGEST_UNROLLED = 12
 _EXACT = 2.0**53

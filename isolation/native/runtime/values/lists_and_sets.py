@@ -7,12 +7,12 @@ import operator
 from numba import types
 from numba.extending import overload, overload_method
 
-from isolation.native import bitboards
-from isolation.native.position import CellsType, as_cells
-from isolation.native.runtime.checked_arithmetic import give_up
-from isolation.native.runtime.numpy_functions import numbers as np
-from isolation.native.runtime.values.arrays import array
-from isolation.native.runtime.values.equality import equal
+from knights_isolation.isolation.native import bitboards
+from knights_isolation.isolation.native.position import CellsType, as_cells
+from knights_isolation.isolation.native.runtime.checked_arithmetic import give_up
+from knights_isolation.isolation.native.runtime.numpy_functions import numbers as np
+from knights_isolation.isolation.native.runtime.values.arrays import array
+from knights_isolation.isolation.native.runtime.values.equality import equal
 
 
 def none_of(items):

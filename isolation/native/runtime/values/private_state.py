@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from numba.extending import overload
 
-from isolation.native import bitboards
-from isolation.native.position import PositionType, turned
+from knights_isolation.isolation.native import bitboards
+from knights_isolation.isolation.native.position import PositionType, turned
 
 
 def facing(game, player):

@@ -7,9 +7,9 @@ import operator
 from numba import types
 from numba.extending import overload
 
-from isolation.native.position import CellsType
-from isolation.native.runtime.values.equality import contains
-from isolation.native.runtime.values.lists_and_sets import as_set, new_set, none_of_set, with_element
+from knights_isolation.isolation.native.position import CellsType
+from knights_isolation.isolation.native.runtime.values.equality import contains
+from knights_isolation.isolation.native.runtime.values.lists_and_sets import as_set, new_set, none_of_set, with_element
 
 
 def intersection(a, b):

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from isolation_cli.cli_errors import interruptible
-from isolation_cli.completion import complete_spec
-from isolation_cli.options import PICTURE, OutputPath, board_option, format_option, jobs_option
-from isolation_cli.output import print_sections
-from reports.text.rendering import Format
+from knights_isolation.command_line.cli_errors import interruptible
+from knights_isolation.command_line.completion import complete_spec
+from knights_isolation.command_line.options import PICTURE, OutputPath, board_option, format_option, jobs_option
+from knights_isolation.command_line.output import print_sections
+from knights_isolation.reports.text.rendering import Format
 
 
 @click.command("discover")
@@ -44,7 +44,7 @@ def discover_heuristics(
         )  # fmt: skip
     print_sections(result.sections, output)
     if plot:
-        from reports.plots.style import save
+        from knights_isolation.reports.plots.style import save
 
         click.echo(f"Wrote {save(result.plot(), plot)}", err=True)
 

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.play.pools.interrupts import until_interrupted
-from isolation_cli.cli_errors import Interrupted, interruptible, same_again
-from isolation_cli.completion import complete_run, complete_spec
-from isolation_cli.options import (
+from knights_isolation.command_line.cli_errors import Interrupted, interruptible, same_again
+from knights_isolation.command_line.completion import complete_run, complete_spec
+from knights_isolation.command_line.options import (
     cluster_option,
     equal_cost_option,
     format_option,
@@ -23,13 +22,14 @@ from isolation_cli.options import (
     run_or_latest,
     whole_number,
 )
-from isolation_cli.output import print_rows, print_sections, write_new
+from knights_isolation.command_line.output import print_rows, print_sections, write_new
+from knights_isolation.experiments.play.pools.interrupts import until_interrupted
+from knights_isolation.reports.text.rendering import Format, is_terminal
 from knights_isolation.tried import note_run
-from reports.text.rendering import Format, is_terminal
 
 if TYPE_CHECKING:
-    from experiments.plan.config import Config
-    from experiments.play.runner import RunOutcome
+    from knights_isolation.experiments.plan.config import Config
+    from knights_isolation.experiments.play.runner import RunOutcome
 
 
 def run_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -89,7 +89,7 @@ def tournament(file: Path | None, init: bool, resume: str | None, extend: str | 
     path/to/game_agent.py:CustomPlayer; docs/reference/agents.md has them all.
     """
     if init:
-        from experiments.plan.config import example_toml
+        from knights_isolation.experiments.plan.config import example_toml
 
         write_new(Path("tournament.toml"), example_toml())
         click.echo("Wrote tournament.toml. Play it with: isolation tournament tournament.toml")
@@ -139,9 +139,9 @@ def errors_by_option_name(words: Mapping[str, str]) -> Iterator[None]:
 @no_open_option
 def watch_run(run: Path | None, port: int, no_open: bool) -> None:
     """Serve a live page of a run in progress: standings, forfeits, finished games."""
-    from experiments.record.run_directory import load_run
-    from reports.board.resources import Resources
-    from reports.lab.server import page_of_run, serve
+    from knights_isolation.experiments.record.run_directory import load_run
+    from knights_isolation.reports.board.resources import Resources
+    from knights_isolation.reports.lab.server import page_of_run, serve
 
     path = load_run(run_or_latest(run)).path
 
@@ -173,8 +173,8 @@ def list_runs(home: Path | None, is_verified: bool, output: Format) -> None:
 
 def print_verified(home: Path | None, output: Format) -> None:
     """Print the state of each file of a project; exit code 1 if one is damaged."""
-    from experiments.record.run_directory import HOME
-    from experiments.record.verification import verify
+    from knights_isolation.experiments.record.run_directory import HOME
+    from knights_isolation.experiments.record.verification import verify
 
     verified = verify(home or HOME)
     print_rows(
@@ -186,7 +186,7 @@ def print_verified(home: Path | None, output: Format) -> None:
 
 def play_run(file: Path | None, options: dict[str, Any], resume: str | None, extend: str | None = None) -> None:
     """Play a tournament or a match with live display, and print the path of the log and the next steps."""
-    from experiments.record.run_directory import run_called
+    from knights_isolation.experiments.record.run_directory import run_called
 
     resume, extend = (run and str(run_called(run)) for run in (resume, extend))
     is_dry, is_watched = options.pop("dry_run", None), options.pop("watch", None)
@@ -218,17 +218,17 @@ class RunRequest:
 
     def config(self) -> Config:
         """Return the configuration of the request."""
-        from experiments.play.run_extension import extended_config
-        from experiments.record.run_directory import asked_for
+        from knights_isolation.experiments.play.run_extension import extended_config
+        from knights_isolation.experiments.record.run_directory import asked_for
 
         return extended_config(self.extend, self.keys) if self.extend else asked_for(self.file, self.keys, self.resume)
 
 
 def play_with_page(wanted: RunRequest) -> None:
     """Play while serving the page of the run, and keep serving it until Ctrl-C."""
-    from experiments.record.run_directory import new_directory
-    from reports.board.resources import Resources
-    from reports.lab.server import page_of_run, serve_in_background
+    from knights_isolation.experiments.record.run_directory import new_directory
+    from knights_isolation.reports.board.resources import Resources
+    from knights_isolation.reports.lab.server import page_of_run, serve_in_background
 
     path = Path(wanted.resume) if wanted.resume else new_directory(wanted.config())
     shelf = Resources((path,))
@@ -241,9 +241,9 @@ def play_with_page(wanted: RunRequest) -> None:
 
 def play_in_terminal(wanted: RunRequest) -> None:
     """Play with display on the terminal, and print the outcome."""
-    from experiments.record.run_directory import resume_advice
-    from isolation.shell import command
-    from reports.watch.run_progress import end_message, play_shown, print_outcome, what_is_kept
+    from knights_isolation.experiments.record.run_directory import resume_advice
+    from knights_isolation.isolation.shell import command
+    from knights_isolation.reports.watch.run_progress import end_message, play_shown, print_outcome, what_is_kept
 
     with interruptible(f"{wanted.resume} is unchanged" if wanted.resume else ""):
         config, extends = wanted.config(), Path(wanted.extend) if wanted.extend else None
@@ -266,7 +266,7 @@ def play_kept_run(config: Config, *, resume: bool) -> RunOutcome:
     Raises:
         Interrupted: with what was kept; the same command resumes it.
     """
-    from reports.watch.run_progress import play_shown, what_is_kept
+    from knights_isolation.reports.watch.run_progress import play_shown, what_is_kept
 
     outcome = play_shown(config, resume=resume, into_stderr=not is_terminal())
     if not outcome.finished:
@@ -279,12 +279,12 @@ def play_kept_run(config: Config, *, resume: bool) -> RunOutcome:
 
 def print_dry_run(wanted: RunRequest) -> None:
     """Print the agents, the number of games, and the estimated time."""
-    from experiments.plan.tournament_plan import make_plan
-    from experiments.play.pools.equal_cost_limits import check_scalable
-    from experiments.play.run_extension import extend
-    from experiments.record.log import count_games
-    from experiments.record.run_directory import load_run, planned_like
-    from reports.studies.dry_run import dry_run_section
+    from knights_isolation.experiments.plan.tournament_plan import make_plan
+    from knights_isolation.experiments.play.pools.equal_cost_limits import check_scalable
+    from knights_isolation.experiments.play.run_extension import extend
+    from knights_isolation.experiments.record.log import count_games
+    from knights_isolation.experiments.record.run_directory import load_run, planned_like
+    from knights_isolation.reports.studies.dry_run import dry_run_section
 
     if wanted.extend:
         extension = extend(Path(wanted.extend), wanted.config())

@@ -90,7 +90,7 @@ def completion(shell: str) -> None:
 
 def complete_run(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
     """Complete runs below runs/, the latest first, and other paths, since runs may be anywhere, without duplicates."""
-    from experiments.record.run_directory import FACTS, HOME
+    from knights_isolation.experiments.record.run_directory import FACTS, HOME
 
     runs = sorted((facts.parent for facts in HOME.glob(f"*/{FACTS}")), reverse=True)
     completions = _beginning(begun, map(str, runs))
@@ -103,7 +103,7 @@ def complete_run(context: click.Context, parameter: click.Parameter, begun: str)
 
 def complete_plot(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
     """Complete runs, and after them kinds of plots."""
-    from reports.plots import KINDS
+    from knights_isolation.reports.plots import KINDS
 
     return [*_beginning(begun, KINDS), *complete_run(context, parameter, begun)]
 
@@ -126,8 +126,8 @@ def complete_spec(context: click.Context, parameter: click.Parameter, begun: str
     >>> [item.value for item in complete_spec(None, None, "ID:improved@no")]
     ['ID:improved@nodes=']
     """
-    from experiments.roster.agent_kinds import KINDS, METHODS, SWITCHES
-    from experiments.roster.spec import UNITS
+    from knights_isolation.experiments.roster.agent_kinds import KINDS, METHODS, SWITCHES
+    from knights_isolation.experiments.roster.spec import UNITS
 
     if "@" in begun:
         done = begun[: max(begun.rfind("@"), begun.rfind(",")) + 1]
@@ -144,7 +144,7 @@ def complete_spec(context: click.Context, parameter: click.Parameter, begun: str
 
 
 def _heuristics() -> list[str]:
-    import heuristics
+    from knights_isolation import heuristics
 
     return heuristics.names()
 

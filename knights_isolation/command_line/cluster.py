@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from isolation_cli.options import OutputPath, jobs_option
+from knights_isolation.command_line.options import OutputPath, jobs_option
 
 if TYPE_CHECKING:
-    from experiments.play.cluster.daemons import Certificates
+    from knights_isolation.experiments.play.cluster.daemons import Certificates
 
 _PEM = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -41,7 +41,7 @@ def scheduler(
     tls_key: Path | None,
 ) -> None:  # fmt: skip
     """Start the cluster scheduler; see docs/how-to/several-machines.md."""
-    from experiments.play.cluster.daemons import serve_scheduler
+    from knights_isolation.experiments.play.cluster.daemons import serve_scheduler
 
     serve_scheduler(host, port, scheduler_file, certificates(tls_ca_file, tls_cert, tls_key), click.echo)
 
@@ -54,7 +54,7 @@ def worker(
     cluster: str, jobs: int, tls_ca_file: Path | None, tls_cert: Path | None, tls_key: Path | None
 ) -> None:  # fmt: skip
     """Run a cluster worker for the scheduler at an ADDRESS, or in a scheduler FILE, until Ctrl-C."""
-    from experiments.play.cluster.daemons import serve_worker
+    from knights_isolation.experiments.play.cluster.daemons import serve_worker
 
     if not serve_worker(cluster, jobs, certificates(tls_ca_file, tls_cert, tls_key), click.echo):
         sys.exit(1)
@@ -62,7 +62,7 @@ def worker(
 
 def certificates(authority: Path | None, own: Path | None, key: Path | None) -> Certificates | None:
     """Return the three files that TLS needs, or None if none is given."""
-    from experiments.play.cluster.daemons import Certificates
+    from knights_isolation.experiments.play.cluster.daemons import Certificates
 
     if authority and own and key:
         return Certificates(authority, own, key)

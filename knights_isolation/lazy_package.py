@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 HOME = Path(__file__).resolve().parent
-PACKAGES = ("isolation", "heuristics", "experiments", "reports", "knights_isolation", "isolation_cli")
+PACKAGES = ("isolation", "heuristics", "experiments", "reports", "knights_isolation", "knights_isolation.command_line")
 LIBRARIES = {
     **{"annotated_types": "annotated-types", "PIL": "pillow"},
     **dict.fromkeys(("click", "cloudpickle", "jinja2", "joblib", "llvmlite", "loky", "markupsafe"), ""),

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isolation_cli.cli_errors import Interrupted, interruptible
-from isolation_cli.completion import complete_run
-from isolation_cli.options import format_option, jobs_option
-from isolation_cli.output import print_sections
-from reports.text.rendering import Format
+from knights_isolation.command_line.cli_errors import Interrupted, interruptible
+from knights_isolation.command_line.completion import complete_run
+from knights_isolation.command_line.options import format_option, jobs_option
+from knights_isolation.command_line.output import print_sections
+from knights_isolation.reports.text.rendering import Format
 
 if TYPE_CHECKING:
-    from experiments.league.entries import LeagueEntries
-    from experiments.plan.tournament_plan import Plan
-    from experiments.play.runner import RunOutcome
+    from knights_isolation.experiments.league.entries import LeagueEntries
+    from knights_isolation.experiments.plan.tournament_plan import Plan
+    from knights_isolation.experiments.play.runner import RunOutcome
 
 SCHEDULES = ("round-robin", "classic")
 _OF_THE_RUN = ("pairs", "limit", "hard_cap", "board", "schedule")
@@ -68,7 +68,7 @@ def league(
         _check(submissions, run, jobs, given.get("board"), output)
         return
     from knights_isolation.league import begin_league, resume_league
-    from reports.watch.run_progress import play_shown
+    from knights_isolation.reports.watch.run_progress import play_shown
 
     # If a program reads stdout, it gets the tables only.
     with interruptible(f"{resume} is unchanged" if resume else ""), _notes_to_stderr(output):
@@ -91,7 +91,7 @@ def _notes_to_stderr(output: Format) -> Any:
 
 
 def _size(board: str) -> str:
-    from isolation.rules.geometry import format_size, parse_size
+    from knights_isolation.isolation.rules.geometry import format_size, parse_size
 
     try:
         return format_size(*parse_size(board))
@@ -101,7 +101,7 @@ def _size(board: str) -> str:
 
 def _check_folder(path: Path) -> None:
     """Raise an error if a path is not a folder of submissions; explain what to do with archives."""
-    from experiments.league.archives import is_foreign, stem_of
+    from knights_isolation.experiments.league.archives import is_foreign, stem_of
 
     if path.is_dir():
         return
@@ -116,9 +116,9 @@ def _check_folder(path: Path) -> None:
 
 def _check(submissions: Path, run: Path | None, jobs: int, board: str | None, output: Format) -> None:
     """Print what is known about all submissions without a game; exit code 1 if one is refused."""
-    from experiments.league.league_config import choose_board, fit_for
+    from knights_isolation.experiments.league.league_config import choose_board, fit_for
     from knights_isolation.league import checked_submissions, continued_league
-    from reports.league.league_tables import check_sections
+    from knights_isolation.reports.league.league_tables import check_sections
 
     if run:
         book = continued_league(submissions, run, jobs, click.echo)[1]
@@ -134,7 +134,7 @@ def _check(submissions: Path, run: Path | None, jobs: int, board: str | None, ou
 
 def _planned(submissions: Path, given: Mapping[str, Any]) -> Plan:
     """Return the plan of a league."""
-    from experiments.plan.tournament_plan import make_plan
+    from knights_isolation.experiments.plan.tournament_plan import make_plan
     from knights_isolation.league import designed_league
 
     with _few_players_fail():
@@ -148,7 +148,7 @@ def _few_players_fail() -> Iterator[None]:
     Raises:
         click.ClickException: with exit code 1.
     """
-    from experiments.league.league_config import TooFewPlayersError
+    from knights_isolation.experiments.league.league_config import TooFewPlayersError
 
     try:
         yield
@@ -158,11 +158,11 @@ def _few_players_fail() -> Iterator[None]:
 
 def _resumable(submissions: Path, named: Path, jobs: int, out: str | None) -> tuple[Plan, int]:
     """Return the plan for resuming a league, and the number of its games."""
-    from experiments.league.league_config import extension_of, newcomers
-    from experiments.plan.tournament_plan import make_plan
-    from experiments.play.run_extension import extend
-    from experiments.record.log import count_games
-    from experiments.record.run_directory import is_finished, load_run, requested_config
+    from knights_isolation.experiments.league.league_config import extension_of, newcomers
+    from knights_isolation.experiments.plan.tournament_plan import make_plan
+    from knights_isolation.experiments.play.run_extension import extend
+    from knights_isolation.experiments.record.log import count_games
+    from knights_isolation.experiments.record.run_directory import is_finished, load_run, requested_config
     from knights_isolation.league import continued_league, note_submissions
 
     run, book = continued_league(submissions, named, jobs, click.echo)
@@ -177,15 +177,15 @@ def _resumable(submissions: Path, named: Path, jobs: int, out: str | None) -> tu
 
 
 def _print_plan(plan: Plan, played: int, output: Format) -> None:
-    from reports.studies.dry_run import dry_run_section
+    from knights_isolation.reports.studies.dry_run import dry_run_section
 
     print_sections([dry_run_section(plan, played)], output)
 
 
 def _tell(submissions: Path, book: LeagueEntries, outcome: RunOutcome, jobs: int, output: Format) -> None:
     """Evaluate the games, write the pages, and print the ranking; for an interrupted league, how to resume it."""
-    from isolation.shell import command
-    from reports.watch.run_progress import what_is_kept
+    from knights_isolation.isolation.shell import command
+    from knights_isolation.reports.watch.run_progress import what_is_kept
 
     kept, goes_on = what_is_kept(outcome), command("league", submissions, "--resume", outcome.path)
     if not outcome.finished:
@@ -197,9 +197,9 @@ def _tell(submissions: Path, book: LeagueEntries, outcome: RunOutcome, jobs: int
 def _judge(book: LeagueEntries, outcome: RunOutcome, jobs: int, output: Format) -> None:
     """Print the tables, the path of the pages, and finally the verdict."""
     from knights_isolation.league import league_results
-    from reports.league.league_tables import leading, league_sections, verdict_section
-    from reports.league.write_pages import write_pages
-    from reports.text.rendering import terminal_width, wrapped
+    from knights_isolation.reports.league.league_tables import leading, league_sections, verdict_section
+    from knights_isolation.reports.league.write_pages import write_pages
+    from knights_isolation.reports.text.rendering import terminal_width, wrapped
 
     say: Callable[[str], None] = partial(click.echo, err=output != "table")
     results = league_results(outcome, jobs)

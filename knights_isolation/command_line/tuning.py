@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from isolation.shell import command
-from isolation.usercode.process_lifetime import continue_in_child
-from isolation_cli.cli_errors import Interrupted, interruptible, same_again
-from isolation_cli.completion import complete_file, complete_spec
-from isolation_cli.options import (
+from knights_isolation.command_line.cli_errors import Interrupted, interruptible, same_again
+from knights_isolation.command_line.completion import complete_file, complete_spec
+from knights_isolation.command_line.options import (
     PICTURE,
     OutputPath,
     board_option,
@@ -22,12 +20,14 @@ from isolation_cli.options import (
     jobs_option,
     table_option,
 )
-from isolation_cli.output import capture_user_output, check_tables, print_sections
-from isolation_cli.tournaments import play_kept_run
-from reports.text.rendering import Format
+from knights_isolation.command_line.output import capture_user_output, check_tables, print_sections
+from knights_isolation.command_line.tournaments import play_kept_run
+from knights_isolation.isolation.shell import command
+from knights_isolation.isolation.usercode.process_lifetime import continue_in_child
+from knights_isolation.reports.text.rendering import Format
 
 if TYPE_CHECKING:
-    from experiments.learn.parameter_space import Space
+    from knights_isolation.experiments.learn.parameter_space import Space
 
 out_option = click.option(
     "--out",
@@ -63,10 +63,10 @@ def fit_heuristic(
     get the higher value. The result is evaluated on the split screen.
     """
     continue_in_child(reference)
-    from experiments.learn.parameter_space import space_of
-    from experiments.plan.catalogue import heuristic_named
-    from isolation.loading.load_user_code import load_heuristic
     from knights_isolation import fit
+    from knights_isolation.experiments.learn.parameter_space import space_of
+    from knights_isolation.experiments.plan.catalogue import heuristic_named
+    from knights_isolation.isolation.loading.load_user_code import load_heuristic
     from knights_isolation.learning import reproducible_limit
 
     check_tables(only, ("parameters", "profiles", "screen"))
@@ -95,7 +95,7 @@ _KEEP = "No significant improvement on held-out positions: keep the old values."
 
 def say_how_to_go_on(spec: str, values: Mapping[str, float], limit: Sequence[str] = ()) -> None:
     """Print the agent with its new parameters, and how to evaluate it in games."""
-    from experiments.learn.parameter_space import options_text
+    from knights_isolation.experiments.learn.parameter_space import options_text
 
     new = f"{spec}{',' if '@' in spec else '@'}{options_text(dict(values))}"
     click.echo(f"\nThe new agent: {new}\nNext: {command('match', new, spec, *limit)}")
@@ -117,7 +117,7 @@ def check_patch(path: str, function: str, names: Sequence[str]) -> None:
     Raises:
         ValueError: the heuristic is not from a file, or has no defaults of these names there.
     """
-    from experiments.learn.defaults_patch import patch_of_defaults
+    from knights_isolation.experiments.learn.defaults_patch import patch_of_defaults
 
     if not path.endswith(".py"):
         raise ValueError("--patch needs a heuristic from your own file, FILE.py:FUNCTION")
@@ -130,8 +130,8 @@ def write_patch(patch: Path, path: str, function: str, values: Mapping[str, floa
     Raises:
         ValueError: the file cannot be written.
     """
-    from experiments.learn.defaults_patch import patch_of_defaults
-    from isolation.files.atomic_write import write_text
+    from knights_isolation.experiments.learn.defaults_patch import patch_of_defaults
+    from knights_isolation.isolation.files.atomic_write import write_text
 
     if not is_better:
         why = "the new values are not significantly better" if values else "no value changed"
@@ -180,11 +180,11 @@ def tune_agent(
     of them play finals.
     """
     continue_in_child(spec)
-    from experiments.learn.optuna_tuning import check_optuna
-    from experiments.learn.spsa_tuning import tunable
-    from experiments.learn.tuning_games import opponent_of, subject_of
-    from experiments.roster import parse_limit
     from knights_isolation import tune
+    from knights_isolation.experiments.learn.optuna_tuning import check_optuna
+    from knights_isolation.experiments.learn.spsa_tuning import tunable
+    from knights_isolation.experiments.learn.tuning_games import opponent_of, subject_of
+    from knights_isolation.experiments.roster import parse_limit
 
     if sampler == "optuna":
         check_optuna()
@@ -241,8 +241,8 @@ def sweep_agent(
 ) -> None:  # fmt: skip
     """Play every combination of parameter values against one opponent on shared openings."""
     continue_in_child(spec)
-    from experiments.learn.parameter_sweep import parse_axis
     from knights_isolation import sweep
+    from knights_isolation.experiments.learn.parameter_sweep import parse_axis
 
     given = click.get_current_context().get_parameter_source("limit") == click.core.ParameterSource.COMMANDLINE
     if given and any(parse_axis(text).name == "limit" for text in over):
@@ -254,7 +254,7 @@ def sweep_agent(
         )  # fmt: skip
     print_sections(result.sections, output)
     if plot:
-        from reports.plots.style import save
+        from knights_isolation.reports.plots.style import save
 
         click.echo(f"Wrote {save(result.plot(), plot)}", err=True)
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isolation.suggestions import did_you_mean
-from isolation.usercode.output_capture import WantsToEnd, capture_output, discard_output, prevent_exit
-from reports.text.rendering import Format, render_rows, terminal_width, wrapped
+from knights_isolation.isolation.suggestions import did_you_mean
+from knights_isolation.isolation.usercode.output_capture import WantsToEnd, capture_output, discard_output, prevent_exit
+from knights_isolation.reports.text.rendering import Format, render_rows, terminal_width, wrapped
 
 if TYPE_CHECKING:
-    from reports.tables.headlines import Headline
-    from reports.text.sections import Section
+    from knights_isolation.reports.tables.headlines import Headline
+    from knights_isolation.reports.text.sections import Section
 
 
 def print_rows(rows: Sequence[dict[str, Any]], output: Format, title: str = "", keep: Sequence[str] = ()) -> None:
@@ -26,7 +26,7 @@ def print_rows(rows: Sequence[dict[str, Any]], output: Format, title: str = "", 
 
 def print_sections(sections: Sequence[Section], output: Format, only: str | None = None) -> None:
     """Print tables with their notes; CSV is one table, and the rest is named on stderr."""
-    from reports.text.sections import render_sections
+    from knights_isolation.reports.text.sections import render_sections
 
     click.echo(render_sections(sections, output, only))
     if output == "csv":

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.evaluation.evaluation import BUDGETS
-from isolation.usercode.process_lifetime import continue_in_child
-from isolation_cli.cli_errors import interruptible
-from isolation_cli.completion import complete_file, complete_spec
-from isolation_cli.options import board_option, format_option, jobs_option
-from isolation_cli.output import capture_user_output, print_rows, print_sections
-from reports.text.cell_values import Estimate, Points
-from reports.text.rendering import Format, terminal_width, wrapped
+from knights_isolation.command_line.cli_errors import interruptible
+from knights_isolation.command_line.completion import complete_file, complete_spec
+from knights_isolation.command_line.options import board_option, format_option, jobs_option
+from knights_isolation.command_line.output import capture_user_output, print_rows, print_sections
+from knights_isolation.experiments.evaluation.evaluation import BUDGETS
+from knights_isolation.isolation.usercode.process_lifetime import continue_in_child
+from knights_isolation.reports.text.cell_values import Estimate, Points
+from knights_isolation.reports.text.rendering import Format, terminal_width, wrapped
 
 if TYPE_CHECKING:
     from knights_isolation import Evaluation

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import click
 
-from isolation.shell import command
-from isolation.usercode.process_lifetime import continue_in_child, write_real_stderr
-from isolation_cli.cli_errors import same_again
-from isolation_cli.completion import complete_file, complete_spec
-from isolation_cli.options import PAGE, OutputPath, format_option
-from isolation_cli.output import capture_user_output, print_rows
-from isolation_cli.tournaments import play_kept_run
+from knights_isolation.command_line.cli_errors import same_again
+from knights_isolation.command_line.completion import complete_file, complete_spec
+from knights_isolation.command_line.options import PAGE, OutputPath, format_option
+from knights_isolation.command_line.output import capture_user_output, print_rows
+from knights_isolation.command_line.tournaments import play_kept_run
+from knights_isolation.isolation.shell import command
+from knights_isolation.isolation.usercode.process_lifetime import continue_in_child, write_real_stderr
+from knights_isolation.reports.text.rendering import Format
 from knights_isolation.tried import note_screening
-from reports.text.rendering import Format
 
 baseline_option = click.option(
     "--baseline", metavar="SPEC", shell_complete=complete_spec,
@@ -54,11 +54,11 @@ def analyse_file(
     continue_in_child(reference)
     from dataclasses import replace
 
-    from experiments.analysis.analyse_file import Analysis, analyse
-    from experiments.analysis.file_contents import read_file
-    from experiments.analysis.gauntlets import TrialConditions
-    from reports.analysis.analysis_page import keep_page, write_markdown, write_page
-    from reports.analysis.analysis_text import analysis_text
+    from knights_isolation.experiments.analysis.analyse_file import Analysis, analyse
+    from knights_isolation.experiments.analysis.file_contents import read_file
+    from knights_isolation.experiments.analysis.gauntlets import TrialConditions
+    from knights_isolation.reports.analysis.analysis_page import keep_page, write_markdown, write_page
+    from knights_isolation.reports.analysis.analysis_text import analysis_text
 
     def guard() -> AbstractContextManager[None]:
         return capture_user_output(reference)
@@ -103,18 +103,18 @@ def try_out(reference: str, baseline: str | None, limit: str | None, output: For
 def try_file(reference: str, baseline: str | None, limit: str | None, output: Format) -> None:
     """Try the heuristics of a file: one in detail, or several with a line each; exit code 1 if one fails."""
     continue_in_child(reference)
-    from experiments.analysis.analyse_file import QUICK_LIMIT, try_functions
-    from experiments.analysis.file_contents import read_file
-    from experiments.roster.default_names import only_heuristic
-    from isolation.loading.load_user_code import load_warnings
-    from reports.analysis.quick_trial import (
+    from knights_isolation.experiments.analysis.analyse_file import QUICK_LIMIT, try_functions
+    from knights_isolation.experiments.analysis.file_contents import read_file
+    from knights_isolation.experiments.roster.default_names import only_heuristic
+    from knights_isolation.isolation.loading.load_user_code import load_warnings
+    from knights_isolation.reports.analysis.quick_trial import (
         describe_trial,
         shown_trial_rows,
         skipped_sentence,
         trial_problems,
         trial_rows,
     )
-    from reports.text.rendering import terminal_width, wrapped
+    from knights_isolation.reports.text.rendering import terminal_width, wrapped
 
     with capture_user_output(reference):
         contents = read_file(reference)

@@ -9,16 +9,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from isolation.files.atomic_write import check_output
-from isolation_cli.completion import complete_plot, complete_run
-from isolation_cli.options import PAGE, PICTURE, format_option, full_option, run_or_latest, table_option
-from isolation_cli.output import print_headline, print_sections
+from knights_isolation.command_line.completion import complete_plot, complete_run
+from knights_isolation.command_line.options import (
+    PAGE,
+    PICTURE,
+    format_option,
+    full_option,
+    run_or_latest,
+    table_option,
+)
+from knights_isolation.command_line.output import print_headline, print_sections
+from knights_isolation.isolation.files.atomic_write import check_output
+from knights_isolation.reports.plots import KINDS, OF_ONE_AGENT, check_kind
+from knights_isolation.reports.text.rendering import Format, terminal_height
 from knights_isolation.tried import note_look
-from reports.plots import KINDS, OF_ONE_AGENT, check_kind
-from reports.text.rendering import Format, terminal_height
 
 if TYPE_CHECKING:
-    from experiments.statistics.run_results import RunResults
+    from knights_isolation.experiments.statistics.run_results import RunResults
 
 
 def findings_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -37,8 +44,8 @@ def findings_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def read_findings(runs: Sequence[Path], baseline: str | None = None, mixed: bool = False) -> RunResults:
     """Read runs for analysis; the latest one if none is named."""
-    from experiments.record.run_directory import run_called
-    from experiments.statistics.run_results import load_findings
+    from knights_isolation.experiments.record.run_directory import run_called
+    from knights_isolation.experiments.statistics.run_results import load_findings
 
     return load_findings([run_called(run) for run in runs] or [run_or_latest(None)], baseline, mixed)
 
@@ -52,8 +59,8 @@ def summary(
     runs: tuple[Path, ...], baseline: str | None, mixed: bool, only: str | None, full: bool, output: Format
 ) -> None:
     """Summarise runs: standings, opponents, sides, forfeits, game lengths, search."""
-    from reports.tables.headlines import summary_headline
-    from reports.tables.summary import summarize
+    from knights_isolation.reports.tables.headlines import summary_headline
+    from knights_isolation.reports.tables.summary import summarize
 
     findings = read_findings(runs, baseline, mixed)
     if is_first_look(only, full, output):
@@ -84,8 +91,8 @@ def compare(
     output: Format,
 ) -> None:  # fmt: skip
     """Compare each contender with the baseline: difference, interval and significance."""
-    from reports.tables.compare import compare_sections
-    from reports.tables.headlines import compare_headline
+    from knights_isolation.reports.tables.compare import compare_sections
+    from knights_isolation.reports.tables.headlines import compare_headline
 
     findings = read_findings(runs, baseline, mixed)
     if is_first_look(only, full, output):
@@ -106,8 +113,8 @@ def ratings(
     output: Format,
 ) -> None:  # fmt: skip
     """Rate all agents on one scale (Bradley-Terry, in Elo), with the probability that each is above each."""
-    from reports.tables.headlines import ratings_headline
-    from reports.tables.ratings import rating_sections
+    from knights_isolation.reports.tables.headlines import ratings_headline
+    from knights_isolation.reports.tables.ratings import rating_sections
 
     findings = read_findings(runs, baseline, mixed)
     if is_first_look(only, full, output):
@@ -196,9 +203,9 @@ def plot_command(
     arguments: tuple[str, ...], out: Path | None, baseline: str | None, mixed: bool, agent: str | None
 ) -> None:  # fmt: skip
     """Draw a plot of runs into a file."""
-    from experiments.record.run_directory import is_run, run_called
     from knights_isolation import plot
-    from reports.plots.style import save
+    from knights_isolation.experiments.record.run_directory import is_run, run_called
+    from knights_isolation.reports.plots.style import save
 
     *runs, kind = arguments
     if kind not in KINDS and is_run(run_called(kind)):
@@ -217,7 +224,7 @@ def plot_command(
 @click.option("--open", "is_opened", is_flag=True, help="Open the page in the browser.")
 def report(runs: tuple[Path, ...], baseline: str | None, mixed: bool, out: Path | None, is_opened: bool) -> None:
     """Write a report of runs: one self-contained page, every table also as CSV."""
-    from reports.pages.report_page import write_report
+    from knights_isolation.reports.pages.report_page import write_report
 
     findings = read_findings(runs, baseline, mixed)
     written = write_report(findings, out or findings.sources[0].info.path / "report.html")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isolation.files.atomic_write import check_output
-from reports.text.rendering import FORMATS
+from knights_isolation.isolation.files.atomic_write import check_output
+from knights_isolation.reports.text.rendering import FORMATS
 
 if TYPE_CHECKING:
-    from isolation import Board
+    from knights_isolation.isolation import Board
 
 
 class OutputPath(click.Path):
@@ -58,8 +58,8 @@ def position_asked_for(moves: str, size: str, fen: str | None) -> Board:
     Raises:
         ValueError: it is invalid, or a FEN was given with moves or a board.
     """
-    from isolation import Board
-    from isolation.games.transcript import board_after
+    from knights_isolation.isolation import Board
+    from knights_isolation.isolation.games.transcript import board_after
 
     if fen is None:
         return board_after(moves, size)
@@ -76,7 +76,14 @@ def run_or_latest(run: Path | None) -> Path:
     Raises:
         ValueError: none was named, and there is none.
     """
-    from experiments.record.run_directory import games_in, has_games, is_finished, latest_run, load_run, run_called
+    from knights_isolation.experiments.record.run_directory import (
+        games_in,
+        has_games,
+        is_finished,
+        latest_run,
+        load_run,
+        run_called,
+    )
 
     if run is not None:
         named = run_called(run)

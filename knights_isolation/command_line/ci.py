@@ -9,13 +9,13 @@ from typing import TextIO
 
 import click
 
-from isolation.usercode.process_lifetime import continue_in_child
-from isolation_cli.completion import complete_file
-from isolation_cli.options import format_option, jobs_option, number
-from isolation_cli.output import capture_user_output, print_sections
-from isolation_cli.tournaments import play_kept_run
+from knights_isolation.command_line.completion import complete_file
+from knights_isolation.command_line.options import format_option, jobs_option, number
+from knights_isolation.command_line.output import capture_user_output, print_sections
+from knights_isolation.command_line.tournaments import play_kept_run
+from knights_isolation.isolation.usercode.process_lifetime import continue_in_child
+from knights_isolation.reports.text.rendering import Format
 from knights_isolation.tried import note_screening
-from reports.text.rendering import Format
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 """Environment variable with the file that GitHub shows beside a job."""
@@ -43,10 +43,10 @@ def check_commit(
     """
     code = ", ".join(references)
     continue_in_child(code)
-    from experiments.analysis.commit_check import Terms, check_file
-    from isolation.files.git_revisions import revision_named
-    from reports.analysis.commit_summary import commit_section
-    from reports.text.sections import render_sections
+    from knights_isolation.experiments.analysis.commit_check import Terms, check_file
+    from knights_isolation.isolation.files.git_revisions import revision_named
+    from knights_isolation.reports.analysis.commit_summary import commit_section
+    from knights_isolation.reports.text.sections import render_sections
 
     def guard() -> AbstractContextManager[None]:
         return capture_user_output(code)

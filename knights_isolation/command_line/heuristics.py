@@ -9,22 +9,28 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isolation.shell import command
-from isolation.usercode.process_lifetime import continue_in_child
-from isolation_cli.completion import complete_file
-from isolation_cli.options import board_option, fen_option, format_option, moves_option, position_asked_for
-from isolation_cli.output import capture_user_output, print_rows, write_new
-from reports.text.rendering import Format, terminal_width, wrapped
+from knights_isolation.command_line.completion import complete_file
+from knights_isolation.command_line.options import (
+    board_option,
+    fen_option,
+    format_option,
+    moves_option,
+    position_asked_for,
+)
+from knights_isolation.command_line.output import capture_user_output, print_rows, write_new
+from knights_isolation.isolation.shell import command
+from knights_isolation.isolation.usercode.process_lifetime import continue_in_child
+from knights_isolation.reports.text.rendering import Format, terminal_width, wrapped
 
 if TYPE_CHECKING:
-    from experiments.plan.catalogue import CatalogueEntry
+    from knights_isolation.experiments.plan.catalogue import CatalogueEntry
 
 
 @click.command("new")
 @click.argument("file", type=click.Path(path_type=Path))
 def new_heuristic(file: Path) -> None:
     """Write a commented template of a heuristic."""
-    from experiments.heuristic_template import TEMPLATE
+    from knights_isolation.experiments.heuristic_template import TEMPLATE
 
     if file.suffix != ".py":
         raise ValueError(f"{file} is not a Python file: use a name such as {file.with_suffix('.py')}")
@@ -45,8 +51,8 @@ def evaluate_position(
     """Evaluate a position with every heuristic, for both players; exit code 1 if one of yours fails."""
     if references:
         continue_in_child(", ".join(references))
-    from experiments.plan.catalogue import evaluate, failures, registered, user_heuristics
-    from isolation.boards.render import to_text
+    from knights_isolation.experiments.plan.catalogue import evaluate, failures, registered, user_heuristics
+    from knights_isolation.isolation.boards.render import to_text
 
     board = position_asked_for(moves, size, fen)
     with capture_user_output(", ".join(references)):
@@ -61,7 +67,7 @@ def evaluate_position(
 
 def shown_values(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return rows with their numbers formatted as values of positions."""
-    from reports.text.cell_values import HeuristicValue
+    from knights_isolation.reports.text.cell_values import HeuristicValue
 
     return [
         {key: HeuristicValue(cell) if isinstance(cell, float) else cell for key, cell in row.items()} for row in rows
@@ -114,9 +120,9 @@ def _answer_first(listing: CatalogueEntry) -> dict[str, str]:
 def test_agent(reference: str) -> None:
     """Check a classic player: signature, legal moves, time limit, fixed-depth search."""
     continue_in_child(reference)
-    from experiments.plan.catalogue import player_named
-    from isolation.checks.agent_checks import check_player
-    from isolation.loading.load_user_code import load_player
+    from knights_isolation.experiments.plan.catalogue import player_named
+    from knights_isolation.isolation.checks.agent_checks import check_player
+    from knights_isolation.isolation.loading.load_user_code import load_player
 
     with capture_user_output(reference):
         path, name = player_named(reference)

@@ -9,10 +9,8 @@ from typing import Any, Literal
 
 import click
 
-from experiments.play.pools.interrupts import until_interrupted
-from isolation.shell import command
-from isolation_cli.completion import complete_run, complete_spec
-from isolation_cli.options import (
+from knights_isolation.command_line.completion import complete_run, complete_spec
+from knights_isolation.command_line.options import (
     PAGE,
     OutputPath,
     board_option,
@@ -22,8 +20,10 @@ from isolation_cli.options import (
     position_asked_for,
     run_or_latest,
 )
-from isolation_cli.output import print_rows
-from reports.text.rendering import Format, terminal_width, without_room, wrapped
+from knights_isolation.command_line.output import print_rows
+from knights_isolation.experiments.play.pools.interrupts import until_interrupted
+from knights_isolation.isolation.shell import command
+from knights_isolation.reports.text.rendering import Format, terminal_width, without_room, wrapped
 
 ITS_FEN = "its own"
 """Value of `show --fen` without a FEN."""
@@ -51,7 +51,7 @@ def speaks_ascii_only() -> bool:
 @click.option("--png", type=OutputPath(".png"), help="Write the position as PNG.")
 def show_position(size: str, moves: str, ascii_only: bool, fen: str | None, svg: Path | None, png: Path | None) -> None:
     """Show a position, as text or as a picture."""
-    from isolation.boards.render import to_svg, to_text
+    from knights_isolation.isolation.boards.render import to_svg, to_text
 
     board = position_asked_for(moves, size, None if fen == ITS_FEN else fen)
     if fen == ITS_FEN:
@@ -60,7 +60,7 @@ def show_position(size: str, moves: str, ascii_only: bool, fen: str | None, svg:
     if svg:
         svg.write_text(to_svg(board), encoding="utf-8")
     if png:
-        from reports.pages.board_images import write_png
+        from knights_isolation.reports.pages.board_images import write_png
 
         write_png(png, board)
     for written in filter(None, (svg, png)):
@@ -83,8 +83,8 @@ def replay_game(
     output: Format,
 ) -> None:  # fmt: skip
     """Step through a game of a run, a saved game, or --moves; or write it as a GIF or a page."""
-    from experiments.record.run_directory import run_called
-    from reports.replay.replay import captions_of, describe_end, find_replay, ply_rows
+    from knights_isolation.experiments.record.run_directory import run_called
+    from knights_isolation.reports.replay.replay import captions_of, describe_end, find_replay, ply_rows
 
     if len(source) == 1 and source[0].replace(",", "").isdecimal() and not Path(source[0]).exists():
         source = (str(run_or_latest(None)), *source)
@@ -92,11 +92,11 @@ def replay_game(
         source = (str(run_called(source[0])), source[1])
     replay = find_replay(source, size, moves)
     if gif:
-        from reports.pages.board_images import write_gif
+        from knights_isolation.reports.pages.board_images import write_gif
 
         write_gif(gif, replay.moves, replay.size, captions_of(replay), replay.agents, pace)
     if html:
-        from reports.replay.replay_page import replay_page
+        from knights_isolation.reports.replay.replay_page import replay_page
 
         html.write_text(replay_page(replay), encoding="utf-8")
     for written in filter(None, (gif, html)):
@@ -104,7 +104,7 @@ def replay_game(
     if gif or html:
         return
     if output == "table" and sys.stdin.isatty() and sys.stdout.isatty():
-        from reports.replay.replay_stepper import step_through
+        from knights_isolation.reports.replay.replay_stepper import step_through
 
         step_through(replay, click.getchar, show_screen, ascii_only or speaks_ascii_only())
         return
@@ -132,8 +132,8 @@ def show_screen(text: str) -> None:
 @format_option
 def list_games(run: Path | None, where: str, kind: Any, limit: int, output: Format) -> None:
     """Select games of a run; `isolation replay RUN GAME_ID` shows one."""
-    from experiments.record.run_directory import missing_sentence
     from knights_isolation import games
+    from knights_isolation.experiments.record.run_directory import missing_sentence
 
     path = run_or_latest(run)
     found = games(path, where=where, kind=kind, limit=limit).sections[0]
@@ -165,14 +165,14 @@ def analysis_board(
     run_paths: tuple[Path, ...], agents: tuple[str, ...], references: tuple[str, ...], port: int, no_open: bool
 ) -> None:
     """Serve the analysis board to this machine's browser. Without a RUN, it offers those under runs/."""
-    from experiments.record.run_directory import HOME, check_run, run_called
-    from experiments.roster import parse_agent
-    from reports.board.resources import Resources
-    from reports.lab.server import serve
+    from knights_isolation.experiments.record.run_directory import HOME, check_run, run_called
+    from knights_isolation.experiments.roster import parse_agent
+    from knights_isolation.reports.board.resources import Resources
+    from knights_isolation.reports.lab.server import serve
 
     own = {}
     if references:
-        from experiments.plan.catalogue import user_heuristics
+        from knights_isolation.experiments.plan.catalogue import user_heuristics
 
         own = user_heuristics(references)
     runs = tuple(check_run(run_called(run)) for run in run_paths)
@@ -192,9 +192,9 @@ def open_lab(home: Path | None, port: int, no_open: bool, no_browser: bool) -> N
 
     Runs appear while they are played. Heuristics are the shipped ones and those in files of the current directory.
     """
-    from experiments.record.run_directory import HOME
-    from reports.board.resources import Resources
-    from reports.lab.server import serve
+    from knights_isolation.experiments.record.run_directory import HOME
+    from knights_isolation.reports.board.resources import Resources
+    from knights_isolation.reports.lab.server import serve
 
     if home and not home.is_dir():
         raise ValueError(f"{home}: no such directory")
@@ -221,9 +221,9 @@ def open_lab(home: Path | None, port: int, no_open: bool, no_browser: bool) -> N
 @ascii_option
 def play_agent(against: str, side: str, size: str, saved: Path | None, log_path: Path | None, ascii_only: bool) -> None:
     """Play against an agent in the terminal."""
-    from experiments.exchange.saved_games import append_game, load_game, save_game
-    from experiments.roster import parse_agent
-    from isolation.games.human import Seat, play_human
+    from knights_isolation.experiments.exchange.saved_games import append_game, load_game, save_game
+    from knights_isolation.experiments.roster import parse_agent
+    from knights_isolation.isolation.games.human import Seat, play_human
 
     opponent, seed = parse_agent(against), random.getrandbits(63)
     number: Literal[1, 2] = 1 if side == "first" else 2
@@ -255,8 +255,8 @@ def export_games(run: Path, kind: Any, out: Path | None) -> None:
     if out is None and kind == "duckdb":
         raise ValueError("--to duckdb needs --out FILE")
     if out is None:
-        from experiments.exchange.export_games import exported
-        from experiments.record.run_directory import run_called
+        from knights_isolation.experiments.exchange.export_games import exported
+        from knights_isolation.experiments.record.run_directory import run_called
 
         for piece in exported(run_called(run), kind):
             click.echo(piece, nl=False)
@@ -272,7 +272,7 @@ def export_games(run: Path, kind: Any, out: Path | None) -> None:
 @format_option
 def query_games(query: str, runs: tuple[Path, ...], output: Format) -> None:
     """Answer an SQL query over runs by DuckDB: views games, plays, plies, agents, labels."""
-    from experiments.exchange.sql_views import query_runs
+    from knights_isolation.experiments.exchange.sql_views import query_runs
 
     print_rows(query_runs(query, runs or (run_or_latest(None),)).to_pylist(), output)
 
@@ -282,8 +282,8 @@ def query_games(query: str, runs: tuple[Path, ...], output: Format) -> None:
 @click.option("--out", type=OutputPath(makes_folders=True), required=True, help="Directory of the run.")
 def import_games(file: Path, out: Path) -> None:
     """Import games played elsewhere as a run; FILE is PGN."""
-    from experiments.exchange.import_games import import_pgn
-    from reports.text.cell_values import pluralise
+    from knights_isolation.experiments.exchange.import_games import import_pgn
+    from knights_isolation.reports.text.cell_values import pluralise
 
     imported = import_pgn(file, out)
     for note in imported.notes:

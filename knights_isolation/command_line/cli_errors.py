@@ -12,11 +12,11 @@ from typing import IO, Any
 
 import click
 
-from experiments.play.pools.interrupts import arrived
-from isolation.shell import command
-from isolation.suggestions import file_meant
-from isolation.usercode.user_exceptions import CompilerFault
-from reports.text.rendering import wrapped
+from knights_isolation.experiments.play.pools.interrupts import arrived
+from knights_isolation.isolation.shell import command
+from knights_isolation.isolation.suggestions import file_meant
+from knights_isolation.isolation.usercode.user_exceptions import CompilerFault
+from knights_isolation.reports.text.rendering import wrapped
 
 WORDS = f"{__name__}.words"
 """Key under which the outermost context stores the words of the command line."""

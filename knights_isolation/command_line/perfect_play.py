@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from isolation.shell import command
-from isolation_cli.cli_errors import interruptible
-from isolation_cli.completion import complete_heuristics, complete_run, complete_spec
-from isolation_cli.options import (
+from knights_isolation.command_line.cli_errors import interruptible
+from knights_isolation.command_line.completion import complete_heuristics, complete_run, complete_spec
+from knights_isolation.command_line.options import (
     PAGE,
     PICTURE,
     OutputPath,
@@ -25,12 +24,13 @@ from isolation_cli.options import (
     table_option,
     whole_number,
 )
-from isolation_cli.output import print_rows, print_sections
-from reports.text.rendering import Format
+from knights_isolation.command_line.output import print_rows, print_sections
+from knights_isolation.isolation.shell import command
+from knights_isolation.reports.text.rendering import Format
 
 if TYPE_CHECKING:
-    from isolation.rules.limits import Limit
-    from reports.charts.chart import Chart
+    from knights_isolation.isolation.rules.limits import Limit
+    from knights_isolation.reports.charts.chart import Chart
 
 
 @click.command("solve")
@@ -54,7 +54,7 @@ def solve_position(
     cluster: str | None, out: Path | None, plot_path: Path | None, output: Format,
 ) -> None:  # fmt: skip
     """Solve a position: winner, winning moves and best line."""
-    from experiments.roster import parse_limit
+    from knights_isolation.experiments.roster import parse_limit
 
     if everything:
         refuse("a position instead of --all", "moves", "fen", "with_length")
@@ -78,10 +78,10 @@ def solve_board(
     size: str, limit: Limit | None, workers: tuple[int, str | None], path: Path, plot_path: Path | None, output: Format
 ) -> None:
     """Solve every pair of placements of a board, locally or on a cluster, and summarise the results."""
-    from experiments.exact.board_solving import solve_all, summarise
-    from reports.charts.board_maps import refutation_maps
-    from reports.studies.solutions import board_sections
-    from reports.watch.run_progress import counting
+    from knights_isolation.experiments.exact.board_solving import solve_all, summarise
+    from knights_isolation.reports.charts.board_maps import refutation_maps
+    from knights_isolation.reports.studies.solutions import board_sections
+    from knights_isolation.reports.watch.run_progress import counting
 
     with interruptible("what was solved", path), counting("placement pairs") as show:
         jobs, cluster = workers
@@ -103,9 +103,9 @@ def label_games(
     run: Path | None, sample: int | None, first_ply: int, limit: str | None, jobs: int, cluster: str | None
 ) -> None:  # fmt: skip
     """Solve the positions of a run and store the results: which moves keep the win."""
-    from experiments.exact.labels import FILE
     from knights_isolation import label
-    from reports.text.cell_values import pluralise
+    from knights_isolation.experiments.exact.labels import FILE
+    from knights_isolation.reports.text.cell_values import pluralise
 
     labelled = run_or_latest(run)
     with interruptible("what was labelled", labelled / FILE):
@@ -144,7 +144,7 @@ def measure_accuracy(
     Judges the moves of a labelled RUN; or, without a run, heuristics in fresh games against a fixed field.
     """
     from knights_isolation import accuracy
-    from reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
+    from knights_isolation.reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
 
     if run is not None and heuristics is not None:
         raise ValueError("name either a labelled RUN or --heuristics NAMES")
@@ -176,8 +176,8 @@ def refuse(companion: str, *names: str) -> None:
 
 def save_plot(chart: Chart | None, path: Path, missing: str = "") -> None:
     """Draw a chart, or the reason why there is none, into a file, and print its path."""
-    from reports.plots.draw_chart import draw_chart
-    from reports.plots.style import save
+    from knights_isolation.reports.plots.draw_chart import draw_chart
+    from knights_isolation.reports.plots.style import save
 
     save(draw_chart(chart, missing), path)
     click.echo(f"Wrote {path}", err=True)
@@ -208,9 +208,9 @@ def make_dataset(
     The folder has Parquet files for training, validation and tests, and a data card. What was found is kept: the same
     command resumes.
     """
-    from experiments.exact.dataset import PARTS
     from knights_isolation import dataset
-    from reports.text.cell_values import pluralise
+    from knights_isolation.experiments.exact.dataset import PARTS
+    from knights_isolation.reports.text.cell_values import pluralise
 
     folder = out or Path(f"dataset_{size}")
     with interruptible("what was found", folder / PARTS):
@@ -247,9 +247,9 @@ def refute_agents(
     Their moves are pinned, and every one is checked by the solver: for each opening there is a shortest line that beats
     the agent, or the proof that there is none. One agent's shortest refutation is shown.
     """
-    from isolation.files.atomic_write import write_text
     from knights_isolation import refute
-    from reports.studies.refutations import board_text, refutations_page, shortest_refutation
+    from knights_isolation.isolation.files.atomic_write import write_text
+    from knights_isolation.reports.studies.refutations import board_text, refutations_page, shortest_refutation
 
     with interruptible():
         result = refute(

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import click
 
-from isolation.shell import command
-from isolation_cli.cli_errors import interruptible
-from isolation_cli.completion import complete_spec
-from isolation_cli.options import (
+from knights_isolation.command_line.cli_errors import interruptible
+from knights_isolation.command_line.completion import complete_spec
+from knights_isolation.command_line.options import (
     PAGE,
     OutputPath,
     board_option,
@@ -19,8 +18,9 @@ from isolation_cli.options import (
     jobs_option,
     table_option,
 )
-from isolation_cli.output import print_sections
-from reports.text.rendering import Format
+from knights_isolation.command_line.output import print_sections
+from knights_isolation.isolation.shell import command
+from knights_isolation.reports.text.rendering import Format
 
 
 @click.command("screen")
@@ -54,9 +54,9 @@ def screen_agents(
     A SPEC names an agent, as in ID:territory or mine.py:score; mine.py is all of its heuristics, 'ID:*' is all shipped
     ones. With one contender, it also reports where the contender errs and shows its clearest mistakes.
     """
-    from isolation.files.atomic_write import write_text
     from knights_isolation import screen
-    from reports.studies.screening import mistake_texts, screening_page
+    from knights_isolation.isolation.files.atomic_write import write_text
+    from knights_isolation.reports.studies.screening import mistake_texts, screening_page
 
     result = screen(
         *specs, baseline=baseline, suite=name, limit=limit, split=split, sample=sample, repeats=repeats, seed=seed,  # type: ignore[arg-type]
@@ -101,9 +101,9 @@ def build(
 
     What is there already is kept: the same command goes on from there.
     """
-    from experiments.suite import read_suite
     from knights_isolation import suite_build
-    from reports.text.cell_values import pluralise
+    from knights_isolation.experiments.suite import read_suite
+    from knights_isolation.reports.text.cell_values import pluralise
 
     path = out or Path(f"suite_{size}.parquet")
     with interruptible("what was found", path):

@@ -18,9 +18,7 @@ from typing import Any, cast
 
 import click
 
-from experiments.play.pools.interrupts import arrived, listen
-from isolation.usercode.user_exceptions import is_user_file
-from isolation_cli import (
+from knights_isolation.command_line import (
     analysis,
     ci,
     cluster,
@@ -39,9 +37,11 @@ from isolation_cli import (
     tries,
     tuning,
 )
-from isolation_cli.cli_errors import WORDS, one_line_errors
-from isolation_cli.examples import EXAMPLES
-from isolation_cli.help_pages import TASKS, write_first
+from knights_isolation.command_line.cli_errors import WORDS, one_line_errors
+from knights_isolation.command_line.examples import EXAMPLES
+from knights_isolation.command_line.help_pages import TASKS, write_first
+from knights_isolation.experiments.play.pools.interrupts import arrived, listen
+from knights_isolation.isolation.usercode.user_exceptions import is_user_file
 
 READING = (
     *("summary", "compare", "ratings", "sprt", "plan", "published", "plot", "report"),

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from isolation_cli.options import PICTURE, format_option
-from isolation_cli.output import print_sections
-from reports.text.rendering import Format
+from knights_isolation.command_line.options import PICTURE, format_option
+from knights_isolation.command_line.output import print_sections
+from knights_isolation.reports.text.rendering import Format
 
 if TYPE_CHECKING:
-    from experiments.record.tries import Try
+    from knights_isolation.experiments.record.tries import Try
 
 
 @click.command("tried")
@@ -31,9 +31,9 @@ def show_tries(
     screen, try, fit, features, evaluate, match and tournament note each comparison in runs/tries.jsonl;
     ISOLATION_TRIES=off turns this off.
     """
-    from experiments.record.run_directory import HOME
-    from experiments.record.tries import read_tries
     from knights_isolation import tried
+    from knights_isolation.experiments.record.run_directory import HOME
+    from knights_isolation.experiments.record.tries import read_tries
 
     if diff:
         click.echo(source_diff(read_tries(home or HOME), *diff, home or HOME), nl=False)
@@ -41,7 +41,7 @@ def show_tries(
     result = tried(home, agent=agent, command=by)
     print_sections(result.sections, output)
     if plot:
-        from reports.plots.style import save
+        from knights_isolation.reports.plots.style import save
 
         click.echo(f"Wrote {save(result.plot(), plot)}", err=True)
 
@@ -52,7 +52,7 @@ def source_diff(tries: list[Try], first: int, second: int, home: Path) -> str:
     Raises:
         ValueError: there is no such try, or its code is shipped.
     """
-    from experiments.record.tries import source_path
+    from knights_isolation.experiments.record.tries import source_path
 
     texts: list[list[str]] = []
     names = []

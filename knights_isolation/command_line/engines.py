@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from isolation_cli.options import board_option, format_option, moves_option
-from isolation_cli.output import print_rows
-from reports.text.rendering import Format
+from knights_isolation.command_line.options import board_option, format_option, moves_option
+from knights_isolation.command_line.output import print_rows
+from knights_isolation.reports.text.rendering import Format
 
 if TYPE_CHECKING:
-    from isolation.checks.engine_checks import EngineCheckResult
-    from isolation.engines.program import Language
+    from knights_isolation.isolation.checks.engine_checks import EngineCheckResult
+    from knights_isolation.isolation.engines.program import Language
 
 
 @click.command("perft")
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 @format_option
 def count_moves(size: str, depth: int, moves: str, output: Format) -> None:
     """Count the move sequences of 1, 2, … plies."""
-    from isolation import perft
-    from isolation.games.transcript import board_after
+    from knights_isolation.isolation import perft
+    from knights_isolation.isolation.games.transcript import board_after
 
     counts = perft(board_after(moves, size), depth)
     print_rows([{"depth": d, "sequences": count} for d, count in enumerate(counts, start=1)], output)
@@ -35,7 +35,7 @@ def count_moves(size: str, depth: int, moves: str, output: Format) -> None:
 @format_option
 def bench(output: Format) -> None:
     """Measure the speed of searches, games and start-up, as ratios to a comparator in the same run."""
-    from experiments.bench import measure
+    from knights_isolation.experiments.bench import measure
 
     print_rows(measure(), output)
 
@@ -45,7 +45,7 @@ def bench(output: Format) -> None:
 @click.option("--clear", is_flag=True, help="Delete all compiled code.")
 def compiled_code(action: str | None, clear: bool) -> None:
     """Show the folder of compiled code and its size; `warm` first compiles what the default board needs."""
-    from isolation.compiling import code_cache
+    from knights_isolation.isolation.compiling import code_cache
 
     if action:
         from knights_isolation.warming import warm
@@ -62,8 +62,8 @@ def _print_variants(context: click.Context, parameter: click.Parameter, sizes: s
     """Print a file of variants for boards of some sizes, and exit."""
     if not sizes or context.resilient_parsing:
         return
-    from isolation.engines.protocol import variants_text
-    from isolation.rules.geometry import parse_size
+    from knights_isolation.isolation.engines.protocol import variants_text
+    from knights_isolation.isolation.rules.geometry import parse_size
 
     click.echo("\n".join(variants_text(parse_size(size)) for size in sizes.split(",")), nl=False)
     context.exit()
@@ -85,10 +85,10 @@ def serve_engine(spec: str, size: str) -> None:
 
     --board is what `startpos` means in UGI; positions may be of any size.
     """
-    from experiments.roster import parse_agent
-    from isolation.engines.engine_server import serve
-    from isolation.processes.child import claim_stdio
-    from isolation.rules.geometry import parse_size
+    from knights_isolation.experiments.roster import parse_agent
+    from knights_isolation.isolation.engines.engine_server import serve
+    from knights_isolation.isolation.processes.child import claim_stdio
+    from knights_isolation.isolation.rules.geometry import parse_size
 
     agent = parse_agent(spec)
     parse_size(size)
@@ -123,8 +123,8 @@ def test_engine(
     command: tuple[str, ...],
 ) -> None:
     """Check an engine step by step: protocol, legal moves, time."""
-    from isolation.checks.engine_checks import check_engine
-    from isolation.engines.program import Program
+    from knights_isolation.isolation.checks.engine_checks import check_engine
+    from knights_isolation.isolation.engines.program import Program
 
     program = Program(command, protocol or "", options)
     program.find()
