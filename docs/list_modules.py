@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "contributing" / "modules.md"
-PACKAGES = ("isolation", "heuristics", "experiments", "reports", "knights_isolation", "knights_isolation.command_line")
+PACKAGES = ("isolation", "heuristics", "experiments", "reports", "knights_isolation")
 HEAD = """# Modules
 
 Every room and module with the first line of its docstring, for whoever looks for the place of something. `make
@@ -27,7 +27,7 @@ def room_lines(room: Path) -> Iterator[str]:
     for path in sorted(room.glob("*.py")):
         if path.name != "__init__.py":
             yield f"- [`{path.name}`](../../{path.relative_to(ROOT)}): {first_line(path)}"
-    for inner in sorted(path.parent for path in room.glob("*/__init__.py")):
+    for inner in sorted(path.parent for path in room.glob("*/__init__.py") if not path.parent.is_symlink()):
         yield from room_lines(inner)
 
 

@@ -25,7 +25,7 @@ _COMPARATOR = "improved"
 _SHOWN = ("net_advantage", "edge_distance_dynamic", "territory")
 _FIRST_MOVE = """
 import warnings
-from isolation import Board, Limit, search
+from knights_isolation.isolation import Board, Limit, search
 def score(game, player):
     return len(game.get_legal_moves(player)) - {weight} * len(game.get_legal_moves(game.get_opponent(player)))
 warnings.simplefilter("error")

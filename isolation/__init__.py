@@ -3,8 +3,6 @@
 The public names are loaded on first use, so that ``from isolation import Board`` stays quick and imports no compiler.
 """
 
-import sys
+from knights_isolation.lazy_package import lazy_package
 
-from knights_isolation.lazy_package import LazyPackage
-
-sys.modules[__name__].__class__ = LazyPackage
+lazy_package(__name__)

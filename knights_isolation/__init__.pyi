@@ -1,4 +1,7 @@
-from knights_isolation.catalogues import heuristics as heuristics
+from knights_isolation import experiments as experiments
+from knights_isolation import heuristics as heuristics
+from knights_isolation import isolation as isolation
+from knights_isolation import reports as reports
 from knights_isolation.catalogues import published as published
 from knights_isolation.catalogues import runs as runs
 from knights_isolation.catalogues import tried as tried

@@ -114,12 +114,7 @@ def screen(
     from knights_isolation.experiments.suite.screening import screen as compare_answers
     from knights_isolation.experiments.suite.screening import where_it_errs, worst_mistakes
     from knights_isolation.reports.charts.study_charts import screening_chart
-    from knights_isolation.reports.studies.screening import (
-        equal_cost_note,
-        mistakes_section,
-        parts_section,
-        screening_sections,
-    )
+    from knights_isolation.reports.studies import screening as reported
     from knights_isolation.reports.watch.run_progress import counting
 
     whole = _read_suite(suite, None if split == "all" else split)
@@ -136,13 +131,13 @@ def screen(
     costs = costs_over_first([own.spec, *(other.spec for other in others)], positions.size)
     failing = failing_positions([own, *others], positions.positions)
     screening = compare_answers(positions, own, others)
-    sections = [*screening_sections(screening, known_agreements(positions.name), costs=costs, failing=failing)]
+    sections = [*reported.screening_sections(screening, known_agreements(positions.name), costs=costs, failing=failing)]
     if equal_cost:
-        sections[0] = replace(sections[0], notes=(equal_cost_note(own, others), *sections[0].notes))
+        sections[0] = replace(sections[0], notes=(reported.equal_cost_note(own, others), *sections[0].notes))
     mistakes = {other.name: worst_mistakes(positions, other, own, MISTAKES) for other in others}
     if len(others) == 1:
-        sections.append(parts_section(others[0].name, own.name, where_it_errs(positions, others[0], own)))
-        sections.append(mistakes_section(others[0].name, mistakes[others[0].name], positions.size))
+        sections.append(reported.parts_section(others[0].name, own.name, where_it_errs(positions, others[0], own)))
+        sections.append(reported.mistakes_section(others[0].name, mistakes[others[0].name], positions.size))
     part = f"split {split}" + (f", {sample} of them with seed {seed}" if sample else "")
     times = {name: cost.times for name, cost in costs.items()}
     note_screening("screen", [screening], [other.spec for other in others], part, times)

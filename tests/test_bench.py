@@ -36,16 +36,7 @@ def test_a_ratio_stands_beside_what_is_compared_and_names_its_comparator(monkeyp
 @pytest.fixture
 def own_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with files of the user's that are called like modules of ours and of Python's."""
-    for name in (
-        "cli",
-        "knights_isolation.command_line",
-        "heuristics",
-        "experiments",
-        "reports",
-        "isolation",
-        "random",
-        "signal",
-    ):
+    for name in ("cli", "command_line", "heuristics", "experiments", "reports", "isolation", "random", "signal"):
         (tmp_path / f"{name}.py").write_text(f"raise SystemExit('the user's {name}.py was run')\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -284,10 +284,8 @@ def test_what_is_written_is_told(folder: Path) -> None:
     assert result.output == "Wrote a.html\n"
 
 
-@pytest.mark.parametrize(
-    "name", ["isolation.py", "heuristics/__init__.py", "knights_isolation/command_line/__init__.py", "click.py"]
-)
-def test_a_file_that_hides_a_package_is_named(tmp_path, name):
+@pytest.mark.parametrize("name", ["click.py", "numpy/__init__.py"])
+def test_a_file_that_hides_a_library_is_named(tmp_path, name):
     file = tmp_path / name
     file.parent.mkdir(exist_ok=True)
     file.write_text("")
@@ -295,8 +293,7 @@ def test_a_file_that_hides_a_package_is_named(tmp_path, name):
     command = [sys.executable, "-P", "-c", "from knights_isolation.command_line import run; run()", "--version"]
     ended = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     hides, package = tmp_path / name.removesuffix("/__init__.py"), name.removesuffix(".py").partition("/")[0]
-    kind = "library" if package == "click" else "toolkit's package"
     assert ended.returncode == 2
-    assert ended.stderr.startswith(f"Error: {hides} hides the {kind} {package}")
+    assert ended.stderr.startswith(f"Error: {hides} hides the library {package}")
     assert "rename it, or remove its folder from PYTHONPATH" in ended.stderr
     assert ended.stderr.count("\n") == 1

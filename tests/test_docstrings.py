@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = ("isolation", "experiments", "reports", "knights_isolation", "knights_isolation.command_line", "heuristics")
+PACKAGES = ("isolation", "experiments", "reports", "knights_isolation", "heuristics")
 EXAMPLE = re.compile(r"^\s*>>> ", re.MULTILINE)
 MODULES = [
     ".".join(path.relative_to(ROOT).with_suffix("").parts)

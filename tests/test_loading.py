@@ -3,7 +3,6 @@
 import dataclasses
 import importlib
 import inspect
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -380,7 +379,10 @@ def test_a_missing_file_is_named(tmp_path):
         ),
         ("x = 1 <<<<<<< 2\n", "line 1: SyntaxError: invalid syntax"),
         ("\nimport not_installed_anywhere", "line 2: ModuleNotFoundError: No module named 'not_installed_anywhere'"),
-        ("from isolation import Bored", "line 1: ImportError: cannot import name 'Bored' from 'isolation'"),
+        (
+            "from isolation import Bored",
+            "line 1: ImportError: cannot import name 'Bored' from",
+        ),
         ("import broken", "broken.py, line 3: NameError: name 'missing' is not defined"),
         ("import unreadable", "unreadable.py, line 1: SyntaxError: "),
         ("raise SystemExit(3)", "line 1: it raises SystemExit: 3"),
@@ -580,24 +582,3 @@ def test_a_board_beside_a_file_that_cannot_be_loaded_is_named_with_the_method(tm
     score = load_heuristic(tmp_path / "mine.py", "score").value
     with pytest.raises(AttributeError, match=r"the board method rooms is defined in .*isolation\.py, which ModuleNotF"):
         score(Board.from_moves([24, 14]), 1)
-
-
-@pytest.mark.parametrize(
-    ("imported", "home"),
-    [
-        ("RandomPlayer, improved_score", "knights_isolation.isolation.sample_players"),
-        ("RandomPlayer, BasePlayer", "knights_isolation.isolation.editions.third.sample_players"),
-    ],
-)
-def test_scripts_find_the_sample_players_of_their_edition(tmp_path: Path, imported: str, home: str) -> None:
-    (tmp_path / "script.py").write_text(f"from sample_players import {imported}\nprint(RandomPlayer.__module__)\n")
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
-    ended = subprocess.run(
-        [sys.executable, "script.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
-    )
-    assert ended.stdout.strip() == home
-    (tmp_path / "sample_players.py").write_text("class RandomPlayer: pass\nimproved_score = BasePlayer = None\n")
-    ended = subprocess.run(
-        [sys.executable, "script.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
-    )
-    assert ended.stdout.strip() == "sample_players"

@@ -42,7 +42,8 @@ def test_no_process_outlives_a_run_that_is_ended(tmp_path: Path, number: signal.
     asked = ["match", "A=a.py:CustomPlayer", "B=b.py:CustomPlayer", "--jobs", "2", "--out", "run", *options]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     run = subprocess.Popen(
-        [sys.executable, "-m", "knights_isolation.command_line", *asked], cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL,
+        [sys.executable, "-m", "knights_isolation.command_line", *asked],
+        cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL,
         preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # which nohup would have ignored
     )  # fmt: skip
     seen = tmp_path / "processes"

@@ -194,23 +194,23 @@ def test_to_name_a_player_does_not_load_its_file_here_and_a_loud_one_is_told_of(
 @pytest.mark.parametrize(
     ("act", "changed"),
     [
-        (PATCHED_BOARD, "knights_isolation.isolation.editions.classic_board.Board.get_legal_moves"),
+        (PATCHED_BOARD, "isolation.editions.classic_board.Board.get_legal_moves"),
         (
             "isolation.Board.copy.__code__ = (lambda board: board).__code__",
-            "knights_isolation.isolation.boards.board.Board.copy",
+            "isolation.boards.board.Board.copy",
         ),
         (
             "isolation.Board.__setattr__ = lambda *a: None",
-            "knights_isolation.isolation.editions.classic_board.Board.__setattr__",
+            "isolation.editions.classic_board.Board.__setattr__",
         ),
-        ("del isolation.Board.__mro__[2].undo", "knights_isolation.isolation.boards.board.Board.undo"),
+        ("del isolation.Board.__mro__[2].undo", "isolation.boards.board.Board.undo"),
         (
             "import isolation.players.agents\nisolation.players.agents.LATE_MS = -1e9",
-            "knights_isolation.isolation.players.agents.LATE_MS",
+            "isolation.players.agents.LATE_MS",
         ),
         (
             "import isolation.games.match\nisolation.games.match.len = lambda x: 0",
-            "knights_isolation.isolation.games.match.len",
+            "isolation.games.match.len",
         ),
         ("import builtins\nbuiltins.sorted = None", "builtins.sorted"),
         ("import numpy\nnumpy.sum = None", "numpy.sum"),

@@ -25,6 +25,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from knights_isolation import heuristics
+from knights_isolation.bare_names import TOOLKIT, bare
 from knights_isolation.experiments.roster.spec import number_text, parse_limit
 from knights_isolation.isolation.compiling.source.compile_error import CompileError
 from knights_isolation.isolation.compiling.source.function_source import definition, file_tree
@@ -36,7 +37,6 @@ AgentLike = str | Callable[..., float] | type[object]
 """An agent where one is asked for: its spec; or a function of (game, player), which ID searches with, or a class."""
 
 FOLDER = "functions"
-_TOOLKIT = {"isolation", "heuristics", "experiments", "reports", "sample_players"}
 _MOST_IN_A_NAME = 4
 _BOUND = "_bound"
 _HINT = "save it in a file, and name that: FILE.py:NAME"
@@ -377,7 +377,7 @@ def _import_of(name: str, value: Any) -> str | None:
         return None
     if getattr(sys.modules.get(home), own, None) is not value:
         return None
-    return f"from {home} import {own}" + (f" as {name}" if name != own else "")
+    return f"from {bare(home)} import {own}" + (f" as {name}" if name != own else "")
 
 
 def _module_import(name: str, module: ModuleType) -> str:
@@ -385,14 +385,13 @@ def _module_import(name: str, module: ModuleType) -> str:
         raise ValueError(
             f"the module {module.__name__} is your own: write `from {module.__name__} import …` for what is used"
         )
-    if module.__name__ == name:
-        return f"import {name}"
-    return f"import {module.__name__} as {name}"
+    home = bare(module.__name__)
+    return f"import {home}" if home == name else f"import {home} as {name}"
 
 
 def _is_installed(module: str) -> bool:
     top = module.partition(".")[0]
-    if top in sys.stdlib_module_names or top in sys.builtin_module_names or top in _TOOLKIT:
+    if top in sys.stdlib_module_names or top in sys.builtin_module_names or top == TOOLKIT:
         return not module.startswith("knights_isolation.user_")
     file = getattr(sys.modules.get(top), "__file__", None)
     folders = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}

@@ -67,7 +67,8 @@ _ARGUMENTS: dict[Template, int] = {
 }
 _ARGUMENTS_OF_PLAYERS = 12
 _SCORE = """
-from isolation.native.extern_heuristic import linked_rank, linked_rank_apart, linked_score, linked_worth
+from knights_isolation.isolation.native.extern_heuristic import linked_rank, linked_rank_apart
+from knights_isolation.isolation.native.extern_heuristic import linked_score, linked_worth
 
 @inner
 def score(game, player, parameters):

@@ -32,12 +32,8 @@ def is_of_third_edition(source: str | bytes) -> bool:
 
 def sample_players_for(source: str | bytes) -> str:
     """Return the module that a source imports as ``sample_players``; the third edition has its own."""
-    is_third = is_of_third_edition(source)
-    return (
-        "knights_isolation.isolation.editions.third.sample_players"
-        if is_third
-        else "knights_isolation.isolation.sample_players"
-    )
+    room = "isolation.editions.third" if is_of_third_edition(source) else "isolation"
+    return f"knights_isolation.{room}.sample_players"
 
 
 def _is_clue(node: ast.AST) -> bool:

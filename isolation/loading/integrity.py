@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from knights_isolation.bare_names import TOOLKIT, bare
 from knights_isolation.isolation.usercode import output_capture
 
-_OWN = ("isolation", "heuristics", "experiments")
+_OWN = {f"{TOOLKIT}.{name}" for name in ("isolation", "heuristics", "experiments")}
 _OTHERS = (
     "builtins", "_io", "_pickle", "_random", "collections", "copy", "functools", "itertools", "json", "math", "numpy",
     "numpy.linalg", "numpy.random", "operator", "os", "pickle", "posix", "random", "signal", "subprocess", "threading",
@@ -72,7 +73,7 @@ def _snapshot() -> list[tuple[str, ModuleType | type, Names]]:
 
 
 def _is_own(name: str) -> bool:
-    return name.partition(".")[0] in _OWN and not name.startswith("knights_isolation.user_")
+    return ".".join(name.split(".")[:2]) in _OWN
 
 
 def _is_at_home(value: object, module: str) -> bool:
@@ -95,7 +96,7 @@ def _put_back(before: list[tuple[str, ModuleType | type, Names]]) -> list[str]:
         for name, value in {**contents, **added}.items():
             is_same = now.get(name, _ABSENT) is value or _is_guard(value) or _is_guard(now.get(name))
             if not is_same and not _is_bookkeeping(name):
-                changes.append(f"{where}.{name.removesuffix('()')}")
+                changes.append(f"{bare(where)}.{name.removesuffix('()')}")
                 _restore(home, name, value)
     return changes
 

@@ -3,8 +3,8 @@
 A file imports its siblings by their plain names, and so do the siblings, when the file is loaded as well as later
 inside functions. Files whose siblings have the same names can be loaded into one process. `sys.path` is not changed:
 the code gets its own built-in ``__import__``, which turns the plain name of a sibling into the module
-``knights_isolation.user_<digest>.<name>``. The digest covers the path and the sources, so that an edited file is reloaded,
-and the same file has the same module name in every process.
+``knights_isolation.user_<digest>.<name>``, and `isolation` into the toolkit's package. The digest covers the path and
+the sources, so that an edited file is reloaded, and the same file has the same module name in every process.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from knights_isolation.bare_names import BARE, TOOLKIT, install
 from knights_isolation.isolation.editions.classic_state import enable_board_extensions
 from knights_isolation.isolation.editions.third.state_heuristics import StateHeuristic, as_heuristic
 from knights_isolation.isolation.loading.board_extensions import added_method, find_extended_board, namespace_of
@@ -110,7 +111,7 @@ def is_heuristic(value: Any) -> bool:
     functions imported from Python or from an installed package, such as ``math.hypot``. Functions imported from this
     toolkit do.
     """
-    return not isinstance(value, type) and _accepts(value, 2) and not _is_borrowed(value)
+    return not isinstance(value, type | ModuleType) and _accepts(value, 2) and not _is_borrowed(value)
 
 
 def load_player(path: str | Path, name: str) -> Loaded:
@@ -384,7 +385,7 @@ def _is_borrowed(value: Any) -> bool:
     """Return whether a function is imported unchanged from Python or from an installed package."""
     home = getattr(value, "__module__", None) or ""
     if (
-        home.startswith(("knights_isolation.user_", "heuristics."))
+        home.startswith(("knights_isolation.user_", "knights_isolation.heuristics."))
         or home == "knights_isolation.isolation.sample_players"
     ):
         return False
@@ -433,6 +434,7 @@ def _place(error: BaseException, file: Path) -> tuple[Path, int | None]:
 def _open_space(space: str, folder: Path) -> None:
     if not any(isinstance(finder, _UserFinder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _UserFinder())
+        install()  # for `import_module`, and for pickles
     spec = ModuleSpec(space, loader=None, is_package=True)
     spec.submodule_search_locations = [str(folder)]
     sys.modules[space] = module_from_spec(spec)
@@ -504,6 +506,9 @@ def _importer(space: str, sample_players: str) -> Callable[..., ModuleType]:
         if level == 0 and is_sibling(top):
             leaf = builtins.__import__(f"{space}.{name}", globals, locals, fromlist or ["__name__"], 0)
             return leaf if fromlist else sys.modules[f"{space}.{top}"]
+        if level == 0 and top in BARE:
+            leaf = builtins.__import__(f"{TOOLKIT}.{name}", globals, locals, fromlist or ["__name__"], 0)
+            return leaf if fromlist else sys.modules[f"{TOOLKIT}.{top}"]
         if level == 0 and name == "sample_players":
             return import_module(sample_players)
         return builtins.__import__(name, globals, locals, fromlist or (), level)

@@ -20,10 +20,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
+from knights_isolation.bare_names import FOLDERS
 from knights_isolation.isolation.loading.integrity import allow_changes
 from knights_isolation.isolation.usercode.output_capture import discard_output
 from knights_isolation.isolation.usercode.process_lifetime import die_with_parent
-from knights_isolation.lazy_package import HOME, PACKAGES
 
 MEMORY = 1 << 30
 """Memory limit of a player in bytes."""
@@ -182,8 +182,7 @@ def _of_everybody() -> list[str]:
         for path in sys.path
         if os.path.basename(path) in ("site-packages", "dist-packages") or any(Path(path).glob("*.dist-info"))
     ]
-    toolkit = [str(HOME / name) for name in PACKAGES]
-    return [path for path in (*_SYSTEM, *libraries, *packages, *toolkit) if os.path.exists(path)]
+    return [path for path in (*_SYSTEM, *libraries, *packages, *FOLDERS) if os.path.exists(path)]
 
 
 def _limit() -> None:
@@ -349,7 +348,7 @@ def _reading(own: Sequence[str], others: Sequence[str], may_compile: bool) -> An
                 return ""
             if is_link(at):
                 is_linked = True
-                if at not in owned and is_in(at, owned):
+                if at not in owned and is_in(at, owned) and not is_in(at, shared):
                     return ""
         return at
 

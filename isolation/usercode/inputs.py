@@ -19,9 +19,9 @@ from importlib.util import find_spec, source_from_cache
 from pathlib import Path
 from typing import Any
 
+from knights_isolation.bare_names import BARE, TOOLKIT
 from knights_isolation.isolation.usercode.parsing import parse
 from knights_isolation.isolation.usercode.user_exceptions import is_user_file
-from knights_isolation.lazy_package import PACKAGES
 
 Inputs = dict[str, str]
 """State of what was read, by kind and name: `file weights.json`; names below the code's folder are relative to it."""
@@ -29,7 +29,7 @@ _DENIED = "denied"
 NO_FILE = (_MISSING, _SPECIAL) = ("missing", "no regular file")
 """States of what is opened and is no file."""
 _KINDS = {"open": "file", "os.listdir": "folder", "os.scandir": "folder"}
-_SEEN = (*PACKAGES, "numpy", "scipy", "numba")
+_SEEN = (TOOLKIT, *BARE, "numpy", "scipy", "numba")
 _UNSEEN = ("ctypes", "importlib")
 _recorders: list[_Recorder] = []
 _stat = os.stat

@@ -14,15 +14,14 @@ from sysconfig import get_path
 from traceback import walk_tb
 from types import FrameType
 
-from knights_isolation.lazy_package import HOME, PACKAGES
+from knights_isolation.bare_names import FOLDERS
 
 LONGEST = 200
 """Most characters kept of a text by user code, so that it fits in a line of a table or a log."""
 LONGEST_LINE = 500
 """Most characters of a line that contains more than such a text."""
 _LONGEST_READ = 20 * LONGEST_LINE
-_ours = (HOME / package for package in PACKAGES)
-_NOT_THE_USERS = tuple(f"{path}{os.sep}" for path in (get_path("stdlib"), get_path("platstdlib"), *_ours))
+_NOT_THE_USERS = tuple(f"{path}{os.sep}" for path in (get_path("stdlib"), get_path("platstdlib"), *FOLDERS))
 _name_of = type.__dict__["__name__"].__get__
 
 IsCtrlC = Callable[[BaseException], bool]

@@ -1,1 +1,17 @@
 """The command line, one module per subject: each command reads options, calls one function and prints."""
+
+import sys
+
+from knights_isolation.hidden_libraries import refuse_hidden
+
+
+def run() -> None:
+    """Run the command line; exit with code 2 and one line if a file of the user's hides a library that it needs."""
+    try:
+        refuse_hidden()
+    except ImportError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        sys.exit(2)
+    from knights_isolation.command_line import main
+
+    main.run()

@@ -81,7 +81,7 @@ def list_heuristics(file: Path | None, output: Format) -> None:
     """List the heuristics: name, meaning, parameters with ranges, and whether they compile."""
     if file:
         continue_in_child(str(file))
-    from knights_isolation import heuristics
+    from knights_isolation.catalogues import heuristics
 
     with capture_user_output(str(file or "")):
         listings = heuristics(file).value

@@ -14,7 +14,7 @@ from typing import Any
 from knights_isolation.isolation.compiling.source.compile_error import CompileError
 from knights_isolation.isolation.compiling.source.function_source import definition, parameters
 
-_LIBRARIES = sys.stdlib_module_names | {"numpy", "scipy", "isolation", "heuristics"} - {"__main__"}
+_LIBRARIES = sys.stdlib_module_names | {"numpy", "scipy", "isolation", "knights_isolation"} - {"__main__"}
 
 
 def fields_of(kind: Any) -> list[str]:
