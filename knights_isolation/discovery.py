@@ -76,14 +76,8 @@ def discover(
         ValueError: an argument is invalid.
         ChildProcessError: a process of the search died.
     """
+    from knights_isolation.experiments.discovery import finals
     from knights_isolation.experiments.discovery.campaign import SearchTask, run_campaign
-    from knights_isolation.experiments.discovery.finals import (
-        FINALISTS,
-        hold_finals,
-        measure_headroom,
-        measure_strength,
-        write_found,
-    )
     from knights_isolation.experiments.record.run_directory import HOME
     from knights_isolation.reports.analysis.discovery_page import write_discovery_page
     from knights_isolation.reports.studies.discovery import discovery_sections, headroom_sentences, progress_line
@@ -100,12 +94,12 @@ def discover(
             next_page = time.monotonic() + _SECONDS_OF_A_PAGE
 
     campaign = run_campaign(SearchTask(board, seed), folder / "journal.jsonl", minutes, jobs=jobs, show=after_round)
-    held = hold_finals(campaign.archive.all[:FINALISTS], opponent, board, folder, seed, jobs)
+    held = finals.hold_finals(campaign.archive.all[: finals.FINALISTS], opponent, board, folder, seed, jobs)
     verdicts = _judged(held[0].spec, opponent, board, pairs, seed, jobs)
-    headroom = measure_headroom(opponent, board, seed, jobs)
+    headroom = finals.measure_headroom(opponent, board, seed, jobs)
     evidence = [*map(_evidence, verdicts), *headroom_sentences(headroom, opponent)]
-    write_found(held[0].found, held[0].file, evidence)
-    strengths = tuple(measure_strength(campaign, opponent, board, folder, seed, jobs))
+    finals.write_found(held[0].found, held[0].file, evidence)
+    strengths = tuple(finals.measure_strength(campaign, opponent, board, folder, seed, jobs))
     write_discovery_page(campaign, folder, board, held, verdicts, strengths)
     found = Discovery(tuple(held), verdicts, headroom, strengths, campaign)
     sections = discovery_sections(campaign, held, verdicts, strengths)
