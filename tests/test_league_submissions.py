@@ -12,8 +12,8 @@ from submissions import HONEST, THIRD, submit
 
 from knights_isolation.experiments.league import archives
 from knights_isolation.experiments.league.archives import ArchiveError, unpack
-from knights_isolation.experiments.league.normalised_code import code_hash_without_layout
 from knights_isolation.experiments.league.submissions import find_submissions
+from knights_isolation.experiments.league.submitted_source import code_hash_without_layout
 from knights_isolation.isolation.compiling import code_cache
 
 PLAYER = HONEST.format(prefers="0")

@@ -20,7 +20,7 @@ from knights_isolation.experiments.evaluation.evaluation import Answer, Evaluati
 from knights_isolation.experiments.evaluation.feedback import describe_held_out
 from knights_isolation.experiments.evaluation.worker import Worker
 from knights_isolation.experiments.inference.contenders.multiple_testing import level_of
-from knights_isolation.experiments.league.normalised_code import code_hash_without_layout
+from knights_isolation.experiments.league.submitted_source import code_hash_without_layout
 from knights_isolation.experiments.record.checked_lines import append_lines, read_lines
 from knights_isolation.experiments.record.log import versions
 from knights_isolation.experiments.record.run_directory import HOME

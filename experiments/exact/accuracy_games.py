@@ -37,14 +37,9 @@ from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, run_w
 if TYPE_CHECKING:
     from knights_isolation.isolation.players.agents import Agent
 
-FIELD = tuple(
-    f"{name}=AB:{heuristic}@depth={depth}"
-    for name, heuristic, depth in (
-        ("Field_Null", "null", 3),
-        ("Field_Open", "open", 3),
-        ("Field_Improved", "improved", 5),
-        ("Field_Territory", "territory", 3),
-    )
+FIELD = (
+    *("Field_Null=AB:null@depth=3", "Field_Open=AB:open@depth=3"),
+    *("Field_Improved=AB:improved@depth=5", "Field_Territory=AB:territory@depth=3"),
 )
 """The opponents, from weak to strong."""
 OPENING_PLIES = 6
@@ -104,8 +99,7 @@ def play_and_label(
 
     Args:
         heuristics: names of the registry, or FILE.py:FUNCTION.
-        jobs: processes on this machine; 0: one per core.
-        cluster: the cluster to use instead, see `parallel_map`.
+        jobs, cluster: see `parallel_map.parallel_mapper`.
         show: called with the number of finished players and of all players.
         note: called with a message for each player that lost games by failing.
 
@@ -205,7 +199,6 @@ def _judge(player: Agent, openings: OpeningSet, positions: int, marker: NDArray[
 
 
 def _failures_of(side: int, games: GameBatch) -> list[tuple[str, str]]:
-    """Return reasons and details of the games that the player of this side lost by forfeit."""
     lost = np.flatnonzero(games.is_forfeit & (games.winner != side)).tolist()
     return [(REASON_WORDS[games.reason[game]].replace("_", " "), games.detail[game]) for game in lost]
 

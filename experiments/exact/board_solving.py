@@ -132,11 +132,7 @@ def read_pairs(path: Path, size: str) -> Winners:
 
 
 def shipped_pairs(size: str) -> Winners:
-    """Return the results that ship with the package.
-
-    Raises:
-        ValueError: the package has none for this size.
-    """
+    """Return the results that ship with the package; raise ValueError if it has none for this size."""
     rows, columns = parse_size(size)
     if not is_covered(rows, columns):
         raise ValueError(f"no solved table for {size}; create one with isolation solve --all --board {size}")

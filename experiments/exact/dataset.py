@@ -150,7 +150,6 @@ def _part(folder: Path, number: int) -> Path:
 
 
 def _batch(recipe: DatasetRecipe, number: int) -> tuple[int, pa.Table]:
-    """Return the positions of one batch of games, each played once to its end."""
     rng, agent = np.random.default_rng([recipe.seed, number]), parse_agent(recipe.agent)
     rows, columns = parse_size(recipe.size)
     games = VectorGames(_GAMES, recipe.size, observations=False)

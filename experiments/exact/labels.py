@@ -303,7 +303,6 @@ def _resumed(path: Path, made: str) -> pa.Table:
 
 
 def _check_fit(run: str | Path, labels: pa.Table, games: pa.Table) -> None:
-    """Raise an error if labels belong to games that the run does not have or that have other plies there."""
     games, labels = games.sort_by("game_id"), labels.sort_by("game_id")
     labelled = games.filter(pc.is_in(games["game_id"], labels["game_id"].combine_chunks()))
     ids, plies = (labelled[name].to_numpy() for name in ("game_id", "plies"))

@@ -189,7 +189,6 @@ class _ErrorSearch:
         return answers.cells.astype(np.int64), answers.failure != 0
 
     def _line(self, index: int, is_forfeit: bool) -> tuple[int, ...]:
-        """Return the moves to the error and, unless it is a forfeit, on to the agent's loss."""
         reversed_moves: list[int] = []
         place = index
         for number in range(len(self._levels) - 1, -1, -1):

@@ -124,7 +124,6 @@ def _pair_winners(parts: Iterator[pa.Table]) -> dict[int, int | None]:
 
 
 def _pair_winner(game: Mapping[str, Any]) -> int | None:
-    """Return the winner of a placement pair if the shipped tables have it."""
     if len(game["opening"]) != 2:
         return None
     won = pair_is_won(game["rows"], game["columns"], *game["opening"])
@@ -132,7 +131,6 @@ def _pair_winner(game: Mapping[str, Any]) -> int | None:
 
 
 def _labelled_winners(run: str | Path) -> dict[int, int]:
-    """Return the winners of openings for which a labelled game gives the value."""
     games, labels = labelled_games(run, log.read_table(run, ("game_id", "opening_id", "opening", "plies")))
     values = pc.list_flatten(labels["value"]).to_numpy()
     plies = pc.list_value_length(labels["value"]).to_numpy()

@@ -1,4 +1,4 @@
-"""Export games of a run: PGN, CSV, JSON lines."""
+"""Export games of a run: PGN, CSV, JSON lines. For damaged runs and foreign games see `check_log` and `log`."""
 
 from __future__ import annotations
 
@@ -21,11 +21,7 @@ _LISTS = ("opening", *PER_PLY)
 
 
 def exported(run: str | Path, kind: Kind) -> Iterator[str]:
-    """Yield the games of a run as pieces of text, in log order, one part of the log at a time.
-
-    Raises:
-        ValueError: there is no run there, it contains games that do not belong to it, or a file of it is damaged.
-    """
+    """Yield the games of a run as pieces of text, in log order, one part of the log at a time."""
     path = Path(run)
     check_log(check_run(path))
     if kind == "csv":

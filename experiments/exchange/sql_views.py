@@ -19,12 +19,8 @@ from knights_isolation.experiments.record import log
 from knights_isolation.experiments.record.run_directory import is_run, load_run, run_called
 
 _OF_GAMES = tuple(name for name in log.SCHEMA.names if not name.startswith("settings_"))
-_AGENTS = pa.schema(
-    [
-        *[("run", pa.string()), ("agent", pa.string()), ("role", pa.string()), ("spec", pa.string())],
-        *[("settings", pa.string()), ("deterministic", pa.bool_())],
-    ]
-)
+_TEXTS = ("run", "agent", "role", "spec", "settings")
+_AGENTS = pa.schema([*((name, pa.string()) for name in _TEXTS), ("deterministic", pa.bool_())])
 _PLAYS = """
     SELECT run, game_id, pair_id, side, agent, opponent, role, winner = side AS won,
            CASE WHEN winner <> side THEN reason END AS lost_by, plies, opening_id, orbit, colours

@@ -10,9 +10,9 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from knights_isolation.experiments.league.kept_submissions import copy_in, is_unchanged
-from knights_isolation.experiments.league.normalised_code import code_hash_without_layout
 from knights_isolation.experiments.league.submission_checks import Check, check_all
 from knights_isolation.experiments.league.submissions import Skipped, Submission, find_submissions, free_name
+from knights_isolation.experiments.league.submitted_source import code_hash_without_layout
 from knights_isolation.experiments.plan.agent_facts import read_facts
 from knights_isolation.experiments.record.checked_json import read_json, write_json
 from knights_isolation.experiments.record.run_directory import LEAGUE, is_run, load_run, move_files

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
-from knights_isolation.experiments.league.source_remarks import source_remarks
 from knights_isolation.experiments.league.submissions import Submission
+from knights_isolation.experiments.league.submitted_source import source_remarks
 from knights_isolation.isolation.checks.agent_checks import checks_of_file
 from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.processes.agent_pickling import recipe

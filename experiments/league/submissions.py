@@ -176,7 +176,6 @@ def _submission(folder: Path, called: str, shown: str = "") -> tuple[Path, Submi
 
 
 def _unpacked(archives: list[Path], folder: Path) -> Path:
-    """Unpack the only archive in a folder."""
     # Raises ArchiveError if there are several, or it is refused.
     names = ", ".join(to_one_line(archive.name) for archive in archives)
     if len(archives) > 1:

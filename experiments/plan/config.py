@@ -107,13 +107,9 @@ USUAL_ERROR = 0.05
 
 
 def playable_size(board: str) -> str:
-    """Return a board size, written as `format_size` does.
-
-    Raises:
-        ValueError: it is none, or too large for runs: interpreted searches would play for ever.
-    """
+    """Return a board size, written as `format_size` does; raise ValueError if it is none, or too large for runs."""
     rows, columns = parse_size(board)
-    if rows * columns > MOST_COMPILED_CELLS:
+    if rows * columns > MOST_COMPILED_CELLS:  # interpreted searches would play for ever
         raise ValueError(f"too large: runs are played on boards of up to {MOST_COMPILED_CELLS} cells")
     return format_size(rows, columns)
 

@@ -13,14 +13,7 @@ import numpy as np
 from knights_isolation.experiments.plan.config import Config, Engine
 from knights_isolation.experiments.plan.openings import OpeningSet, file_openings, placement_openings, random_openings
 from knights_isolation.experiments.plan.schedule import Match, Schedule, SeedsBy
-from knights_isolation.experiments.roster import (
-    Spec,
-    make_agent,
-    make_agents,
-    parse_limit,
-    parse_spec,
-    settings_text,
-)
+from knights_isolation.experiments.roster import Spec, make_agent, make_agents, parse_limit, parse_spec, settings_text
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.rules.geometry import parse_size
 
@@ -118,10 +111,8 @@ def make_plan(
     )
     notes += _warnings(entrants, is_census, config)
     resolved = _resolved(config, entrants, _usual_pairs(config, shared))
-    return Plan(
-        resolved, entrants, schedule, shared.population, is_census, tuple(notes),
-        pools_control, meets_baseline,
-    )  # fmt: skip
+    openings = shared.population
+    return Plan(resolved, entrants, schedule, openings, is_census, tuple(notes), pools_control, meets_baseline)
 
 
 def make_entrants(config: Config) -> tuple[tuple[Entrant, ...], list[str]]:
@@ -216,7 +207,6 @@ def _single_agent(text: str, key: str, config: Config) -> Entrant:
 
 
 def _entrants(text: str, role: Role, key: str, config: Config) -> tuple[list[Entrant], list[str]]:
-    """Return the agents a spec stands for, and messages about excluded files."""
     try:
         made, left_out = make_agents(text, parse_limit(config.limit), config.programs)
     except ValueError as error:
@@ -295,7 +285,6 @@ def _make_matches(
 
 
 def _check_contest(entrants: tuple[Entrant, ...], matches: tuple[Match, ...]) -> None:
-    """Raise an error for a best-of whose contenders do not all meet the same opponents."""
     contenders = [index for index, entrant in enumerate(entrants) if "contender" in entrant.roles]
     if len(contenders) < 2:
         raise ValueError("contenders: a best-of needs at least two to choose from")
@@ -352,14 +341,10 @@ def _warnings(entrants: tuple[Entrant, ...], is_census: bool, config: Config) ->
     ]
     on_wall = [entrant for entrant in clocked if entrant.spec.limit and entrant.spec.limit.ms]
     if on_wall and jobs > cpu_count():
-        while_sharing = (
-            "sharing a core reduces their search, slow agents most"
-            if len(on_wall) > 1
-            else "sharing a core reduces its search"
-        )
+        whose_search = "their search, slow agents most" if len(on_wall) > 1 else "its search"
         notes.append(
             f"{jobs} jobs on {cpu_count()} cores bias the results: {_names(on_wall)} {_think(on_wall)} by wall time, "
-            f"and {while_sharing}; use fewer jobs, or cpu_ms"
+            f"and sharing a core reduces {whose_search}; use fewer jobs, or cpu_ms"
         )
     return notes
 

@@ -99,11 +99,7 @@ class GameRecorder:
             self.write()
 
     def write(self) -> None:
-        """Write the waiting games to the log.
-
-        Raises:
-            UnwritableLogError: these games are lost; earlier ones are kept.
-        """
+        """Write the waiting games to the log; after an UnwritableLogError they are lost, and earlier ones are kept."""
         self._check_place()
         self._written = time.monotonic()
         self._write_parts()

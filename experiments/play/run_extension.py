@@ -131,9 +131,6 @@ def carry_over(extension: Extension, path: Path) -> None:
     """Copy the games of the extended run into the log of the run at `path`, which has none yet.
 
     If it is killed at any moment, the log can be resumed: games that have not been copied are played again.
-
-    Raises:
-        OSError: the log cannot be written.
     """
     schedule, settings = extension.plan.schedule, [entrant.settings for entrant in extension.plan.entrants]
     first = 0

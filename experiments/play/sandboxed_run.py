@@ -25,11 +25,7 @@ _IMPORTS = (
 
 
 def user_files(config: Config) -> tuple[Path, ...]:
-    """Return the files with heuristics that a run loads; none if it plays shipped code only.
-
-    Raises:
-        ValueError: it also loads players or starts engines, which the sandbox does not allow.
-    """
+    """Return the files with heuristics that a run loads; raise ValueError if it loads players or starts engines."""
     specs = [parse_spec(text) for text in (config.baseline, *config.contenders, *(config.opponents or ())) if text]
     for spec in specs:
         if runs_code(spec):

@@ -33,11 +33,7 @@ def writing_to(path: Path) -> Iterator[None]:
 
 
 def write_json(path: Path, facts: Mapping[str, Any]) -> None:
-    """Write an object with a checksum, atomically and durably: on return it is synced to the disk.
-
-    Raises:
-        OSError: the disk is full, or the folder cannot be written.
-    """
+    """Write an object with a checksum, atomically and durably: it is synced to the disk, or OSError is raised."""
     sealed = {SEALED: True, **facts, CHECKSUM: _checksum(facts)}
     write_text(path, json.dumps(sealed, indent=1, ensure_ascii=False) + "\n")
 

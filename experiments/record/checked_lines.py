@@ -112,11 +112,7 @@ def open_journal(path: Path, question: Mapping[str, Any], read: Callable[[dict[s
 
 
 def inspect_lines(path: Path) -> Lines:
-    """Read a file of records, whatever is damaged in it.
-
-    Raises:
-        OSError: it cannot be read.
-    """
+    """Read a file of records, whatever is damaged in it."""
     *lines, tail = path.read_bytes().split(b"\n")
     is_torn = _is_torn(tail)
     records: dict[int, dict[str, Any]] = {}

@@ -80,7 +80,6 @@ def read_batches(path: Path, schema: pa.Schema, columns: Sequence[str], rows: in
 
 @contextmanager
 def _opened(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetFile]:
-    """Open a file after verifying its checksums and the columns of `schema`."""
     data = _bytes_of(path)
     with _told_of(path):
         _check_pages(data, _checked_end(pa.BufferReader(data)))

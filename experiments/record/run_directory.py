@@ -5,7 +5,7 @@ the log; `finished.json` is written when the run is complete; `lock` excludes a 
 standard error of engines and their search information, if any play; `functions/` has the source of agents that were
 given as functions; a league's also has `league.json` and, in `submitted/`, copies of the submissions that it plays.
 
-Functions that write raise ValueError if they cannot.
+Functions that write raise ValueError if they cannot, functions that read if a file is damaged.
 """
 
 from __future__ import annotations
@@ -483,11 +483,7 @@ def games_in(path: Path) -> str:
 
 
 def games_at_end(path: Path) -> int | None:
-    """Return the number of games in the log of a run when it was completed; None if it is incomplete or unrecorded.
-
-    Raises:
-        ValueError: `finished.json` is damaged.
-    """
+    """Return the number of games in the log of a run when it was completed; None if it is incomplete or unrecorded."""
     try:
         return _GAMES.validate_python(read_json(path / END).get("games"))
     except FileNotFoundError:
@@ -498,11 +494,7 @@ def games_at_end(path: Path) -> int | None:
 
 
 def missing_sentence(path: Path) -> str:
-    """Return a warning if games are missing in the log of a complete run, for example a lost part; otherwise empty.
-
-    Raises:
-        ValueError: `finished.json` or a part of the log is damaged.
-    """
+    """Return a warning if games are missing in the log of a complete run, for example a lost part; otherwise empty."""
     missing = (games_at_end(path) or 0) - log.count_games(path)
     if missing <= 0:
         return ""

@@ -146,11 +146,7 @@ def add_tries(tries: Iterable[Try], home: Path = HOME) -> None:
 
 
 def read_tries(home: Path = HOME) -> list[Try]:
-    """Return all tries, the oldest first.
-
-    Raises:
-        DamagedFileError: a line was damaged or edited; the message names it.
-    """
+    """Return all tries, the oldest first; see `read_lines`."""
     remedy = "restore the file from a backup, or delete the line, whose try is then not counted"
     return read_lines(home / LOG, _lifted, remedy)
 

@@ -343,7 +343,6 @@ def _make_policy(spec: Spec) -> Agent:
 
 
 def _find_module(name: str, folder: str) -> Path:
-    """Return the source file of a module, looked for in a folder first, without importing it."""
     for base in (folder, *sys.path):
         for path in (Path(base, *name.split(".")).with_suffix(".py"), Path(base, *name.split("."), "__init__.py")):
             if path.is_file():

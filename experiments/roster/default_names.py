@@ -1,6 +1,7 @@
 """Choose the function or class when a spec names only a file.
 
-All functions that load a file raise LoadError if it cannot be loaded.
+All functions that load a file raise LoadError if it cannot be loaded; those that choose, also if there is nothing to
+choose or the choice is open.
 """
 
 from __future__ import annotations
@@ -123,9 +124,6 @@ def only_heuristic(path: str | Path) -> str:
     """Return the name of a file's heuristic: `score`, `custom_score`, `CustomPlayer.score`, or its only one.
 
     If there are helpers with two arguments as well, the parameter names decide.
-
-    Raises:
-        LoadError: there is none, or there are several.
     """
     heuristics = heuristics_in(path)
     for name in ("score", "custom_score", "CustomPlayer.score"):
@@ -141,7 +139,6 @@ def only_heuristic(path: str | Path) -> str:
 
 
 def _player_hint(path: str | Path) -> str:
-    """Return a hint for a file without a heuristic if it has exactly one player."""
     try:
         name = only_player(path)
     except LoadError:
@@ -160,16 +157,10 @@ def only_player(path: str | Path) -> str:
 
     It is the only one with a `get_move` or `get_action`; otherwise the first match in `USUAL_PLAYERS`, as for files
     that are not run.
-
-    Raises:
-        LoadError: there is none, or there are several.
     """
     module = load_module(path)
-    players = [
-        name
-        for name, value in vars(module).items()
-        if inspect.isclass(value) and value.__module__ == module.__name__ and is_player(value)
-    ]
+    classes = [(name, value) for name, value in vars(module).items() if inspect.isclass(value) and is_player(value)]
+    players = [name for name, value in classes if value.__module__ == module.__name__]
     if len(players) == 1:
         return players[0]
     if usual := next((name for name in USUAL_PLAYERS if name in players), None):

@@ -4,6 +4,7 @@ A file is named by a hash of its text: the same code is the same agent, and othe
 definition, without comments, and what it uses at module level: functions and classes of the user's own by their source,
 what Python or an installed package provides by an import, and plain values (numbers, texts, tuples, lists, sets,
 dictionaries, arrays, dataclasses) as they are now. A closure's variables and the values of defaults are treated alike.
+ValueError is raised if the source cannot be read, or uses what cannot be written to a file.
 """
 
 from __future__ import annotations
@@ -72,9 +73,6 @@ def reference_of(function: AgentLike) -> str:
     """Return `FILE.py:NAME` of a function or class, written to a file if need be, or its name if it is shipped.
 
     Texts are returned as they are.
-
-    Raises:
-        ValueError: the source cannot be read, or uses what cannot be written to a file.
     """
     if isinstance(function, str):
         return function
@@ -129,8 +127,6 @@ def _kept_path(path: Path) -> Path | None:
 
 
 class _Source:
-    """The text of a module, collected from the definitions that one of them needs."""
-
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._values: dict[str, Any] = {}
@@ -179,7 +175,6 @@ class _Source:
         return name
 
     def _require(self, name: str, value: Any) -> None:
-        """Define a module-level name, unless it is."""
         if name in self._values:
             known = self._values[name]
             if known is not value and (
@@ -235,7 +230,6 @@ class _Source:
         return ast.parse(self._expression(value, name), mode="eval").body
 
     def _expression(self, value: Any, name: str) -> str:
-        """Return an expression for a value, after adding what it uses."""
         if value is None or isinstance(value, bool | int | str | bytes):
             return repr(value)
         if isinstance(value, float):

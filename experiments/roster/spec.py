@@ -108,13 +108,10 @@ def parse_limit(text: str) -> Limit:
 
 
 def parse_number(text: str) -> float:
-    """Parse a plain number; Python's underscores are not allowed.
+    """Parse a plain number, or raise ValueError; Python's underscores are not allowed.
 
     >>> parse_number("0.5")
     0.5
-
-    Raises:
-        ValueError: it is not a number.
     """
     if "_" in text:
         raise ValueError(f"{text!r} is not a number")

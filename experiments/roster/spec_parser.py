@@ -1,4 +1,8 @@
-"""Parse and complete specs, and expand file patterns."""
+"""Parse and complete specs, and expand file patterns.
+
+Functions raise SpecError if a spec does not follow the grammar or an option does not fit its player; if no file matches
+or can be used; or if a file cannot be loaded, lacks the name, or leaves the choice open. Its message points there.
+"""
 
 from __future__ import annotations
 
@@ -55,11 +59,7 @@ def parse_agent(agent: AgentLike, default_limit: Limit | None = None) -> Agent:
 
 
 def parse_spec(text: str) -> Spec:
-    """Parse a spec; file names are not checked.
-
-    Raises:
-        SpecError: the text does not follow the grammar, or an option does not fit the player.
-    """
+    """Parse a spec; file names are not checked."""
     if name := _NAME.match(text):
         given, start = name[1].strip(), name.end()
     else:
@@ -75,9 +75,6 @@ def expand(spec: Spec) -> list[Spec]:
     These are one for every heuristic of the registry if the heuristic is `*`, one for every matching file, sorted by
     path, if the file is a pattern and not the name of a file, and otherwise the spec itself. In a pattern, `**` stands
     for any number of folders; hidden files and folders do not match.
-
-    Raises:
-        SpecError: no file matches, or several would share a name.
     """
     by_pattern = spec.is_file and has_magic(spec.path) and not expand_path(spec.path).is_file()
     if spec.target != "*" and not by_pattern:
@@ -93,9 +90,6 @@ def make_agents(
     """Return all agents that a spec stands for, each with its completed spec, and messages about unusable files.
 
     There is one message for each file that a pattern found and that cannot be used.
-
-    Raises:
-        SpecError: a spec is wrong, or no file of a pattern can be used.
     """
     made, left_out = [], []
     for spec in expand(with_program(parse_spec(text), programs or {})):
@@ -118,9 +112,6 @@ def named(spec: Spec) -> Spec:
 
     Adds the name of the function or class for a file alone, and the limit of a player's edition if the spec has none;
     see `default_names`.
-
-    Raises:
-        SpecError: the file cannot be loaded, or the choice is ambiguous.
     """
     try:
         return KINDS[spec.kind].name_target(spec)
@@ -142,20 +133,12 @@ def complete(spec: Spec, default_limit: Limit | None = None) -> Spec:
     """
     usual = KINDS[spec.kind].usual_limit(spec, default_limit)
     limit = spec.limit or usual
-    return replace(
-        spec,
-        name=spec.name or _default_name(spec, limit, usual),
-        limit=limit,
-        target=_completed_target(spec),
-    )
+    name = spec.name or _default_name(spec, limit, usual)
+    return replace(spec, name=name, limit=limit, target=_completed_target(spec))
 
 
 def make_agent(spec: Spec) -> Agent:
-    """Return the agent of a completed spec.
-
-    Raises:
-        SpecError: its file cannot be loaded or lacks the name, or the name is not a heuristic or a player.
-    """
+    """Return the agent of a completed spec."""
     try:
         return KINDS[spec.kind].make(spec)
     except ValueError as error:

@@ -125,11 +125,7 @@ def build_suite(
 
 
 def check_recipe(recipe: Recipe) -> None:
-    """Check that a recipe can be built.
-
-    Raises:
-        ValueError: plies out of range, a field that is too large, or a board that the solver does not support.
-    """
+    """Raise ValueError for plies out of range, too large a field, or a board that the solver does not support."""
     check_position(Board.from_moves([], recipe.size))
     if not 2 <= recipe.first_ply <= recipe.last_ply:
         raise ValueError(
@@ -142,7 +138,6 @@ def check_recipe(recipe: Recipe) -> None:
 
 
 def _orbits(recipe: Recipe) -> dict[int, list[tuple[int, ...]]]:
-    """Return the openings by orbit; the order of the orbits does not depend on how many are wanted."""
     openings = placement_openings(recipe.size)
     ids = orbit_ids(openings.cells, recipe.size)
     orbits: dict[int, list[tuple[int, ...]]] = defaultdict(list)

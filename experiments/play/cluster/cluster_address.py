@@ -1,4 +1,7 @@
-"""Cluster addresses: parse and check an address, a scheduler file or the environment."""
+"""Cluster addresses: parse and check an address, a scheduler file or the environment.
+
+What is missing or has another form raises ValueError, with what to install, set or write.
+"""
 
 from __future__ import annotations
 
@@ -24,21 +27,13 @@ def chosen(cluster: str | None, jobs: int) -> str | None:
 
 
 def check_installed() -> None:
-    """Check that dask is installed.
-
-    Raises:
-        ValueError: dask is not installed; the message contains the command to install it.
-    """
+    """Check that dask is installed."""
     if find_spec("distributed") is None:
         raise ValueError("a cluster needs dask's distributed: pip install 'knights-isolation[cluster]'")
 
 
 def scheduler_address(cluster: str) -> str:
-    """Return the address for `tcp://HOST:PORT`, `tls://HOST:PORT`, `HOST:PORT` or a scheduler file.
-
-    Raises:
-        ValueError: it has none of these forms.
-    """
+    """Return the address for `tcp://HOST:PORT`, `tls://HOST:PORT`, `HOST:PORT` or a scheduler file."""
     if re.fullmatch(r"(tcp|tls)://\S+:\d+", cluster):
         return cluster
     if "://" in cluster:
@@ -61,11 +56,7 @@ def is_file(cluster: str) -> bool:
 
 
 def check_certificates(address: str) -> None:
-    """Check that dask's configuration names client certificates if an address asks for TLS.
-
-    Raises:
-        ValueError: it names none; the message contains the settings.
-    """
+    """Check that dask's configuration names client certificates if an address asks for TLS."""
     import dask
 
     needed = {key: f"distributed.comm.tls.{key}" for key in ("ca-file", "client.cert", "client.key")}

@@ -1,4 +1,7 @@
-"""Loops of the commands `scheduler` and `worker`."""
+"""Loops of the commands `scheduler` and `worker`.
+
+They raise ValueError if dask is not installed, the address, port or file cannot be used, or there are too many jobs.
+"""
 
 from __future__ import annotations
 
@@ -50,11 +53,7 @@ class Certificates:
 def serve_scheduler(
     host: str, port: int, scheduler_file: Path | None, certificates: Certificates | None, say: Say
 ) -> None:
-    """Run the scheduler until Ctrl-C or SIGTERM.
-
-    Raises:
-        ValueError: dask is not installed, or the port or the file is not available.
-    """
+    """Run the scheduler until Ctrl-C or SIGTERM."""
     check_installed()
     asyncio.run(_be_scheduler(host, port, scheduler_file, certificates, say))
 
@@ -65,9 +64,6 @@ def serve_worker(cluster: str, jobs: int, certificates: Certificates | None, say
     `cluster` is the scheduler's address or file.
 
     Waits for a scheduler that has not started yet or has gone.
-
-    Raises:
-        ValueError: dask is not installed, there are too many jobs, or the address is invalid.
     """
     check_installed()
     try:
@@ -173,7 +169,6 @@ def _stop_signal() -> asyncio.Event:
 
 
 def _configure_dask() -> None:
-    """Silence dask's logging, and make its scheduler wait longer before it gives up a machine."""
     import dask
 
     silence_dask()

@@ -137,7 +137,6 @@ class DaskPool(Pool):
         return number
 
     def _event(self, returned: Returned) -> Event | None:
-        """Return the event for a finished remote task; None if its games were discarded."""
         number, answer = returned.number, returned.answer
         ids = self._batches.pop(number, None)
         self._calls.discard(number)

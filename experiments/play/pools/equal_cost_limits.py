@@ -1,4 +1,7 @@
-"""Node limits at which every contender takes as much time as the baseline."""
+"""Node limits at which every contender takes as much time as the baseline.
+
+ValueError is raised if there is no baseline, or if an agent to be scaled is not limited by nodes or its code fails.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +46,6 @@ def at_equal_cost(plan: Plan, measure: Measure) -> tuple[Plan, dict[str, Cost]]:
     Each limit is divided by the contender's cost per node relative to the baseline's.
 
     The limits are fixed numbers from then on, so that the run means the same when it is resumed or repeated.
-
-    Raises:
-        ValueError: there is no baseline, an agent to be scaled is not limited by nodes, or its code fails.
     """
     baseline, contenders = check_scalable(plan)
     costs = measure(to_measure(plan))
@@ -60,11 +60,7 @@ def at_equal_cost(plan: Plan, measure: Measure) -> tuple[Plan, dict[str, Cost]]:
 
 
 def specs_at_equal_cost(specs: Sequence[Spec], size: str) -> tuple[list[Spec], list[Cost]]:
-    """Return completed specs, all but the first with limits at which they take as much time as it, and their costs.
-
-    Raises:
-        ValueError: one is not limited by nodes, or its code fails.
-    """
+    """Return completed specs, all but the first with limits at which they take as much time as it, and their costs."""
     agents = [make_agent(spec) for spec in specs]
     for spec, agent in zip(specs, agents, strict=True):
         _check_nodes(spec, agent.name, "equal cost")
@@ -78,11 +74,7 @@ def specs_at_equal_cost(specs: Sequence[Spec], size: str) -> tuple[list[Spec], l
 
 
 def check_scalable(plan: Plan) -> tuple[Entrant, list[Entrant]]:
-    """Return the reference and the contenders of a plan whose limits can be scaled.
-
-    Raises:
-        ValueError: there is no baseline, or an agent to be scaled is not limited by nodes.
-    """
+    """Return the reference and the contenders of a plan whose limits can be scaled."""
     baseline = _reference(plan)
     if baseline is None:
         raise ValueError("equal_cost needs a baseline to measure against")

@@ -1,12 +1,14 @@
-"""Remarks on a submission's source: what to look at before its place in the ranking is believed."""
+"""What a submission's source shows without being run: duplicates, and what to look at before its rank is believed."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
+from knights_isolation.experiments.league.submissions import is_template
 from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.loading.load_user_code import sources
 from knights_isolation.isolation.usercode.parsing import parse
@@ -64,3 +66,36 @@ def _remarkable(node: ast.expr | ast.stmt) -> Iterator[str]:
                 yield from (f"uses os.{name.name}" for name in names if name.name not in _HARMLESS_OF_OS)
         case ast.Constant(value=str(text)) if len(text) < _LONGEST_PATH and _OUTSIDE.fullmatch(text):
             yield f"names a path outside its folder, {to_one_line(text)}"
+
+
+def code_hash_without_layout(file: Path) -> str:
+    """Return a hash that is equal for submissions whose code differs only in comments, docstrings and layout.
+
+    Local modules that it imports are included, except those of the course's templates.
+    """
+    parts = [
+        f"{'' if name == file.name else name}\n{_normalised(name, content)}"
+        for name, content in sorted(sources(file).items())
+        if name == file.name or not is_template(Path(name).name)
+    ]
+    return sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()
+
+
+def _normalised(name: str, content: bytes) -> str:
+    if not name.endswith(".py"):
+        return sha256(content).hexdigest()
+    try:
+        tree = parse(content)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                node.body = _without_docstring(node.body)
+        return ast.dump(tree)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return sha256(content).hexdigest()
+
+
+def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
+    first = body[0] if body else None
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+        return body[1:]
+    return body
