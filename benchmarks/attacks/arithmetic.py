@@ -22,9 +22,8 @@ from typing import Any
 from benchmarks.attacks.attack import Attack
 from benchmarks.attacks.expressions import IMPORTS, Written, heuristics, module_of
 from knights_isolation.isolation import Board
-from knights_isolation.isolation.compiling.comparison import compare, difference
+from knights_isolation.isolation.compiling.comparison import compare, difference, positions_of_games
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compiled_alone, with_parameters
-from knights_isolation.isolation.compiling.sample_positions import positions_of_games
 from knights_isolation.isolation.loading.load_user_code import load_module
 from knights_isolation.isolation.rules.parameters import bind_parameters
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knights_isolation.experiments.roster.spec import number_text
-from knights_isolation.isolation.compiling.sample_positions import sample_positions
+from knights_isolation.isolation.compiling.comparison import sample_positions
 from knights_isolation.isolation.rules.parameters import (
     Parameter,
     ParameterError,

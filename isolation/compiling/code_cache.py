@@ -75,28 +75,19 @@ def clear() -> None:
 def engine_sources() -> list[Path]:
     """The files that compiled code is made from, and those that judge whether a heuristic compiles, and say why not."""
     package = Path(__file__).parents[1]
-    names = (
-        "rules/geometry",
-        "rules/outcome",
-        "rules/seeds",
-        "boards/board",
-        "boards/net",
-        "editions/classic_board",
-        "editions/classic_state",
-        "editions/third/state",
-        "editions/third/conversion",
-        "compiling/comparison",
-        "compiling/compile_heuristic",
-        "compiling/numba_errors",
-        "compiling/compiler_faults",
-        "compiling/llvm_ir",
-        "compiling/linking",
-        "compiling/object_code",
-        "compiling/integer_ranks",
-        "compiling/sample_positions",
-        "compiling/specialise",
-    )
-    return [*(package / f"{name}.py" for name in names), *sorted((package / "native").rglob("*.py"))]
+    folders = {
+        "rules": ("geometry", "outcome", "seeds"),
+        "boards": ("board", "net"),
+        "editions": ("classic_board", "classic_state", "third/state", "third/conversion"),
+        "compiling": (
+            *("comparison", "compile_heuristic", "integer_ranks", "linking", "llvm_ir", "numba_errors", "object_code"),
+            "specialise",
+        ),
+    }
+    return [
+        *(package / folder / f"{name}.py" for folder, names in folders.items() for name in names),
+        *sorted((package / "native").rglob("*.py")),
+    ]
 
 
 @cache

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.compiling import FUNCTIONS_REMEMBERED, code_cache
-from knights_isolation.isolation.compiling.comparison import Problem, compare, samples_of
-from knights_isolation.isolation.compiling.compiler_faults import refuses_heuristic
-from knights_isolation.isolation.compiling.sample_positions import sample_positions
+from knights_isolation.isolation.compiling.comparison import Problem, compare, sample_positions, samples_of
+from knights_isolation.isolation.compiling.numba_errors import refuses_heuristic
 from knights_isolation.isolation.compiling.source_rewriter import ATTEMPTS, CompileError, Rewritten, rewrite
 from knights_isolation.isolation.compiling.specialise import NativeFunction, ScoreModule, native_function, pack
 from knights_isolation.isolation.editions.classic_board import Board

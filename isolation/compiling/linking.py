@@ -89,7 +89,6 @@ def link(kernel: bytes, score: bytes | None, symbol: str) -> bytes:
 
 
 def _size(module: Any) -> int:
-    """How many instructions a module has."""
     return sum(len(list(block.instructions)) for function in module.functions for block in function.blocks)
 
 

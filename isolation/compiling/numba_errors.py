@@ -1,13 +1,23 @@
-"""Explain numba's errors in plain words."""
+"""Explain numba's errors in plain words, and tell refusals of heuristics from faults of the compiler."""
 
 from __future__ import annotations
 
 import re
+import sys
 import traceback
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib.metadata import version
 from pathlib import Path
+from platform import python_version
 
-from knights_isolation.isolation.compiling.refusal_advice import instead_of_call, instead_of_method, instead_of_operator
+from knights_isolation.isolation.compiling.source.compile_error import (
+    CompileError,
+    instead_of_call,
+    instead_of_method,
+    instead_of_operator,
+)
+from knights_isolation.isolation.usercode.user_exceptions import CompilerFault, format_exception
 
 _TYPES = [
     (r"Literal\[str\]\((.*?)\)(?=[,)\s]|$)|\bunicode_type\b", "text"),
@@ -44,17 +54,8 @@ _OPERATORS |= {f"i{name.rstrip('_')}": f"{sign}=" for name, sign in _OPERATORS.i
 _OPERATORS |= {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "is_": "is", "is_not": "is not"}
 _SIGNS = {"neg": "-", "pos": "+", "invert": "~", "not_": "not "}
 _METHODS_OF_GAMES = {"get_legal_moves", "get_blank_spaces", "get_player_location", "get_opponent", "move_is_legal"}
-_METHODS_OF_GAMES |= {
-    "forecast_move",
-    "copy",
-    "reach",
-    "links",
-    "territory",
-    "distances",
-    "utility",
-    "is_winner",
-    "is_loser",
-}
+_METHODS_OF_GAMES |= {"forecast_move", "copy", "reach", "links", "territory", "distances"}
+_METHODS_OF_GAMES |= {"utility", "is_winner", "is_loser"}
 _UNDECIDED = ("Cannot infer the type of variable", "cannot be determined", "Undecided type")
 _CANNOT = "which compiled code does not support"
 _MODULE = "heuristic.py"
@@ -201,3 +202,36 @@ def _a(kind: str) -> str:
 def _variable(name: str) -> str:
     """Return how to speak of a variable; those of generated loops have no name the user knows."""
     return "a value" if name.startswith(("_v", "$")) else f"the variable {name}"
+
+
+@contextmanager
+def blaming_us(unless: Callable[[Exception], bool] = lambda error: False) -> Iterator[None]:
+    """Raise whatever is raised here as a `CompilerFault`, unless it says something of a heuristic or of the machine."""
+    try:
+        yield
+    except (CompilerFault, MemoryError, OSError):
+        raise
+    except Exception as error:
+        if unless(error):
+            raise
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{'/'.join(Path(frame.filename).parts[-3:])}:{frame.lineno}"
+        versions = ", ".join(f"{name} {version(name)}" for name in ("numba", "llvmlite"))
+        raise CompilerFault(
+            f"the compiler fails (a bug in this toolkit; please report): {format_exception(error)} at {where}, "
+            f"Python {python_version()}, {versions}"
+        ) from error
+
+
+def refuses_heuristic(error: Exception) -> bool:
+    """Whether an exception of the compiler's is about the heuristic.
+
+    Numba's own errors are, and our refusals; so is whatever numba's code raises while it translates one of its lines.
+    """
+    is_refusal = _is_numbas(error) or isinstance(error, CompileError | RecursionError)
+    return is_refusal or line_reached(error) is not None
+
+
+def _is_numbas(error: Exception) -> bool:
+    errors = sys.modules.get("numba.core.errors")
+    return errors is not None and isinstance(error, errors.NumbaError) and not isinstance(error, errors.InternalError)

@@ -21,52 +21,36 @@ from typing import Any
 from knights_isolation.isolation.boards.net import Net
 from knights_isolation.isolation.compiling import FUNCTIONS_REMEMBERED
 from knights_isolation.isolation.compiling.numba_errors import explain_line, explain_result, line_reached
-from knights_isolation.isolation.compiling.refusal_advice import instead_of_call
 from knights_isolation.isolation.compiling.rewrites import constants
-from knights_isolation.isolation.compiling.rewrites.aliases import ResolveAliases
-from knights_isolation.isolation.compiling.rewrites.arithmetic import check
-from knights_isolation.isolation.compiling.rewrites.board_sets import HoldBoardSets
+from knights_isolation.isolation.compiling.rewrites.arithmetic import check, count_rounds
+from knights_isolation.isolation.compiling.rewrites.board_sets import HoldBoardSets, OrderSets
 from knights_isolation.isolation.compiling.rewrites.choices import LowerChoices
-from knights_isolation.isolation.compiling.rewrites.classic_api import LowerClassicApi
+from knights_isolation.isolation.compiling.rewrites.classic_api import LowerClassicApi, LowerStates
 from knights_isolation.isolation.compiling.rewrites.cleanup import CleanUp
-from knights_isolation.isolation.compiling.rewrites.constant_folding import Fold, Prune
-from knights_isolation.isolation.compiling.rewrites.constant_values import EvaluateConstants, LargeResults
+from knights_isolation.isolation.compiling.rewrites.constant_folding import EvaluateConstants, Fold, LargeResults, Prune
 from knights_isolation.isolation.compiling.rewrites.containers import LowerContainers
-from knights_isolation.isolation.compiling.rewrites.counters import LowerCounters
-from knights_isolation.isolation.compiling.rewrites.element_types import PromoteInts, TypeEmptyContainers
-from knights_isolation.isolation.compiling.rewrites.endings import count_rounds
-from knights_isolation.isolation.compiling.rewrites.generators import LowerGenerators
+from knights_isolation.isolation.compiling.rewrites.counters import LowerCounters, SplitDictionaries
+from knights_isolation.isolation.compiling.rewrites.element_types import PromoteInts, TypeEmptyContainers, UseOneKind
+from knights_isolation.isolation.compiling.rewrites.generators import LowerGenerators, LowerIterators
 from knights_isolation.isolation.compiling.rewrites.guesses import GuessElements
-from knights_isolation.isolation.compiling.rewrites.idioms import LowerIdioms
-from knights_isolation.isolation.compiling.rewrites.iterators import LowerIterators
-from knights_isolation.isolation.compiling.rewrites.kept_lists import KeepLists
-from knights_isolation.isolation.compiling.rewrites.kept_sets import KeepSets
+from knights_isolation.isolation.compiling.rewrites.idioms import LowerIdioms, LowerPartials, ResolveAliases
+from knights_isolation.isolation.compiling.rewrites.kept_collections import KeepLists, KeepSets
 from knights_isolation.isolation.compiling.rewrites.loops.cell_sums import tabulate_cell_sums
 from knights_isolation.isolation.compiling.rewrites.loops.comprehensions import LowerComprehensions
 from knights_isolation.isolation.compiling.rewrites.loops.unrolling import Unroll
 from knights_isolation.isolation.compiling.rewrites.memos import LowerMemos
 from knights_isolation.isolation.compiling.rewrites.name_resolution import ResolveNames
-from knights_isolation.isolation.compiling.rewrites.none_checks import LowerNoneChecks
-from knights_isolation.isolation.compiling.rewrites.none_in_tuples import LowerNoneInTuples
-from knights_isolation.isolation.compiling.rewrites.nonlocals import LowerNonlocals
+from knights_isolation.isolation.compiling.rewrites.nones import LowerNoneChecks, LowerNoneInTuples, LowerOptional
 from knights_isolation.isolation.compiling.rewrites.numeric import LowerNumerics
-from knights_isolation.isolation.compiling.rewrites.objects import LowerObjects
-from knights_isolation.isolation.compiling.rewrites.one_kind import UseOneKind
-from knights_isolation.isolation.compiling.rewrites.optional import LowerOptional
-from knights_isolation.isolation.compiling.rewrites.partials import LowerPartials
-from knights_isolation.isolation.compiling.rewrites.ragged_tables import LowerRaggedTables
+from knights_isolation.isolation.compiling.rewrites.objects import LowerNonlocals, LowerObjects
 from knights_isolation.isolation.compiling.rewrites.records import LowerRecords
-from knights_isolation.isolation.compiling.rewrites.set_order import OrderSets
 from knights_isolation.isolation.compiling.rewrites.size_tables import SizeTables
-from knights_isolation.isolation.compiling.rewrites.split_dictionaries import SplitDictionaries
-from knights_isolation.isolation.compiling.rewrites.states import LowerStates
+from knights_isolation.isolation.compiling.rewrites.tables import Literals, LowerRaggedTables, read_from_arrays
 from knights_isolation.isolation.compiling.rewrites.texts import LowerTexts
-from knights_isolation.isolation.compiling.rewrites.tuple_tables import read_from_arrays
 from knights_isolation.isolation.compiling.rewrites.unpacking import LowerUnpacking
 from knights_isolation.isolation.compiling.rewrites.walrus import lower_walrus
-from knights_isolation.isolation.compiling.source.compile_error import CompileError, refuse
+from knights_isolation.isolation.compiling.source.compile_error import CompileError, instead_of_call, refuse
 from knights_isolation.isolation.compiling.source.function_source import Definition, definition, parameters, taken
-from knights_isolation.isolation.compiling.source.literals import Literals
 from knights_isolation.isolation.compiling.source.rewrite import (
     FunctionContext,
     Rewrite,

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from knights_isolation.isolation.compiling import FUNCTIONS_REMEMBERED, code_cache
-from knights_isolation.isolation.compiling.compiler_faults import blaming_us, refuses_heuristic
 from knights_isolation.isolation.compiling.linking import kernel_code, link, load, score_code
+from knights_isolation.isolation.compiling.numba_errors import blaming_us, refuses_heuristic
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS
 from knights_isolation.isolation.usercode.parsing import parse

@@ -10,7 +10,9 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, models, register_model
+from numba.extending import models, register_model
+
+from knights_isolation.isolation.native.decorators import instructions
 
 
 class BitboardType(types.Type):
@@ -80,112 +82,48 @@ def look_up(builder: Any, table: Any, index: Any) -> Any:
     return builder.load(builder.gep(table, [ir.Constant(ir.IntType(64), 0), index], inbounds=True))
 
 
-@intrinsic
-def popcount(typingctx: Any, bits: Any) -> Any:
-    """How many cells the set holds."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return count_bits(builder, args[0])
-
-    return types.int64(bits), codegen
+def _of_bits(typed: Any, written: Any) -> Any:
+    return instructions(typed, lambda context, builder, *given: written(builder, *given))
 
 
-@intrinsic
-def lowest(typingctx: Any, bits: Any) -> Any:
-    """The lowest cell of a set that is not empty."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return lowest_bit(builder, args[0])
-
-    return types.int64(bits), codegen
+def _of_two(written: Any) -> Any:
+    return _of_bits(lambda a, b: a(a, b), written)
 
 
-@intrinsic
-def drop_lowest(typingctx: Any, bits: Any) -> Any:
-    """The set less its lowest cell."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return without_lowest_bit(builder, args[0])
-
-    return bits(bits), codegen
+def _of_cell(written: Any) -> Any:
+    """A set changed by the set of one cell."""
+    return _of_bits(
+        lambda bits, cell: bits(bits, types.int64),
+        lambda builder, bits, cell: written(builder, bits, single(builder, cell, bits.type.width)),
+    )
 
 
-@intrinsic
-def is_empty(typingctx: Any, bits: Any) -> Any:
-    """Whether the set holds no cell."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.icmp_unsigned("==", args[0], ir.Constant(args[0].type, 0))
-
-    return types.boolean(bits), codegen
+def _is_any(builder: Any, sign: str, bits: Any) -> Any:
+    return builder.icmp_unsigned(sign, bits, ir.Constant(bits.type, 0))
 
 
-@intrinsic
-def common(typingctx: Any, a: Any, b: Any) -> Any:
-    """The cells in both sets."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.and_(*args)
-
-    return a(a, b), codegen
-
-
-@intrinsic
-def union(typingctx: Any, a: Any, b: Any) -> Any:
-    """The cells in either set."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.or_(*args)
-
-    return a(a, b), codegen
-
-
-@intrinsic
-def difference(typingctx: Any, a: Any, b: Any) -> Any:
-    """The cells of the first set that are not in the second."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.and_(args[0], builder.not_(args[1]))
-
-    return a(a, b), codegen
-
-
-@intrinsic
-def exclusive(typingctx: Any, a: Any, b: Any) -> Any:
-    """The cells in one of two sets, but not in both."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.xor(*args)
-
-    return a(a, b), codegen
-
-
-@intrinsic
-def contains(typingctx: Any, bits: Any, cell: Any) -> Any:
-    """Whether the set holds the cell."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        bit = single(builder, args[1], bits.width)
-        return builder.icmp_unsigned("!=", builder.and_(args[0], bit), ir.Constant(bit.type, 0))
-
-    return types.boolean(bits, types.int64), codegen
-
-
-@intrinsic
-def with_cell(typingctx: Any, bits: Any, cell: Any) -> Any:
-    """The set with one more cell."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.or_(args[0], single(builder, args[1], bits.width))
-
-    return bits(bits, types.int64), codegen
-
-
-@intrinsic
-def without_cell(typingctx: Any, bits: Any, cell: Any) -> Any:
-    """The set with one cell less."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.and_(args[0], builder.not_(single(builder, args[1], bits.width)))
-
-    return bits(bits, types.int64), codegen
+popcount = _of_bits(lambda bits: types.int64(bits), count_bits)
+"""How many cells the set holds."""
+lowest = _of_bits(lambda bits: types.int64(bits), lowest_bit)
+"""The lowest cell of a set that is not empty."""
+drop_lowest = _of_bits(lambda bits: bits(bits), without_lowest_bit)
+"""The set less its lowest cell."""
+is_empty = _of_bits(lambda bits: types.boolean(bits), lambda builder, bits: _is_any(builder, "==", bits))
+"""Whether the set holds no cell."""
+common = _of_two(lambda builder, a, b: builder.and_(a, b))
+"""The cells in both sets."""
+union = _of_two(lambda builder, a, b: builder.or_(a, b))
+"""The cells in either set."""
+difference = _of_two(lambda builder, a, b: builder.and_(a, builder.not_(b)))
+"""The cells of the first set that are not in the second."""
+exclusive = _of_two(lambda builder, a, b: builder.xor(a, b))
+"""The cells in one of two sets, but not in both."""
+contains = _of_bits(
+    lambda bits, cell: types.boolean(bits, types.int64),
+    lambda builder, bits, cell: _is_any(builder, "!=", builder.and_(bits, single(builder, cell, bits.type.width))),
+)
+"""Whether the set holds the cell."""
+with_cell = _of_cell(lambda builder, bits, cell: builder.or_(bits, cell))
+"""The set with one more cell."""
+without_cell = _of_cell(lambda builder, bits, cell: builder.and_(bits, builder.not_(cell)))
+"""The set with one cell less."""

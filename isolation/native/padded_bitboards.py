@@ -11,10 +11,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils
-from numba.extending import intrinsic
 
 from knights_isolation.isolation.native.bitboards import constant_table, look_up
+from knights_isolation.isolation.native.decorators import of_board, of_position
 from knights_isolation.isolation.rules.geometry import cells_of, column_masks, full_mask, knight_masks, move_of
 
 
@@ -63,49 +62,34 @@ def reach(builder: Any, board: Any, mask: Any, stride: int) -> Any:
     return reached
 
 
-@intrinsic
-def padded_blank(typingctx: Any, position: Any) -> Any:
+def _padded_blank(position: Any, value: Any) -> Any:
+    return value.padded if has_room(position) else value.blank
+
+
+@of_position(lambda position: position.bitboard(position))
+def padded_blank(context: Any, builder: Any, position: Any, value: Any) -> Any:
     """The blank cells of a position, padded."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _padded_blank(context, builder, position, args[0])
-
-    return position.bitboard(position), codegen
+    return _padded_blank(position, value)
 
 
-@intrinsic
-def padded_moves_from(typingctx: Any, position: Any, cell: Any) -> Any:
+@of_position(lambda position, cell: position.bitboard(position, cell))
+def padded_moves_from(context: Any, builder: Any, position: Any, value: Any, cell: Any) -> Any:
     """The blank cells a knight's move away from a cell, padded."""
-    masks = knight_masks(position.rows, position.columns)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        padded = tuple(_placed(position, cells_of(mask)) for mask in masks)
-        around = _look_up(builder, position, "knight", padded, args[1])
-        return builder.and_(around, _padded_blank(context, builder, position, args[0]))
-
-    return position.bitboard(position, cell), codegen
+    padded = tuple(_placed(position, cells_of(mask)) for mask in knight_masks(position.rows, position.columns))
+    return builder.and_(_look_up(builder, position, "knight", padded, cell), _padded_blank(position, value))
 
 
-@intrinsic
-def padded_neighbours(typingctx: Any, board: Any, mask: Any) -> Any:
+@of_board(lambda board, mask: mask(board, mask))
+def padded_neighbours(context: Any, builder: Any, board: Any, _: Any, mask: Any) -> Any:
     """All cells a knight's move away from any of a padded bitboard, and cells off the board; padded."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return reach(builder, board, args[1], _stride(board))
-
-    return mask(board, mask), codegen
+    return reach(builder, board, mask, _stride(board))
 
 
-@intrinsic
-def padded_light(typingctx: Any, board: Any) -> Any:
+@of_board(lambda board: board.bitboard(board))
+def padded_light(context: Any, builder: Any, board: Any, _: Any) -> Any:
     """The cells of the colour that the first cell has, padded."""
-    cells = range(board.rows * board.columns)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        light = [cell for cell in cells if sum(move_of(cell, board.columns)) % 2 == 0]
-        return ir.Constant(ir.IntType(board.bitboard.width), _placed(board, light))
-
-    return board.bitboard(board), codegen
+    light = [cell for cell in range(board.rows * board.columns) if sum(move_of(cell, board.columns)) % 2 == 0]
+    return ir.Constant(ir.IntType(board.bitboard.width), _placed(board, light))
 
 
 def _stride(board: Any) -> int:
@@ -115,7 +99,6 @@ def _stride(board: Any) -> int:
 
 
 def _placed(board: Any, cells: Iterable[int]) -> int:
-    """The padded bitboard of cells."""
     moves = (move_of(cell, board.columns) for cell in cells)
     return sum(1 << row * _stride(board) + column for row, column in moves)
 
@@ -123,8 +106,3 @@ def _placed(board: Any, cells: Iterable[int]) -> int:
 def _look_up(builder: Any, board: Any, what: str, values: tuple[int, ...], cell: Any) -> Any:
     name = f"isolation_padded_{what}_{board.rows}x{board.columns}"
     return look_up(builder, constant_table(builder, name, board.bitboard.width, values), cell)
-
-
-def _padded_blank(context: Any, builder: Any, position: Any, given: Any) -> Any:
-    value = cgutils.create_struct_proxy(position)(context, builder, value=given)
-    return value.padded if has_room(position) else value.blank

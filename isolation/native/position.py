@@ -21,15 +21,21 @@ from numba.core.imputils import RefType, impl_ret_untracked, iternext_impl, lowe
 from numba.extending import (
     intrinsic,
     make_attribute_wrapper,
-    models,
     overload,
     overload_attribute,
     overload_method,
-    register_model,
 )
 
 from knights_isolation.isolation.native import bitboards
 from knights_isolation.isolation.native.bitboards import bitboard_for, constant_table, look_up
+from knights_isolation.isolation.native.decorators import (
+    always,
+    for_all_types,
+    of_board,
+    of_position,
+    operation,
+    struct,
+)
 from knights_isolation.isolation.native.padded_bitboards import has_room, less_padded, pad, reach
 from knights_isolation.isolation.rules.geometry import column_masks, knight_masks
 
@@ -71,37 +77,20 @@ class _CellsIteratorType(types.SimpleIteratorType):  # type: ignore[misc]
         super().__init__(f"{name}Iterator", MOVE)
 
 
-@register_model(PositionType)
-class _PositionModel(models.StructModel):
-    def __init__(self, manager: Any, position: PositionType) -> None:
-        members = [
-            ("blank", position.bitboard),
-            ("cell_0", types.int64),
-            ("cell_1", types.int64),
-            ("turn", types.int64),
-        ]
-        if has_room(position):
-            members.append(("padded", position.bitboard))
-        super().__init__(manager, position, members)
+def _members_of_position(position: PositionType) -> list[tuple[str, Any]]:
+    members = [("blank", position.bitboard), *((part, types.int64) for part in ("cell_0", "cell_1", "turn"))]
+    return [*members, ("padded", position.bitboard)] if has_room(position) else members
 
 
-@register_model(CellsType)
-class _CellsModel(models.StructModel):
-    def __init__(self, manager: Any, cells: CellsType) -> None:
-        super().__init__(manager, cells, [("mask", cells.bitboard)])
+def _members_of_iterator(iterator: _CellsIteratorType) -> list[tuple[str, Any]]:
+    bitboard = iterator.cells.bitboard
+    remaining, column = types.EphemeralPointer(bitboard), types.EphemeralPointer(types.int64)
+    return [("whole", bitboard), ("remaining", remaining), ("column", column)]
 
 
-@register_model(_CellsIteratorType)
-class _CellsIteratorModel(models.StructModel):
-    def __init__(self, manager: Any, iterator: _CellsIteratorType) -> None:
-        members = [
-            ("whole", iterator.cells.bitboard),
-            ("remaining", types.EphemeralPointer(iterator.cells.bitboard)),
-            ("column", types.EphemeralPointer(types.int64)),
-        ]
-        super().__init__(manager, iterator, members)
-
-
+struct(PositionType, _members_of_position)
+struct(CellsType, lambda cells: [("mask", cells.bitboard)])
+struct(_CellsIteratorType, _members_of_iterator)
 for _member in ("blank", "cell_0", "cell_1", "turn"):
     make_attribute_wrapper(PositionType, _member, f"_{_member}")
 make_attribute_wrapper(CellsType, "mask", "_mask")
@@ -169,116 +158,65 @@ def make_position(
     return position(rows, columns, *words, types.int64, types.int64, types.int64), codegen
 
 
-@intrinsic
-def moves_from(typingctx: Any, position: Any, cell: Any) -> Any:
+@of_position(lambda position, cell: position.bitboard(position, types.int64))
+def moves_from(context: Any, builder: Any, position: Any, value: Any, cell: Any) -> Any:
     """The bitboard of blank cells a knight's move away from a cell."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        value = cgutils.create_struct_proxy(position)(context, builder, value=args[0])
-        return builder.and_(_knight_moves(builder, position, args[1]), value.blank)
-
-    return position.bitboard(position, types.int64), codegen
+    return builder.and_(_knight_moves(builder, position, cell), value.blank)
 
 
-@intrinsic
-def after(typingctx: Any, position: Any, cell: Any) -> Any:
+@of_position(lambda position, cell: position(position, types.int64))
+def after(context: Any, builder: Any, position: Any, value: Any, cell: Any) -> Any:
     """The position after the side to move has gone to a blank cell."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        value = cgutils.create_struct_proxy(position)(context, builder, value=args[0])
-        first = builder.icmp_signed("==", value.turn, ir.Constant(ir.IntType(64), 0))
-        child = on_less_cells(context, builder, position, value, args[1])
-        child.cell_0 = builder.select(first, args[1], value.cell_0)
-        child.cell_1 = builder.select(first, value.cell_1, args[1])
-        child.turn = builder.sub(ir.Constant(ir.IntType(64), 1), value.turn)
-        return child._getvalue()
-
-    return position(position, types.int64), codegen
+    first = builder.icmp_signed("==", value.turn, ir.Constant(ir.IntType(64), 0))
+    child = on_less_cells(context, builder, position, value, cell)
+    child.cell_0 = builder.select(first, cell, value.cell_0)
+    child.cell_1 = builder.select(first, value.cell_1, cell)
+    child.turn = builder.sub(ir.Constant(ir.IntType(64), 1), value.turn)
+    return child
 
 
-@intrinsic(prefer_literal=True)
-def facing(typingctx: Any, position: Any, turn: Any) -> Any:
-    """The position, of which the caller knows that it is the turn of player 0, or 1, so that LLVM knows it too."""
-    known = ir.Constant(ir.IntType(64), turn.literal_value)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        value = cgutils.create_struct_proxy(position)(context, builder, value=args[0])
-        value.turn = known
-        return value._getvalue()
-
-    return position(position, turn), codegen
-
-
-@intrinsic
-def turned(typingctx: Any, position: Any, turn: Any) -> Any:
+@of_position(lambda position, turn: position(position, types.int64))
+def turned(context: Any, builder: Any, position: Any, value: Any, turn: Any) -> Any:
     """The position with the other things as they are, and that player to move."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        value = cgutils.create_struct_proxy(position)(context, builder, value=args[0])
-        value.turn = args[1]
-        return value._getvalue()
-
-    return position(position, types.int64), codegen
+    value.turn = turn
+    return value
 
 
-@intrinsic
-def placed(typingctx: Any, position: Any, cell_0: Any, cell_1: Any, turn: Any) -> Any:
+@of_position(lambda position, cell_0, cell_1, turn: position(position, types.int64, types.int64, types.int64))
+def placed(context: Any, builder: Any, position: Any, value: Any, cell_0: Any, cell_1: Any, turn: Any) -> Any:
     """The position with the same blank cells, both players elsewhere and that player to move."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        value = cgutils.create_struct_proxy(position)(context, builder, value=args[0])
-        value.cell_0, value.cell_1, value.turn = args[1:]
-        return value._getvalue()
-
-    return position(position, types.int64, types.int64, types.int64), codegen
+    value.cell_0, value.cell_1, value.turn = cell_0, cell_1, turn
+    return value
 
 
-@intrinsic
-def closed(typingctx: Any, position: Any, cell: Any) -> Any:
+@of_position(lambda position, cell: position(position, types.int64))
+def closed(context: Any, builder: Any, position: Any, value: Any, cell: Any) -> Any:
     """The position with one blank cell less, all else as it is."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        value = cgutils.create_struct_proxy(position)(context, builder, value=args[0])
-        less = on_less_cells(context, builder, position, value, args[1])
-        less.cell_0, less.cell_1, less.turn = value.cell_0, value.cell_1, value.turn
-        return less._getvalue()
-
-    return position(position, types.int64), codegen
+    less = on_less_cells(context, builder, position, value, cell)
+    less.cell_0, less.cell_1, less.turn = value.cell_0, value.cell_1, value.turn
+    return less
 
 
-@intrinsic
-def location_of(typingctx: Any, position: Any, player: Any) -> Any:
+@of_position(lambda position, player: types.int64(position, types.int64))
+def location_of(context: Any, builder: Any, position: Any, value: Any, player: Any) -> Any:
     """The cell a player stands on."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        value = cgutils.create_struct_proxy(position)(context, builder, value=args[0])
-        first = builder.icmp_signed("==", args[1], ir.Constant(ir.IntType(64), 0))
-        return builder.select(first, value.cell_0, value.cell_1)
-
-    return types.int64(position, types.int64), codegen
+    first = builder.icmp_signed("==", player, ir.Constant(ir.IntType(64), 0))
+    return builder.select(first, value.cell_0, value.cell_1)
 
 
-@intrinsic
-def _on_board(typingctx: Any, board: Any, cell: Any) -> Any:
+@of_board(lambda board, cell: types.int64(board, types.int64))
+def _on_board(context: Any, builder: Any, board: Any, _: Any, cell: Any) -> Any:
     """A cell number, of which LLVM is told that it is one of the board's."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        is_inside = builder.icmp_unsigned("<", args[1], ir.Constant(args[1].type, board.rows * board.columns))
-        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(1)])
-        builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.assume"), [is_inside])
-        return args[1]
-
-    return types.int64(board, types.int64), codegen
+    is_inside = builder.icmp_unsigned("<", cell, ir.Constant(cell.type, board.rows * board.columns))
+    kind = ir.FunctionType(ir.VoidType(), [ir.IntType(1)])
+    builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.assume"), [is_inside])
+    return cell
 
 
-@intrinsic
-def to_move(typingctx: Any, board: Any, cell: Any) -> Any:
+@of_board(lambda board, cell: MOVE(board, types.int64))
+def to_move(context: Any, builder: Any, board: Any, _: Any, cell: Any) -> Any:
     """A cell number as (row, column)."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return context.make_tuple(builder, MOVE, _to_move(builder, args[1], board.columns))
-
-    return MOVE(board, types.int64), codegen
+    return context.make_tuple(builder, MOVE, _to_move(builder, cell, board.columns))
 
 
 @intrinsic(prefer_literal=True)
@@ -303,53 +241,39 @@ def _sideways(builder: Any, board: Any, mask: Any, step: int) -> Any:
     return move(kept, ir.Constant(whole, abs(step))) if stays else kept
 
 
-@intrinsic
-def neighbours(typingctx: Any, board: Any, mask: Any) -> Any:
+@of_board(lambda board, mask: mask(board, mask))
+def neighbours(context: Any, builder: Any, board: Any, _: Any, mask: Any) -> Any:
     """The bitboard of all cells a knight's move away from any cell of a bitboard.
 
     Bits below the last row of the board may be set, too: what comes out is meant to be cut down to blank cells.
     """
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return reach(builder, board, args[1], board.columns)
-
-    return mask(board, mask), codegen
+    return reach(builder, board, mask, board.columns)
 
 
-@intrinsic
-def each_step(typingctx: Any, position: Any) -> Any:
+@of_position(lambda position: types.UniTuple(position.bitboard, 8)(position))
+def each_step(context: Any, builder: Any, position: Any, value: Any) -> Any:
     """Return, for each of the eight knight's moves, the targets of a blank cell and of cells off the board."""
     columns, width = position.columns, position.bitboard.width
-    steps = types.UniTuple(position.bitboard, 8)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        whole = ir.IntType(width)
-        blank = cgutils.create_struct_proxy(position)(context, builder, value=args[0]).blank
-        reached = []
-        for across, down in ((1, 2 * columns), (-1, 2 * columns), (2, columns), (-2, columns)):
-            moved = _sideways(builder, position, blank, across)
-            for shift in (builder.shl, builder.lshr):
-                reached.append(shift(moved, ir.Constant(whole, down)) if down < width else ir.Constant(whole, 0))
-        return context.make_tuple(builder, steps, reached)
-
-    return steps(position), codegen
+    whole = ir.IntType(width)
+    reached = []
+    for across, down in ((1, 2 * columns), (-1, 2 * columns), (2, columns), (-2, columns)):
+        moved = _sideways(builder, position, value.blank, across)
+        for shift in (builder.shl, builder.lshr):
+            reached.append(shift(moved, ir.Constant(whole, down)) if down < width else ir.Constant(whole, 0))
+    return context.make_tuple(builder, types.UniTuple(position.bitboard, 8), reached)
 
 
-@intrinsic
-def _links(typingctx: Any, board: Any, mask: Any) -> Any:
+@of_board(lambda board, mask: types.int64(board, mask))
+def _links(context: Any, builder: Any, board: Any, _: Any, mask: Any) -> Any:
     """How many pairs of cells of a bitboard are a knight's move apart: each is seen from its upper cell."""
     columns, width = board.columns, board.bitboard.width
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        whole = ir.IntType(width)
-        count = ir.Constant(ir.IntType(64), 0)
-        for across, down in ((1, 2 * columns), (2, columns)):
-            for step in (across, -across) if down < width else ():
-                below = builder.shl(_sideways(builder, board, args[1], step), ir.Constant(whole, down))
-                count = builder.add(count, bitboards.count_bits(builder, builder.and_(below, args[1])))
-        return count
-
-    return types.int64(board, mask), codegen
+    whole = ir.IntType(width)
+    count = ir.Constant(ir.IntType(64), 0)
+    for across, down in ((1, 2 * columns), (2, columns)):
+        for step in (across, -across) if down < width else ():
+            below = builder.shl(_sideways(builder, board, mask, step), ir.Constant(whole, down))
+            count = builder.add(count, bitboards.count_bits(builder, builder.and_(below, mask)))
+    return count
 
 
 # --- the reading API of a game ------------------------------------------------------------------------------------
@@ -367,30 +291,10 @@ def _height(game):
     return lambda game: rows
 
 
-@overload_attribute(PositionType, "active_player")
-def _active_player(game):
-    return lambda game: game._turn
-
-
-@overload_attribute(PositionType, "inactive_player")
-def _inactive_player(game):
-    return lambda game: 1 - game._turn
-
-
 @overload_attribute(PositionType, "move_count")
 def _move_count(game):
     cells = game.rows * game.columns
     return lambda game: cells - bitboards.popcount(game._blank)
-
-
-@overload_method(PositionType, "get_opponent")
-def _get_opponent(game, player):
-    return lambda game, player: 1 - player
-
-
-@overload_method(PositionType, "get_player_location")
-def _get_player_location(game, player):
-    return lambda game, player: to_move(game, _on_board(game, location_of(game, player)))
 
 
 @overload_method(PositionType, "get_legal_moves")
@@ -398,11 +302,6 @@ def _get_legal_moves(game, player=None):
     if player is None or isinstance(player, (types.NoneType, types.Omitted)):
         return lambda game, player=None: as_cells(game, moves_from(game, location_of(game, game._turn)), False)
     return lambda game, player=None: as_cells(game, moves_from(game, location_of(game, player)), False)
-
-
-@overload_method(PositionType, "get_blank_spaces")
-def _get_blank_spaces(game):
-    return lambda game: as_cells(game, game._blank, True)
 
 
 @overload_method(PositionType, "reach")
@@ -433,18 +332,12 @@ def _count_links(game, cells):
     return links
 
 
+@for_all_types
 def _two_of(numbers):
     """Return the two numbers of a list or array as a tuple."""
-
-
-@overload(_two_of)
-def _typed_two_of(numbers):
-    def two_of(numbers):
-        if len(numbers) != 2:
-            raise ValueError("a cell has a row and a column")
-        return numbers[0], numbers[1]
-
-    return two_of
+    if len(numbers) != 2:
+        raise ValueError("a cell has a row and a column")
+    return numbers[0], numbers[1]
 
 
 @overload_method(PositionType, "move_is_legal")
@@ -459,27 +352,12 @@ def _move_is_legal(game, move):
     return lambda game, move: move in as_cells(game, game._blank, True)
 
 
-@overload_method(PositionType, "is_loser")
-def _is_loser(game, player):
-    return lambda game, player: player == game._turn and bitboards.is_empty(moves_from(game, location_of(game, player)))
-
-
-@overload_method(PositionType, "is_winner")
-def _is_winner(game, player):
-    def is_winner(game, player):
-        return player != game._turn and bitboards.is_empty(moves_from(game, location_of(game, 1 - player)))
-
-    return is_winner
-
-
 @overload_method(PositionType, "utility")
+@always
 def _utility(game, player):
-    def utility(game, player):
-        if bitboards.is_empty(moves_from(game, location_of(game, game._turn))):
-            return -INFINITY if player == game._turn else INFINITY
-        return 0.0
-
-    return utility
+    if bitboards.is_empty(moves_from(game, location_of(game, game._turn))):
+        return -INFINITY if player == game._turn else INFINITY
+    return 0.0
 
 
 @overload_method(PositionType, "forecast_move")
@@ -488,39 +366,41 @@ def _forecast_move(game, move):
     return lambda game, move: after(game, move[0] * columns + move[1])
 
 
-@overload_method(PositionType, "copy")
-def _copy(game):
-    return lambda game: game
+_ATTRIBUTES = {"active_player": lambda game: game._turn, "inactive_player": lambda game: 1 - game._turn}
+_METHODS = {
+    "copy": lambda game: game,
+    "get_blank_spaces": lambda game: as_cells(game, game._blank, True),
+    "get_opponent": lambda game, player: 1 - player,
+    "get_player_location": lambda game, player: to_move(game, _on_board(game, location_of(game, player))),
+    "is_loser": lambda game, player: (
+        player == game._turn and bitboards.is_empty(moves_from(game, location_of(game, player)))
+    ),
+    "is_winner": lambda game, player: (
+        player != game._turn and bitboards.is_empty(moves_from(game, location_of(game, 1 - player)))
+    ),
+}
+for _name, _read in _ATTRIBUTES.items():
+    overload_attribute(PositionType, _name)(always(_read))
+for _name, _called in _METHODS.items():
+    overload_method(PositionType, _name)(always(_called))
 
 
 # --- sets, of cells and of others ---------------------------------------------------------------------------------
 
 
-@overload(len)
-def _len(items):
-    if isinstance(items, MaskType):
-        return lambda items: bitboards.popcount(items._mask)
-    return None
+def _is_mask(items: Any) -> bool:
+    return isinstance(items, MaskType)
+
+
+operation(len, _is_mask)(lambda items: bitboards.popcount(items._mask))
+operation(operator.truth, _is_mask)(lambda items: not bitboards.is_empty(items._mask))
+operation(operator.not_, _is_mask)(lambda items: bitboards.is_empty(items._mask))
 
 
 @lower_builtin(bool, MaskType)
 def _bool(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     value = cgutils.create_struct_proxy(signature.args[0])(context, builder, value=args[0])
     return builder.icmp_unsigned("!=", value.mask, ir.Constant(value.mask.type, 0))
-
-
-@overload(operator.truth)
-def _truth(items):
-    if isinstance(items, MaskType):
-        return lambda items: not bitboards.is_empty(items._mask)
-    return None
-
-
-@overload(operator.not_)
-def _not(items):
-    if isinstance(items, MaskType):
-        return lambda items: bitboards.is_empty(items._mask)
-    return None
 
 
 # --- sets of cells ------------------------------------------------------------------------------------------------
@@ -574,18 +454,8 @@ def _getitem(cells, index):
     return getitem_by_column if cells.by_column else getitem
 
 
-@overload(operator.eq)
-def _eq(a, b):
-    if _are_cells(a, b):
-        return lambda a, b: len(a - b) == 0 and len(b - a) == 0
-    return None
-
-
-@overload(operator.ne)
-def _ne(a, b):
-    if _are_cells(a, b):
-        return lambda a, b: len(a - b) > 0 or len(b - a) > 0
-    return None
+operation(operator.eq, _are_cells)(lambda a, b: len(a - b) == 0 and len(b - a) == 0)
+operation(operator.ne, _are_cells)(lambda a, b: len(a - b) > 0 or len(b - a) > 0)
 
 
 def _set_operation(symbols: tuple[Any, ...], method: str, combine: Any) -> None:
@@ -657,3 +527,23 @@ def _enter_next_column(builder: Any, cells: CellsType, iterator: Any) -> None:
         builder.store(builder.add(column, ir.Constant(column.type, 1)), iterator.column)
         builder.branch(check)
     builder.position_at_end(done)
+
+
+@of_position(lambda position, cell: position(position, cell))
+def handed_over(context: Any, builder: Any, position: Any, value: Any, cell: Any) -> Any:
+    """The position after player 0, to move, has gone to a blank cell; its opponent is player 0 now, and to move."""
+    child = on_less_cells(context, builder, position, value, cell)
+    child.cell_0, child.cell_1 = value.cell_1, cell
+    child.turn = ir.Constant(ir.IntType(64), 0)
+    return child
+
+
+@of_position(lambda position, side: position(position, types.int64))
+def as_seen(context: Any, builder: Any, position: Any, value: Any, side: Any) -> Any:
+    """A position whose player 0 is to move, with the players named so that it is player `side`, who is to move."""
+    is_first = builder.icmp_signed("==", side, ir.Constant(side.type, 0))
+    mover, other = value.cell_0, value.cell_1
+    value.cell_0 = builder.select(is_first, mover, other)
+    value.cell_1 = builder.select(is_first, other, mover)
+    value.turn = side
+    return value

@@ -1,9 +1,6 @@
 # ruff: noqa: N802 -- visit_Name and the like are named by ast
-"""Hold sets whose elements are certainly cells of the board as sets of cells, which are bit masks.
 
-`seen.add(cell)` becomes `seen = seen with cell`. So a variable becomes one only if nothing else can see it change: it
-is looked into, counted, run over and joined to others, and never given away.
-"""
+"""Lower sets: those of the board's cells to bit masks, and refuse or sort those of texts, whose order changes."""
 
 from __future__ import annotations
 
@@ -12,8 +9,103 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+from knights_isolation.isolation.compiling.rewrites.constants import loses_its_order, refuse_order
 from knights_isolation.isolation.compiling.rewrites.element_types import pairs
-from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, name, support, target
+from knights_isolation.isolation.compiling.source.function_source import names_in
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, name, support, target, written_out
+
+_ASK_FOR_NO_ORDER = ("sum", "any", "all", "len", "min", "max", "sorted")
+_HAND_ON = ("list", "tuple", "set", "map", "filter")
+
+
+class OrderSets(Rewrite):
+    """`kind in KINDS` and `sorted(KINDS)` use the sorted elements; a loop over KINDS is refused.
+
+    `constants` refuses what uses such a set in any other way.
+    """
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        called = self.builtin(node.func)
+        asked = {keyword.arg for keyword in node.keywords}
+        if called in _ASK_FOR_NO_ORDER and len(node.args) == 1 and asked <= {"default", "reverse"}:
+            node.args = [self._without_order(node.args[0])]
+        elif called != "set" and self.known(node.func) is not None and self.callee(node.func) is None:
+            for argument in node.args:
+                self._refuse(argument)
+        return self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        if all(isinstance(operation, ast.In | ast.NotIn) for operation in node.ops):
+            node.comparators = [self._in_order(container) for container in node.comparators]
+        return self.generic_visit(node)
+
+    def visit_For(self, node: ast.For) -> Any:
+        self._refuse(node.iter)
+        return self.generic_visit(node)
+
+    def visit_ListComp(self, node: Any) -> Any:
+        for generator in _over_what_is_outside(node):
+            self._refuse(generator.iter)
+        return super().visit_ListComp(node)
+
+    visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp  # noqa: N815
+
+    def _without_order(self, node: ast.expr) -> ast.expr:
+        """An iterable whose order does not matter, the sets of texts it is made from sorted."""
+        if isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp):
+            for generator in _over_what_is_outside(node):
+                generator.iter = self._without_order(generator.iter)
+        elif isinstance(node, ast.Call) and self.builtin(node.func) in _HAND_ON and 1 <= len(node.args) <= 2:
+            node.args[-1] = self._without_order(node.args[-1])
+        node.is_asked_for_no_order = True  # type: ignore[attr-defined]
+        return self._in_order(node)
+
+    def _in_order(self, node: ast.expr) -> ast.expr:
+        """The name of the sorted elements instead of a set of texts; any other expression as it is."""
+        value = self._value(node)
+        if not loses_its_order(value):
+            return node
+        try:
+            ordered = sorted(value)
+        except TypeError:
+            return node
+        # Not a fresh name of the place: what is compiled, by which logs know it, is to stay what it was.
+        called = f"_v_{len(self.scope.known)}_in_order"
+        self.scope.known[called] = ordered
+        return at(node, name(called))
+
+    def _refuse(self, node: ast.expr) -> None:
+        if getattr(node, "is_asked_for_no_order", False):
+            return
+        if loses_its_order(self._value(node)) or loses_its_order(self._made(node)):
+            refuse_order(ast.unparse(node), node)
+
+    def _made(self, node: ast.expr) -> Any:
+        """Return the elements of a set written with known elements: `set(WORDS)`, `{word for word in WORDS}`."""
+        if isinstance(node, ast.Call) and self.builtin(node.func) in ("set", "frozenset") and len(node.args) == 1:
+            elements = self._value(node.args[0])
+        elif isinstance(node, ast.SetComp) and ast.unparse(node.elt) == ast.unparse(node.generators[0].target):
+            elements = self._value(node.generators[0].iter)
+        else:
+            return None
+        try:
+            return set(elements) if isinstance(elements, list | tuple | set | frozenset) else None
+        except TypeError:
+            return None
+
+    def _value(self, node: ast.expr) -> Any:
+        if isinstance(node, ast.Set | ast.List | ast.Tuple):
+            return written_out(node)
+        value = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
+        return None if value is None else value.value
+
+
+def _over_what_is_outside(node: Any) -> list[ast.comprehension]:
+    """The parts of a comprehension that do not run over one of its own variables."""
+    own = {name for generator in node.generators for name in names_in(generator.target)}
+    first, *others = node.generators
+    return [first, *(other for other in others if not (isinstance(other.iter, ast.Name) and other.iter.id in own))]
+
 
 _OF_GAMES = ("get_legal_moves", "get_blank_spaces", "reach")
 _JOINS = {"update": ast.BitOr, "difference_update": ast.Sub, "intersection_update": ast.BitAnd}
@@ -23,7 +115,6 @@ class HoldBoardSets(Rewrite):
     """`seen = set()`, then `seen.add(cell)` and `seen |= frontier`, where all of these are cells of the board."""
 
     def apply(self, node: ast.FunctionDef) -> None:
-        """Rewrite the body of a definition in place."""
         games = [one.arg for one in node.args.args if self.scope.kind(one.arg) == "game"]
         if not games or self.context.is_of_states:
             return
@@ -52,11 +143,11 @@ class HoldBoardSets(Rewrite):
                 case ast.Call(ast.Attribute(ast.Name(called), "add"), [element], []):
                     self.put.append((called, element, tests))
                 case ast.For(place, items) | ast.comprehension(place, items):
-                    for one in _names(place):
+                    for one in names_in(place):
                         self.runs[one].append((place, items))
             if not isinstance(inner, ast.AugAssign):
                 for place, value in pairs(inner):
-                    for one in _names(place):
+                    for one in names_in(place):
                         self.given[one].append(value if isinstance(place, ast.Name) else ast.Constant(None))
 
     def _candidates(self, node: ast.FunctionDef) -> set[str]:
@@ -69,7 +160,7 @@ class HoldBoardSets(Rewrite):
                 allowed[one] += 1
             if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Load):
                 stored[inner.id] += 1
-        read = [one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)]
+        read = names_in(node, ast.Load)
         changes: dict[str, int] = defaultdict(int)
         for inner in ast.walk(node):
             if isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name):
@@ -158,8 +249,8 @@ class HoldBoardSets(Rewrite):
         match node:
             case ast.Call(ast.Attribute(owner, "get_player_location")):
                 return self.kind(owner) == "game"
-        runs = [run for called in _names(node) for run in self.runs.get(called, [])]
-        is_plain = not any(called in self.given for called in _names(node)) and bool(runs)
+        runs = [run for called in names_in(node) for run in self.runs.get(called, [])]
+        is_plain = not any(called in self.given for called in names_in(node)) and bool(runs)
         return is_plain and all(
             ast.unparse(place).strip("()") == written.strip("()") and self._are_cells(items) for place, items in runs
         )
@@ -167,7 +258,6 @@ class HoldBoardSets(Rewrite):
     # --- what becomes of the statements -----------------------------------------------------------------------------
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        """Begin with no cells."""
         for place, value in pairs(node):
             if isinstance(place, ast.Name) and place.id in self.sets and isinstance(value, ast.Call) and not value.args:
                 value.func = ast.Attribute(name("_isolation"), "no_moves", ast.Load())
@@ -175,7 +265,6 @@ class HoldBoardSets(Rewrite):
         return self.generic_visit(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        """Join sets to another one."""
         self.generic_visit(node)
         if not isinstance(node.target, ast.Name) or node.target.id not in self.sets:
             return node
@@ -183,7 +272,6 @@ class HoldBoardSets(Rewrite):
         return at(node, ast.Assign([target(node.target.id)], whole))
 
     def visit_Expr(self, node: ast.Expr) -> Any:
-        """Put a cell, or others, into a set."""
         self.generic_visit(node)
         match node.value:
             case ast.Call(ast.Attribute(ast.Name(called), method), [value], []) if called in self.sets:
@@ -208,7 +296,3 @@ def _with_tests(node: ast.AST, tests: list[ast.expr]) -> Iterator[tuple[ast.AST,
 
 def _parts(test: ast.expr) -> list[ast.expr]:
     return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
-
-
-def _names(node: ast.AST) -> list[str]:
-    return [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]

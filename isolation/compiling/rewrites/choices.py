@@ -44,7 +44,6 @@ class LowerChoices(Rewrite):
         self.returning: dict[ast.expr, tuple[LowerChoices, Callee]] = {}
 
     def apply(self, node: ast.FunctionDef) -> None:
-        """Rewrite the body of a definition in place."""
         bound = Counter(name for statement in node.body for name in bound_names(statement))
         changed = self.changed_names(node)
         given: dict[str, list[ast.expr]] = defaultdict(list)
@@ -82,7 +81,6 @@ class LowerChoices(Rewrite):
         return is_one and isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in self.tables
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        """Give a variable the number of an option."""
         place = node.targets[0]
         choices = self._choices_of(place) if len(node.targets) == 1 and isinstance(place, ast.Name) else None
         if choices is not None:
@@ -91,7 +89,6 @@ class LowerChoices(Rewrite):
         return node if self._is_of_table(node) else self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> Any:
-        """Call the function of a number, or do something with its dictionary."""
         self.generic_visit(node)
         if not isinstance(node.func, ast.Attribute) and self._callee_of(node.func) is None:
             choices = self._choices_of(node.func)
@@ -101,23 +98,19 @@ class LowerChoices(Rewrite):
         return self._of_dictionaries(node, [*owner, *(one for one in node.args if isinstance(one, ast.Name))])
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
-        """Look into the dictionary of a number."""
         self.generic_visit(node)
         is_column = isinstance(node.value, ast.Subscript) and isinstance(node.slice, ast.Constant)
         return node if is_column else self._of_dictionaries(node, [node.value])
 
     def visit_Compare(self, node: ast.Compare) -> Any:
-        """Look for a key in the dictionary of a number."""
         self.generic_visit(node)
         return self._of_dictionaries(node, node.comparators)
 
     def visit_For(self, node: ast.For) -> Any:
-        """Run over the keys of the dictionary of a number."""
         node.iter = self._of_dictionaries(node.iter, [node.iter])
         return self.generic_visit(node)
 
     def visit_ListComp(self, node: Any) -> Any:
-        """Run over the keys of the dictionary of a number."""
         first = node.generators[0]
         first.iter = self._of_dictionaries(first.iter, [first.iter])
         return super().visit_ListComp(node)

@@ -1,37 +1,28 @@
+# ruff: noqa: N802 -- visit_Call and the like are named by ast
 # ruff: noqa: N802 -- visit_Name and the like are named by ast
-"""Lower the classic game API: private names, and moves made on copies."""
+
+"""Lower the game APIs: the classic one's private names and moves on copies, the third edition's states."""
 
 from __future__ import annotations
 
 import ast
 import copy
+import operator
 from difflib import get_close_matches
 from typing import Any
 
+from knights_isolation.isolation.compiling.rewrites.element_types import pairs, with_values
 from knights_isolation.isolation.compiling.source.compile_error import refuse
 from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, call, name, support, target
+from knights_isolation.isolation.compiling.source.wide_integers import LARGEST
 from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.editions.third.state import DebugState, Isolation
 
-_PRIVATE_ATTRIBUTES = {
-    "_active_player": "active_player",
-    "__active_player__": "active_player",
-    "_inactive_player": "inactive_player",
-    "__inactive_player__": "inactive_player",
-}
-_CONSTANTS: dict[str, int | None] = {
-    "_player_1": 0,
-    "__player_1__": 0,
-    "_player_2": 1,
-    "__player_2__": 1,
-    "BLANK": 0,
-    "NOT_MOVED": None,
-}
-_SIDES = {
-    "_active_player": "facing",
-    "__active_player__": "facing",
-    "_inactive_player": "awaiting",
-    "__inactive_player__": "awaiting",
-}
+_PRIVATE_ATTRIBUTES = {"_active_player": "active_player", "__active_player__": "active_player"}
+_PRIVATE_ATTRIBUTES |= {"_inactive_player": "inactive_player", "__inactive_player__": "inactive_player"}
+_CONSTANTS: dict[str, int | None] = {"_player_1": 0, "__player_1__": 0, "_player_2": 1, "__player_2__": 1}
+_CONSTANTS |= {"BLANK": 0, "NOT_MOVED": None}
+_SIDES = {old: "facing" if old.strip("_") == "active_player" else "awaiting" for old in _PRIVATE_ATTRIBUTES}
 """Who is to move, as old code sets it."""
 _STATES = {"_board_state": "flat_state", "__board_state__": "visited_rows"}
 _MOVES_FROM = ("__get_moves__", "_Board__get_moves")
@@ -45,7 +36,6 @@ class LowerClassicApi(Rewrite):
     """Private names become public ones, and `g.apply_move(m)` becomes `g = g.forecast_move(m)`."""
 
     def visit_Expr(self, node: ast.Expr) -> Any:
-        """Rewrite a move made on a copy of the game."""
         value = node.value
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "apply_move":
             board = value.func.value
@@ -56,7 +46,6 @@ class LowerClassicApi(Rewrite):
         return self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        """Rewrite the setting of who is to move, several at once included."""
         targets = node.targets[0].elts if isinstance(node.targets[0], ast.Tuple) else node.targets
         if len(node.targets) != 1 or not any(self._side(target) for target in targets):
             return self.generic_visit(node)
@@ -88,7 +77,6 @@ class LowerClassicApi(Rewrite):
         return ast.Assign([target(game)], support(side, name(game), value))
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
-        """Refuse changes to what the board keeps of its cells."""
         base: ast.expr = node
         while isinstance(base, ast.Subscript):
             base = base.value
@@ -99,8 +87,7 @@ class LowerClassicApi(Rewrite):
             return at(node, _asked(self.visit(game), "get_player_location", self.visit(node.slice)))
         return self.generic_visit(node)
 
-    def apply(self, node: ast.FunctionDef) -> None:
-        """Rewrite the body of a definition in place."""
+    def _prepare(self, node: ast.FunctionDef) -> None:
         self.copies = {
             target.id
             for statement in ast.walk(node)
@@ -108,10 +95,8 @@ class LowerClassicApi(Rewrite):
             for target in statement.targets
             if isinstance(target, ast.Name) and not isinstance(statement.value, ast.Name)
         }
-        super().apply(node)
 
     def visit_Call(self, node: ast.Call) -> Any:
-        """Rewrite the classic's moves from a cell, and copies made with the copy module."""
         if isinstance(node.func, ast.Attribute) and node.func.attr in _MOVES_FROM and len(node.args) == 1:
             cells = ast.Tuple([self.visit(_as_cell(node.args[0]))], ast.Load())
             return at(node, _asked(self.visit(node.func.value), "reach", cells))
@@ -131,7 +116,6 @@ class LowerClassicApi(Rewrite):
         return node.value if is_one and isinstance(node, ast.Attribute) else None
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
-        """Rewrite private names; refuse what a game or a player is not in compiled code."""
         kind = self.kind(node.value)
         if kind == "player":
             refuse(f"it reads {ast.unparse(node)}, but in compiled code a player is a number", node)
@@ -153,10 +137,126 @@ class LowerClassicApi(Rewrite):
 
 
 def _asked(game: ast.expr, method: str, *arguments: ast.expr) -> ast.Call:
-    """The call of a method of a game."""
     return call(ast.Attribute(game, method, ast.Load()), *arguments)
 
 
 def _as_cell(node: ast.expr) -> ast.expr:
     """The cell that a list of a row and a column is to a game."""
     return at(node, ast.Tuple(node.elts, ast.Load())) if isinstance(node, ast.List) else node
+
+
+_FOLDED = {ast.LShift: operator.lshift, ast.Sub: operator.sub, ast.BitOr: operator.or_}
+_BITS = 256
+"""What is shifted further has more bits than compiled code has."""
+_FIELDS = ("board", "ply_count", "locs")
+
+
+class LowerStates(Rewrite):
+    """`state.board >> cell & 1` asks for a cell, `Isolation(state.board, plies, locs)` turns a state about."""
+
+    def _prepare(self, node: ast.FunctionDef) -> None:
+        self.changed = self.changed_names(node) if self.context.is_of_states else set()
+        self.of_bits = {
+            inner.target.value.id
+            for inner in ast.walk(node)
+            if isinstance(inner, ast.AugAssign) and isinstance(inner.op, ast.BitOr | ast.BitAnd | ast.BitXor)
+            if isinstance(inner.target, ast.Subscript) and isinstance(inner.target.value, ast.Name)
+        }
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        return self.generic_visit(with_values(node, [self._as_used(place, value) for place, value in pairs(node)]))
+
+    def _as_used(self, place: ast.expr, value: ast.expr) -> ast.expr:
+        match place, value:
+            case ast.Name(called), ast.Call(ast.Attribute(_, "liberties" | "actions")) if called in self.changed:
+                return at(value, call(self.context.builtin("list"), value))
+            case ast.Name(called), ast.List(elements) if called in self.of_bits and self.context.is_of_states:
+                value.elts = [support("wide", each) if _is_whole(each) else each for each in elements]
+        return value
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        known = self.known(node.func)
+        made = known.value if known is not None else None
+        if made == DebugState.from_state and len(node.args) == 1:
+            return self.visit(node.args[0])
+        if made is Isolation or made is DebugState:
+            return self._state(node, dict(zip(_FIELDS, node.args, strict=False)), None)
+        match node.func:
+            case ast.Attribute(origin, "_replace") if {keyword.arg for keyword in node.keywords} <= set(_FIELDS):
+                return self._state(node, {}, origin)
+        if state := _state_counted(node):
+            return at(node, support("count_open", self.visit(state)))
+        return self.generic_visit(node)
+
+    def _state(self, node: ast.Call, given: dict[str, ast.expr], origin: ast.expr | None) -> ast.expr:
+        """The state of which these are the fields; `origin` has those that are not given."""
+        given |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
+        if origin is None and given.keys() != set(_FIELDS):
+            refuse("it makes an empty state, which compiled code does not support: make it of another's board", node)
+        state, shut = _origin(given["board"]) if "board" in given else (origin, None)
+        if state is None:
+            refuse("it makes a state of a board of its own: write state.board, or state.board & ~(1 << cell)", node)
+        known = origin if origin is not None else state
+        plies, places = (given.get(field, ast.Attribute(known, field, ast.Load())) for field in _FIELDS[1:])
+        written = self.visit(state)
+        if shut is not None:
+            written = support("with_closed", written, self.visit(shut))
+        return at(node, support("state_of", written, self.visit(plies), self.visit(places)))
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        if isinstance(node.op, ast.BitAnd) and (looked := _cell_looked_for(node)):
+            state, cell = looked
+            return at(node, support("is_open", self.visit(state), self.visit(cell)))
+        self.generic_visit(node)
+        match node:
+            case ast.BinOp(ast.Constant(int(value)), op, ast.Constant(int(other))) if type(op) in _FOLDED:
+                if isinstance(op, ast.LShift) and not 0 <= other < _BITS:
+                    return node
+                folded = _FOLDED[type(op)](value, other)
+                return at(node, ast.Constant(folded)) if max(abs(value), abs(folded)) >= LARGEST else node
+            case ast.BinOp(ast.Constant(int()), ast.LShift()) if self.context.is_of_states or self.context.attempt:
+                node.left = at(node, support("wide", node.left))
+        return node
+
+
+def _is_whole(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is int
+
+
+def _origin(node: ast.expr) -> tuple[ast.expr | None, ast.expr | None]:
+    """The state whose board an expression is, and the cell that it closes on it."""
+    match node:
+        case ast.Attribute(state, "board"):
+            return state, None
+        case ast.BinOp(ast.Attribute(state, "board"), ast.BitAnd(), ast.UnaryOp(ast.Invert(), mask)):
+            return state, _cell_of(mask)
+    return None, None
+
+
+def _cell_of(mask: ast.expr) -> ast.expr:
+    match mask:
+        case ast.BinOp(ast.Constant(1), ast.LShift(), cell):
+            return cell
+    refuse("it closes cells of a board otherwise than by ~(1 << cell), which compiled code does not support", mask)
+
+
+def _state_counted(node: ast.Call) -> ast.expr | None:
+    """The state whose open cells are counted, ``bin(state.board).count("1")``."""
+    match node:
+        case ast.Call(
+            ast.Attribute(ast.Call(ast.Name("bin"), [ast.Attribute(state, "board")]), "count"), [ast.Constant("1")]
+        ):
+            return state
+    return None
+
+
+def _cell_looked_for(node: ast.BinOp) -> tuple[ast.expr, ast.expr] | None:
+    """The state and the cell of ``state.board & (1 << cell)`` and ``state.board >> cell & 1``."""
+    match (node.left, node.right):
+        case (ast.Attribute(state, "board"), ast.BinOp(ast.Constant(1), ast.LShift(), cell)):
+            return state, cell
+        case (ast.BinOp(ast.Constant(1), ast.LShift(), cell), ast.Attribute(state, "board")):
+            return state, cell
+        case (ast.BinOp(ast.Attribute(state, "board"), ast.RShift(), cell), ast.Constant(1)):
+            return state, cell
+    return None

@@ -9,7 +9,7 @@ import logging
 from typing import Any
 
 from knights_isolation.isolation.compiling.source.compile_error import refuse
-from knights_isolation.isolation.compiling.source.function_source import Definition, bound_names
+from knights_isolation.isolation.compiling.source.function_source import Definition, bound_names, names_in
 from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, target, written_out
 from knights_isolation.isolation.compiling.source.scopes import Callee, Nested
 
@@ -18,14 +18,12 @@ class CleanUp(Rewrite):
     """Inner definitions and imports become known names; statements without effect on the value go."""
 
     def apply(self, node: ast.FunctionDef) -> None:
-        """Rewrite the body of a definition in place."""
         bound = [name for statement in node.body for name in bound_names(statement)]
         self.repeated = {name for name in bound if bound.count(name) > 1}
         for name in self.repeated:
             self._learn_game(name, bound.count(name), node)
         super().apply(node)
         _DropTexts(node).visit(node)
-        node.body = node.body or [at(node, ast.Pass())]
 
     def _learn_game(self, name: str, times: int, node: ast.FunctionDef) -> None:
         """Take a variable for a game that is given a game every time."""
@@ -40,7 +38,6 @@ class CleanUp(Rewrite):
                 del self.scope.kinds[name]
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        """Make an inner function known."""
         defaults: list[ast.stmt] = self._kept_defaults(node)
         called = node.name
         if called in self.repeated:  # which one is meant is found out by a number: see `choices`
@@ -72,17 +69,14 @@ class CleanUp(Rewrite):
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
-        """Drop the annotation."""
         return at(node, ast.Assign([node.target], node.value)) if node.value else None
 
     def visit_Import(self, node: ast.Import) -> Any:
-        """Make an imported module known."""
         for alias in node.names:
             module = self._import(alias.name, ["*"] if alias.asname else [], 0, node)
             self._learn(alias.asname or alias.name.partition(".")[0], module, node)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
-        """Make imported names known."""
         for alias in node.names:
             module = self._import(node.module or "", [alias.name], node.level, node)
             if not hasattr(module, alias.name):
@@ -95,7 +89,6 @@ class CleanUp(Rewrite):
         return self.generic_visit(node) if node.targets else None
 
     def visit_Expr(self, node: ast.Expr) -> Any:
-        """Drop prints, log messages, and strings and names standing alone."""
         if isinstance(node.value, ast.Constant | ast.Name):
             return None
         if isinstance(node.value, ast.Call) and self._only_speaks(node.value.func):
@@ -128,8 +121,7 @@ class CleanUp(Rewrite):
             for index, default in enumerate(defaults):
                 if default is None or self.known(default) is not None or written_out(default) is not None:
                     continue
-                variable = self.context.fresh("default")
-                self.scope.names.add(variable)
+                variable = self.context.variable("default")
                 kept.append(self.visit_Assign(at(default, ast.Assign([target(variable)], default))))
                 defaults[index] = at(default, ast.Name(variable, ast.Load()))
         return kept
@@ -153,8 +145,7 @@ class _DropTexts(ast.NodeTransformer):
     """Drop texts that are put together and read nowhere, as what was printed."""
 
     def __init__(self, node: ast.FunctionDef) -> None:
-        names = [inner for inner in ast.walk(node) if isinstance(inner, ast.Name)]
-        self.read = {inner.id for inner in names if isinstance(inner.ctx, ast.Load)}
+        self.read = names_in(node, ast.Load)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         is_read = any(not isinstance(place, ast.Name) or place.id in self.read for place in node.targets)

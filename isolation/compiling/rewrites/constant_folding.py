@@ -1,19 +1,35 @@
+# ruff: noqa: N802 -- visit_Assign and the like are named by ast
 # ruff: noqa: N802 -- visit_Name and the like are named by ast
-"""Fold tests whose outcome is known before the function runs, and drop unreachable code."""
+
+"""Fold what is known before the function runs: tests, unreachable code, and values that are the same at every call."""
 
 from __future__ import annotations
 
 import ast
+import itertools
+import math
 import operator
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
+from types import ModuleType
 from typing import Any
 
-from knights_isolation.isolation.compiling.source.compile_error import refuse
-from knights_isolation.isolation.compiling.source.function_source import bound_names, parameters
-from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, holds_constants, target
-from knights_isolation.isolation.compiling.source.scopes import KnownValue, as_callee
+import numpy as np
+
+from knights_isolation.isolation.compiling.source.compile_error import CompileError, refuse
+from knights_isolation.isolation.compiling.source.function_source import bound_names, parameters, taken
+from knights_isolation.isolation.compiling.source.record_classes import has_only_methods
+from knights_isolation.isolation.compiling.source.rewrite import (
+    FunctionContext,
+    Rewrite,
+    at,
+    holds_constants,
+    target,
+    written_out,
+)
+from knights_isolation.isolation.compiling.source.scopes import KnownValue, as_callee, free_names
 from knights_isolation.isolation.editions.classic_board import Board
+from knights_isolation.isolation.usercode.parsing import parse_expression
 
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Is: operator.is_,
@@ -64,7 +80,6 @@ class Fold(Rewrite):
                 self.scope.known.pop(name, None)
 
     def visit_If(self, node: ast.If) -> Any:
-        """Keep the branch that is taken."""
         node.test = self.visit(node.test)
         decision = self.decided(node.test)
         if decision is not None:
@@ -77,7 +92,6 @@ class Fold(Rewrite):
         return node
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
-        """Keep the side that is taken."""
         node.test = self.visit(node.test)
         decision = self.decided(node.test)
         if decision is not None:
@@ -86,7 +100,6 @@ class Fold(Rewrite):
         return node
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
-        """Drop operands that cannot decide, and those that are never reached without a look at them."""
         stops = isinstance(node.op, ast.Or)
         kept: list[ast.expr] = []
         for left, operand in zip(reversed(range(len(node.values))), node.values, strict=True):
@@ -140,14 +153,12 @@ class Fold(Rewrite):
 
 
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
-_PLAIN = (type(None), bool, int, float, str)
 
 
 class Prune(Rewrite):
     """Nothing follows a `return`; a variable given once, as a switch is, is known, so that `folding` decides by it."""
 
     def apply(self, node: ast.FunctionDef) -> None:
-        """Rewrite the body of a definition in place."""
         given = Counter([*parameters(node), *(name for statement in node.body for name in bound_names(statement))])
         for statement in node.body:
             if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
@@ -163,6 +174,205 @@ class Prune(Rewrite):
 
 
 def _reached(statements: list[ast.stmt]) -> list[ast.stmt]:
-    """The statements of a block up to the first that leaves it."""
     ends = [index for index, statement in enumerate(statements) if isinstance(statement, _ENDS)]
     return statements[: ends[0] + 1] if ends else statements
+
+
+_PURE: set[Any] = {
+    *(abs, all, any, bool, dict, dict.fromkeys, divmod, enumerate, filter, float, int, len, list, map, max),
+    *(min, pow, range, reversed, round, sorted, str, sum, tuple, zip),
+    *(np.abs, np.arange, np.array, np.asarray, np.clip, np.concatenate, np.diag, np.dot, np.exp, np.eye, np.full),
+    *(np.fliplr, np.flipud, np.hstack, np.indices, np.linspace, np.log, np.max, np.maximum, np.mean, np.meshgrid),
+    *(np.min, np.minimum, np.multiply, np.ones, np.outer, np.pad, np.repeat, np.reshape, np.round, np.sqrt, np.sum),
+    *(np.tile, np.transpose, np.vstack, np.zeros),
+}
+"""Functions that have no effect, and the same value each time; more are in `_PURE_MODULES`."""
+_PURE_MODULES = (math, itertools, operator)
+_PURE_METHODS = {
+    *("T", "astype", "copy", "flatten", "max", "mean", "min", "ravel", "reshape", "sum", "tolist", "transpose"),
+    *("count", "endswith", "find", "format", "index", "isdigit", "join", "lower", "lstrip", "replace", "rstrip"),
+    *("split", "splitlines", "startswith", "strip", "title", "upper", "zfill"),
+    *("get", "items", "keys", "values"),
+}
+_PLAIN_OR_NUMPYS = (*_PLAIN, np.number, np.bool_)
+_MOST_ELEMENTS = 5_000
+_EXACT = 1 << 53
+_EXPRESSIONS = (
+    ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Slice, ast.List,
+    ast.Tuple, ast.Dict, ast.JoinedStr, ast.FormattedValue, ast.ListComp, ast.DictComp,
+    ast.GeneratorExp, ast.Starred, ast.Lambda, ast.Name, ast.Attribute, ast.Call, ast.keyword, ast.comprehension,
+    ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context, ast.arguments, ast.arg,
+)  # fmt: skip
+
+
+class EvaluateConstants(Rewrite):
+    """A variable that is bound once, to what no argument influences, and is never changed, is known.
+
+    Functions of the user's are not run: only builtins, and functions and methods of libraries, that have no effect.
+    Nothing is computed from sets, whose order may change with every start of Python.
+    """
+
+    def __init__(self, context: FunctionContext) -> None:
+        super().__init__(context)
+        self.constants: dict[str, Any] = {}
+
+    def _prepare(self, node: ast.FunctionDef) -> None:
+        self.bound = Counter(name for statement in node.body for name in bound_names(statement))
+        self.bound.update(taken(node))
+        self.changed = self.changed_names(node)
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Take a computed value as a constant."""
+        if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+            return self.generic_visit(node)
+        called = node.targets[0].id
+        if self.bound[called] == 1 and (known := self._object_made(node.value)) is not None:
+            self.scope.known[called] = known
+            return None
+        is_constant = self.bound[called] == 1 and called not in self.changed and called not in self.scope.known
+        is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        if is_constant and (is_text or not isinstance(node.value, ast.Constant | ast.Name | ast.Lambda)):
+            computed = self._computed(node.value)
+            if computed is not None:
+                self.scope.known[called] = computed
+                return None
+        if called in self.changed:
+            start = self._computed(node.value) if isinstance(node.value, ast.Call) else None
+            if isinstance(start, dict) and start and written_out(made := parse_expression(repr(start))) == start:
+                node.value = at(node.value, made)
+            return node
+        return self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        node.value = self.visit(node.value)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        if (known := self._object_made(node)) is not None:
+            return at(node, self.context.value(known))
+        computed = self._computed(node)
+        return self.generic_visit(node) if computed is None else at(node, self.context.value(computed))
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        if isinstance(node.ctx, ast.Load) and isinstance(computed := self._computed(node), _PLAIN_OR_NUMPYS):
+            return at(node, self.context.value(computed)) if computed is not None else node
+        return self.generic_visit(node)
+
+    def visit_DictComp(self, node: Any) -> Any:
+        computed = self._computed(node)
+        return super().visit_ListComp(node) if computed is None else at(node, self.context.value(computed))
+
+    def _object_made(self, node: ast.expr) -> Any:
+        """The object that `Heuristics()` makes of a class of the user's with nothing but methods and constants."""
+        if not isinstance(node, ast.Call) or node.args or node.keywords or not isinstance(node.func, ast.Name):
+            return None
+        known = self._known_or_none(node.func)
+        kind: Any = known.value if known is not None else None
+        makes_nothing = isinstance(kind, type) and not any("__init__" in vars(base) for base in kind.__mro__[:-1])
+        return kind() if makes_nothing and has_only_methods(kind) else None
+
+    def _known_or_none(self, node: ast.Name) -> KnownValue | None:
+        try:
+            return self.scope.look_up(node.id, node)
+        except CompileError:
+            return None
+
+    def _computed(self, node: ast.expr) -> Any:
+        """The value of an expression, if it has the same one at every call and can be written out; else None."""
+        names: dict[str, Any] = {}
+        if not self._is_pure(node, names):
+            return None
+        tree = ast.fix_missing_locations(ast.Expression(node))
+        try:
+            value = eval(compile(tree, "<constant>", "eval"), {"__builtins__": {}, **names})
+            value = _kept(value)
+        except Exception:  # whatever is wrong with it, the function itself is going to say
+            return None
+        return value if _is_written_out(value) and _size(value) <= _MOST_ELEMENTS else None
+
+    def _is_pure(self, node: ast.expr, names: dict[str, Any]) -> bool:
+        """Whether nothing but constants is in an expression; `names` gets the values of its names."""
+        if not all(isinstance(inner, _EXPRESSIONS) for inner in ast.walk(node)):
+            return False
+        for called, reader in free_names(node):
+            known = self._value_of(reader)
+            if known is None:
+                return False
+            names[called] = known[0]
+        return all(self._has_no_effect(inner, names) for inner in ast.walk(node))
+
+    def _value_of(self, reader: ast.AST) -> tuple[Any] | None:
+        known = self._known_or_none(reader) if isinstance(reader, ast.Name) else None
+        if known is None:
+            return None
+        value = known.value
+        is_pure = isinstance(value, ModuleType) or _is_pure_function(value) or _is_written_out(value)
+        return (value,) if is_pure else None
+
+    def _has_no_effect(self, node: ast.AST, names: Mapping[str, Any]) -> bool:
+        """Whether a call or an attribute in an expression changes nothing and depends on nothing else."""
+        if isinstance(node, ast.Attribute):
+            owner = self._module(node.value, names)
+            if owner is not None:
+                value = getattr(owner, node.attr, None)
+                return isinstance(value, ModuleType | float | int) or _is_pure_function(value)
+            return node.attr in _PURE_METHODS
+        if isinstance(node, ast.Call):
+            return isinstance(node.func, ast.Name | ast.Attribute | ast.Lambda)
+        return True
+
+    def _module(self, node: ast.expr, names: Mapping[str, Any]) -> Any:
+        if isinstance(node, ast.Name):
+            return names.get(node.id) if isinstance(names.get(node.id), ModuleType | type) else None
+        if isinstance(node, ast.Attribute):
+            owner = self._module(node.value, names)
+            value = getattr(owner, node.attr, None) if owner is not None else None
+            return value if isinstance(value, ModuleType | type) else None
+        return None
+
+
+class LargeResults(Rewrite):
+    """`return -sys.maxsize` of the heuristic itself is the float64 that it becomes in any case."""
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        """Write a large whole number as a float64."""
+        sign, value = 1, node.value
+        if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
+            sign, value = -1, value.operand
+        known = self.known(value) if isinstance(value, ast.Constant | ast.Name | ast.Attribute) else None
+        if known is not None and type(known.value) is int and known.value > _EXACT:
+            node.value = at(node, ast.Constant(float(sign * known.value)))
+        return node
+
+
+def _is_pure_function(value: object) -> bool:
+    if not isinstance(value, Hashable):
+        return False
+    module = getattr(value, "__module__", None)
+    is_of_module = any(module == owner.__name__ or module == f"_{owner.__name__}" for owner in _PURE_MODULES)
+    return isinstance(value, Callable) and (value in _PURE or is_of_module)  # type: ignore[arg-type]
+
+
+def _kept(value: Any) -> Any:
+    """Return what an iterator would give as a tuple, and views of dictionaries too."""
+    is_held = isinstance(value, (*_PLAIN_OR_NUMPYS, list, tuple, dict, np.ndarray, range))
+    return value if is_held else tuple(itertools.islice(value, _MOST_ELEMENTS + 1))
+
+
+def _is_written_out(value: Any) -> bool:
+    """Whether a value is made of numbers and texts."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "bif"
+    if isinstance(value, dict):
+        return all(map(_is_written_out, value)) and all(map(_is_written_out, value.values()))
+    if isinstance(value, list | tuple):
+        return all(map(_is_written_out, value))
+    return isinstance(value, (*_PLAIN_OR_NUMPYS, range))
+
+
+def _size(value: Any) -> int:
+    if isinstance(value, np.ndarray):
+        return int(value.size)
+    if isinstance(value, dict):
+        return sum(map(_size, value.values()))
+    return sum(map(_size, value)) if isinstance(value, list | tuple | range) else 1

@@ -123,7 +123,6 @@ def _holds_tuples(value: Any) -> bool:
 
 
 def _is_matrix(value: list[Any]) -> bool:
-    """Whether it is a rectangular list of lists of numbers."""
     if not all(isinstance(row, list) for row in value) or _holds_tuples(value):
         return False
     try:
@@ -283,7 +282,6 @@ def _values(values: list[Any], node: ast.AST, what: str) -> tuple[str, str]:
 
 
 def _is_wide(value: Any) -> bool:
-    """Whether it is a whole number of more than 64 bits."""
     return type(value) is int and not -LARGEST <= value < LARGEST
 
 

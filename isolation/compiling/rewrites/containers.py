@@ -14,6 +14,7 @@ from typing import Any
 
 from knights_isolation.isolation.compiling.rewrites.element_types import pairs
 from knights_isolation.isolation.compiling.source.rewrite import (
+    Replaced,
     Rewrite,
     at,
     call,
@@ -30,8 +31,7 @@ _OF_SETS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 class LowerContainers(Rewrite):
     """A deque becomes a list, a frozen set a set; `d[k] = d.get(k, 0) + 1` first makes sure of the key."""
 
-    def apply(self, node: ast.FunctionDef) -> None:
-        """Rewrite the body of a definition in place."""
+    def _prepare(self, node: ast.FunctionDef) -> None:
         self.longest: dict[str, ast.expr] = {}
         for place, value in (pair for inner in ast.walk(node) for pair in pairs(inner)):
             made = self.known(value.func) if isinstance(value, ast.Call) else None
@@ -40,7 +40,6 @@ class LowerContainers(Rewrite):
             if isinstance(place, ast.Name) and (longest := self._longest(value)) is not None:
                 self.longest[place.id] = longest
         self.views = _variables_of_views(node)
-        super().apply(node)
 
     @staticmethod
     def _longest(node: ast.Call) -> ast.expr | None:
@@ -50,7 +49,6 @@ class LowerContainers(Rewrite):
         return given[0] if given and not is_none else None
 
     def visit_Expr(self, node: ast.Expr) -> Any:
-        """Put into a deque, and drop at its other end what is too much."""
         match node.value:
             case ast.Call(ast.Attribute(items, "append" | "appendleft" | "extend" | "extendleft" as method), [given]):
                 done = self._extended_left(items, given, node) if method == "extendleft" else [self.generic_visit(node)]
@@ -59,8 +57,7 @@ class LowerContainers(Rewrite):
 
     def _extended_left(self, items: ast.expr, given: ast.expr, node: ast.Expr) -> list[ast.stmt]:
         """Put items before the others one after another, so that they end up in the opposite order."""
-        item = self.context.fresh("item")
-        self.scope.names.add(item)
+        item = self.context.variable("item")
         lines = "for ITEM in GIVEN:\n    ITEMS.insert(0, ITEM)"
         parts = {"ITEM": name(item), "GIVEN": call(self.context.builtin("list"), self.visit(given)), "ITEMS": items}
         return [at(node, one) for one in statements(lines, **parts)]
@@ -75,7 +72,6 @@ class LowerContainers(Rewrite):
         return [at(node, one) for one in statements(lines, **parts)]
 
     def visit_Call(self, node: ast.Call) -> Any:
-        """Make and use a list instead of a deque."""
         self.generic_visit(node)
         if self.builtin(node.func) == "frozenset":
             node.func = at(node, self.context.builtin("set"))
@@ -119,7 +115,6 @@ class LowerContainers(Rewrite):
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        """Join a set with the keys of a dictionary."""
         self.generic_visit(node)
         if isinstance(node.op, _OF_SETS) and self._is_view(node.value) and isinstance(node.target, ast.Name):
             joined = ast.BinOp(name(node.target.id), node.op, self._as_set(node.value))
@@ -170,7 +165,7 @@ class LowerContainers(Rewrite):
             return node
         absent = ast.Compare(target.slice, [ast.NotIn()], [ast.Name(target.value.id, ast.Load())])
         default = ast.Assign([ast.Subscript(target.value, target.slice, ast.Store())], gets[0].args[1])
-        node.value = _Replaced(gets[0], ast.Subscript(target.value, target.slice, ast.Load())).visit(node.value)
+        node.value = Replaced(gets[0], ast.Subscript(target.value, target.slice, ast.Load())).visit(node.value)
         return [at(node, ast.If(absent, [default], [])), at(node, node)]
 
 
@@ -198,11 +193,3 @@ def _gets(node: ast.Call, target: ast.Subscript) -> bool:
         and ast.unparse(node.func.value) == ast.unparse(target.value)
         and ast.unparse(node.args[0]) == ast.unparse(target.slice)
     )
-
-
-class _Replaced(ast.NodeTransformer):
-    def __init__(self, old: ast.AST, new: ast.expr) -> None:
-        self.old, self.new = old, new
-
-    def visit(self, node: ast.AST) -> Any:
-        return self.new if node is self.old else self.generic_visit(node)

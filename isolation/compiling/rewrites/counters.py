@@ -1,5 +1,6 @@
 # ruff: noqa: N802 -- visit_Call and the like are named by ast
-"""Lower `Counter` and `defaultdict` to dictionaries whose missing keys are put in before they are read or added to."""
+
+"""Lower dictionaries: counting ones, those with defaults, and those that are only looked into by written keys."""
 
 from __future__ import annotations
 
@@ -7,14 +8,15 @@ import ast
 import collections
 import copy
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from knights_isolation.isolation.compiling.rewrites.element_types import pairs
 from knights_isolation.isolation.compiling.source.compile_error import CompileError, refuse
-from knights_isolation.isolation.compiling.source.function_source import definition
-from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, call, name, statements, support
-from knights_isolation.isolation.compiling.source.scopes import Callee, Missing, Nested, scope_of
+from knights_isolation.isolation.compiling.source.function_source import bound_names, definition
+from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, call, name, statements, support, target
+from knights_isolation.isolation.compiling.source.scopes import Callee, Missing, Nested, free_names, scope_of
 from knights_isolation.isolation.compiling.source.stand_ins import (
     counted,
     counted_elements,
@@ -27,10 +29,8 @@ from knights_isolation.isolation.compiling.source.stand_ins import (
 class LowerCounters(Rewrite):
     """`counts[kind] += 1` first makes sure of the key; `Counter(cells)` counts them in a loop."""
 
-    def apply(self, node: ast.FunctionDef) -> None:
-        """Rewrite the body of a definition in place."""
+    def _prepare(self, node: ast.FunctionDef) -> None:
         self._learn(node)
-        super().apply(node)
 
     def _learn(self, node: ast.AST) -> None:
         """Note which variables hold a `Counter` or `defaultdict`."""
@@ -69,23 +69,20 @@ class LowerCounters(Rewrite):
             entries = zip(items.keys, items.values, strict=True)
             written = [_counted(table, sign, key, value) for key, value in entries if key]
             return self.rewrite_body([at(node, one) for one in written])
-        item, given = self.context.fresh("item"), self.context.fresh("given")
-        self.scope.names |= {item, given}
+        item, given = self.context.variable("item"), self.context.variable("given")
         lines = f"GIVEN = ITEMS\nfor ITEM in GIVEN:\n    TABLE[ITEM] {sign}= COUNT"
         parts = {"ITEM": name(item), "GIVEN": name(given), "ITEMS": items, "TABLE": table}
         written = statements(lines, **parts, COUNT=support("count_in", name(given), name(item)))
         return self.rewrite_body([at(node, one) for one in written])
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
-        """Add, subtract and compare the counts of two counters."""
         joined = counts_joined.get(type(node.op)) if self._counts(node.left) and self._counts(node.right) else None
         self.generic_visit(node)
         return node if joined is None else at(node, call(self.context.value(joined), node.left, node.right))
 
     def _put_first(self, place: ast.Subscript, missing: ast.expr, node: ast.Expr | ast.AugAssign) -> list[ast.stmt]:
         """Put a missing value under a key before a statement uses what is there."""
-        key = self.context.fresh("key")
-        self.scope.names.add(key)
+        key = self.context.variable("key")
         lines = "KEY = GIVEN\nif KEY not in TABLE:\n    TABLE[KEY] = MISSING"
         given = self.visit(place.slice)
         parts = {"KEY": name(key), "GIVEN": given, "TABLE": place.value, "MISSING": self.visit(missing)}
@@ -93,7 +90,6 @@ class LowerCounters(Rewrite):
         return [*(at(node, statement) for statement in statements(lines, **parts)), node]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        """Put a missing value under the key before adding to it."""
         place = node.target
         missing = self._missing_in(place)
         if missing is None or not isinstance(place, ast.Subscript):
@@ -112,7 +108,6 @@ class LowerCounters(Rewrite):
         return at(node, support("put_and_get" if fact.is_kept else "get_or", node.value, node.slice, missing))
 
     def visit_Call(self, node: ast.Call) -> Any:
-        """Count, and find what is most common."""
         self.generic_visit(node)
         kind = self._kind(node)
         if kind is collections.Counter:
@@ -244,3 +239,58 @@ def _written_as_display(node: ast.Call) -> ast.expr:
         *(ast.Constant(keyword.arg) for keyword in node.keywords),
     ]
     return ast.Dict(keys, [*(value for _, value in found), *(keyword.value for keyword in node.keywords)])
+
+
+class SplitDictionaries(Rewrite):
+    """`lines = {"row": cells, "column": others}` becomes two variables, which may hold what no dictionary can."""
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        bound = Counter(name for statement in node.body for name in bound_names(statement))
+        read = Counter(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
+        inside = self._read_by_inner_functions()
+        variables: dict[str, dict[Any, str]] = {}
+        for statement in node.body:
+            match statement:
+                case ast.Assign([ast.Name(called)], ast.Dict(keys)) if keys and bound[called] == 1:
+                    uses = _keys_asked(node, called)
+                    known = [key.value for key in keys if isinstance(key, ast.Constant)]
+                    is_known = len(set(known)) == len(keys) and set(uses) <= set(known)
+                    if is_known and read[called] == len(uses) + 1 and called not in inside:
+                        variables[called] = {key: self.context.fresh(called) for key in known}
+                        self.scope.names.update(variables[called].values())
+        if variables:
+            _Split(variables).visit(node)
+
+    def _read_by_inner_functions(self) -> set[str]:
+        inner = [known.target for known in self.scope.known.values() if isinstance(known, Callee)]
+        return {name for target in inner if isinstance(target, Nested) for name, _ in free_names(target.node)}
+
+
+class _Split(ast.NodeTransformer):
+    def __init__(self, variables: dict[str, dict[Any, str]]) -> None:
+        self.variables = variables
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        match node:
+            case ast.Assign([ast.Name(called)], ast.Dict(keys, values)) if called in self.variables:
+                variables = self.variables[called]
+                pairs = zip(keys, values, strict=True)
+                given = [(key.value, self.visit(value)) for key, value in pairs if isinstance(key, ast.Constant)]
+                return [at(node, ast.Assign([target(variables[key])], value)) for key, value in given]
+        return self.generic_visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        match node:
+            case ast.Subscript(ast.Name(called), ast.Constant(key)) if called in self.variables:
+                return at(node, ast.Name(self.variables[called][key], node.ctx))
+        return self.generic_visit(node)
+
+
+def _keys_asked(node: ast.AST, called: str) -> list[Any]:
+    """The keys, as far as they are written out, by which a function looks into a dictionary or sets its values."""
+    keys = []
+    for inner in ast.walk(node):
+        match inner:
+            case ast.Subscript(ast.Name(name), ast.Constant(key), ast.Load() | ast.Store()) if name == called:
+                keys.append(key)
+    return keys

@@ -1,9 +1,12 @@
+# ruff: noqa: N802 -- visit_Assign and the like are named by ast
 # ruff: noqa: N802 -- visit_Name and the like are named by ast
-"""Give containers that are empty at first an element type, and promote integers to floats where needed."""
+
+"""Give collections that are empty at first an element type, and variables one kind of collection or number."""
 
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -29,8 +32,7 @@ class TypeEmptyContainers(Rewrite):
     mostly is: if not, numba or the comparison with Python says so.
     """
 
-    def apply(self, node: ast.FunctionDef) -> None:
-        """Rewrite the body of a definition in place."""
+    def _prepare(self, node: ast.FunctionDef) -> None:
         inside = list(ast.walk(node))
         self.filled = {
             inner.func.value.id
@@ -44,10 +46,8 @@ class TypeEmptyContainers(Rewrite):
                 if isinstance(target, ast.Name) and not is_empty(value):
                     self.given.setdefault(target.id, []).append(value)
         self.games = [argument.arg for argument in node.args.args if self.scope.kind(argument.arg) == "game"]
-        super().apply(node)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        """Say what empty lists and sets will hold."""
         return with_values(node, [self._typed(target, value) for target, value in pairs(node)])
 
     def _typed(self, target: ast.expr, value: ast.expr) -> ast.expr:
@@ -144,7 +144,6 @@ class PromoteInts(Rewrite):
         self.is_last = is_last
 
     def visit_List(self, node: ast.List) -> Any:
-        """Make the elements of a list fractions."""
         self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load):
             return node
@@ -152,7 +151,6 @@ class PromoteInts(Rewrite):
         return node
 
     def visit_Call(self, node: ast.Call) -> Any:
-        """Make what is put into a list a fraction."""
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "append" and len(node.args) == 1:
             node.args = [self._of_unknown(_fraction(node.args[0]))]
@@ -178,13 +176,11 @@ class PromoteInts(Rewrite):
         return node
 
     def visit_Dict(self, node: ast.Dict) -> Any:
-        """Make the values of a dictionary fractions."""
         self.generic_visit(node)
         node.values = [self._of_unknown(_fraction(value)) for value in node.values]
         return node
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:  # type: ignore[override]
-        """Make what a comprehension lists fractions."""
         node.elt = self._of_unknown(_fraction(node.elt))
         return super().visit_ListComp(node)
 
@@ -198,3 +194,66 @@ def _fraction(node: ast.expr) -> ast.expr:
     if isinstance(node, ast.Tuple) and not all(isinstance(element, ast.Constant) for element in node.elts):
         return at(node, ast.Tuple([_fraction(element) for element in node.elts], ast.Load()))
     return node
+
+
+class UseOneKind(Rewrite):
+    """Use numba's sets or lists throughout where a variable holds a set of cells and another set or list.
+
+    Sets of cells are faster, so that this is only done where a heuristic does not compile otherwise.
+    """
+
+    def _prepare(self, node: ast.FunctionDef) -> None:
+        given: dict[str, list[ast.expr]] = defaultdict(list)
+        for inner in ast.walk(node):
+            for place, value in pairs(inner):
+                if isinstance(place, ast.Name):
+                    given[place.id].append(value)
+        self.given = given
+        self.kinds: dict[str, str] = {}
+        for called, values in given.items():
+            kinds = {self._collection(value) for value in values} if len(values) > 1 else set()
+            if kinds & {"list", "set"}:
+                self.kinds[called] = "set" if "set" in kinds else "list"
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        return self.generic_visit(with_values(node, [self._made(place, value) for place, value in pairs(node)]))
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        if isinstance(node.op, ast.BitOr | ast.BitAnd | ast.Sub | ast.Add):
+            node.value = at(node, self._made(node.target, node.value))
+        return self.generic_visit(node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+        """Make `moves or [(3, 3)]` a list either way."""
+        kinds = {self._collection(value) for value in node.values if not isinstance(value, ast.Name)} - {""}
+        self.generic_visit(node)
+        if len(kinds) == 1:
+            kind = kinds.pop()
+            node.values = [
+                value if is_empty(value) else at(value, support(f"real_{kind}", value)) for value in node.values
+            ]
+        return node
+
+    def _made(self, place: ast.expr, value: ast.expr) -> ast.expr:
+        kind = self.kinds.get(place.id) if isinstance(place, ast.Name) else None
+        if kind is None or is_empty(value) or isinstance(value, ast.Constant):
+            return value
+        return support(f"real_{kind}", value)
+
+    def _collection(self, node: ast.expr, seen: tuple[str, ...] = ()) -> str:
+        """Whether an expression certainly makes a list or a set; empty if it may be anything."""
+        if isinstance(node, ast.Set | ast.SetComp):
+            return "set"
+        if isinstance(node, ast.List | ast.ListComp):
+            return "list"
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+            return "list"
+        if isinstance(node, ast.Call):
+            called = self.builtin(node.func)
+            return {"set": "set", "frozenset": "set", "list": "list", "sorted": "list"}.get(called or "", "")
+        if isinstance(node, ast.Name) and node.id not in seen:
+            kinds = {self._collection(value, (*seen, node.id)) for value in self.given.get(node.id, [])}
+            return "set" if "set" in kinds else "list" if "list" in kinds else ""
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.BitOr | ast.BitAnd | ast.Sub):
+            return self._collection(node.left, seen) or self._collection(node.right, seen)
+        return ""

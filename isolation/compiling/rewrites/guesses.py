@@ -30,14 +30,11 @@ class GuessElements(Rewrite):
     A wrong guess does no harm: numba refuses it, or the comparison with Python does.
     """
 
-    def apply(self, node: ast.FunctionDef) -> None:
-        """Rewrite the body of a definition in place."""
+    def _prepare(self, node: ast.FunctionDef) -> None:
         self.examples = Examples(self, node)
         self.default = self.context.cell()
-        super().apply(node)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        """Say what the empty lists and sets of a variable will hold."""
         for place, value in pairs(node):
             if is_fresh(place) and is_empty(value):
                 return node
@@ -51,26 +48,22 @@ class GuessElements(Rewrite):
         return self.generic_visit(node)
 
     def visit_Dict(self, node: ast.Dict) -> Any:
-        """Say what an empty dictionary will hold, if that is known."""
         examples = getattr(node, "examples", None)
         if node.keys or examples is None:
             return self.generic_visit(node)
         return at(node, support("empty_dict", *examples))
 
     def visit_List(self, node: ast.List) -> Any:
-        """Take an empty list that is nobody's for one of cells."""
         if node.elts or not isinstance(node.ctx, ast.Load):
             return self.generic_visit(node)
         return at(node, support("empty_list", getattr(node, "example", None) or self.default))
 
     def visit_Call(self, node: ast.Call) -> Any:
-        """Take an empty set that is nobody's for one of cells."""
         if is_empty(node) and (made := self._made(node)):
             return at(node, support(f"empty_{made}", getattr(node, "example", None) or self.default))
         return self.generic_visit(node)
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:  # type: ignore[override]
-        """Type the empty list that a comprehension lists."""
         if isinstance(node, ast.ListComp) and is_empty(node.elt):
             node.elt = self.visit(node.elt)
         return super().visit_ListComp(node)
@@ -93,8 +86,8 @@ class GuessElements(Rewrite):
         """Put an element into a list of None, `[[None] * 7 for _ in range(7)]`, as will stand in its place."""
         for inner in ast.walk(value) if isinstance(value, ast.BinOp | ast.List | ast.ListComp) and example else []:
             if isinstance(inner, ast.List):
-                inner.elts = [example if _is_none(one) and example else one for one in inner.elts]
-            elif isinstance(inner, ast.ListComp) and _is_none(inner.elt) and example:
+                inner.elts = [example if is_none(one) and example else one for one in inner.elts]
+            elif isinstance(inner, ast.ListComp) and is_none(inner.elt) and example:
                 inner.elt = example
 
     def _replace(self, node: ast.expr, made: str, example: ast.expr | None) -> None:
@@ -169,7 +162,6 @@ class Examples:
                     yield inside, parameter
 
     def _definition_of(self, function: ast.expr) -> Definition | None:
-        """The definition of a function of the user."""
         try:
             callee = self.rewrite.callee(function) if self.depth < _DEEPEST // 2 else None
             if callee is None:
@@ -199,7 +191,7 @@ class Examples:
 
     def _learn_assigned(self, node: ast.AST) -> None:
         for place, value in pairs(node):
-            if isinstance(place, ast.Subscript) and not _is_none(value):
+            if isinstance(place, ast.Subscript) and not is_none(value):
                 self.stored[ast.unparse(place).partition("[")[0]].append(partial(self.value, value))
             if isinstance(place, ast.Subscript) and isinstance(place.value, ast.Name):
                 self.entries[place.value.id].append((place.slice, value))
@@ -337,7 +329,8 @@ class Examples:
         return _element_of(self.value(node)) or self._filled(node)
 
 
-def _is_none(node: ast.expr) -> bool:
+def is_none(node: ast.AST) -> bool:
+    """Whether an expression is None."""
     return isinstance(node, ast.Constant) and node.value is None
 
 

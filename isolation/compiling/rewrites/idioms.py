@@ -1,50 +1,38 @@
 # ruff: noqa: N802 -- visit_Call and the like are named by ast
-"""Write in a plain form what has one: `moves.__len__()`, `cells.__contains__(cell)`, `(own, both)[own > 3]`."""
+
+"""Write in a plain form what has one: `moves.__len__()`, `(own, both)[own > 3]`, and functions by other names."""
 
 from __future__ import annotations
 
 import ast
+import copy
 import fractions
+import functools
 import itertools
 import re
+from collections import Counter
 from typing import Any
 
-from knights_isolation.isolation.compiling.source.compile_error import refuse
+from knights_isolation.isolation.compiling.source.compile_error import CompileError, refuse
+from knights_isolation.isolation.compiling.source.function_source import definition, names_in
 from knights_isolation.isolation.compiling.source.record_classes import is_name
 from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, call, function, name, target
+from knights_isolation.isolation.compiling.source.scopes import Nested
 
 _BUILTINS = {f"__{name}__": name for name in ("len", "abs", "bool", "int", "float", "str", "round", "reversed")}
 _SIGNS: dict[str, type[ast.unaryop]] = {"__neg__": ast.USub, "__pos__": ast.UAdd, "__invert__": ast.Invert}
-_OPERATORS: dict[str, type[ast.operator]] = {
-    "add": ast.Add,
-    "sub": ast.Sub,
-    "mul": ast.Mult,
-    "truediv": ast.Div,
-    "floordiv": ast.FloorDiv,
-    "mod": ast.Mod,
-    "pow": ast.Pow,
-    "and": ast.BitAnd,
-    "or": ast.BitOr,
-    "xor": ast.BitXor,
-    "lshift": ast.LShift,
-    "rshift": ast.RShift,
-}
-_COMPARISONS: dict[str, type[ast.cmpop]] = {
-    "__eq__": ast.Eq,
-    "__ne__": ast.NotEq,
-    "__lt__": ast.Lt,
-    "__le__": ast.LtE,
-    "__gt__": ast.Gt,
-    "__ge__": ast.GtE,
-}
+_OPERATORS: dict[str, type[ast.operator]] = {"add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "truediv": ast.Div}
+_OPERATORS |= {"floordiv": ast.FloorDiv, "mod": ast.Mod, "pow": ast.Pow, "lshift": ast.LShift, "rshift": ast.RShift}
+_OPERATORS |= {"and": ast.BitAnd, "or": ast.BitOr, "xor": ast.BitXor}
+_COMPARISONS: dict[str, type[ast.cmpop]] = {"__eq__": ast.Eq, "__ne__": ast.NotEq, "__lt__": ast.Lt, "__le__": ast.LtE}
+_COMPARISONS |= {"__gt__": ast.Gt, "__ge__": ast.GtE}
 
 
 class LowerIdioms(Rewrite):
     """`own.__len__()` becomes `len(own)`, `cells.__getitem__(0)` becomes `cells[0]`, `f.__call__(x)` becomes `f(x)`."""
 
-    def apply(self, node: ast.FunctionDef) -> None:
-        """Rewrite the body of a definition in place."""
-        names = [inner for inner in ast.walk(node) if isinstance(inner, ast.Name)]
+    def _prepare(self, node: ast.FunctionDef) -> None:
+        names = names_in(node)
         made_numbers = [
             inner.args[0].id
             for inner in ast.walk(node)
@@ -54,10 +42,9 @@ class LowerIdioms(Rewrite):
         self.only_numbers = {
             called
             for called in made_numbers
-            if [one.id for one in names].count(called) == made_numbers.count(called) + 1  # where it is assigned
+            if names.count(called) == made_numbers.count(called) + 1  # where it is assigned
         }
         self.of_keys_alone = _read_by_keys(node)
-        super().apply(node)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Round a number whose text is read as a number again, and only so."""
@@ -67,7 +54,6 @@ class LowerIdioms(Rewrite):
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> Any:
-        """Write the operator whose method is called."""
         self.generic_visit(node)
         method = node.func
         match node:
@@ -212,3 +198,105 @@ def _is_condition(node: ast.expr) -> bool:
     if isinstance(node, ast.BoolOp):
         return all(map(_is_condition, node.values))
     return isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
+
+
+class ResolveAliases(Rewrite):
+    """Call functions by their own names where they are called by aliases, inner functions included."""
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        inside = list(ast.walk(node))
+        given = Counter(names_in(node, ast.Store))
+        given.update(inner.arg for inner in inside if isinstance(inner, ast.arg))
+        called = {inner.func.id for inner in inside if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name)}
+        meanings = {
+            alias: statement
+            for statement in inside
+            if isinstance(statement, ast.Assign)
+            if (alias := _alias(statement)) in called
+            if given[alias] == 1 and given[_root(statement.value)] <= 1
+        }
+        if meanings:
+            _Meant(meanings).visit(node)
+        choices = {
+            statement.targets[0].id: statement.value
+            for statement in inside
+            if isinstance(statement, ast.Assign)
+            if isinstance(statement.targets[0], ast.Name) and isinstance(statement.value, ast.IfExp)
+            if given[statement.targets[0].id] == 1
+            if self.builtin(statement.value.body) and self.builtin(statement.value.orelse)
+        }
+        if choices.keys() & called:
+            _Chosen(choices).visit(node)
+
+
+def _alias(statement: ast.Assign) -> str:
+    """The name that `name = a.b`, or `name = a.b.c`, gives; empty if a statement is none of these."""
+    target = statement.targets[0]
+    is_attribute = isinstance(statement.value, ast.Attribute) and bool(_root(statement.value))
+    return target.id if len(statement.targets) == 1 and isinstance(target, ast.Name) and is_attribute else ""
+
+
+def _root(node: ast.expr) -> str:
+    """The variable that an attribute, or an attribute of one, is read of; empty if it is no variable."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+class _Meant(ast.NodeTransformer):
+    def __init__(self, meanings: dict[str, ast.Assign]) -> None:
+        self.meanings = meanings
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        if node in self.meanings.values():
+            return at(node, ast.Pass())
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        if isinstance(node.ctx, ast.Load) and node.id in self.meanings:
+            return copy.deepcopy(self.meanings[node.id].value)
+        return node
+
+
+class _Chosen(ast.NodeTransformer):
+    def __init__(self, choices: dict[str, ast.IfExp]) -> None:
+        self.choices = choices
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        if isinstance(node.value, ast.IfExp) and node.value in self.choices.values():
+            node.value = node.value.test
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        choice = self.choices.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        if choice is None:
+            return node
+        other = copy.deepcopy(node)
+        either, node.func, other.func = node.func, copy.deepcopy(choice.body), copy.deepcopy(choice.orelse)
+        return at(node, ast.IfExp(either, node, other))
+
+
+class LowerPartials(Rewrite):
+    """`partial(distance, here)` takes what `distance` still lacks."""
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        try:
+            known = self.known(node.func) if isinstance(node.func, ast.Name | ast.Attribute) else None
+        except CompileError:
+            return node
+        if known is None or known.value is not functools.partial or not node.args:
+            return node
+        callee = self.callee(node.args[0])
+        if callee is None or any(isinstance(argument, ast.Starred) for argument in node.args):
+            return node
+        written = callee.target.node if isinstance(callee.target, Nested) else definition(callee.target)
+        named = {keyword.arg for keyword in node.keywords}
+        taken = [argument.arg for argument in written.args.args if argument.arg not in callee.defaults]
+        defaults = written.args.defaults if isinstance(callee.target, Nested) else callee.target.__defaults__ or ()
+        lacks = [each for each in taken[: len(taken) - len(defaults)][len(node.args) - 1 :] if each not in named]
+        fresh = [self.context.fresh(each) for each in lacks]
+        given = ast.arguments([], [ast.arg(each) for each in fresh], None, [], [], None, [])
+        called = ast.Call(node.args[0], [*node.args[1:], *map(name, fresh)], node.keywords)
+        return at(node, ast.Lambda(given, called))

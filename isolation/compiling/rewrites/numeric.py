@@ -17,21 +17,8 @@ from knights_isolation.isolation.usercode.parsing import parse_expression
 # the fractions of a list in another order, but not those of a generator.
 _PLAIN = {"max": "max", "amax": "max", "min": "min", "amin": "min", "any": "any", "all": "all"}
 _OF_COLLECTIONS = {"abs", "absolute", "add", "subtract", "multiply", "divide", "sqrt", "square", "power", "exp", "log"}
-_OF_COLLECTIONS |= {
-    "sign",
-    "ceil",
-    "floor",
-    "hypot",
-    "maximum",
-    "minimum",
-    "clip",
-    "dot",
-    "matmul",
-    "vdot",
-    "sum",
-    "prod",
-    "mean",
-}
+_OF_COLLECTIONS |= {"sign", "ceil", "floor", "hypot", "maximum", "minimum", "clip", "dot", "matmul", "vdot", "sum"}
+_OF_COLLECTIONS |= {"prod", "mean"}
 _OF_COLLECTIONS |= {"median", "std", "var", "max", "amax", "min", "amin", "argmax", "argmin", "all", "any", "cumsum"}
 _OF_COLLECTIONS |= {"diff", "unique", "sort"}
 _ALONG = {"amax": "max_along", "amin": "min_along"}
@@ -59,8 +46,7 @@ _DISTANCES = ("euclidean", "cityblock", "chebyshev", "sqeuclidean")
 class LowerNumerics(Rewrite):
     """Numeric constructs that numba lacks or computes otherwise than Python."""
 
-    def apply(self, node: ast.FunctionDef) -> None:
-        """Rewrite the body of a definition in place."""
+    def _prepare(self, node: ast.FunctionDef) -> None:
         self.arrays = set[str]()
         assigned = [
             statement
@@ -74,7 +60,6 @@ class LowerNumerics(Rewrite):
         self.filled = {ast.unparse(statement.targets[0]) for statement in assigned if self._fills(statement.value)}
         self.masks = set[str]()
         self.masks |= {ast.unparse(statement.targets[0]) for statement in assigned if self._is_mask(statement.value)}
-        super().apply(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         """Raise to a power as Python does, squares are the same in both; make arrays of what meets an array."""
@@ -105,7 +90,6 @@ class LowerNumerics(Rewrite):
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> Any:
-        """Rewrite float("inf"), pow, and calls of NumPy, SciPy and math."""
         if self.builtin(node.func) == "float" and len(node.args) == 1 and isinstance(node.args[0], ast.Constant):
             value = node.args[0].value
             if isinstance(value, str):
@@ -152,7 +136,6 @@ class LowerNumerics(Rewrite):
         return isinstance(node, ast.Name) and node.id in self.arrays
 
     def _is_mask(self, node: ast.expr) -> bool:
-        """Whether an expression is an array of conditions."""
         if isinstance(node, ast.Name):
             return node.id in self.masks
         if isinstance(node, ast.Compare):

@@ -1,9 +1,4 @@
-"""Lower objects that change and live for one call to variables and inner functions.
-
-`tally = Tally(0)` becomes the statements of its `__init__` on variables, `tally.total += 1` changes one of them, and
-`tally.add(cell)` calls an inner function that does. What else an object may do, such as being put into a list or
-returned, is refused by `name_resolution`.
-"""
+"""Lower what changes inside a function: objects of one call to variables, and variables of inner functions to lists."""
 
 from __future__ import annotations
 
@@ -14,9 +9,23 @@ from typing import Any
 
 from knights_isolation.isolation.compiling.rewrites.element_types import pairs
 from knights_isolation.isolation.compiling.source.compile_error import CompileError
-from knights_isolation.isolation.compiling.source.function_source import assigned, bound_names, definition, parameters
+from knights_isolation.isolation.compiling.source.function_source import (
+    assigned,
+    bound_names,
+    definition,
+    names_in,
+    parameters,
+)
 from knights_isolation.isolation.compiling.source.record_classes import changes_itself, is_name, maker_of
-from knights_isolation.isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, name, target
+from knights_isolation.isolation.compiling.source.rewrite import (
+    FunctionContext,
+    Replaced,
+    Rewrite,
+    at,
+    name,
+    support,
+    target,
+)
 from knights_isolation.isolation.compiling.source.scopes import free_names
 
 
@@ -24,7 +33,6 @@ class LowerObjects(Rewrite):
     """One object after another: each is made by a statement of the function itself, and kept in one variable."""
 
     def apply(self, node: ast.FunctionDef) -> None:
-        """Rewrite the body of a definition in place."""
         body = [one for statement in node.body for one in self._made_first(statement)]
         bound = [called for statement in body for called in bound_names(statement)]
         for statement in list(body):
@@ -46,9 +54,8 @@ class LowerObjects(Rewrite):
             first = first.value if isinstance(first, ast.Attribute) else first.func
         if not isinstance(first, ast.Call) or first is statement.value:
             return [statement]
-        made = self.context.fresh("object")
-        self.scope.names.add(made)
-        return [at(statement, ast.Assign([target(made)], first)), _Replaced(first, name(made)).visit(statement)]
+        made = self.context.variable("object")
+        return [at(statement, ast.Assign([target(made)], first)), Replaced(first, name(made)).visit(statement)]
 
     def _kind(self, node: ast.expr) -> type | None:
         """The class of the object that an expression makes, if it changes and is written in the function's file."""
@@ -177,10 +184,8 @@ class _Uses(ast.NodeTransformer):
         return ast.copy_location(self.lowered.part(node), node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        """Declare what an inner function changes."""
         self.generic_visit(node)
-        stored = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
-        if changed := sorted(stored & set(map(self.lowered.variable, self.lowered.attributes))):
+        if changed := sorted(set(names_in(node, ast.Store)) & set(map(self.lowered.variable, self.lowered.attributes))):
             node.body.insert(0, at(node.body[0], ast.Nonlocal(changed)))
         return node
 
@@ -191,14 +196,6 @@ class _Renamed(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> Any:
         return ast.copy_location(ast.Name(self.names.get(node.id, node.id), node.ctx), node)
-
-
-class _Replaced(ast.NodeTransformer):
-    def __init__(self, old: ast.AST, new: ast.expr) -> None:
-        self.old, self.new = old, new
-
-    def visit(self, node: ast.AST) -> Any:
-        return self.new if node is self.old else self.generic_visit(node)
 
 
 def _calls_itself(made: FunctionType, kind: type) -> bool:
@@ -220,6 +217,70 @@ def _asks_for_a_value(body: list[ast.stmt], methods: set[str]) -> bool:
 
 
 def _is_bound(node: ast.AST, called: str) -> bool:
-    """Whether a node gives a name a value."""
     is_variable = isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and node.id == called
     return is_variable or (isinstance(node, ast.arg) and node.arg == called)
+
+
+class LowerNonlocals(Rewrite):
+    """`count = 0` becomes a list that holds 0, in the function that has the variable and in those that change it."""
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        inner = [one for statement in node.body for one in ast.walk(statement) if isinstance(one, ast.FunctionDef)]
+        changed = {called for one in inner for called in _declared(one)}
+        if not changed:
+            return
+        node.body = [part for statement in node.body for part in _one_by_one(statement, changed)]
+        first = {
+            statement.targets[0].id: statement
+            for statement in reversed(node.body)
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
+        }
+        own = {called for called in changed & first.keys() if called not in parameters(node)}
+        lists = {called: self.context.fresh(called) for called in sorted(own)}
+        self.scope.names.update(lists.values())
+        if lists:
+            _InLists(lists, {id(first[called]) for called in own}).visit(node)
+
+
+def _one_by_one(statement: ast.stmt, changed: set[str]) -> list[ast.stmt]:
+    """The assignments of `count, found = 0, []`, if one is to such a variable and no value reads another."""
+    written = pairs(statement) if isinstance(statement, ast.Assign) else []
+    places = {place.id for place, _ in written if isinstance(place, ast.Name)}
+    read = {one.id for _, value in written for one in ast.walk(value) if isinstance(one, ast.Name)}
+    if len(places) < 2 or len(places) < len(written) or not places & changed or places & read:
+        return [statement]
+    return [at(statement, ast.Assign([place], value)) for place, value in written]
+
+
+def _declared(function: ast.FunctionDef) -> set[str]:
+    """The variables that a function declares as those of functions around it."""
+    return {called for one in ast.walk(function) if isinstance(one, ast.Nonlocal) for called in one.names}
+
+
+class _InLists(ast.NodeTransformer):
+    def __init__(self, lists: dict[str, str], first: set[int]) -> None:
+        self.lists = lists
+        self.first = first
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        if id(node) in self.first and isinstance(node.targets[0], ast.Name):
+            value = self.visit(node.value)
+            made = support("new_list", ast.Tuple([value], ast.Load()))
+            return at(node, ast.Assign([target(self.lists[node.targets[0].id])], made))
+        return self.generic_visit(node)
+
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> Any:
+        node.names = [called for called in node.names if called not in self.lists]
+        return node if node.names else at(node, ast.Pass())
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        own = (assigned(node) | set(parameters(node))) - _declared(node)
+        hidden = {called: self.lists.pop(called) for called in own & self.lists.keys()}
+        self.generic_visit(node)
+        self.lists |= hidden
+        return node
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        if node.id not in self.lists:
+            return node
+        return at(node, ast.Subscript(name(self.lists[node.id]), ast.Constant(0), node.ctx))

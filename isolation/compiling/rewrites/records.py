@@ -42,7 +42,6 @@ class LowerRecords(Rewrite):
     """`Point(row, column)` becomes a tuple, `point.row` its element, `point.near(cell)` a call with it."""
 
     def apply(self, node: ast.FunctionDef) -> None:
-        """Rewrite the body of a definition in place."""
         self.classes = {id(kind): kind for kind in self.scope.file.values() if fields_of(kind)}
         self.without_fields = [kind for kind in self.scope.file.values() if has_only_methods(kind)]
         self.has_enums = any(isinstance(kind, enum.EnumType) for kind in self.scope.file.values())
@@ -59,7 +58,6 @@ class LowerRecords(Rewrite):
         super().apply(node)
 
     def visit_Call(self, node: ast.Call) -> Any:
-        """Make a tuple instead of an object, and call its methods with it."""
         node = self._made_of_items(node)
         if (replaced := self._replaced(node)) is not None:
             return self.visit(at(node, replaced))
@@ -76,7 +74,6 @@ class LowerRecords(Rewrite):
         return node if kind is None else at(node, self._record(kind, node))
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
-        """Call the method that a class has for an operator."""
         kind = self.scope.fact(node.left.id) if isinstance(node.left, ast.Name) else self._class_of(node.left)
         method = getattr(kind, _OPERATORS.get(type(node.op), ""), None) if isinstance(kind, type) else None
         self.generic_visit(node)
@@ -107,7 +104,6 @@ class LowerRecords(Rewrite):
         return None
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
-        """Take an element of a tuple instead of an attribute."""
         owner = self._owner(node)
         is_unknown = owner is None or isinstance(owner, enum.EnumType)
         is_of_enum = self.has_enums and is_unknown and node.attr == "value" and self.known(node) is None
@@ -125,7 +121,6 @@ class LowerRecords(Rewrite):
         return node if callable(asked) else self.context.value(asked)
 
     def _class_of(self, node: ast.AST) -> Any:
-        """The class of what a call makes."""
         known = self.known(node.func) if isinstance(node, ast.Call) else None
         return known.value if known is not None and id(known.value) in self.classes else None
 
@@ -175,7 +170,6 @@ class LowerRecords(Rewrite):
         return found if isinstance(found, FunctionType) and found.__module__ == owner.__module__ else None
 
     def _is_static(self, attribute: str, method: FunctionType) -> bool:
-        """Whether a method takes no object."""
         found = (inspect.getattr_static(kind, attribute, None) for kind in self.classes.values())
         return any(isinstance(each, staticmethod) and each.__func__ is method for each in found)
 

@@ -69,7 +69,6 @@ class SizeTables(Rewrite):
         self.function, self.memos, self.size, self.note_use = function, memos, size, note_use
 
     def apply(self, node: ast.FunctionDef) -> None:
-        """Rewrite the body of a definition in place."""
         original = definition(self.function)
         self.node = ast.FunctionDef(node.name, original.args, node.body, [])
         self.bound = Counter(name for statement in node.body for name in bound_names(statement))
@@ -78,7 +77,6 @@ class SizeTables(Rewrite):
         super().apply(node)
         for statement in reversed(self.unused):
             _drop_if_unread(node, statement)
-        node.body = node.body or [at(node, ast.Pass())]
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Take the value of a memo as known, and that of a variable that holds one."""
@@ -95,12 +93,10 @@ class SizeTables(Rewrite):
         return None
 
     def visit_Call(self, node: ast.Call) -> Any:
-        """Write a value in place of a call."""
         computed = self._value(node, self._statement_of(node)) if self._remembers(node) else None
         return self.generic_visit(node) if computed is None else at(node, self.context.value(computed[0]))
 
     def visit_ListComp(self, node: Any) -> Any:
-        """Rewrite all of a comprehension."""
         return ast.NodeTransformer.generic_visit(self, node)
 
     visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp  # noqa: N815
@@ -242,7 +238,6 @@ def is_repeatable(function: FunctionType) -> bool:
 
 
 def _is_of_file(value: Any, around: dict[str, Any]) -> bool:
-    """Whether a value is a function of the file with these globals."""
     return isinstance(value, FunctionType) and value.__globals__ is around
 
 

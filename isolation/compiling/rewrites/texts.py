@@ -28,12 +28,10 @@ class LowerTexts(Rewrite):
         return node
 
     def visit_Assert(self, node: ast.Assert) -> Any:
-        """Drop the message of an assertion."""
         node.msg = None
         return self.generic_visit(node)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
-        """Join the parts of an f-string."""
         parts = [self._part(part, node) for part in node.values]
         return at(node, _joined(parts))
 

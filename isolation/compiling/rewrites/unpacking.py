@@ -60,8 +60,7 @@ class LowerUnpacking(Rewrite):
         parts = place.elts
         rest = next(index for index, part in enumerate(parts) if isinstance(part, ast.Starred))
         after = len(parts) - rest - 1
-        whole = self.context.fresh("whole")
-        self.scope.names.add(whole)
+        whole = self.context.variable("whole")
         lines = f"WHOLE = VALUE\nif len(WHOLE) < {len(parts) - 1}:\n    raise ValueError('too few values to unpack')"
         value = call(self.context.builtin("list"), self.visit(node.value))
         written = statements(lines, WHOLE=name(whole), VALUE=value)
@@ -191,15 +190,12 @@ class LowerUnpacking(Rewrite):
         node.args = spelled
 
     def visit_List(self, node: ast.List) -> Any:
-        """Join the parts of a list."""
         return self._joined(node, "list") if isinstance(node.ctx, ast.Load) else node
 
     def visit_Set(self, node: ast.Set) -> Any:
-        """Join the parts of a set."""
         return self._joined(node, "set")
 
     def visit_Tuple(self, node: ast.Tuple) -> Any:
-        """Join the parts of a tuple."""
         return self._joined(node, "tuple") if isinstance(node.ctx, ast.Load) else self.generic_visit(node)
 
     def _joined(self, node: Any, kind: str) -> Any:

@@ -22,7 +22,6 @@ class _LowerWalrus(ast.NodeTransformer):
         self.names = (f"_v_test{number}" for number in count())
 
     def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
-        """The assignments of the test go before the statement."""
         self.generic_visit(node)
         if not _holds_walrus(node.test):
             return node
@@ -30,7 +29,6 @@ class _LowerWalrus(ast.NodeTransformer):
         return [*before, node]
 
     def visit_While(self, node: ast.While) -> ast.AST:
-        """The test moves into the loop, its assignments before it."""
         self.generic_visit(node)
         if not _holds_walrus(node.test):
             return node
@@ -44,7 +42,6 @@ class _LowerWalrus(ast.NodeTransformer):
         return ast.fix_missing_locations(ast.copy_location(loop, node))
 
     def visit_simple(self, node: ast.stmt) -> ast.AST | list[ast.stmt]:
-        """The assignments of the value go before the statement."""
         value = getattr(node, "value", None)
         if value is None or not _holds_walrus(value):
             return node

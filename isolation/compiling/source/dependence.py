@@ -135,7 +135,6 @@ class Dependence:
         return self.of(outermost)
 
     def _of_method(self, method: str, given: list[ast.expr]) -> set[Fact]:
-        """What a method of the game depends on."""
         player = self.player(given[0]) if len(given) == 1 else None
         if method == "get_blank_spaces" and not given:
             return {"blank"}
@@ -224,7 +223,6 @@ class Dependence:
         return all(self.parents[binder] in (*self.around, self.node) for binder in self.binders.get(called, []))
 
     def _is_constant(self, called: str) -> bool:
-        """Whether a name has one value only."""
         return len(self.binders.get(called, [])) + (called in taken(self.node)) <= 1
 
     def _is_game(self, called: str) -> bool:

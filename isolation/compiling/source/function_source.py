@@ -87,6 +87,11 @@ def taken(node: Definition) -> list[str]:
     return parameters(node) + ([node.args.vararg.arg] if node.args.vararg else [])
 
 
+def names_in(node: ast.AST, context: type[ast.expr_context] = ast.expr_context) -> list[str]:
+    """Return the variables in a tree, as often as they are there, that are read (ast.Load), set, or either."""
+    return [one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, context)]
+
+
 def changed_parameters(node: Definition) -> set[str]:
     """Return the parameters whose lists, sets or dictionaries a function changes in place."""
     return {name for inner in ast.walk(node) if (name := changed_name(inner))} & set(parameters(node))

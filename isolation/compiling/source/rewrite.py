@@ -77,6 +77,12 @@ class FunctionContext:
         zero = ast.Constant(0)
         return zero if self.is_of_states else ast.Tuple([zero, zero], ast.Load())
 
+    def variable(self, what: str) -> str:
+        """Return a fresh name for a variable of the function."""
+        called = self.fresh(what)
+        self.scope.names.add(called)
+        return called
+
     def define(self, what: str, node: Definition) -> str:
         """Make a function known under a fresh name."""
         name = self.fresh(what)
@@ -243,7 +249,11 @@ class Rewrite(ast.NodeTransformer):
 
     def apply(self, node: ast.FunctionDef) -> None:
         """Rewrite the body of a definition in place."""
-        node.body = self.rewrite_body(node.body)
+        self._prepare(node)
+        node.body = self.rewrite_body(node.body) or [at(node, ast.Pass())]
+
+    def _prepare(self, node: ast.FunctionDef) -> None:
+        """Learn from a definition what its rewriting asks for."""
 
 
 def holds_constants(value: object) -> bool:
@@ -264,6 +274,17 @@ def at(origin: ast.AST, node: Node) -> Node:
         if "lineno" in inner._attributes and not hasattr(inner, "lineno"):
             ast.copy_location(inner, origin)
     return node
+
+
+class Replaced(ast.NodeTransformer):
+    """A tree with another expression in place of one of its own."""
+
+    def __init__(self, old: ast.AST, new: ast.expr) -> None:
+        self.old, self.new = old, new
+
+    def visit(self, node: ast.AST) -> Any:
+        """Visit a node."""
+        return self.new if node is self.old else self.generic_visit(node)
 
 
 def mark_written_out(node: ast.List) -> ast.List:

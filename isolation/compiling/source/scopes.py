@@ -17,6 +17,7 @@ from knights_isolation.isolation.compiling.source.function_source import (
     assigned,
     changed_globals,
     file_tree,
+    names_in,
     taken,
 )
 from knights_isolation.isolation.compiling.source.record_classes import never_changes
@@ -216,12 +217,7 @@ def free_names(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
         body = node.body if isinstance(node.body, list) else [node.body]
         inner = list(body)
     elif isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
-        own = {
-            name.id
-            for generator in node.generators
-            for name in ast.walk(generator.target)
-            if isinstance(name, ast.Name)
-        }
+        own = {name for generator in node.generators for name in names_in(generator.target)}
         inner = list(ast.iter_child_nodes(node))
     else:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):

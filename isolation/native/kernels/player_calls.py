@@ -1,15 +1,34 @@
-"""Call a compiled player by its address, and read columns by theirs."""
+"""Call a compiled player by its address, or recall what a deterministic one answered before, and read columns.
+
+The memory is a table of fixed size. A question has one slot, by a hash, and all of it is compared: an answer is that of
+another question never, lost to a later one at worst.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from llvmlite import ir
-from numba import int64, types
+from numba import int64, types, uint64
 from numba.extending import intrinsic
 
 from knights_isolation.isolation.native.decorators import inner
-from knights_isolation.isolation.native.kernels.workspace import pointer_to
+from knights_isolation.isolation.native.kernels.workspace import mix, pointer_to
+from knights_isolation.isolation.native.layout import (
+    ANSWER,
+    CELLS,
+    DEPTH,
+    EXACT,
+    FAILED,
+    HIGH,
+    LOW,
+    MOVE,
+    NANOSECONDS,
+    NODES,
+    SLOT,
+    SLOTS,
+    WHO,
+)
 
 # A compiled player is a row of nine numbers, of which the last is its number in a memory, 0 without one.
 ADDRESS, DEPTH_LIMIT, NODE_LIMIT, CLOCK, BUDGET, FLAGS, LATE_AFTER, PARAMETERS, NUMBER = range(9)
@@ -28,7 +47,6 @@ def _call(
     typingctx: Any, address: Any, low: Any, high: Any, own: Any, other: Any, depth: Any, nodes: Any, clock: Any,
     budget: Any, flags: Any, seed: Any, desk: Any, parameters: Any,
 ) -> Any:  # fmt: skip
-    """Call a compiled player's entry by its address."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kinds = [ir.IntType(64)] * len(_ARGUMENTS)
@@ -46,3 +64,40 @@ def ask(players: Any, row: int, low: int, high: int, own: int, other: int, seed:
         players[row + CLOCK], players[row + BUDGET], players[row + FLAGS], int64(seed), address,
         players[row + PARAMETERS],
     )  # fmt: skip
+
+
+_BITS_OF_A_CELL = 7
+
+
+@inner
+def ask_or_recall(
+    players: Any, row: int, memory: int, low: int, high: int, own: int, other: int, seed: int, address: int
+) -> float:
+    """`calling.ask`; a player that has a number in the memory is asked only for what is not in it.
+
+    The answers lie on the desk either way, the nanoseconds those of the search when it was made.
+    """
+    who = players[row + NUMBER]
+    if who == 0:
+        return ask(players, row, low, high, own, other, seed, address)
+    desk, numbers, scores = int64s_at(address), int64s_at(memory), float64s_at(memory)
+    cells = own << _BITS_OF_A_CELL | other
+    slot = SLOT * int64(mix(low ^ mix(high ^ mix(uint64(who << 2 * _BITS_OF_A_CELL | cells)))) & uint64(SLOTS - 1))
+    at = slot + ANSWER
+    if (
+        numbers[slot + WHO] == who
+        and numbers[slot + LOW] == int64(low)
+        and numbers[slot + HIGH] == int64(high)
+        and numbers[slot + CELLS] == cells
+    ):
+        desk[FAILED] = 0
+        desk[MOVE], desk[DEPTH], desk[NODES] = numbers[at], numbers[at + 2], numbers[at + 3]
+        desk[NANOSECONDS], desk[EXACT] = numbers[at + 4], numbers[at + 5]
+        return scores[at + 1]
+    score = ask(players, row, low, high, own, other, seed, address)
+    if desk[FAILED] == 0:
+        numbers[slot + WHO], numbers[slot + CELLS] = who, cells
+        numbers[slot + LOW], numbers[slot + HIGH] = int64(low), int64(high)
+        numbers[at], scores[at + 1], numbers[at + 2], numbers[at + 3] = desk[MOVE], score, desk[DEPTH], desk[NODES]
+        numbers[at + 4], numbers[at + 5] = desk[NANOSECONDS], desk[EXACT]
+    return score

@@ -10,7 +10,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.decorators import inner, instructions
 from knights_isolation.isolation.native.layout import (
     BEST_LENGTH,
     BEST_LINE,
@@ -58,16 +58,12 @@ def nanoseconds(typingctx: Any, clock: Any) -> Any:
 def pointer_to(kind: Any) -> Any:
     """A function of compiled code: the numbers of a kind at an address."""
 
-    @intrinsic
-    def at(typingctx: Any, address: Any) -> Any:
-        pointer = types.CPointer(kind)
+    pointer = types.CPointer(kind)
 
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return builder.inttoptr(args[0], context.get_value_type(pointer))
+    def at(context: Any, builder: Any, address: Any) -> Any:
+        return builder.inttoptr(address, context.get_value_type(pointer))
 
-        return pointer(types.int64), codegen
-
-    return at
+    return instructions(lambda address: pointer(types.int64), at)
 
 
 desk_at = pointer_to(types.int64)

@@ -26,11 +26,11 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core.dispatcher import Dispatcher
-from numba.core.imputils import lower_constant
-from numba.extending import intrinsic, models, overload, register_model, typeof_impl
+from numba.extending import intrinsic
 
 from knights_isolation.isolation.native import bitboards
 from knights_isolation.isolation.native.bitboards import constant_table, look_up
+from knights_isolation.isolation.native.decorators import by_type, opaque
 from knights_isolation.isolation.native.position import CellsType, PositionType
 from knights_isolation.isolation.native.runtime.checked_arithmetic import plus
 
@@ -71,25 +71,7 @@ class _TermType(types.Opaque):  # type: ignore[misc]
         super().__init__(f"Term({compiled.py_func.__module__}.{compiled.py_func.__name__})")
 
 
-register_model(_TermType)(models.OpaqueModel)
-
-
-@typeof_impl.register(CellTerm)
-def _type_of_term(term: CellTerm, context: Any) -> _TermType:
-    return _TermType(term.compiled)
-
-
-@lower_constant(_TermType)
-def _no_value(context: Any, builder: Any, kind: Any, term: Any) -> Any:
-    return context.get_dummy_value()
-
-
-def weighed(items, game, term):
-    """Return the sum of what the items add."""
-
-
-def weighed_onto(total, items, game, term):
-    """Return a total to which what the items add has been added, one after another."""
+opaque(_TermType, CellTerm, lambda term: _TermType(term.compiled))
 
 
 @dataclass(frozen=True)
@@ -275,8 +257,9 @@ def _laid_out(builder: Any, table: Table, width: int) -> Any:
 # --- the sums -----------------------------------------------------------------------------------------------------
 
 
-@overload(weighed)
-def _weighed(items, game, term):
+@by_type
+def weighed(items, game, term):
+    """Return the sum of what the items add."""
     table = _table_of(items, game, term)
     masks = masks_of(table)
     if table is None or masks is None:
@@ -287,8 +270,9 @@ def _weighed(items, game, term):
     return lambda items, game, term: count(items._mask) * share
 
 
-@overload(weighed_onto)
-def _weighed_onto(total, items, game, term):
+@by_type
+def weighed_onto(total, items, game, term):
+    """Return a total to which what the items add has been added, one after another."""
     table = _table_of(items, game, term)
     if table is None:
         worth = term.compiled

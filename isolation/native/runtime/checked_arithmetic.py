@@ -1,8 +1,12 @@
-"""Checked arithmetic in compiled code: Python's results, or an exception.
+"""Checked arithmetic and limits of loops in compiled code: Python's results, or an exception.
 
 Whole numbers have 64 bits here and no end in Python. Where a result might not fit, compiled code fails, and whoever
 asked computes in Python instead. LLVM knows that a set has at most 128 cells, that counts are small, and their sums and
 products as well; it leaves out the checks that cannot fail, which is nearly all of them.
+
+Nothing outside can end compiled code, so a heuristic's call counts what its loops and recursive functions do, in its
+own stack frame: so threads do not meet, and where LLVM inlines the functions, the count is a register. Beyond the
+limits compiled code gives up, and whoever asked asks Python, whose functions can be interrupted.
 """
 
 from __future__ import annotations
@@ -21,9 +25,10 @@ from numba.core.errors import TypingError
 from numba.core.ir import Var
 from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering, NativeLowering
+from numba.cpython.setobj import SetInstance
 from numba.extending import intrinsic
 
-from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.decorators import inner, instructions
 
 _WHOLE, _BIT, _FRACTION = ir.IntType(64), ir.IntType(1), ir.DoubleType()
 _GIVEN_UP = RETCODE_USEREXC.type(RETCODE_USEREXC.constant + 1)
@@ -72,10 +77,12 @@ CPUCallConv.return_status_propagate = _propagate
 # --- whole numbers ------------------------------------------------------------------------------------------------
 
 
-def _with_overflow(name: str) -> Check:
+def with_overflow(name: str, whole: Any = _WHOLE) -> Check:
+    """A check for an instruction of LLVM's on whole numbers: compiled code gives up where the result does not fit."""
+
     def check(context: Any, builder: Any, a: Any, b: Any) -> Any:
-        kind = ir.FunctionType(ir.LiteralStructType([_WHOLE, _BIT]), [_WHOLE, _WHOLE])
-        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.with.overflow.i64")
+        kind = ir.FunctionType(ir.LiteralStructType([whole, _BIT]), [whole, whole])
+        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.with.overflow.i{whole.width}")
         both = builder.call(function, [a, b])
         give_up_if(context, builder, builder.extract_value(both, 1))
         return builder.extract_value(both, 0)
@@ -83,7 +90,7 @@ def _with_overflow(name: str) -> Check:
     return check
 
 
-add, subtract, multiply = (_with_overflow(name) for name in ("sadd", "ssub", "smul"))
+add, subtract, multiply = (with_overflow(name) for name in ("sadd", "ssub", "smul"))
 
 
 def _shift_left(context: Any, builder: Any, a: Any, b: Any) -> Any:
@@ -94,9 +101,10 @@ def _shift_left(context: Any, builder: Any, a: Any, b: Any) -> Any:
     return shifted
 
 
-def _shift_right(context: Any, builder: Any, a: Any, b: Any) -> Any:
-    most = ir.Constant(_WHOLE, 63)
-    fail_if(context, builder, builder.icmp_signed("<", b, ir.Constant(_WHOLE, 0)))
+def shift_right(context: Any, builder: Any, a: Any, b: Any) -> Any:
+    """a >> b, of two whole numbers of one width."""
+    most = ir.Constant(a.type, a.type.width - 1)
+    fail_if(context, builder, builder.icmp_signed("<", b, ir.Constant(a.type, 0)))
     return builder.ashr(a, builder.select(builder.icmp_signed(">", b, most), most, b))
 
 
@@ -137,7 +145,7 @@ _OF_WHOLES: dict[Any, Check] = {
     operator.sub: subtract,
     operator.mul: multiply,
     operator.lshift: _shift_left,
-    operator.rshift: _shift_right,
+    operator.rshift: shift_right,
 }
 _COMPARISONS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
 
@@ -307,24 +315,12 @@ def plus(typingctx: Any, a: Any, b: Any) -> Any:
     return types.float64(types.float64, types.float64), lambda context, builder, signature, args: builder.fadd(*args)
 
 
-@intrinsic
-def whole_of(typingctx: Any, value: Any) -> Any:
-    """The int64 that equals a whole float64; what is none is an exception."""
-    return types.int64(types.float64), lambda context, builder, signature, args: cut(context, builder, *args)
-
-
-@intrinsic
-def negative_of(typingctx: Any, value: Any) -> Any:
-    """The negative of an int64."""
-    return types.int64(types.int64), lambda context, builder, signature, args: negate(context, builder, *args)
-
-
-@intrinsic
-def times(typingctx: Any, a: Any, b: Any) -> Any:
-    """The product of two int64."""
-    return types.int64(types.int64, types.int64), lambda context, builder, signature, args: multiply(
-        context, builder, *args
-    )
+whole_of = instructions(lambda value: types.int64(types.float64), cut)
+"""The int64 that equals a whole float64; what is none is an exception."""
+negative_of = instructions(lambda value: types.int64(types.int64), negate)
+"""The negative of an int64."""
+times = instructions(lambda a, b: types.int64(types.int64, types.int64), multiply)
+"""The product of two int64."""
 
 
 @intrinsic(prefer_literal=True)
@@ -338,17 +334,72 @@ def constant_power(typingctx: Any, a: Any, exponent: Any) -> Any:
     )
 
 
-@intrinsic
-def give_up(typingctx: Any, condition: Any) -> Any:
-    """Fail if a condition holds: Python computes on with what compiled code cannot hold."""
+def _give_up(context: Any, builder: Any, condition: Any) -> Any:
+    give_up_if(context, builder, condition)
+    return context.get_dummy_value()
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        give_up_if(context, builder, args[0])
-        return context.get_dummy_value()
 
-    return types.none(types.boolean), codegen
+give_up = instructions(lambda condition: types.none(types.boolean), _give_up)
+"""Fail if a condition holds: Python computes on with what compiled code cannot hold."""
 
 
 # Without bounds checks an index out of range would read whatever lies there.
 jit = inner(error_model="python", boundscheck=True, pipeline_class=CheckedCompiler)
 jit_with_numpy = inner(error_model="python", boundscheck=True, pipeline_class=CheckedWithNumpy)
+
+
+MOST_ROUNDS = 10_000_000
+"""Rounds of loops, and calls of recursive functions, in one evaluation: Python would need a second and more."""
+_DEEPEST = 1 << 20
+"""Bytes of stack that recursion may take: some thousand calls of usual functions, as in Python."""
+_ROUNDS = types.CPointer(types.int64)
+
+
+def _left(context: Any, builder: Any) -> Any:
+    place = cgutils.alloca_once(builder, _WHOLE)
+    # Machine code of nothing: LLVM would unroll, without end, nested loops of which it knows how often they run.
+    most = builder.asm(ir.FunctionType(_WHOLE, [_WHOLE]), "", "=r,0", [_WHOLE(MOST_ROUNDS)], side_effect=False)
+    builder.store(most, place)
+    return place
+
+
+def _count(context: Any, builder: Any, place: Any) -> Any:
+    left = builder.sub(builder.load(place), _WHOLE(1))
+    builder.store(left, place)
+    give_up_if(context, builder, builder.icmp_signed("<", left, _WHOLE(0)))
+    return context.get_dummy_value()
+
+
+def _count_call(context: Any, builder: Any, place: Any) -> Any:
+    _count(context, builder, place)
+    here = builder.ptrtoint(cgutils.alloca_once(builder, ir.IntType(8)), _WHOLE)
+    depth = builder.sub(builder.ptrtoint(place, _WHOLE), here)
+    give_up_if(context, builder, builder.icmp_signed(">", depth, _WHOLE(_DEEPEST)))
+    return context.get_dummy_value()
+
+
+rounds_left = instructions(lambda: _ROUNDS(), _left)
+"""Where the rounds are counted that are left to a call and to all that it calls."""
+count_round = instructions(lambda left: types.none(_ROUNDS), _count)
+"""Count a round of a loop; give up if none is left."""
+count_call = instructions(lambda left: types.none(_ROUNDS), _count_call)
+"""Count a call of a recursive function; give up if none is left, or if the stack may be too small for more."""
+
+_grow = SetInstance.upsize
+
+
+def _grow_in_time(self: Any, nitems: Any) -> None:
+    """Keep a set's table such that it has unused entries, at which alone numba's look-ups end.
+
+    Numba counts the elements only, and not the entries of deleted ones: those of a set that shrinks and grows again
+    could fill the table.
+    """
+    _grow(self, nitems)
+    builder, payload = self._builder, self.payload
+    size = builder.add(payload.mask, payload.mask.type(1))
+    is_full = builder.icmp_unsigned(">=", builder.mul(payload.fill, size.type(4)), builder.mul(size, size.type(3)))
+    with cgutils.if_unlikely(builder, is_full):
+        self._resize(payload, size, "cannot grow set")
+
+
+SetInstance.upsize = _grow_in_time

@@ -6,19 +6,17 @@ calls for its own otherwise, and computes `pow(x, 0.5)` as a root, which differs
 
 from __future__ import annotations
 
-import inspect
 import math
 import sys
-from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
 
-from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.decorators import by_type, inner, of_float64s, offered
 from knights_isolation.isolation.native.runtime.checked_arithmetic import (
     constant_power,
     fail_if,
@@ -43,6 +41,7 @@ for _name in dir(math):
         setattr(mathematics, _name, object())
 for _name in _AS_NUMBA_HAS_THEM:
     setattr(mathematics, _name, getattr(math, _name))
+_offer = partial(offered, mathematics)
 
 
 # --- instructions and the C library -------------------------------------------------------------------------------
@@ -51,22 +50,11 @@ for _name in _AS_NUMBA_HAS_THEM:
 def _instruction(name: str, arguments: int) -> Any:
     """A function of compiled code: an instruction of LLVM's on float64s."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def written(context: Any, builder: Any, *args: Any) -> Any:
         kind = ir.FunctionType(_FRACTION, [_FRACTION] * arguments)
         return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.f64"), args)
 
-    return _of_float64s(codegen, arguments)
-
-
-def _of_float64s(codegen: Callable[..., Any], arguments: int) -> Any:
-    """An intrinsic of so many float64s."""
-    signature = types.float64(*[types.float64] * arguments)
-    by_arguments = {
-        1: lambda typingctx, x: (signature, codegen),
-        2: lambda typingctx, x, y: (signature, codegen),
-        3: lambda typingctx, x, y, z: (signature, codegen),
-    }
-    return intrinsic(by_arguments[arguments])
+    return of_float64s(written, arguments)
 
 
 _nearest, _lower, _upper, _cut = (_instruction(name, 1) for name in ("rint", "floor", "ceil", "trunc"))
@@ -84,7 +72,7 @@ def _of_c(name: str, arguments: int = 1) -> Any:
     NaN of arguments that are not NaN is an exception, too.
     """
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def written(context: Any, builder: Any, *args: Any) -> Any:
         kind = ir.FunctionType(_FRACTION, [_FRACTION] * arguments)
         known = builder.module.globals.get(name)
         function = ir.Function(builder.module, kind, name) if known is None else known
@@ -98,25 +86,16 @@ def _of_c(name: str, arguments: int = 1) -> Any:
         fail_if(context, builder, builder.not_(builder.and_(is_number, fits)))
         return value
 
-    return _of_float64s(codegen, arguments)
+    return of_float64s(written, arguments)
 
 
 def _are_numbers(*kinds: Any) -> bool:
     return all(isinstance(kind, types.Integer | types.Float | types.Boolean) for kind in kinds)
 
 
-def _offer(name: str, typed: Callable[..., Any]) -> None:
-    """Give `mathematics` a function: what numba is told of it."""
-    names = inspect.signature(typed).parameters
-    stub = eval(f"lambda {', '.join(map(str, names.values()))}: None")
-    stub.__name__ = stub.__qualname__ = name
-    setattr(mathematics, name, stub)
-    overload(stub)(typed)
-
-
 def _offer_of_one(name: str) -> None:
     called = _of_c(name)
-    _offer(name, lambda x: (lambda x: called(float(x))) if _are_numbers(x) else None)
+    _offer(lambda x: (lambda x: called(float(x))) if _are_numbers(x) else None, name)
 
 
 for _name in _OF_ONE:
@@ -179,7 +158,9 @@ def _logarithm(x, base):
     return _log(x) / _log(base)
 
 
-def _typed_log(x, base=None):
+@_offer
+def log(x, base=None):
+    """Return math.log(x, base)."""
     if not _are_numbers(x):
         return None
     if base is None or isinstance(base, types.Omitted | types.NoneType):
@@ -187,35 +168,15 @@ def _typed_log(x, base=None):
     return lambda x, base=None: _logarithm(float(x), float(base))
 
 
-_offer("sqrt", lambda x: (lambda x: _square_root(float(x))) if _are_numbers(x) else None)
-_offer("log", _typed_log)
-_offer("pow", lambda x, y: (lambda x, y: _pow(float(x), float(y))) if _are_numbers(x, y) else None)
-_offer("fmod", lambda x, y: (lambda x, y: _fmod(float(x), float(y))) if _are_numbers(x, y) else None)
-_offer("atan2", lambda y, x: (lambda y, x: _atan2(float(y), float(x))) if _are_numbers(x, y) else None)
+_offer(lambda x: (lambda x: _square_root(float(x))) if _are_numbers(x) else None, "sqrt")
+_offer(lambda x, y: (lambda x, y: _pow(float(x), float(y))) if _are_numbers(x, y) else None, "pow")
+_offer(lambda x, y: (lambda x, y: _fmod(float(x), float(y))) if _are_numbers(x, y) else None, "fmod")
+_offer(lambda y, x: (lambda y, x: _atan2(float(y), float(x))) if _are_numbers(x, y) else None, "atan2")
 
 
+@by_type
 def power(a, b):
     """Return a ** b: whole if both are, and an exception then where b is negative."""
-
-
-def power_of_either_sign(a, b):
-    """Return a ** b as a float64, also where both are whole; an exception where it is no small whole number then."""
-
-
-def whole_power(a, b):
-    """Return a ** b for a constant whole b: whole if a is."""
-
-
-def squared(a):
-    """Return a ** 2."""
-
-
-def squared_difference(a, b):
-    """Return (a - b) ** 2."""
-
-
-@overload(power)
-def _typed_power(a, b):
     if isinstance(a, types.Integer | types.Boolean) and isinstance(b, types.Integer | types.Boolean):
 
         def power(a, b):
@@ -226,8 +187,9 @@ def _typed_power(a, b):
     return _fractions_power(a, b)
 
 
-@overload(power_of_either_sign)
-def _typed_power_of_either_sign(a, b):
+@by_type
+def power_of_either_sign(a, b):
+    """Return a ** b as a float64, also where both are whole; an exception where it is no small whole number then."""
     if isinstance(a, types.Integer | types.Boolean) and isinstance(b, types.Integer | types.Boolean):
 
         def power(a, b):
@@ -245,15 +207,17 @@ def _fractions_power(a, b):
     return (lambda a, b: fraction_power(float(a), float(b))) if _are_numbers(a, b) else None
 
 
-@overload(whole_power, prefer_literal=True)
-def _typed_whole_power(a, b):
+@partial(by_type, prefer_literal=True)
+def whole_power(a, b):
+    """Return a ** b for a constant whole b: whole if a is."""
     if isinstance(a, types.Integer | types.Boolean):
         return lambda a, b: constant_power(int(a), b)
     return _fractions_power(a, b)
 
 
-@overload(squared)
-def _typed_squared(a):
+@by_type
+def squared(a):
+    """Return a ** 2."""
     if isinstance(a, types.Integer | types.Boolean):
         return lambda a: times(int(a), int(a))
     if isinstance(a, types.Float):
@@ -270,8 +234,9 @@ def _square_of_short(a, whole):
     return square(remainder)
 
 
-@overload(squared_difference)
-def _typed_squared_difference(a, b):
+@by_type
+def squared_difference(a, b):
+    """Return (a - b) ** 2."""
     if isinstance(a, types.Float) and isinstance(b, types.Integer):
         return lambda a, b: _square_of_short(a, b)
     if isinstance(a, types.Integer) and isinstance(b, types.Float):
@@ -290,7 +255,7 @@ def _to_whole(name: str, instruction: Any) -> None:
             return lambda x: int(x)
         return (lambda x: whole_of(instruction(x))) if isinstance(x, types.Float) else None
 
-    _offer(name, typed)
+    _offer(typed, name)
 
 
 _to_whole("floor", _lower)
@@ -298,28 +263,8 @@ _to_whole("ceil", _upper)
 _to_whole("trunc", _cut)
 
 
+@by_type
 def _int(value):
-    """Return int(value)."""
-
-
-def _abs(value):
-    """Return abs(value)."""
-
-
-def _round(value, digits=None):
-    """Return round(value, digits)."""
-
-
-def _round_of_either(value, digits=None):
-    """Return round(value, digits), where NumPy rounds its numbers alike."""
-
-
-def _round_of_numpy(value, digits=None):
-    """Return numpy.round(value, digits)."""
-
-
-@overload(_int)
-def _typed_int(value):
     if isinstance(value, types.Float):
         return lambda value: whole_of(_cut(value))
     if isinstance(value, types.UnicodeType | types.StringLiteral):
@@ -344,8 +289,8 @@ def _whole_of_text(text):
     return sign * number
 
 
-@overload(_abs)
-def _typed_abs(value):
+@by_type
+def _abs(value):
     if isinstance(value, types.Integer | types.Boolean):
 
         def absolute(value):
@@ -390,7 +335,8 @@ def _to_tens(x, zeros):
     return rounded * tens
 
 
-def _typed_round(value, digits=None):
+@by_type
+def _round(value, digits=None):
     if not _are_numbers(value):
         return None
     is_whole = not isinstance(value, types.Float)
@@ -405,26 +351,24 @@ def _typed_round(value, digits=None):
     return lambda value, digits=None: _to_digits(value, digits)
 
 
-overload(_round)(_typed_round)
-
-
 @inner
 def _to_digits_of_numpy(x, digits):
     tens = 10.0 ** abs(digits)
     return _nearest(x * tens) / tens if digits >= 0 else _nearest(x / tens) * tens
 
 
-@overload(_round_of_numpy)
-def _typed_round_of_numpy(value, digits=None):
+@by_type
+def _round_of_numpy(value, digits=None):
     if not isinstance(value, types.Float) or not isinstance(digits, types.Integer):
-        return _typed_round(value, digits)
+        return _round(value, digits)
     return lambda value, digits=None: _to_digits_of_numpy(value, digits)
 
 
-@overload(_round_of_either)
-def _typed_round_of_either(value, digits=None):
+@by_type
+def _round_of_either(value, digits=None):
+    """Return round(value, digits), where NumPy rounds its numbers alike."""
     if not isinstance(value, types.Float) or not isinstance(digits, types.Integer):
-        return _typed_round(value, digits)
+        return _round(value, digits)
 
     def rounded(value, digits=None):
         rounded = _to_digits(value, digits)
@@ -510,15 +454,12 @@ def _length(values):
     return _scaled_length(values, 2.0**-exponent) / 2.0**-exponent
 
 
-_offer("hypot", lambda x, y: (lambda x, y: _length((float(x), float(y)))) if _are_numbers(x, y) else None)
+_offer(lambda x, y: (lambda x, y: _length((float(x), float(y)))) if _are_numbers(x, y) else None, "hypot")
 
 
+@by_type
 def distance(a, b):
     """Return math.dist(a, b)."""
-
-
-@overload(distance)
-def _typed_distance(a, b):
     if isinstance(a, types.UniTuple) and isinstance(b, types.UniTuple) and len(a) == len(b) == 2:
         return lambda a, b: _length((float(a[0] - b[0]), float(a[1] - b[1])))
 

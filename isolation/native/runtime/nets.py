@@ -15,12 +15,12 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
-from numba.core.imputils import lower_constant
-from numba.extending import intrinsic, models, overload, register_model, typeof_impl
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.boards.net import GROUP, Net
 from knights_isolation.isolation.native import bitboards
+from knights_isolation.isolation.native.decorators import by_type, opaque
 from knights_isolation.isolation.native.position import PositionType
 from knights_isolation.isolation.native.runtime.checked_arithmetic import REFUSED
 
@@ -37,29 +37,16 @@ class _NetType(types.Opaque):  # type: ignore[misc]
         super().__init__(f"Net({_digest(net)})")
 
 
-register_model(_NetType)(models.OpaqueModel)
-
-
-@typeof_impl.register(Net)
-def _type_of_net(net: Net, context: Any) -> _NetType:
-    return _NetType(net)
-
-
-@lower_constant(_NetType)
-def _no_value(context: Any, builder: Any, kind: Any, net: Any) -> Any:
-    return context.get_dummy_value()
+opaque(_NetType, Net, _NetType)
 
 
 def _digest(net: Net) -> str:
     return hashlib.sha256(net.text.encode()).hexdigest()[:16]
 
 
+@by_type
 def value_of_net(game, player, net):
     """Return the value of a position to a player by a net."""
-
-
-@overload(value_of_net)
-def _value_of_net(game, player, net):
     if not isinstance(game, PositionType) or not isinstance(net, _NetType):
         raise TypingError(f"{REFUSED}it calls a net with something else than (game, player)")
     cells = game.rows * game.columns

@@ -3,10 +3,15 @@
 NumPy's logarithms, exponentials and the like differ from those of the C library in the last digit, and from processor
 to processor; its sums are made in pairs. So compiled code calls the very loops that NumPy has chosen for this
 processor: `np.log` is such a loop over one number, `np.sum` that of `np.add`.
+
+The last digit of a product of vectors or matrices depends on the order in which the processor's kernels add up, and
+that on the sizes and on how the arrays lie in memory: there, too, compiled code gives NumPy's own loop what NumPy gives
+it.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -15,10 +20,10 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from knights_isolation.isolation.native.decorators import inner
+from knights_isolation.isolation.native.decorators import by_type, inner, of_float64s, offered
 from knights_isolation.isolation.native.runtime.checked_arithmetic import REFUSED
 from knights_isolation.isolation.native.runtime.numpy_loops import LOOP
 
@@ -36,6 +41,8 @@ class _Numbers(ModuleType):
 
 
 numbers = _Numbers("numpy")
+offer = partial(offered, numbers)
+"""Give `numbers` a function."""
 
 
 # --- loops --------------------------------------------------------------------------------------------------------
@@ -72,7 +79,7 @@ def call_loop(builder: Any, name: str, sizes: list[Any], given: list[Any], steps
 def _looped(name: str, arguments: int) -> Any:
     """A function of compiled code of float64s: NumPy's, by its loop."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def written(context: Any, builder: Any, *args: Any) -> Any:
         fraction, whole = ir.DoubleType(), ir.IntType(64)
         result = cgutils.alloca_once(builder, fraction)
         given = [cgutils.alloca_once_value(builder, value) for value in args]
@@ -81,12 +88,7 @@ def _looped(name: str, arguments: int) -> Any:
         call_loop(builder, name, [ir.Constant(whole, 1)], [*given, result], steps)
         return builder.load(result)
 
-    signature = types.float64(*[types.float64] * arguments)
-    return intrinsic(
-        (lambda typingctx, x: (signature, codegen))
-        if arguments == 1
-        else (lambda typingctx, x, y: (signature, codegen))
-    )
+    return of_float64s(written, arguments)
 
 
 @intrinsic
@@ -107,16 +109,6 @@ def _sum(typingctx: Any, values: Any) -> Any:
 # --- functions ----------------------------------------------------------------------------------------------------
 
 
-def offer(stub: Any) -> Any:
-    """Give `numbers` a function, and numba what it is."""
-
-    def typing(typed: Any) -> Any:
-        setattr(numbers, stub.__name__, stub)
-        return overload(stub)(typed)
-
-    return typing
-
-
 def is_number(kind: Any) -> bool:
     """Whether a type is one of numbers."""
     return isinstance(kind, types.Integer | types.Float | types.Boolean)
@@ -129,12 +121,6 @@ def _is_of_fractions(kind: Any) -> bool:
 def _offer_loop_of_one(name: str) -> None:
     called = _looped(name, 1)
 
-    def stub(x):
-        """Return what NumPy's function of this name returns."""
-
-    stub.__name__ = stub.__qualname__ = name
-
-    @offer(stub)
     def typed(x):
         if is_number(x):
             return lambda x: called(float(x))
@@ -149,15 +135,12 @@ def _offer_loop_of_one(name: str) -> None:
 
         return of_array
 
+    offer(typed, name)
+
 
 def _offer_loop_of_two(name: str) -> None:
     called = _looped(name, 2)
-
-    def stub(x, y):
-        """Return what NumPy's function of this name returns."""
-
-    stub.__name__ = stub.__qualname__ = name
-    offer(stub)(lambda x, y: (lambda x, y: called(float(x), float(y))) if is_number(x) and is_number(y) else None)
+    offer(lambda x, y: (lambda x, y: called(float(x), float(y))) if is_number(x) and is_number(y) else None, name)
 
 
 for _name in _OF_ONE:
@@ -167,12 +150,9 @@ for _name in _OF_TWO:
 _power = _looped("power", 2)
 
 
+@offer
 def power(x, y):
     """Return numpy.power(x, y)."""
-
-
-@offer(power)
-def _typed_power(x, y):
     if is_number(x) and is_number(y):
         if isinstance(x, types.Float) or isinstance(y, types.Float):
             return lambda x, y: _power(float(x), float(y))
@@ -209,22 +189,16 @@ def _power_of_operator(x, y):
     return _power(x, y)
 
 
+@by_type
 def array_power(x, y):
     """Return x ** y of an array and a number."""
-
-
-@overload(array_power)
-def _typed_array_power(x, y):
     of_fractions = isinstance(x.dtype, types.Float)
     return _typed_power_of_each(x, y, _power_of_operator if of_fractions else _power)
 
 
+@by_type
 def in_memory_order(values):
     """Return the elements of an array in the order in which NumPy runs over them: as they lie in memory."""
-
-
-@overload(in_memory_order)
-def _typed_in_memory_order(values):
     if values.ndim != 2 or values.layout == "C":
         return lambda values: np.ascontiguousarray(values).ravel()
 
@@ -240,12 +214,9 @@ def _total(values):
     return _sum(in_memory_order(values))
 
 
+@offer
 def sum(a, axis=None):
     """Return numpy.sum(a, axis)."""
-
-
-@offer(sum)
-def _typed_sum(a, axis=None):
     if not isinstance(axis, types.Omitted | types.NoneType) and axis is not None:
         return lambda a, axis=None: sum_along(a, axis)
     if is_number(a):
@@ -255,23 +226,17 @@ def _typed_sum(a, axis=None):
     return lambda a, axis=None: np.sum(a)
 
 
+@offer
 def trace(a):
     """Return numpy.trace(a)."""
-
-
-@offer(trace)
-def _typed_trace(a):
     if not isinstance(a, types.Array) or a.ndim != 2:
         return None
     return (lambda a: _total(np.diag(a))) if _is_of_fractions(a) else (lambda a: np.diag(a).sum())
 
 
+@by_type
 def sum_along(a, axis):
     """Return numpy.sum(a, axis), of an array."""
-
-
-@overload(sum_along)
-def _typed_sum_along(a, axis):
     if not isinstance(a, types.Array):
         return None
     if not isinstance(a.dtype, types.Float):
@@ -305,12 +270,9 @@ def _total_of_columns(a, axis):
     return totals
 
 
+@offer
 def pad(array, pad_width, mode="constant", constant_values=0):
     """Return numpy.pad of as many cells on all sides, filled with one number."""
-
-
-@offer(pad)
-def _typed_pad(array, pad_width, mode="constant", constant_values=0):
     is_plain = isinstance(array, types.Array) and array.ndim in (1, 2) and isinstance(pad_width, types.Integer)
     named = getattr(mode, "value", mode) if isinstance(mode, types.Omitted) else getattr(mode, "literal_value", mode)
     if not is_plain or named != "constant":
@@ -335,20 +297,9 @@ def _typed_pad(array, pad_width, mode="constant", constant_values=0):
     return pad
 
 
+@offer
 def mean(a):
     """Return numpy.mean(a)."""
-
-
-def var(a):
-    """Return numpy.var(a)."""
-
-
-def std(a):
-    """Return numpy.std(a)."""
-
-
-@offer(mean)
-def _typed_mean(a):
     if is_number(a):
         return lambda a: float(a)
     if not isinstance(a, types.Array):
@@ -360,8 +311,9 @@ def _typed_mean(a):
     return mean
 
 
-@offer(var)
-def _typed_var(a):
+@offer
+def var(a):
+    """Return numpy.var(a)."""
     if not isinstance(a, types.Array):
         return None
 
@@ -375,9 +327,138 @@ def _typed_var(a):
     return var
 
 
-@offer(std)
-def _typed_std(a):
-    return (lambda a: np.sqrt(numbers_var(a))) if isinstance(a, types.Array) else None
+@offer
+def std(a):
+    """Return numpy.std(a)."""
+    return (lambda a: np.sqrt(var(a))) if isinstance(a, types.Array) else None
 
 
-numbers_var = var
+@intrinsic
+def _dot(typingctx: Any, a: Any, b: Any) -> Any:
+    """The sum of the products of two contiguous arrays of float64s of one length."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        arrays = [make_array(kind)(context, builder, value) for kind, value in zip(signature.args, args, strict=True)]
+        whole = ir.IntType(64)
+        total = cgutils.alloca_once_value(builder, ir.Constant(ir.DoubleType(), 0.0))
+        none, step = ir.Constant(whole, 0), ir.Constant(whole, BYTES)
+        addresses = [*(array.data for array in arrays), total]
+        sizes = [ir.Constant(whole, 1), arrays[0].nitems]
+        call_loop(builder, "vecdot", sizes, addresses, [none, none, none, step, step])
+        return builder.load(total)
+
+    return types.float64(a, b), codegen
+
+
+@intrinsic
+def _multiply(typingctx: Any, a: Any, b: Any, product: Any, sizes: Any, steps: Any) -> Any:
+    """Put the product of two arrays of float64s into a third: of so many rows, sums of so many terms, and columns.
+
+    `steps` are the bytes between two rows and two columns of each array.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kinds = signature.args[:3]
+        arrays = [make_array(kind)(context, builder, value) for kind, value in zip(kinds, args[:3], strict=True)]
+        whole = ir.IntType(64)
+        outer = [ir.Constant(whole, 1), *cgutils.unpack_tuple(builder, args[3])]
+        none = [ir.Constant(whole, 0)] * 3
+        addresses = [array.data for array in arrays]
+        call_loop(builder, "matmul", outer, addresses, [*none, *cgutils.unpack_tuple(builder, args[4])])
+        return context.get_dummy_value()
+
+    return types.none(a, b, product, sizes, steps), codegen
+
+
+@inner
+def fraction_dot(a, b):
+    """numpy.dot of two arrays of float64s with one axis."""
+    if len(a) != len(b):
+        raise ValueError("shapes not aligned")
+    return _dot(np.ascontiguousarray(a), np.ascontiguousarray(b))
+
+
+@inner
+def _rows_by_columns(a, b):
+    """numpy.matmul of two matrices of float64s."""
+    rows, terms, columns = a.shape[0], a.shape[1], b.shape[1]
+    if terms != b.shape[0]:
+        raise ValueError("shapes not aligned")
+    product = np.empty((rows, columns))
+    sizes = (np.int64(rows), np.int64(terms), np.int64(columns))
+    steps = (*_steps(a), *_steps(b), *_steps(product))
+    _multiply(a, b, product, sizes, steps)
+    return product
+
+
+@inner
+def _steps(matrix):
+    """The bytes between two rows, and between two columns: NumPy passes 0 where there is one."""
+    return (
+        np.int64(matrix.strides[0] if matrix.shape[0] != 1 else 0),
+        np.int64(matrix.strides[1] if matrix.shape[1] != 1 else 0),
+    )
+
+
+@inner
+def _whole_rows_by_columns(a, b):
+    """numpy.matmul of two matrices of int64s."""
+    if a.shape[1] != b.shape[0]:
+        raise ValueError("shapes not aligned")
+    product = np.zeros((a.shape[0], b.shape[1]), np.int64)
+    for row in range(a.shape[0]):
+        for column in range(b.shape[1]):
+            for term in range(a.shape[1]):
+                product[row, column] += a[row, term] * b[term, column]
+    return product
+
+
+@by_type
+def _as_fractions(values):
+    """Return an array as one of float64s."""
+    if isinstance(values.dtype, types.Float):
+        return lambda values: values
+    return lambda values: values.astype(np.float64)
+
+
+@offer
+def matmul(a, b):
+    """Return numpy.matmul(a, b)."""
+    if not all(isinstance(kind, types.Array) and kind.ndim in (1, 2) for kind in (a, b)):
+        return None
+    are_whole = [isinstance(kind.dtype, types.Integer) for kind in (a, b)]
+    if not all(whole or isinstance(kind.dtype, types.Float) for whole, kind in zip(are_whole, (a, b), strict=True)):
+        return None
+    if all(are_whole):
+        multiplied_wholes = _of_axes(a.ndim, b.ndim, _whole_rows_by_columns)
+        return lambda a, b: multiplied_wholes(a, b)
+    if a.ndim == b.ndim == 1 and a.layout == b.layout == "C":
+        return lambda a, b: fraction_dot(_as_fractions(a), _as_fractions(b))
+    multiplied = _of_axes(a.ndim, b.ndim, _rows_by_columns)
+    return lambda a, b: multiplied(_as_fractions(a), _as_fractions(b))
+
+
+def _of_axes(left, right, multiplied):
+    """How arrays of one or two axes are multiplied: one with one axis stands for a row, or for a column."""
+    if left == right == 1:
+        return inner(lambda a, b: multiplied(np.expand_dims(a, 0), np.expand_dims(b, 1))[0, 0])
+    if left == 1:
+        return inner(lambda a, b: multiplied(np.expand_dims(a, 0), b)[0])
+    if right == 1:
+        return inner(lambda a, b: multiplied(a, np.expand_dims(b, 1)).ravel())
+    return multiplied
+
+
+@offer
+def dot(a, b):
+    """Return numpy.dot(a, b)."""
+    if is_number(a) or is_number(b):
+        return lambda a, b: a * b
+    if matmul(a, b) is None:
+        return None
+    if max(a.ndim, b.ndim) > 1 and "A" in (a.layout, b.layout):
+        raise TypingError(f"{REFUSED}it multiplies a part of a matrix by dot, which rounds otherwise: write a @ b")
+    return lambda a, b: matmul(a, b)
+
+
+setattr(numbers, "vdot", dot)  # noqa: B010

@@ -18,17 +18,15 @@ from numba.core.imputils import RefType, impl_ret_untracked, iternext_impl, lowe
 from numba.extending import (
     intrinsic,
     make_attribute_wrapper,
-    models,
-    overload,
     overload_attribute,
     overload_method,
-    register_model,
 )
 
 from knights_isolation.isolation.editions.third.conversion import to_state_cell
 from knights_isolation.isolation.editions.third.state import SIZE, STRIDE, Action
 from knights_isolation.isolation.native import bitboards
 from knights_isolation.isolation.native.bitboards import bitboard_for, constant_table, look_up
+from knights_isolation.isolation.native.decorators import always, for_all_types, operation, struct
 from knights_isolation.isolation.native.position import (
     INFINITY,
     MaskType,
@@ -76,24 +74,9 @@ class _StepsIteratorType(types.SimpleIteratorType):  # type: ignore[misc]
         super().__init__(f"{name}Iterator", types.int64)
 
 
-@register_model(StateType)
-class _StateModel(models.StructModel):
-    def __init__(self, manager: Any, state: StateType) -> None:
-        super().__init__(manager, state, [("position", state.position)])
-
-
-@register_model(StepsType)
-class _StepsModel(models.StructModel):
-    def __init__(self, manager: Any, steps: StepsType) -> None:
-        super().__init__(manager, steps, [("mask", steps.bitboard), ("cell", types.int64), ("base", types.int64)])
-
-
-@register_model(_StepsIteratorType)
-class _StepsIteratorModel(models.StructModel):
-    def __init__(self, manager: Any, iterator: _StepsIteratorType) -> None:
-        super().__init__(manager, iterator, [("remaining", types.EphemeralPointer(types.int64)), ("base", types.int64)])
-
-
+struct(StateType, lambda state: [("position", state.position)])
+struct(StepsType, lambda steps: [("mask", steps.bitboard), ("cell", types.int64), ("base", types.int64)])
+struct(_StepsIteratorType, lambda _: [("remaining", types.EphemeralPointer(types.int64)), ("base", types.int64)])
 make_attribute_wrapper(StateType, "position", "_position")
 for _member in ("mask", "cell", "base"):
     make_attribute_wrapper(StepsType, _member, f"_{_member}")
@@ -176,22 +159,16 @@ _reach = _looked_up("reach", True, _reach_of)
 
 
 @overload_attribute(StateType, "locs")
+@always
 def _locs(state):
-    def locs(state):
-        first, second = location_of(state._position, 0), location_of(state._position, 1)
-        return _number(state, first), _number(state, second)
-
-    return locs
+    first, second = location_of(state._position, 0), location_of(state._position, 1)
+    return _number(state, first), _number(state, second)
 
 
 @overload_attribute(StateType, "ply_count")
+@always
 def _ply_count(state):
-    return lambda state: state._position.move_count + (state._position.move_count % 2 ^ state._position._turn)
-
-
-@overload_method(StateType, "player")
-def _player(state):
-    return lambda state: state._position._turn
+    return state._position.move_count + (state._position.move_count % 2 ^ state._position._turn)
 
 
 @overload_method(StateType, "liberties")
@@ -212,30 +189,24 @@ def _liberties(state, loc):
 
 
 @overload_method(StateType, "actions")
+@always
 def _actions(state):
-    def actions(state):
-        position = state._position
-        cell = location_of(position, position._turn)
-        return _steps(state, moves_from(position, cell), _number(state, cell), 0)
-
-    return actions
+    position = state._position
+    cell = location_of(position, position._turn)
+    return _steps(state, moves_from(position, cell), _number(state, cell), 0)
 
 
 @overload_method(StateType, "result")
+@always
 def _result(state, action):
-    first = _FIRST
-
-    def result(state, action):
-        position = state._position
-        number = _number(state, location_of(position, position._turn))
-        for direction in range(8):
-            if _STEPS[direction] == action:
-                target = bitboards.common(position._blank, _target(state, 8 * (number - first) + direction))
-                if not bitboards.is_empty(target):
-                    return as_state(after(position, bitboards.lowest(target)))
-        raise ValueError("no action of the player to move")
-
-    return result
+    position = state._position
+    number = _number(state, location_of(position, position._turn))
+    for direction in range(8):
+        if _STEPS[direction] == action:
+            target = bitboards.common(position._blank, _target(state, 8 * (number - _FIRST) + direction))
+            if not bitboards.is_empty(target):
+                return as_state(after(position, bitboards.lowest(target)))
+    raise ValueError("no action of the player to move")
 
 
 @overload_method(StateType, "_has_liberties")
@@ -251,127 +222,94 @@ def _has_liberties(state, player_id):
     return has_liberties
 
 
-@overload_method(StateType, "terminal_test")
-def _terminal_test(state):
-    return lambda state: not (state._has_liberties(0) and state._has_liberties(1))
-
-
 @overload_method(StateType, "utility")
+@always
 def _utility(state, player_id):
-    def utility(state, player_id):
-        if not state.terminal_test():
-            return 0.0
-        mover = state.player()
-        return INFINITY if state._has_liberties(mover) == (player_id == mover) else -INFINITY
-
-    return utility
+    if not state.terminal_test():
+        return 0.0
+    mover = state.player()
+    return INFINITY if state._has_liberties(mover) == (player_id == mover) else -INFINITY
 
 
-@overload_method(StateType, "ind2xy")
-def _ind2xy(state, ind):
-    return lambda state, ind: (ind % STRIDE, ind // STRIDE)
+_METHODS = {
+    "player": lambda state: state._position._turn,
+    "terminal_test": lambda state: not (state._has_liberties(0) and state._has_liberties(1)),
+    "ind2xy": lambda state, ind: (ind % STRIDE, ind // STRIDE),
+}
+for _name, _called in _METHODS.items():
+    overload_method(StateType, _name)(always(_called))
 
 
-def is_open(state, number):
-    """Return 1 if a cell of a state, by its number, is open, else 0."""
-
-
-def count_open(state):
-    """Return how many cells of a state are open."""
-
-
-def state_of(state, ply_count, locs):
-    """Return the state with the same board, after that many plies, and with the players on those cells."""
-
-
-def with_closed(state, number):
-    """Return the state with a cell, by its number, closed."""
-
-
+@for_all_types
 def _cell_numbered(state, number):
     """Return the cell of a number; the heuristic is given to Python where there is none."""
+    give_up(not 0 <= number < SIZE)
+    mask = _mask(state, number)
+    give_up(bitboards.is_empty(mask))
+    return bitboards.lowest(mask)
 
 
-@overload(_cell_numbered)
-def _typed_cell_numbered(state, number):
-    def cell_numbered(state, number):
-        give_up(not 0 <= number < SIZE)
-        mask = _mask(state, number)
-        give_up(bitboards.is_empty(mask))
-        return bitboards.lowest(mask)
-
-    return cell_numbered
-
-
-@overload(state_of)
-def _state_of(state, ply_count, locs):
-    def state_of(state, ply_count, locs):
-        first, second = locs
-        cells = _cell_numbered(state, first), _cell_numbered(state, second)
-        changed = as_state(placed(state._position, cells[0], cells[1], ply_count % 2))
-        give_up(changed.ply_count != ply_count)  # positions count plies by their open cells
-        return changed
-
-    return state_of
+@for_all_types
+def state_of(state, ply_count, locs):
+    """Return the state with the same board, after that many plies, and with the players on those cells."""
+    first, second = locs
+    cells = _cell_numbered(state, first), _cell_numbered(state, second)
+    changed = as_state(placed(state._position, cells[0], cells[1], ply_count % 2))
+    give_up(changed.ply_count != ply_count)  # positions count plies by their open cells
+    return changed
 
 
-@overload(with_closed)
-def _with_closed(state, number):
-    return lambda state, number: as_state(closed(state._position, _cell_numbered(state, number)))
+@for_all_types
+def with_closed(state, number):
+    """Return the state with a cell, by its number, closed."""
+    return as_state(closed(state._position, _cell_numbered(state, number)))
 
 
-@overload(is_open)
-def _is_open(state, number):
-    def is_open(state, number):
-        if not 0 <= number < SIZE:
-            return 0
-        return 0 if bitboards.is_empty(bitboards.common(state._position._blank, _mask(state, number))) else 1
-
-    return is_open
+@for_all_types
+def is_open(state, number):
+    """Return 1 if a cell of a state, by its number, is open, else 0."""
+    if not 0 <= number < SIZE:
+        return 0
+    return 0 if bitboards.is_empty(bitboards.common(state._position._blank, _mask(state, number))) else 1
 
 
-@overload(count_open)
-def _count_open(state):
-    return lambda state: bitboards.popcount(state._position._blank)
+@for_all_types
+def count_open(state):
+    """Return how many cells of a state are open."""
+    return bitboards.popcount(state._position._blank)
 
 
 # --- liberties and actions ----------------------------------------------------------------------------------------
 
 
-@overload(operator.contains)
+def _is_numbered(steps, index):
+    return isinstance(steps, StepsType) and isinstance(index, types.Integer)
+
+
+def _is_sliced(steps, index):
+    return isinstance(steps, StepsType) and isinstance(index, types.SliceType)
+
+
+@operation(operator.contains, lambda steps, number: isinstance(steps, StepsType))
 def _contains(steps, number):
-    if not isinstance(steps, StepsType):
-        return None
-
-    def contains(steps, number):
-        for step in steps:  # noqa: SIM110 -- compiled code knows no generators
-            if step == number:
-                return True
-        return False
-
-    return contains
+    for step in steps:  # noqa: SIM110 -- compiled code knows no generators
+        if step == number:
+            return True
+    return False
 
 
-@overload(operator.getitem)
+@operation(operator.getitem, _is_numbered)
 def _getitem(steps, index):
-    if not isinstance(steps, StepsType) or not isinstance(index, types.Integer):
-        return None
-
-    def getitem(steps, index):
-        wanted = index if index >= 0 else index + len(steps)
-        for position, step in enumerate(steps):
-            if position == wanted:
-                return step
-        raise IndexError("list index out of range")
-
-    return getitem
+    wanted = index if index >= 0 else index + len(steps)
+    for position, step in enumerate(steps):
+        if position == wanted:
+            return step
+    raise IndexError("list index out of range")
 
 
-@overload(operator.getitem)
+@operation(operator.getitem, _is_sliced)
 def _getslice(steps, index):
-    if not isinstance(steps, StepsType) or not isinstance(index, types.SliceType):
-        return None
-    return lambda steps, index: [step for step in steps][index]  # noqa: C416 -- compiled code has no list(steps)
+    return [step for step in steps][index]  # noqa: C416 -- compiled code has no list(steps)
 
 
 def _directions(steps):

@@ -12,7 +12,6 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.core.typeconv import Conversion
 from numba.extending import (
     intrinsic,
@@ -25,7 +24,15 @@ from numba.extending import (
 )
 
 from knights_isolation.isolation.editions.third.conversion import to_state_cell
-from knights_isolation.isolation.native.runtime.checked_arithmetic import as_exact, fail_if, give_up_if, multiply
+from knights_isolation.isolation.native.decorators import always, instructions, operation
+from knights_isolation.isolation.native.runtime.checked_arithmetic import (
+    as_exact,
+    fail_if,
+    give_up_if,
+    multiply,
+    shift_right,
+    with_overflow,
+)
 from knights_isolation.isolation.native.runtime.third_state import StateType
 
 _BITS = 256
@@ -73,17 +80,6 @@ def _narrowed(context: Any, builder: Any, value: Any) -> Any:
 # --- operators ----------------------------------------------------------------------------------------------------
 
 
-def _with_overflow(name: str) -> Callable[..., Any]:
-    def compute(context: Any, builder: Any, a: Any, b: Any) -> Any:
-        kind = ir.FunctionType(ir.LiteralStructType([_WIDE, _BIT]), [_WIDE, _WIDE])
-        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.with.overflow.i{_BITS}")
-        both = builder.call(function, [a, b])
-        give_up_if(context, builder, builder.extract_value(both, 1))
-        return builder.extract_value(both, 0)
-
-    return compute
-
-
 def _multiply(context: Any, builder: Any, a: Any, b: Any) -> Any:
     return builder.sext(multiply(context, builder, *(_narrowed(context, builder, side) for side in (a, b))), _WIDE)
 
@@ -96,21 +92,15 @@ def _shift_left(context: Any, builder: Any, a: Any, b: Any) -> Any:
     return shifted
 
 
-def _shift_right(context: Any, builder: Any, a: Any, b: Any) -> Any:
-    most = ir.Constant(_WIDE, _BITS - 1)
-    fail_if(context, builder, builder.icmp_signed("<", b, ir.Constant(_WIDE, 0)))
-    return builder.ashr(a, builder.select(builder.icmp_signed(">", b, most), most, b))
-
-
 _COMPUTED: dict[Any, Callable[..., Any]] = {
     operator.or_: lambda context, builder, a, b: builder.or_(a, b),
     operator.and_: lambda context, builder, a, b: builder.and_(a, b),
     operator.xor: lambda context, builder, a, b: builder.xor(a, b),
-    operator.add: _with_overflow("sadd"),
-    operator.sub: _with_overflow("ssub"),
+    operator.add: with_overflow("sadd", _WIDE),
+    operator.sub: with_overflow("ssub", _WIDE),
     operator.mul: _multiply,
     operator.lshift: _shift_left,
-    operator.rshift: _shift_right,
+    operator.rshift: shift_right,
 }
 _COMPARED = {
     **{operator.eq: "==", operator.ne: "!=", operator.lt: "<", operator.le: "<="},
@@ -125,13 +115,9 @@ def _are_wide(a: Any, b: Any) -> bool:
 def _define(symbol: Any, result: Any, compute: Callable[..., Any]) -> None:
     """Define an operator of a wide number and a whole one."""
 
-    @intrinsic
-    def computed(typingctx: Any, a: Any, b: Any) -> Any:
-        return result(WIDE, WIDE), lambda context, builder, signature, args: compute(context, builder, *args)
+    computed = instructions(lambda a, b: result(WIDE, WIDE), compute)
 
-    @overload(symbol)
-    def typed(a, b):
-        return (lambda a, b: computed(a, b)) if _are_wide(a, b) else None
+    operation(symbol, _are_wide)(lambda a, b: computed(a, b))
 
 
 _IN_PLACE = {
@@ -150,77 +136,48 @@ for _symbol, _sign in _COMPARED.items():
     )
 
 
-@intrinsic
-def _inverted(typingctx: Any, value: Any) -> Any:
-    return WIDE(WIDE), lambda context, builder, signature, args: builder.not_(args[0])
+wide = instructions(lambda value: WIDE(WIDE), lambda context, builder, value: value)
+"""A whole number as a wide one."""
+_inverted = instructions(lambda value: WIDE(WIDE), lambda context, builder, value: builder.not_(value))
 
 
 def _magnitude(builder: Any, value: Any) -> Any:
-    """The absolute value of a wide number, unsigned."""
     is_negative = builder.icmp_signed("<", value, ir.Constant(_WIDE, 0))
     return builder.select(is_negative, builder.neg(value), value)
 
 
-@intrinsic
-def _ones(typingctx: Any, value: Any) -> Any:
-    """The number of set bits in the absolute value of a wide number."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.trunc(builder.ctpop(_magnitude(builder, args[0])), _WHOLE)
-
-    return types.int64(WIDE), codegen
+def _count_ones(context: Any, builder: Any, value: Any) -> Any:
+    return builder.trunc(builder.ctpop(_magnitude(builder, value)), _WHOLE)
 
 
-@intrinsic
-def _length(typingctx: Any, value: Any) -> Any:
-    """The number of bits of the absolute value of a wide number."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        unset = builder.trunc(builder.ctlz(_magnitude(builder, args[0]), ir.Constant(_BIT, 0)), _WHOLE)
-        return builder.sub(ir.Constant(_WHOLE, _BITS), unset)
-
-    return types.int64(WIDE), codegen
+def _count_bits(context: Any, builder: Any, value: Any) -> Any:
+    unset = builder.trunc(builder.ctlz(_magnitude(builder, value), ir.Constant(_BIT, 0)), _WHOLE)
+    return builder.sub(ir.Constant(_WHOLE, _BITS), unset)
 
 
-@intrinsic
-def narrowed(typingctx: Any, value: Any) -> Any:
-    """The int64 that equals a wide number."""
-    return types.int64(WIDE), lambda context, builder, signature, args: _narrowed(context, builder, *args)
+def _exact_fraction(context: Any, builder: Any, value: Any) -> Any:
+    return as_exact(context, builder, _narrowed(context, builder, value))
 
 
-@intrinsic
-def as_fraction(typingctx: Any, value: Any) -> Any:
-    """The float64 that equals a wide number."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return as_exact(context, builder, _narrowed(context, builder, args[0]))
-
-    return types.float64(WIDE), codegen
-
-
-@overload(operator.invert)
-def _invert(value):
-    return (lambda value: _inverted(value)) if value == WIDE else None
+_ones = instructions(lambda value: types.int64(WIDE), _count_ones)
+"""The number of set bits in the absolute value of a wide number."""
+_length = instructions(lambda value: types.int64(WIDE), _count_bits)
+"""The number of bits of the absolute value of a wide number."""
+narrowed = instructions(lambda value: types.int64(WIDE), _narrowed)
+"""The int64 that equals a wide number."""
+as_fraction = instructions(lambda value: types.float64(WIDE), _exact_fraction)
+"""The float64 that equals a wide number."""
 
 
-@overload(operator.neg)
-def _negative(value):
-    return (lambda value: wide(0) - value) if value == WIDE else None
+def _is_wide(value):
+    return value == WIDE
 
 
-@overload(bool)
-def _truth(value):
-    return (lambda value: value != wide(0)) if value == WIDE else None
-
-
-@overload_method(WideType, "bit_count")
-def _bit_count(value):
-    return lambda value: _ones(value)
-
-
-@overload_method(WideType, "bit_length")
-def _bit_length(value):
-    return lambda value: _length(value)
+operation(operator.invert, _is_wide)(lambda value: _inverted(value))
+operation(operator.neg, _is_wide)(lambda value: wide(0) - value)
+operation(bool, _is_wide)(lambda value: value != wide(0))
+overload_method(WideType, "bit_count")(always(lambda value: _ones(value)))
+overload_method(WideType, "bit_length")(always(lambda value: _length(value)))
 
 
 def _with_fractions(symbol: Any, written: Any) -> None:
@@ -239,9 +196,7 @@ for _symbol in (operator.add, operator.sub, operator.mul, operator.truediv, *_CO
         _with_fractions(_symbol, _IN_PLACE[_symbol])
 
 
-@overload(operator.truediv)
-def _quotient(a, b):
-    return (lambda a, b: as_fraction(a) / as_fraction(b)) if _are_wide(a, b) else None
+operation(operator.truediv, _are_wide)(lambda a, b: as_fraction(a) / as_fraction(b))
 
 
 @overload(operator.floordiv)
@@ -281,12 +236,6 @@ def _remainder(a, b):
 # --- where they come from -----------------------------------------------------------------------------------------
 
 
-@intrinsic
-def wide(typingctx: Any, value: Any) -> Any:
-    """A whole number as a wide one."""
-    return WIDE(WIDE), lambda context, builder, signature, args: args[0]
-
-
 @intrinsic(prefer_literal=True)
 def wide_number(typingctx: Any, digits: Any) -> Any:
     """The wide number of these hexadecimal digits, a constant."""
@@ -314,6 +263,4 @@ def _board_of(typingctx: Any, state: Any, blank: Any) -> Any:
     return WIDE(state, blank), codegen
 
 
-@overload_attribute(StateType, "board")
-def _board(state):
-    return lambda state: _board_of(state, state._position._blank)
+overload_attribute(StateType, "board")(always(lambda state: _board_of(state, state._position._blank)))

@@ -20,7 +20,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from knights_isolation.isolation.compiling.source.function_source import bound_names, parameters
+from knights_isolation.isolation.compiling.source.function_source import bound_names, names_in, parameters
 from knights_isolation.isolation.compiling.source.rewrite import at, function, name, support, target
 from knights_isolation.isolation.compiling.source.scopes import SUPPORT
 from knights_isolation.isolation.usercode.parsing import parse_expression
@@ -306,18 +306,14 @@ def _times_named(node: ast.AST, variable: str) -> int:
 
 def _given_anew(loop: ast.For) -> set[str]:
     """The variables that every round of a loop gives a value, before anything else in it mentions them."""
-    given = set(_variables(loop.target))
+    given = set(names_in(loop.target))
     mentioned = set(given)
     for statement in loop.body:
         if isinstance(statement, ast.Assign):
-            mentioned |= set(_variables(statement.value))
+            mentioned |= set(names_in(statement.value))
             given |= set(bound_names(statement)) - mentioned
-        mentioned |= set(_variables(statement))
+        mentioned |= set(names_in(statement))
     return given
-
-
-def _variables(node: ast.AST) -> list[str]:
-    return [inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)]
 
 
 def _starts(definition: _Written, total: str) -> list[float] | None:
@@ -341,7 +337,7 @@ def _starts(definition: _Written, total: str) -> list[float] | None:
 def _term(written: _Written, loop_sum: _Sum, called: str) -> ast.FunctionDef | None:
     """Return a cell's term of a sum as a function of the game and the cell; None if it depends on more."""
     own = {
-        *_variables(loop_sum.loop.target),
+        *names_in(loop_sum.loop.target),
         *(bound for statement in loop_sum.body for bound in bound_names(statement)),
     }
     is_known = True

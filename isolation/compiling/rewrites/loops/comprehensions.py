@@ -89,8 +89,7 @@ class Stream:
 class LowerComprehensions(Rewrite):
     """A consumer of an iterable and the iterable together become one loop."""
 
-    def apply(self, node: ast.FunctionDef) -> None:
-        """Rewrite the body of a definition in place."""
+    def _prepare(self, node: ast.FunctionDef) -> None:
         changed = self.changed_names(node)
         augmented = [inner for inner in ast.walk(node) if isinstance(inner, ast.AugAssign)]
         added_to = [
@@ -102,7 +101,6 @@ class LowerComprehensions(Rewrite):
         self.changed_lists = changed | {
             statement.target.id for statement in added_to if isinstance(statement.target, ast.Name)
         }
-        super().apply(node)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Build a list that will be changed as a list, whatever it is made from."""
@@ -157,7 +155,6 @@ class LowerComprehensions(Rewrite):
         return self.generic_visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> Any:
-        """Sort a list in place."""
         value = node.value
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "sort":
             owner = value.func.value
@@ -167,14 +164,12 @@ class LowerComprehensions(Rewrite):
         return self.generic_visit(node)
 
     def visit_ListComp(self, node: Any) -> Any:
-        """Build a list, or a set of cells with the same order."""
         stream = self._stream(node)
         return self._build("subset" if stream.is_subset else "list", node, stream)
 
     visit_GeneratorExp = visit_ListComp  # noqa: N815
 
     def visit_SetComp(self, node: Any) -> Any:
-        """Build a set."""
         stream = self._stream(node, may_repeat=True)
         return self._build("subset_without_repeats" if stream.is_subset else "set", node, stream)
 
@@ -198,11 +193,9 @@ class LowerComprehensions(Rewrite):
         return self._build("common", node, self._stream(inner, may_repeat=True), self.visit(others))
 
     def visit_DictComp(self, node: Any) -> Any:
-        """Build a dictionary."""
         return self._build("dict", node, Stream(ast.Tuple([node.key, node.value], ast.Load()), node.generators))
 
     def visit_Call(self, node: ast.Call) -> Any:
-        """Rewrite a builtin that consumes an iterable."""
         kind = self._consumer(node)
         rewrite = getattr(self, f"_consume_{kind}", None)
         if rewrite is not None and not any(isinstance(argument, ast.Starred) for argument in node.args):
@@ -253,10 +246,11 @@ class LowerComprehensions(Rewrite):
         return self._build(kind, node, self._stream(items), *map(self.visit, start), combine=combine)
 
     def _consume_any(self, node: ast.Call) -> ast.expr | None:
-        return self._build("any", node, self._stream(node.args[0], may_repeat=True))
+        kind = self._consumer(node)
+        assert kind is not None
+        return self._build(kind, node, self._stream(node.args[0], may_repeat=True))
 
-    def _consume_all(self, node: ast.Call) -> ast.expr | None:
-        return self._build("all", node, self._stream(node.args[0], may_repeat=True))
+    _consume_all = _consume_any
 
     def _consume_max(self, node: ast.Call) -> ast.expr | None:
         return self._extreme(node, ">")
@@ -334,17 +328,13 @@ class LowerComprehensions(Rewrite):
             return self._build("first_or_default", node, stream, self.visit(node.args[1]))
         return self._build("first", node, stream)
 
-    def _consume_product(self, node: ast.Call) -> ast.expr | None:
-        return self._build("list", node, self._stream(node))
-
-    def _consume_library(self, node: ast.Call) -> ast.expr | None:
-        return self._build("list", node, self._stream(node))
-
     def _consume_reversed(self, node: ast.Call) -> ast.expr | None:
         return support("backwards", self.visit(node.args[0]))
 
     def _consume_map(self, node: ast.Call) -> ast.expr | None:
         return self._build("list", node, self._stream(node))
+
+    _consume_product = _consume_library = _consume_map
 
     def _consume_filter(self, node: ast.Call) -> ast.expr | None:
         stream = self._stream(node)

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from knights_isolation.isolation.compiling.rewrites.ragged_tables import is_ragged
+from knights_isolation.isolation.compiling.rewrites.tables import is_ragged
 from knights_isolation.isolation.compiling.source.compile_error import CompileError
-from knights_isolation.isolation.compiling.source.function_source import bound_names, changed_name
+from knights_isolation.isolation.compiling.source.function_source import bound_names, changed_name, names_in
 from knights_isolation.isolation.compiling.source.record_classes import fields_of, never_changes
 from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, mark_written_out, written_out
 from knights_isolation.isolation.compiling.source.scopes import as_callee, callee_of_object
@@ -27,31 +27,23 @@ class Unroll(Rewrite):
     """A loop or comprehension over a list, tuple or dictionary that holds functions and never changes."""
 
     def apply(self, node: ast.FunctionDef) -> None:
-        """Rewrite the body of a definition in place."""
         bound = Counter(name for statement in node.body for name in bound_names(statement))
         changed = {changed_name(inner) for inner in ast.walk(node)}
-        self.lists = {
+        once = {
             statement.targets[0].id: statement.value
             for statement in node.body
-            if isinstance(statement, ast.Assign)
-            and isinstance(statement.targets[0], ast.Name)
-            and isinstance(statement.value, ast.List | ast.Tuple | ast.Dict)
-            and bound[statement.targets[0].id] == 1
-            and statement.targets[0].id not in changed
-            and self._holds_functions(statement.value)
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
+            if bound[statement.targets[0].id] == 1 and statement.targets[0].id not in changed
         }
+        listed = {called: value for called, value in once.items() if isinstance(value, ast.List | ast.Tuple | ast.Dict)}
+        self.lists = {called: value for called, value in listed.items() if self._holds_functions(value)}
         self.constants = {
-            statement.targets[0].id: statement.value
-            for statement in node.body
-            if isinstance(statement, ast.Assign)
-            and isinstance(statement.targets[0], ast.Name)
-            and isinstance(statement.value, ast.List | ast.Tuple)
-            and bound[statement.targets[0].id] == 1
-            and statement.targets[0].id not in changed
-            and written_out(statement.value) is not None
+            called: value
+            for called, value in listed.items()
+            if not isinstance(value, ast.Dict) and written_out(value) is not None
         }
         super().apply(node)
-        read = {name.id for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load)}
+        read = names_in(node, ast.Load)
         unread = [written for name, written in self.lists.items() if name not in read]
         node.body = [
             statement
@@ -60,7 +52,6 @@ class Unroll(Rewrite):
         ]
 
     def visit_For(self, node: ast.For) -> Any:
-        """Write a loop's body once for each of its rows."""
         match node.body:
             case [ast.If(test, [*found, ast.Break()], [])] if not any(map(_leaves, found)):
                 rounds = self._rounds(node.target, node.iter, node.body)
@@ -118,12 +109,10 @@ class Unroll(Rewrite):
         return value
 
     def _asked(self, given: dict[str, ast.expr], tests: list[ast.expr]) -> ast.expr:
-        """Whether a row meets all conditions."""
         asked = [self.visit(_Body(given).visit(copy.deepcopy(test))) for test in tests]
         return asked[0] if len(asked) == 1 else ast.BoolOp(ast.And(), asked)
 
     def visit_ListComp(self, node: Any) -> Any:
-        """Write a comprehension's elements one after another."""
         first = node.generators[0]
         plain = len(node.generators) == 1 and not isinstance(node, ast.SetComp | ast.DictComp)
         rounds = self._rounds(first.target, first.iter, [node.elt, *first.ifs]) if plain else None
@@ -169,21 +158,15 @@ class Unroll(Rewrite):
         elif rows is None or not (names_attributes or any(map(self._holds_functions, rows)) or self._is_ragged(items)):
             return None
         rounds = [_matched(target, row) for row in rows]
-        stored = {
-            name.id
-            for statement in body
-            for name in ast.walk(statement)
-            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
-        }
-        used = {name.id for row in rows for name in ast.walk(row) if isinstance(name, ast.Name)}
-        own = {name.id for name in ast.walk(target) if isinstance(name, ast.Name)}
-        if len(rows) > _MOST_ROUNDS or None in rounds or stored & (used | own):
+        stored = {name for statement in body for name in names_in(statement, ast.Store)}
+        used = {name for row in [*rows, target] for name in names_in(row)}
+        if len(rows) > _MOST_ROUNDS or None in rounds or stored & used:
             return None
         return [given for given in rounds if given is not None]
 
     def _names_attributes(self, target: ast.expr, body: list[Any]) -> bool:
         """Whether a loop's variable names an attribute, as in `getattr(self, part)`."""
-        own = {name.id for name in ast.walk(target) if isinstance(name, ast.Name)}
+        own = names_in(target)
         return any(
             isinstance(inner, ast.Call)
             and len(inner.args) > 1
@@ -389,7 +372,6 @@ class _Body(ast.NodeTransformer):
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
-        """Read a part of a row."""
         is_row = isinstance(node.value, ast.Name) and isinstance(self.given.get(node.value.id), ast.Tuple)
         self.generic_visit(node)
         match node:

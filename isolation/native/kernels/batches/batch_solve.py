@@ -11,10 +11,9 @@ from knights_isolation.isolation.native.decorators import inner
 from knights_isolation.isolation.native.kernels.placeholders import COLUMNS, ROWS
 from knights_isolation.isolation.native.kernels.player_calls import int64s_at, uint64s_at
 from knights_isolation.isolation.native.kernels.search.solve import MOST_REPLIES, ends, insert, lead, wins_by_territory
-from knights_isolation.isolation.native.kernels.side_to_move import handed_over
 from knights_isolation.isolation.native.kernels.workspace import open_desk
 from knights_isolation.isolation.native.layout import LINE, NODES, STOPPED
-from knights_isolation.isolation.native.position import location_of, make_position, moves_from
+from knights_isolation.isolation.native.position import handed_over, location_of, make_position, moves_from
 
 TO_THE_END = 1 << 20
 

@@ -6,11 +6,11 @@ from numba import int64, uint64
 
 from knights_isolation.isolation.native.bitboards import is_empty
 from knights_isolation.isolation.native.decorators import inner
-from knights_isolation.isolation.native.kernels.move_cache import ask_or_recall
 from knights_isolation.isolation.native.kernels.placeholders import COLUMNS, ROWS
 from knights_isolation.isolation.native.kernels.player_calls import (
     LATE_AFTER,
     PLAYER_ROW,
+    ask_or_recall,
     float64s_at,
     int8s_at,
     int16s_at,

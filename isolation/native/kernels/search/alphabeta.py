@@ -16,7 +16,6 @@ from knights_isolation.isolation.native.decorators import inlined, inner, writte
 from knights_isolation.isolation.native.kernels.placeholders import ORDERED, QUIESCENT
 from knights_isolation.isolation.native.kernels.search.leaves import horizon, ranked_apart
 from knights_isolation.isolation.native.kernels.search.recursion import again
-from knights_isolation.isolation.native.kernels.side_to_move import as_seen, handed_over
 from knights_isolation.isolation.native.kernels.workspace import (
     begin_line,
     count_node,
@@ -26,7 +25,7 @@ from knights_isolation.isolation.native.kernels.workspace import (
     unlikely,
 )
 from knights_isolation.isolation.native.layout import CHECKPOINT, HORIZON, NODES, WON
-from knights_isolation.isolation.native.position import location_of, moves_from
+from knights_isolation.isolation.native.position import as_seen, handed_over, location_of, moves_from
 
 PRUNES = True
 ROOT = 0

@@ -30,10 +30,9 @@ from knights_isolation.isolation.native.decorators import inner
 from knights_isolation.isolation.native.kernels.placeholders import COLUMNS, ROWS
 from knights_isolation.isolation.native.kernels.search.mobility_counts import largest, mobility, one_more
 from knights_isolation.isolation.native.kernels.search.recursion import again_whether
-from knights_isolation.isolation.native.kernels.side_to_move import handed_over
 from knights_isolation.isolation.native.kernels.workspace import count_node, desk_at, open_desk
 from knights_isolation.isolation.native.layout import LINE, STOPPED
-from knights_isolation.isolation.native.position import location_of, make_position, moves_from, neighbours
+from knights_isolation.isolation.native.position import handed_over, location_of, make_position, moves_from, neighbours
 
 MOST_REPLIES = 8
 MANY = 35

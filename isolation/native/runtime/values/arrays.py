@@ -8,6 +8,7 @@ from numba.extending import overload
 from numba.np.numpy_support import as_dtype
 from numba.typed.typedobjectutils import _nonoptional
 
+from knights_isolation.isolation.native.decorators import by_type, for_all_types
 from knights_isolation.isolation.native.position import CellsType, MaskType
 from knights_isolation.isolation.native.runtime.checked_arithmetic import (
     REFUSED,
@@ -24,24 +25,9 @@ from knights_isolation.isolation.native.runtime.numpy_functions import sum_along
 from knights_isolation.isolation.native.runtime.wide_numbers import WIDE, narrowed
 
 
+@by_type
 def array(values):
     """Return numpy.array(values)."""
-
-
-def float_array(values):
-    """Return numpy.array(values, dtype=float)."""
-
-
-def whole_array(values):
-    """Return numpy.array(values, dtype=int)."""
-
-
-def numeric(values):
-    """Return what NumPy functions take: tuples, lists and cells as arrays, all else as it is."""
-
-
-@overload(array)
-def _array(values):
     if isinstance(values, types.Optional):
         return lambda values: array(_nonoptional(values))
     if isinstance(values, CellsType) or (isinstance(values, types.List) and isinstance(values.dtype, types.UniTuple)):
@@ -65,40 +51,37 @@ def _array_of_tuples(values):
     return np.array(flat).reshape(len(values), -1)
 
 
-@overload(float_array)
-def _float_array(values):
-    return lambda values: array(values).astype(np.float64)
+@for_all_types
+def float_array(values):
+    """Return numpy.array(values, dtype=float)."""
+    return array(values).astype(np.float64)
 
 
-@overload(whole_array)
-def _whole_array(values):
-    return lambda values: array(values).astype(np.int64)
+@for_all_types
+def whole_array(values):
+    """Return numpy.array(values, dtype=int)."""
+    return array(values).astype(np.int64)
 
 
-@overload(numeric)
-def _numeric(values):
+@by_type
+def numeric(values):
+    """Return what NumPy functions take: tuples, lists and cells as arrays, all else as it is."""
     if isinstance(values, types.BaseTuple | types.List | MaskType):
         return lambda values: array(values)
     return lambda values: values
 
 
+@by_type
 def clip(values, low, high):
     """Return numpy.clip(values, low, high)."""
-
-
-def count_ones(value):
-    """Return bin(value).count("1") of a whole number."""
-
-
-@overload(clip)
-def _clip(values, low, high):
     if isinstance(values, types.Number) and isinstance(low, types.Number) and isinstance(high, types.Number):
         return lambda values, low, high: low if values < low else (high if values > high else values)
     return lambda values, low, high: np.clip(values, low, high)
 
 
-@overload(count_ones)
-def _count_ones(value):
+@by_type
+def count_ones(value):
+    """Return bin(value).count("1") of a whole number."""
     if value == WIDE:
         return lambda value: value.bit_count()
     if not isinstance(value, types.Integer):
@@ -114,39 +97,22 @@ def _count_ones(value):
     return count_ones
 
 
+@for_all_types
 def unique_counts(values):
     """Return numpy.unique(values, return_counts=True)."""
+    ordered = np.sort(numeric(values).ravel())
+    starts = [index for index in range(len(ordered)) if index == 0 or ordered[index] != ordered[index - 1]]
+    unique = np.empty(len(starts), ordered.dtype)
+    counts = np.empty(len(starts), np.int64)
+    for index, start in enumerate(starts):
+        end = starts[index + 1] if index + 1 < len(starts) else len(ordered)
+        unique[index], counts[index] = ordered[start], end - start
+    return unique, counts
 
 
-def mean_along(values, axis):
-    """Return numpy.mean(values, axis=axis)."""
-
-
-@overload(unique_counts)
-def _unique_counts(values):
-    def unique_counts(values):
-        ordered = np.sort(numeric(values).ravel())
-        starts = [index for index in range(len(ordered)) if index == 0 or ordered[index] != ordered[index - 1]]
-        unique = np.empty(len(starts), ordered.dtype)
-        counts = np.empty(len(starts), np.int64)
-        for index, start in enumerate(starts):
-            end = starts[index + 1] if index + 1 < len(starts) else len(ordered)
-            unique[index], counts[index] = ordered[start], end - start
-        return unique, counts
-
-    return unique_counts
-
-
+@by_type
 def average(values, weights=None):
     """Return numpy.average(values, weights=weights)."""
-
-
-def mean_of_whole(values):
-    """Return statistics.mean of whole numbers; that of fractions is rounded from their exact sum."""
-
-
-@overload(average)
-def _average(values, weights=None):
     if weights is None or isinstance(weights, types.Omitted):
         return lambda values, weights=None: np.mean(values)
 
@@ -159,8 +125,9 @@ def _average(values, weights=None):
     return average
 
 
-@overload(mean_of_whole)
-def _mean_of_whole(values):
+@by_type
+def mean_of_whole(values):
+    """Return statistics.mean of whole numbers; that of fractions is rounded from their exact sum."""
     if not isinstance(values.dtype, types.Integer | types.Boolean):
         raise TypingError(
             f"{REFUSED}it calls statistics.mean of fractions: write sum(x) / len(x), or statistics.fmean(x)"
@@ -177,20 +144,9 @@ def _mean_of_whole(values):
     return mean_of_whole
 
 
+@by_type
 def variance_of_whole(values, fewer):
     """Return numerator and denominator of the variance of whole numbers."""
-
-
-def quotient(both):
-    """Return a quotient of whole numbers."""
-
-
-def root_of_quotient(both):
-    """Return the square root of a quotient of whole numbers, rounded once, as `statistics.stdev` does."""
-
-
-@overload(variance_of_whole)
-def _variance_of_whole(values, fewer):
     if not isinstance(values.dtype, types.Integer | types.Boolean):
         raise TypingError(f"{REFUSED}it calls statistics for the spread of fractions: write sums and math.sqrt")
 
@@ -209,40 +165,33 @@ def _variance_of_whole(values, fewer):
     return variance_of_whole
 
 
-@overload(quotient)
-def _quotient(both):
-    return lambda both: both[0] / both[1]
+@for_all_types
+def quotient(both):
+    """Return a quotient of whole numbers."""
+    return both[0] / both[1]
 
 
-@overload(root_of_quotient)
-def _root_of_quotient(both):
-    def root_of_quotient(both):
-        above, below = float(both[0]), float(both[1])
-        root = math.sqrt(above / below)
-        if root == 0.0:
-            return root
-        # above - below * root * root, with every product as the exact sum of two fractions
-        square, square_rest = exact_product(root, root)
-        product, product_rest = exact_product(below, square)
-        return root + (above - product - product_rest - below * square_rest) / (2.0 * below * root)
-
-    return root_of_quotient
+@for_all_types
+def root_of_quotient(both):
+    """Return the square root of a quotient of whole numbers, rounded once, as `statistics.stdev` does."""
+    above, below = float(both[0]), float(both[1])
+    root = math.sqrt(above / below)
+    if root == 0.0:
+        return root
+    # above - below * root * root, with every product as the exact sum of two fractions
+    square, square_rest = exact_product(root, root)
+    product, product_rest = exact_product(below, square)
+    return root + (above - product - product_rest - below * square_rest) / (2.0 * below * root)
 
 
+@for_all_types
 def exact_product(a, b):
     """Return the product of two fractions, and by how much it is rounded (Dekker)."""
-
-
-@overload(exact_product)
-def _exact_product(a, b):
-    def exact_product(a, b):
-        a_high, b_high = 134217729.0 * a, 134217729.0 * b
-        a_high, b_high = a_high - (a_high - a), b_high - (b_high - b)
-        a_low, b_low = a - a_high, b - b_high
-        product = a * b
-        return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-
-    return exact_product
+    a_high, b_high = 134217729.0 * a, 134217729.0 * b
+    a_high, b_high = a_high - (a_high - a), b_high - (b_high - b)
+    a_low, b_low = a - a_high, b - b_high
+    product = a * b
+    return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
 def max_along(values, axis):
@@ -253,12 +202,9 @@ def min_along(values, axis):
     """Return numpy.min(values, axis=axis)."""
 
 
+@by_type
 def _rows_along(values, axis):
     """Return an array with two axes such that its first one is the given one."""
-
-
-@overload(_rows_along)
-def _typed_rows_along(values, axis):
     if not isinstance(values, types.Array) or values.ndim != 2:
         raise TypingError(f"{REFUSED}it looks for the largest along an axis of what is no array with two axes")
     return lambda values, axis: values if axis == 0 or axis == -2 else values.T
@@ -283,20 +229,9 @@ _with_extreme(max_along, jit(lambda value, best: value > best or value != value)
 _with_extreme(min_along, jit(lambda value, best: value < best or value != value))
 
 
+@by_type
 def prod_along(values, axis):
     """Return numpy.prod(values, axis=axis), of the last axis."""
-
-
-def var_along(values, axis):
-    """Return numpy.var(values, axis=axis)."""
-
-
-def std_along(values, axis):
-    """Return numpy.std(values, axis=axis)."""
-
-
-@overload(prod_along)
-def _prod_along(values, axis):
     if not isinstance(values.dtype, types.Integer):
         raise TypingError(f"{REFUSED}it multiplies fractions along an axis: write a loop")
 
@@ -310,8 +245,9 @@ def _prod_along(values, axis):
     return prod_along
 
 
-@overload(var_along)
-def _var_along(values, axis):
+@by_type
+def var_along(values, axis):
+    """Return numpy.var(values, axis=axis)."""
     if values.ndim != 2:
         raise TypingError(f"{REFUSED}it calls numpy.var along an axis of what has not two")
 
@@ -327,33 +263,29 @@ def _var_along(values, axis):
     return var_along
 
 
-@overload(std_along)
-def _std_along(values, axis):
-    return lambda values, axis: np.sqrt(var_along(values, axis))
+@for_all_types
+def std_along(values, axis):
+    """Return numpy.std(values, axis=axis)."""
+    return np.sqrt(var_along(values, axis))
 
 
-@overload(mean_along)
-def _mean_along(values, axis):
-    return lambda values, axis: sum_along(values, axis) / values.shape[axis]
+@for_all_types
+def mean_along(values, axis):
+    """Return numpy.mean(values, axis=axis)."""
+    return sum_along(values, axis) / values.shape[axis]
 
 
+@by_type
 def alike(items):
     """Return a tuple of whole numbers and fractions as one of fractions; all else as it is."""
-
-
-@overload(alike)
-def _alike(items):
     if not isinstance(items, types.Tuple) or not all(isinstance(kind, types.Number) for kind in items.types):
         return lambda items: items
     return lambda items: _fractions(items)
 
 
+@by_type
 def _fractions(items):
     """Return the numbers of a tuple as fractions."""
-
-
-@overload(_fractions)
-def _typed_fractions(items):
     if len(items) == 1:
         return lambda items: (float(items[0]),)
     return lambda items: (float(items[0]), *_fractions(items[1:]))

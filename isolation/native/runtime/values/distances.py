@@ -4,44 +4,20 @@ from __future__ import annotations
 
 from numba import types
 from numba.core.errors import TypingError
-from numba.extending import overload
 
+from knights_isolation.isolation.native.decorators import by_type, for_all_types
 from knights_isolation.isolation.native.runtime.checked_arithmetic import REFUSED, give_up, negative_of, plus
 from knights_isolation.isolation.native.runtime.math_functions import _abs
 from knights_isolation.isolation.native.runtime.math_functions import mathematics as math
-from knights_isolation.isolation.native.runtime.numpy_functions import in_memory_order
+from knights_isolation.isolation.native.runtime.numpy_functions import fraction_dot, in_memory_order
 from knights_isolation.isolation.native.runtime.numpy_functions import numbers as np
-from knights_isolation.isolation.native.runtime.numpy_products import fraction_dot
 from knights_isolation.isolation.native.runtime.values.arrays import float_array
-from knights_isolation.isolation.native.runtime.values.equality import _EXACT
+from knights_isolation.isolation.native.runtime.values.conversions import _EXACT
 
 
+@by_type
 def norm(values):
     """Return the Euclidean norm of a tuple, list or array of numbers."""
-
-
-def norm_of_order(values, order):
-    """Return numpy.linalg.norm(values, order), of an array with one axis."""
-
-
-def euclidean(a, b):
-    """Return the Euclidean distance of two tuples, lists or arrays."""
-
-
-def sqeuclidean(a, b):
-    """Return the squared Euclidean distance."""
-
-
-def cityblock(a, b):
-    """Return the sum of the distances along each axis."""
-
-
-def chebyshev(a, b):
-    """Return the largest of the distances along each axis."""
-
-
-@overload(norm)
-def _norm(values):
     if isinstance(values, types.Array) and isinstance(values.dtype, types.Float):
 
         def norm_of_fractions(values):
@@ -64,8 +40,9 @@ def _norm(values):
     return norm_of_wholes
 
 
-@overload(norm_of_order)
-def _norm_of_order(values, order):
+@by_type
+def norm_of_order(values, order):
+    """Return numpy.linalg.norm(values, order), of an array with one axis."""
     if not isinstance(values, types.Array) or values.ndim != 1:
         raise TypingError(f"{REFUSED}it calls numpy.linalg.norm with an order, of what is no list of numbers")
 
@@ -87,32 +64,23 @@ def _are_wholes(values):
     return isinstance(getattr(values, "dtype", None), types.Integer)
 
 
+@by_type
 def _apart(a, b):
-    """Return abs(a - b)."""
-
-
-@overload(_apart)
-def _typed_apart(a, b):
     if isinstance(a, types.Integer) and isinstance(b, types.Integer):
         return lambda a, b: _abs(plus(a, negative_of(b)))
     return lambda a, b: abs(a - b)
 
 
+@for_all_types
 def _check_lengths(a, b):
     """Raise an exception for two vectors of different length."""
+    if len(a) != len(b):
+        raise ValueError("vectors of different length")
 
 
-@overload(_check_lengths)
-def _typed_check_lengths(a, b):
-    def check_lengths(a, b):
-        if len(a) != len(b):
-            raise ValueError("vectors of different length")
-
-    return check_lengths
-
-
-@overload(sqeuclidean)
-def _sqeuclidean(a, b):
+@by_type
+def sqeuclidean(a, b):
+    """Return the squared Euclidean distance."""
     if not (_are_wholes(a) and _are_wholes(b)):
 
         def sqeuclidean_of_fractions(a, b):
@@ -134,15 +102,17 @@ def _sqeuclidean(a, b):
     return sqeuclidean
 
 
-@overload(euclidean)
-def _euclidean(a, b):
+@by_type
+def euclidean(a, b):
+    """Return the Euclidean distance of two tuples, lists or arrays."""
     if _are_wholes(a) and _are_wholes(b):
         return lambda a, b: math.sqrt(sqeuclidean(a, b))
     raise TypingError(f"{REFUSED}it calls SciPy's euclidean with fractions, whose last digit differs: use math.dist")
 
 
-@overload(cityblock)
-def _cityblock(a, b):
+@by_type
+def cityblock(a, b):
+    """Return the sum of the distances along each axis."""
     if not (_are_wholes(a) and _are_wholes(b)):
 
         def cityblock_of_fractions(a, b):
@@ -161,15 +131,13 @@ def _cityblock(a, b):
     return cityblock
 
 
-@overload(chebyshev)
-def _chebyshev(a, b):
-    def chebyshev(a, b):
-        _check_lengths(a, b)
-        longest = _apart(a[0], b[0])
-        for index in range(1, len(a)):
-            apart = _apart(a[index], b[index])
-            if apart > longest:
-                longest = apart
-        return longest
-
-    return chebyshev
+@for_all_types
+def chebyshev(a, b):
+    """Return the largest of the distances along each axis."""
+    _check_lengths(a, b)
+    longest = _apart(a[0], b[0])
+    for index in range(1, len(a)):
+        apart = _apart(a[index], b[index])
+        if apart > longest:
+            longest = apart
+    return longest

@@ -1,4 +1,4 @@
-"""Lists, and sets of cells: made, copied, joined, and read by indices."""
+"""Lists, sets, and sets of cells: made, copied, joined, compared, and read by indices."""
 
 from __future__ import annotations
 
@@ -8,51 +8,19 @@ from numba import types
 from numba.extending import overload, overload_method
 
 from knights_isolation.isolation.native import bitboards
+from knights_isolation.isolation.native.decorators import always, by_type, for_all_types, operation
 from knights_isolation.isolation.native.position import CellsType, as_cells
 from knights_isolation.isolation.native.runtime.checked_arithmetic import give_up
 from knights_isolation.isolation.native.runtime.numpy_functions import numbers as np
 from knights_isolation.isolation.native.runtime.values.arrays import array
-from knights_isolation.isolation.native.runtime.values.equality import equal
+from knights_isolation.isolation.native.runtime.values.conversions import contains, equal
+
+_LISTED = types.List | types.ListType
 
 
+@by_type
 def none_of(items):
     """Return an empty collection for some of the items, in their order."""
-
-
-def none_of_set(items):
-    """Return an empty collection for some of the items, without repeats."""
-
-
-def with_element(elements, element):
-    """Return a collection with one more element."""
-
-
-def as_list(items):
-    """Return the items as a list that nobody changes."""
-
-
-def copied(items):
-    """Return copy.copy(items)."""
-
-
-def copied_deeply(items):
-    """Return copy.deepcopy(items)."""
-
-
-def own_list(items):
-    """Return the items as a list; those of a tuple, such as a cell, as one that may be changed."""
-
-
-def as_set(items):
-    """Return the items as a set that nobody changes."""
-
-
-def new_list(items):
-    """Return the items as a list of its own."""
-
-
-@overload(none_of)
-def _none_of(items):
     if isinstance(items, CellsType):
         by_column = items.by_column
         return lambda items: as_cells(items, bitboards.difference(items._mask, items._mask), by_column)
@@ -67,8 +35,9 @@ def _none_of(items):
     return none_of
 
 
-@overload(none_of_set)
-def _none_of_set(items):
+@by_type
+def none_of_set(items):
+    """Return an empty collection for some of the items, without repeats."""
     if isinstance(items, CellsType):
         return lambda items: as_cells(items, bitboards.difference(items._mask, items._mask), False)
 
@@ -83,8 +52,9 @@ def _none_of_set(items):
     return none_of_set
 
 
-@overload(with_element)
-def _with_element(elements, element):
+@by_type
+def with_element(elements, element):
+    """Return a collection with one more element."""
     if isinstance(elements, CellsType):
         columns, by_column = elements.columns, elements.by_column
 
@@ -104,127 +74,99 @@ def _with_element(elements, element):
     return with_member if isinstance(elements, types.Set) else with_item
 
 
-@overload(as_list)
-def _as_list(items):
+@by_type
+def as_list(items):
+    """Return the items as a list that nobody changes."""
     if isinstance(items, CellsType | types.BaseTuple):
         return lambda items: items
     return lambda items: list(items)
 
 
-@overload(copied)
-def _copied(items):
+@by_type
+def copied(items):
+    """Return copy.copy(items)."""
     if isinstance(items, types.List | CellsType):
         return lambda items: new_list(items)
     return (lambda items: set(items)) if isinstance(items, types.Set) else (lambda items: items)
 
 
-@overload(copied_deeply)
-def _copied_deeply(items):
+@by_type
+def copied_deeply(items):
+    """Return copy.deepcopy(items)."""
     if isinstance(items, types.List) and isinstance(items.dtype, types.List):
         return lambda items: [copied(row) for row in items]
     return lambda items: copied(items)
 
 
-@overload(own_list)
-def _own_list(items):
+@by_type
+def own_list(items):
+    """Return the items as a list; those of a tuple, such as a cell, as one that may be changed."""
     return (lambda items: new_list(items)) if isinstance(items, types.UniTuple) else (lambda items: as_list(items))
 
 
-@overload(as_set)
-def _as_set(items):
+@by_type
+def as_set(items):
+    """Return the items as a set that nobody changes."""
     if isinstance(items, CellsType):  # in one order, as Python's sets have none
         return lambda items: as_cells(items, items._mask, False)
     return lambda items: set(items)
 
 
-@overload(new_list)
-def _new_list(items):
-    return lambda items: [item for item in items]  # noqa: C416
+@for_all_types
+def new_list(items):
+    """Return the items as a list of its own."""
+    return [item for item in items]  # noqa: C416
 
 
+@for_all_types
 def empty_list(example):
     """Return a list of nothing, of such elements."""
+    elements = [example]
+    elements.clear()
+    return elements
 
 
+@for_all_types
 def empty_set(example):
     """Return a set of nothing, of such elements."""
+    elements = {example}
+    elements.clear()
+    return elements
 
 
+@for_all_types
 def no_moves(game):
     """Return no cells, as a set of moves."""
+    return none_of(game.get_legal_moves())
 
 
+@for_all_types
 def no_blanks(game):
     """Return no cells, as a set of blank cells."""
+    return none_of(game.get_blank_spaces())
 
 
-@overload(empty_list)
-def _empty_list(example):
-    def empty_list(example):
-        elements = [example]
-        elements.clear()
-        return elements
-
-    return empty_list
-
-
-@overload(empty_set)
-def _empty_set(example):
-    def empty_set(example):
-        elements = {example}
-        elements.clear()
-        return elements
-
-    return empty_set
-
-
-@overload(no_moves)
-def _no_moves(game):
-    return lambda game: none_of(game.get_legal_moves())
-
-
-@overload(no_blanks)
-def _no_blanks(game):
-    return lambda game: none_of(game.get_blank_spaces())
-
-
-def new_set(items):
-    """Return the items as a set of its own."""
-
-
+@by_type
 def real_list(items):
     """Return the items as a list, a list as it is."""
-
-
-def real_set(items):
-    """Return the items as a set, a set as it is."""
-
-
-@overload(real_list)
-def _real_list(items):
     return (lambda items: items) if isinstance(items, types.List) else (lambda items: new_list(items))
 
 
-@overload(real_set)
-def _real_set(items):
+@by_type
+def real_set(items):
+    """Return the items as a set, a set as it is."""
     return (lambda items: items) if isinstance(items, types.Set) else (lambda items: new_set(items))
 
 
+@by_type
 def fraction(value):
     """Return a whole number as a fraction, all else as it is."""
-
-
-@overload(fraction)
-def _fraction(value):
     return (lambda value: float(value)) if isinstance(value, types.Integer) else (lambda value: value)
 
 
+@by_type
 def as_many(items, found):
     """Return a list as the tuple it is in Python, if it was made of the elements of a tuple."""
-
-
-@overload(as_many)
-def _as_many(items, found):
     count = len(items) if isinstance(items, types.UniTuple) else 0
     if count == 2:
         return lambda items, found: (found[0], found[1])
@@ -235,37 +177,29 @@ def _as_many(items, found):
     return lambda items, found: found
 
 
+@for_all_types
+def new_set(items):
+    """Return the items as a set of its own."""
+    return set(new_list(items))
+
+
+@for_all_types
 def backwards(items):
     """Return the items in reverse order."""
+    return new_list(items)[::-1]
 
 
-@overload(new_set)
-def _new_set(items):
-    return lambda items: set(new_list(items))
-
-
-@overload(backwards)
-def _backwards(items):
-    return lambda items: new_list(items)[::-1]
-
-
+@by_type
 def joined(a, b):
     """Return the tuple of the elements of two, as a list where it is not known how many these are."""
-
-
-@overload(joined)
-def _joined(a, b):
     if isinstance(a, types.BaseTuple) and isinstance(b, types.BaseTuple):
         return lambda a, b: a + b
     return lambda a, b: new_list(a) + new_list(b)
 
 
+@by_type
 def pair_of(items):
     """Return a list of two numbers as a tuple, all else as it is; compiled code gives up on another length."""
-
-
-@overload(pair_of)
-def _pair_of(items):
     if not isinstance(items, types.List):
         return lambda items: items
 
@@ -276,56 +210,41 @@ def _pair_of(items):
     return pair_of
 
 
+@by_type
 def grown(items, others):
     """Return the elements of two tuples as a list."""
-
-
-@overload(grown)
-def _grown(items, others):
     if isinstance(items, types.BaseTuple) and len(items) == 0:
         return lambda items, others: new_list(others)
     return lambda items, others: new_list(items) + new_list(others)
 
 
-@overload_method(CellsType, "copy")
-def _copy(cells):
-    return lambda cells: cells
-
-
-@overload_method(CellsType, "count")
-def _count(cells, cell):
-    return lambda cells, cell: int(cell in cells)
+overload_method(CellsType, "copy")(always(lambda cells: cells))
+overload_method(CellsType, "count")(always(lambda cells, cell: int(cell in cells)))
 
 
 @overload_method(types.UniTuple, "count")
+@always
 def _count_in_tuple(items, wanted):
-    def count(items, wanted):
-        matches = 0
-        for item in items:
-            if equal(item, wanted):
-                matches += 1
-        return matches
-
-    return count
+    matches = 0
+    for item in items:
+        if equal(item, wanted):
+            matches += 1
+    return matches
 
 
 @overload_method(CellsType, "index")
 @overload_method(types.UniTuple, "index")
+@always
 def _index(cells, cell):
-    def index(cells, cell):
-        for position, other in enumerate(cells):
-            if equal(other, cell):
-                return position
-        raise ValueError("not in list")
-
-    return index
+    for position, other in enumerate(cells):
+        if equal(other, cell):
+            return position
+    raise ValueError("not in list")
 
 
-@overload(operator.getitem)
-def _slice(cells, wanted):
-    if isinstance(cells, CellsType) and isinstance(wanted, types.SliceType):
-        return lambda cells, wanted: new_list(cells)[wanted]
-    return None
+operation(operator.getitem, lambda a, b: isinstance(a, CellsType) and isinstance(b, types.SliceType))(
+    lambda cells, wanted: new_list(cells)[wanted]
+)
 
 
 @overload(operator.getitem)
@@ -347,33 +266,22 @@ def _at_places(values, wanted):
     return None
 
 
+@by_type
 def at_array(values, wanted):
     """Return values[wanted], where the index is an array, and may be a mask of rows and columns."""
-
-
-@overload(at_array)
-def _at_array(values, wanted):
     if isinstance(values, types.Array) and _is_mask(values, wanted):
         return lambda values, wanted: values.ravel()[np.flatnonzero(wanted)]
     return lambda values, wanted: values[wanted]
 
 
-@overload(operator.getitem)
+@operation(operator.getitem, lambda a, b: isinstance(a, _LISTED | types.BaseTuple) and isinstance(b, types.Boolean))
 def _at_condition(values, wanted):
-    if isinstance(values, types.List | types.BaseTuple | types.ListType) and isinstance(wanted, types.Boolean):
-        return lambda values, wanted: values[1 if wanted else 0]
-    return None
+    return values[1 if wanted else 0]
 
 
-@overload(operator.setitem)
+@operation(operator.setitem, lambda a, b, _: isinstance(a, _LISTED) and isinstance(b, types.Boolean))
 def _put_at_condition(values, wanted, given):
-    if not isinstance(values, types.List | types.ListType) or not isinstance(wanted, types.Boolean):
-        return None
-
-    def put_at_condition(values, wanted, given):
-        values[1 if wanted else 0] = given
-
-    return put_at_condition
+    values[1 if wanted else 0] = given
 
 
 @overload(operator.setitem)
@@ -393,12 +301,9 @@ def _put_at_places(values, wanted, given):
     return None
 
 
+@by_type
 def put_at_array(values, wanted, given):
     """Do values[wanted] = given, where the index is an array, and may be a mask of rows and columns."""
-
-
-@overload(put_at_array)
-def _put_at_array(values, wanted, given):
     is_number = isinstance(given, types.Number | types.Boolean)
     if not isinstance(values, types.Array) or not _is_mask(values, wanted) or not is_number:
 
@@ -434,3 +339,112 @@ def _add(a, b):
     if isinstance(a, types.List) and isinstance(b, CellsType):
         return lambda a, b: a + new_list(b)
     return None
+
+
+def _is_other(kind):
+    return isinstance(kind, types.Set | types.List | types.BaseTuple)
+
+
+@by_type
+def intersection(a, b):
+    """Return the elements of a set that are among the others."""
+    if isinstance(a, CellsType) and isinstance(b, CellsType):
+        return lambda a, b: a & b
+
+    def intersection(a, b):
+        common = none_of_set(a)
+        for element in a:
+            if contains(b, element):
+                common = with_element(common, element)
+        return common
+
+    return intersection
+
+
+@by_type
+def difference(a, b):
+    """Return the elements of a set that are not among the others."""
+    if isinstance(a, CellsType) and isinstance(b, CellsType):
+        return lambda a, b: a - b
+
+    def difference(a, b):
+        remaining = none_of_set(a)
+        for element in a:
+            if not contains(b, element):
+                remaining = with_element(remaining, element)
+        return remaining
+
+    return difference
+
+
+@by_type
+def union(a, b):
+    """Return the elements of both."""
+    if isinstance(a, CellsType) and isinstance(b, CellsType):
+        return lambda a, b: a | b
+
+    def union(a, b):
+        elements = new_set(a)
+        for element in b:
+            elements.add(element)
+        return elements
+
+    return union
+
+
+@for_all_types
+def issubset(a, b):
+    """Return whether all elements of a are in b."""
+    return len(difference(a, b)) == 0
+
+
+@for_all_types
+def issuperset(a, b):
+    """Return whether all elements of b are in a."""
+    return len(difference(as_set(b), a)) == 0
+
+
+@for_all_types
+def isdisjoint(a, b):
+    """Return whether no element of a is in b."""
+    return len(intersection(a, b)) == 0
+
+
+@for_all_types
+def symmetric_difference(a, b):
+    """Return the elements that are in one of both only."""
+    return union(difference(a, b), difference(as_set(b), a))
+
+
+@for_all_types
+def _is_smaller(a, b):
+    """Return whether a is a subset of b, and b has more."""
+    return issubset(a, b) and not issubset(as_set(b), a)
+
+
+@for_all_types
+def _is_larger(a, b):
+    """Return whether b is a subset of a, and a has more."""
+    return issuperset(a, b) and not issuperset(as_set(b), a)
+
+
+_OF_SETS = (operator.xor, operator.le, operator.ge, operator.lt, operator.gt)
+
+
+def _with_other_sets(symbol, function):
+    @overload(symbol)
+    def operation(a, b):
+        are_new = symbol in _OF_SETS and isinstance(a, CellsType) and isinstance(b, CellsType)
+        if are_new or (isinstance(a, CellsType) and _is_other(b)) or (_is_other(a) and isinstance(b, CellsType)):
+            return lambda a, b: function(a, b)
+        return None
+
+
+_with_other_sets(operator.and_, intersection)
+_with_other_sets(operator.sub, difference)
+_with_other_sets(operator.or_, union)
+_with_other_sets(operator.xor, symmetric_difference)
+_with_other_sets(operator.le, issubset)
+_with_other_sets(operator.ge, issuperset)
+_with_other_sets(operator.lt, _is_smaller)
+_with_other_sets(operator.gt, _is_larger)

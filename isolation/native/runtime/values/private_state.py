@@ -2,43 +2,26 @@
 
 from __future__ import annotations
 
-from numba.extending import overload
-
 from knights_isolation.isolation.native import bitboards
+from knights_isolation.isolation.native.decorators import by_type, for_all_types
 from knights_isolation.isolation.native.position import PositionType, turned
 
 
+@for_all_types
 def facing(game, player):
     """Return the game with that player to move."""
+    return turned(game, player)
 
 
+@for_all_types
 def awaiting(game, player):
     """Return the game with the opponent of that player to move."""
+    return turned(game, 1 - player)
 
 
+@by_type
 def flat_state(game):
     """Return the second edition's `_board_state`: the cells column by column, who is to move, where both stand."""
-
-
-def visited_rows(game):
-    """Return the first edition's `__board_state__`, as far as it is known: 0 where a cell is open, else 3.
-
-    Positions do not keep who visited a cell, 1 or 2: what tells them apart differs from Python, and is found out.
-    """
-
-
-@overload(facing)
-def _facing(game, player):
-    return lambda game, player: turned(game, player)
-
-
-@overload(awaiting)
-def _awaiting(game, player):
-    return lambda game, player: turned(game, 1 - player)
-
-
-@overload(flat_state)
-def _flat_state(game):
     if not isinstance(game, PositionType):
         return None
     rows, columns = game.rows, game.columns
@@ -55,8 +38,12 @@ def _flat_state(game):
     return flat_state
 
 
-@overload(visited_rows)
-def _visited_rows(game):
+@by_type
+def visited_rows(game):
+    """Return the first edition's `__board_state__`, as far as it is known: 0 where a cell is open, else 3.
+
+    Positions do not keep who visited a cell, 1 or 2: what tells them apart differs from Python, and is found out.
+    """
     if not isinstance(game, PositionType):
         return None
     rows, columns = game.rows, game.columns

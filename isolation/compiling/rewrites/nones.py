@@ -1,24 +1,116 @@
 # ruff: noqa: N802 -- visit_Assign and the like are named by ast
-"""Lower variables that are None at first, `best = None`, to a value and a flag that says whether there is one."""
+# ruff: noqa: N802 -- visit_Compare and the like are named by ast
+# ruff: noqa: N802 -- visit_Name and the like are named by ast
+
+"""Lower what may be None: tests on parameters, parts of tuples in lists, and variables with a flag each."""
 
 from __future__ import annotations
 
 import ast
 import copy
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any
 
 from knights_isolation.isolation.compiling.rewrites.element_types import pairs
-from knights_isolation.isolation.compiling.rewrites.guesses import Examples
+from knights_isolation.isolation.compiling.rewrites.guesses import Examples, is_none
 from knights_isolation.isolation.compiling.source.function_source import bound_names, parameters
 from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, call, name, statements, support, target
+
+
+class LowerNoneChecks(Rewrite):
+    """`if location is None: return available` becomes an exception, for `location` a parameter.
+
+    In compiled code both knights are on the board, and a function gives values of one kind. Where the parameter can be
+    None all the same, compiled code raises an exception where Python does not, and the heuristic is refused.
+
+    `if over(game):` asks whether that is neither None nor 0.
+    """
+
+    def _prepare(self, node: ast.FunctionDef) -> None:
+        self.given = set(parameters(node))
+
+    def visit_If(self, node: ast.If) -> Any:
+        self.generic_visit(node)
+        if self._asks_for_none(node.test):
+            node.body = [at(node, ast.Raise(ast.Call(ast.Name("ValueError", ast.Load()), [], [])))]
+        elif isinstance(node.test, ast.Name | ast.Call):
+            node.test = at(node, support("truth", node.test))
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
+        self.generic_visit(node)
+        if self._asks_for_none(node.test):
+            return node.orelse
+        match node.test:
+            case ast.Compare(left, [ast.IsNot()], others) if self._asks_for_none(ast.Compare(left, [ast.Is()], others)):
+                return node.body
+        return node
+
+    def _asks_for_none(self, test: ast.expr) -> bool:
+        if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Is | ast.Eq):
+            return False
+        value, other = test.left, test.comparators[0]
+        is_none = isinstance(other, ast.Constant) and other.value is None
+        return is_none and isinstance(value, ast.Name) and value.id in self.given
+
+
+_PUTS = ("append", "appendleft", "insert")
+
+
+class LowerNoneInTuples(Rewrite):
+    """The None of `queue = [(start, None)]` may be a cell where `queue.append((cell, start))` puts one there."""
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        if not any(map(is_none, ast.walk(node))):
+            return
+        super().apply(node)
+        examples = Examples(self, node)
+        held: dict[str, list[ast.Tuple]] = defaultdict(list)
+        for called, element in _held(node):
+            held[called].append(element)
+        for elements in held.values():
+            for place in range(min(len(element.elts) for element in elements)):
+                values = [element.elts[place] for element in elements if not is_none(element.elts[place])]
+                example = next((found for value in values if (found := examples.value(value)) is not None), None)
+                if example is None or len(values) == len(elements):
+                    continue
+                for element in elements:
+                    if is_none(element.elts[place]):
+                        element.elts[place] = at(element, support("none_of_kind", example))
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        """Compare with what may be None, which is equal to None alone."""
+        self.generic_visit(node)
+        if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Eq | ast.NotEq) or is_none(node.comparators[0]):
+            return node
+        result = support("equal", node.left, node.comparators[0])
+        return at(node, result if isinstance(node.ops[0], ast.Eq) else ast.UnaryOp(ast.Not(), result))
+
+
+def _held(node: ast.AST) -> Iterator[tuple[str, ast.Tuple]]:
+    """Yield the tuples that are put into lists, with the name of the list."""
+    for inner in ast.walk(node):
+        for place, value in pairs(inner):
+            if isinstance(place, ast.Name):
+                yield from ((place.id, element) for element in _elements(value))
+        match inner:
+            case ast.Call(ast.Attribute(ast.Name(called), method), [*_, ast.Tuple() as element]) if method in _PUTS:
+                yield called, element
+
+
+def _elements(node: ast.expr) -> list[ast.Tuple]:
+    """The tuples of a list, or of a deque of one, that is written out or a comprehension."""
+    if isinstance(node, ast.Call) and len(node.args) == 1:
+        node = node.args[0]
+    given = node.elts if isinstance(node, ast.List) else [node.elt] if isinstance(node, ast.ListComp) else []
+    return [element for element in given if isinstance(element, ast.Tuple)]
 
 
 class LowerOptional(Rewrite):
     """`best is None` asks the flag; where a value is needed and there is none, Python computes on."""
 
     def apply(self, node: ast.FunctionDef) -> None:
-        """Rewrite the body of a definition in place."""
         _SplitChoices().visit(node)
         given: dict[str, list[ast.expr]] = defaultdict(list)
         for inner in ast.walk(node):
@@ -34,7 +126,7 @@ class LowerOptional(Rewrite):
                 called: self.context.fresh(f"has_{called}")
                 for called, values in given.items()
                 if called not in self.flags and bound.count(called) == len(values)
-                if any(map(self._may_be_none, values)) and not all(map(_is_none, values))
+                if any(map(self._may_be_none, values)) and not all(map(is_none, values))
             }
         self.scope.names.update(self.flags.values())
         if self.flags:
@@ -45,7 +137,7 @@ class LowerOptional(Rewrite):
         node.body = [*(at(node.body[0], one) for lines in given_one for one in lines), *node.body]
 
     def _may_be_none(self, node: ast.expr) -> bool:
-        return _is_none(node) or self._default_none(node) is not None or self._is_flagged(node)
+        return is_none(node) or self._default_none(node) is not None or self._is_flagged(node)
 
     def _is_flagged(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Name) and node.id in self.flags
@@ -55,12 +147,11 @@ class LowerOptional(Rewrite):
         if not isinstance(node, ast.Call):
             return None
         called = self.builtin(node.func)
-        if called in ("max", "min") and any(word.arg == "default" and _is_none(word.value) for word in node.keywords):
+        if called in ("max", "min") and any(word.arg == "default" and is_none(word.value) for word in node.keywords):
             return node
-        return node if called == "next" and len(node.args) == 2 and _is_none(node.args[1]) else None
+        return node if called == "next" and len(node.args) == 2 and is_none(node.args[1]) else None
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        """Set the flag together with the value."""
         written = pairs(node)
         if not any(isinstance(place, ast.Name) and place.id in self.flags for place, _ in written):
             return self.generic_visit(node)
@@ -95,7 +186,7 @@ class LowerOptional(Rewrite):
         return self.visit(value), ast.Constant(True)
 
     def _set(self, called: str, value: ast.expr) -> list[ast.stmt]:
-        if _is_none(value):
+        if is_none(value):
             return [*self._filler(called), *statements("FLAG = False", FLAG=name(self.flags[called]))]
         if (made := self._default_none(value)) is not None:
             return self._set_from_items(called, made)
@@ -107,8 +198,7 @@ class LowerOptional(Rewrite):
 
     def _set_from_items(self, called: str, made: ast.Call) -> list[ast.stmt]:
         """Set a variable to the largest of items, if there are any."""
-        items = self.context.fresh("items")
-        self.scope.names.add(items)
+        items = self.context.variable("items")
         whole = call(self.context.builtin("list"), self.visit(made.args[0]))
         keywords = [ast.keyword(word.arg, self.visit(word.value)) for word in made.keywords if word.arg != "default"]
         chosen = ast.Call(made.func, [name(items)], keywords)
@@ -124,9 +214,8 @@ class LowerOptional(Rewrite):
         return [] if example is None else statements("PLACE = EXAMPLE", PLACE=name(called), EXAMPLE=example)
 
     def visit_Compare(self, node: ast.Compare) -> Any:
-        """Ask the flag instead of comparing with None."""
         is_alone = len(node.ops) == 1 and isinstance(node.left, ast.Name) and node.left.id in self.flags
-        if is_alone and isinstance(node.left, ast.Name) and _is_none(node.comparators[0]):
+        if is_alone and isinstance(node.left, ast.Name) and is_none(node.comparators[0]):
             flag = name(self.flags[node.left.id])
             if isinstance(node.ops[0], ast.IsNot | ast.NotEq):
                 return at(node, flag)
@@ -177,7 +266,7 @@ class _SplitChoices(ast.NodeTransformer):
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         match node:
-            case ast.Assign([ast.Name()], ast.IfExp(test, yes, no)) if _is_none(yes) or _is_none(no):
+            case ast.Assign([ast.Name()], ast.IfExp(test, yes, no)) if is_none(yes) or is_none(no):
                 chosen: list[list[ast.stmt]] = [[ast.Assign(copy.deepcopy(node.targets), part)] for part in (yes, no)]
                 return at(node, ast.If(test, *chosen))
         return node
@@ -188,7 +277,3 @@ def _asked(node: ast.Name) -> ast.Name:
     asked = ast.Name(node.id, ast.Load())
     asked.is_asked = True  # type: ignore[attr-defined]
     return asked
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None

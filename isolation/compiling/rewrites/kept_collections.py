@@ -1,5 +1,6 @@
 # ruff: noqa: N802 -- visit_Dict and the like are named by ast
-"""Rewrite sets held in dictionaries and lists as lists of distinct elements: those of numba's hold no sets."""
+
+"""Rewrite what dictionaries and lists hold such as numba's can hold it: lists as they are kept, sets as lists."""
 
 from __future__ import annotations
 
@@ -8,8 +9,61 @@ from typing import Any
 
 from knights_isolation.isolation.compiling.rewrites.element_types import is_empty, pairs
 from knights_isolation.isolation.compiling.rewrites.guesses import Examples
-from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, call, support
+from knights_isolation.isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, call, support
 from knights_isolation.isolation.compiling.source.scopes import Missing
+
+_MAKE_LISTS = {"list", "sorted"}
+
+
+class KeepLists(Rewrite):
+    """`groups[row] = []` and `{player: [cell for cell in moves]}` keep numba's typed lists, which are slower."""
+
+    def __init__(self, context: FunctionContext) -> None:
+        super().__init__(context)
+        self.holder = ""
+
+    def _prepare(self, node: ast.FunctionDef) -> None:
+        self.examples = Examples(self, node)
+        written = [pair for inner in ast.walk(node) for pair in pairs(inner)]
+        self.dictionaries: set[str] = {
+            place.id
+            for place, value in written
+            if isinstance(place, ast.Name) and isinstance(value, ast.Dict | ast.DictComp)
+        }
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        place = node.targets[0]
+        self.holder = ast.unparse(place).partition("[")[0]
+        if isinstance(place, ast.Subscript) and isinstance(place.value, ast.Name) and self.holder in self.dictionaries:
+            node.value = self._kept(node.value)
+        return self.generic_visit(node)
+
+    def visit_Dict(self, node: ast.Dict) -> Any:
+        node.values = [self._kept(value) for value in node.values]
+        return self.generic_visit(node)
+
+    def visit_DictComp(self, node: ast.DictComp) -> Any:  # type: ignore[override]
+        node.value = self._kept(node.value)
+        return super().visit_ListComp(node)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        match node:
+            case ast.Call(ast.Attribute(_, "get_or" | "put_and_get"), [ast.Name(called), _, missing]):
+                self.holder = called
+                node.args[2] = self._kept(missing)
+            case ast.Call(ast.Attribute(ast.Name(called), "get"), [_, ast.List() as missing]):
+                self.holder = called
+                node.args[1] = self._kept(missing)
+        return self.generic_visit(node)
+
+    def _kept(self, node: ast.expr) -> ast.expr:
+        if is_empty(node) and isinstance(node, ast.List):
+            example = self.examples.put_deeper_into(self.holder) or self.context.cell()
+            return at(node, support("kept", support("empty_list", example)))
+        made = self.builtin(node.func) if isinstance(node, ast.Call) else None
+        is_list = isinstance(node, ast.List | ast.ListComp) or made in _MAKE_LISTS
+        return at(node, support("kept", node)) if is_list else node
+
 
 _ADDS = {"add": "put_once", "update": "put_each_once"}
 
@@ -17,8 +71,7 @@ _ADDS = {"add": "put_once", "update": "put_each_once"}
 class KeepSets(Rewrite):
     """Store a list for `groups[row] = set()`, add to it only what it lacks, and make a set of it when it is read."""
 
-    def apply(self, node: ast.FunctionDef) -> None:
-        """Rewrite the body of a definition in place."""
+    def _prepare(self, node: ast.FunctionDef) -> None:
         self.examples = Examples(self, node)
         self.dictionaries: set[str] = set()
         for place, value in (pair for inner in ast.walk(node) for pair in pairs(inner)):
@@ -37,10 +90,8 @@ class KeepSets(Rewrite):
             if isinstance(place, ast.Name) and isinstance(value, ast.List | ast.ListComp)
         }
         self.members = {name for inner in ast.walk(node) if isinstance(inner, ast.For) for name in self._members(inner)}
-        super().apply(node)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        """Store a list for a set that is assigned to a key or stands in a new dictionary."""
         place, value = node.targets[0], node.value
         if self._holds_sets(place) and isinstance(place, ast.Subscript):
             node.value = self._kept(value, ast.unparse(place.value))
@@ -92,7 +143,6 @@ class KeepSets(Rewrite):
         return self._read(node) if self._holds_sets(node) else self.generic_visit(node)
 
     def visit_ListComp(self, node: Any) -> Any:
-        """Make sets of the stored lists that a comprehension iterates over."""
         own = {name for generator in node.generators for name in self._members(generator)} - self.members
         if not own:
             return super().visit_ListComp(node)
@@ -104,11 +154,9 @@ class KeepSets(Rewrite):
     visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp  # noqa: N815
 
     def visit_Name(self, node: ast.Name) -> Any:
-        """Make a set of a stored list that a loop iterates over."""
         return self._read(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
-        """Make a set of the list stored under a key."""
         return self._read(node) if self._holds_sets(node) else self.generic_visit(node)
 
     def _there(self, node: ast.expr) -> ast.expr:
