@@ -79,8 +79,12 @@ def discover(
     from knights_isolation.experiments.discovery import finals
     from knights_isolation.experiments.discovery.campaign import SearchTask, run_campaign
     from knights_isolation.experiments.record.run_directory import HOME
-    from knights_isolation.reports.analysis.discovery_page import write_discovery_page
-    from knights_isolation.reports.studies.discovery import discovery_sections, headroom_sentences, progress_line
+    from knights_isolation.reports.studies.discovery import (
+        discovery_sections,
+        headroom_sentences,
+        progress_line,
+        write_discovery_page,
+    )
 
     opponent = _checked(agent_spec(against), board)
     folder = (Path(out) if out else HOME / f"discover-{board}-seed{seed}").resolve()

@@ -173,8 +173,7 @@ def analyse(
     from knights_isolation.experiments.analysis.analyse_file import analyse as analyse_contents
     from knights_isolation.experiments.analysis.file_contents import read_file
     from knights_isolation.experiments.analysis.gauntlets import TrialConditions
-    from knights_isolation.reports.analysis.analysis_page import forests
-    from knights_isolation.reports.analysis.analysis_tables import cost_table, opponents_table, verdict_table
+    from knights_isolation.reports.analysis.analysis_page import cost_table, forests, opponents_table, verdict_table
     from knights_isolation.reports.watch.run_progress import play_in_view
 
     contents = read_file(reference_of(heuristic))
@@ -357,7 +356,7 @@ def features(
     from knights_isolation.experiments.learn.feature_selection import feature_name, select_features
     from knights_isolation.heuristics import FEATURES, canonical_name
     from knights_isolation.reports.charts.study_charts import features_chart
-    from knights_isolation.reports.studies.feature_selection import feature_sections
+    from knights_isolation.reports.studies.tuning import feature_sections
     from knights_isolation.reports.watch.run_progress import counting
 
     limit, leader = reproducible_limit(at), canonical_name(guide)

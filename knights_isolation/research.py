@@ -117,7 +117,7 @@ class _Work:
     def page(self) -> Path:
         """Return the file of the page: the same for the same question."""
         from knights_isolation.experiments.record.run_directory import HOME, digest_of
-        from knights_isolation.reports.analysis.kept_pages import PAGE
+        from knights_isolation.reports.pages.kept_pages import PAGE
 
         file = Path(self.reference.partition(".py")[0]).name
         digest = digest_of([self.reference, self.against, self.games, self.pairs, self.seed])

@@ -15,7 +15,7 @@ from knights_isolation.experiments.statistics.run_results import RunResults, loa
 from knights_isolation.experiments.verdicts.contender_verdicts import judge, rate
 from knights_isolation.experiments.verdicts.frames import standings_frame, verdict_frame
 from knights_isolation.experiments.verdicts.pilot_run import plan_contenders
-from knights_isolation.reports.analysis.analysis_tables import opponents_table
+from knights_isolation.reports.analysis.analysis_page import opponents_table
 from knights_isolation.reports.charts.coloured_tables import leads
 from knights_isolation.reports.pages.report_page import headline
 from knights_isolation.reports.tables.compare import compare_sections

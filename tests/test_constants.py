@@ -24,7 +24,7 @@ from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation.games.batch_moves import first_failure
 from knights_isolation.reports.text import wording
 from knights_isolation.reports.text.cell_values import Chance, Resampled, pluralise
-from knights_isolation.reports.text.verdict_words import verdict_of
+from knights_isolation.reports.text.wording import verdict_of
 
 
 @pytest.mark.parametrize("openings", [2, 3, 5, 20, 180])

@@ -21,8 +21,7 @@ from knights_isolation.experiments.discovery.programs import Program, Shape, Ter
 from knights_isolation.experiments.inference.cluster_intervals import Interval
 from knights_isolation.isolation.compiling.compile_heuristic import sample_positions
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
-from knights_isolation.reports.analysis.discovery_page import write_discovery_page
-from knights_isolation.reports.studies.discovery import Verdict, strength_chart
+from knights_isolation.reports.studies.discovery import Verdict, strength_chart, write_discovery_page
 
 
 def programs(count: int) -> list[Program]:

@@ -21,7 +21,7 @@ from knights_isolation.experiments.suite import Suite, read_suite
 from knights_isolation.heuristics import FEATURES, Composite
 from knights_isolation.isolation import Board, Limit
 from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic
-from knights_isolation.reports.studies.feature_selection import feature_sections
+from knights_isolation.reports.studies.tuning import feature_sections
 
 
 def both(count: Callable[[set[Cell]], float]) -> Callable[[Facts], float]:

@@ -35,7 +35,7 @@ from knights_isolation.isolation.processes.transport import EngineTransport, Tra
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.reports.league.league_tables import leading, ranking_section
 from knights_isolation.reports.league.page_paths import INDEX, games_of, page_of
-from knights_isolation.reports.league.player_page import player_page
+from knights_isolation.reports.league.write_pages import player_page
 
 ROOT = Path(__file__).parent.parent
 HOSTILE = """

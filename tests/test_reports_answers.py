@@ -11,7 +11,7 @@ from knights_isolation.experiments.published.published_claims import analyse_fil
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.verdicts.contender_verdicts import rate
 from knights_isolation.experiments.verdicts.pilot_run import games_a_second
-from knights_isolation.reports.pages.section_titles import titles_of
+from knights_isolation.reports.pages.report_page import titles_of
 from knights_isolation.reports.studies.sample_size import plan_sections
 from knights_isolation.reports.tables.headlines import ratings_headline, summary_headline
 from knights_isolation.reports.tables.published import published_sections

@@ -21,8 +21,7 @@ from knights_isolation.experiments.plan.tournament_plan import draw_openings, ma
 from knights_isolation.experiments.record.run_directory import finish, latest_run, load_run
 from knights_isolation.experiments.verdicts.live_standings import live_tests
 from knights_isolation.reports.text.cell_values import CopiedName, HeuristicValue, Identifier, Milliseconds
-from knights_isolation.reports.text.colours import coloured_verdict
-from knights_isolation.reports.text.rendering import render_rows
+from knights_isolation.reports.text.rendering import coloured_verdict, render_rows
 
 ORDER = ("first", "second", "third")
 ENDLESS = "def custom_score(game, player):\n    while True:\n        pass\n"

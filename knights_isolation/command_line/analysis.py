@@ -57,8 +57,7 @@ def analyse_file(
     from knights_isolation.experiments.analysis.analyse_file import Analysis, analyse
     from knights_isolation.experiments.analysis.file_contents import read_file
     from knights_isolation.experiments.analysis.gauntlets import TrialConditions
-    from knights_isolation.reports.analysis.analysis_page import keep_page, write_markdown, write_page
-    from knights_isolation.reports.analysis.analysis_text import analysis_text
+    from knights_isolation.reports.analysis.analysis_page import analysis_text, keep_page, write_markdown, write_page
 
     def guard() -> AbstractContextManager[None]:
         return capture_user_output(reference)

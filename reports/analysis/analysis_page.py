@@ -1,34 +1,222 @@
-"""Output of an analysis for handing in: an HTML page, or Markdown with a picture."""
+"""An analysis on one terminal screen, as Markdown with a picture, and as an HTML page."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from knights_isolation.experiments.analysis.analyse_file import Analysis
 from knights_isolation.experiments.analysis.gauntlets import RunKind
+from knights_isolation.experiments.analysis.quick_trial import BASELINE
+from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
 from knights_isolation.experiments.suite.screening import Mistake
-from knights_isolation.isolation.boards.drawing import Annotations
-from knights_isolation.isolation.boards.render import to_svg, to_text
+from knights_isolation.isolation.boards.render import to_text
+from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.atomic_write import write_text
-from knights_isolation.reports.analysis.analysis_tables import cost_table, opponents_table, verdict_table
-from knights_isolation.reports.analysis.analysis_text import heading, leading_mistakes, mistake_words
-from knights_isolation.reports.analysis.kept_pages import PAGE
-from knights_isolation.reports.analysis.verdict_sentences import verdict_lines
+from knights_isolation.isolation.rules.notation import format_moves
+from knights_isolation.reports.analysis.verdict_sentences import interval_name, next_steps, verdict_lines
 from knights_isolation.reports.charts.chart import RowChart
 from knights_isolation.reports.charts.interval_rows import forest
-from knights_isolation.reports.pages.templates import data_url, page_template
-from knights_isolation.reports.text.cell_values import pluralise
+from knights_isolation.reports.pages.kept_pages import PAGE
+from knights_isolation.reports.pages.templates import page_template
+from knights_isolation.reports.studies.screening import picture
+from knights_isolation.reports.tables.compare import p_value_of
+from knights_isolation.reports.text.cell_values import Points, Ratio, Share, estimate_of, pluralise
+from knights_isolation.reports.text.rendering import is_terminal, terminal_width, wrapped
 from knights_isolation.reports.text.sections import Section, render_sections
+from knights_isolation.reports.text.wording import evidence_sentences, two_digits
+
+_COURSE_LIMIT = 150e6  # time per move of the course, in nanoseconds
+
+
+def verdict_table(analysis: Analysis) -> Section:
+    """Return one row per function: the difference at equal nodes and at equal cost, with p-values."""
+    rows = tuple(_verdict_row(analysis, name) for name in analysis.ranked)
+    compared = [comparison for name in analysis.trials if (comparison := analysis.comparison(name, "nodes"))]
+    if not compared:
+        return Section("verdicts", "", rows)
+    first, together, adjusted = compared[0], "", ""
+    if first.family > 1:
+        together = f": all {first.family}, at equal nodes and at equal cost, hold together"
+        adjusted = f", adjusted for {first.family} comparisons"
+    notes = [
+        f"Difference: win rate minus {first.baseline}'s against the same opponents, in percentage points, with the "
+        f"range that the games support ({interval_name(first)} interval{together}).",
+        f"p: how often luck alone would make such a difference{adjusted}; below 0.05 is significant.",
+    ]
+    return Section("verdicts", "", rows, (*notes, *evidence_sentences(compared), *_control_words(analysis)))
+
+
+def _verdict_row(analysis: Analysis, name: str) -> dict[str, Any]:
+    nodes = analysis.comparison(name, "nodes") or analysis.comparison(name, "python")
+    cost = analysis.comparison(name, "cost")
+    row = {"function": name, **_cells("difference", "p", nodes)}
+    return row | _cells("at equal cost", "p at equal cost", cost) if "cost" in analysis.runs else row
+
+
+def _cells(difference: str, p: str, comparison: Comparison | None) -> dict[str, Any]:
+    if comparison is None:
+        return {difference: None, p: None}
+    return {difference: estimate_of(comparison.jointly, Points), p: p_value_of(comparison)}
+
+
+def _control_words(analysis: Analysis) -> list[str]:
+    return [
+        f"Check {'passed' if comparison.difference.low <= 0 <= comparison.difference.high else 'FAILED'}: "
+        f"{comparison.baseline} differs from itself on other openings by "
+        f"{estimate_of(comparison.difference, Points).text}."
+        for comparison in analysis.verdicts["nodes"].checks
+    ]
+
+
+def cost_table(analysis: Analysis) -> Section:
+    """Return one row per function: cost per node compiled and in Python, and nodes per course move in Python."""
+    costs = [trial.python_cost for trial in analysis.trials.values() if isinstance(trial.python_cost, Cost)]
+    fastest = min((cost.nanoseconds / cost.times for cost in costs), default=math.nan)
+    rows = tuple(
+        {
+            "function": name,
+            "cost compiled": _times(analysis.cost(name)),
+            "cost in Python": _times(trial.python_cost),
+            "nodes in 150 ms of Python": _nodes_in_time(trial.python_cost, fastest),
+        }
+        for name in analysis.ranked
+        if (trial := analysis.trials[name]).python_cost is not None
+    )
+    if not rows:
+        return Section("costs", "", ())
+    reference = {
+        "function": f"{BASELINE} (ID_Improved)",
+        "cost compiled": Ratio(1),
+        "cost in Python": Ratio(1),
+        "nodes in 150 ms of Python": two_digits(_COURSE_LIMIT / fastest),
+    }
+    note = "Cost: processor time of a node. The games at equal cost go by the compiled one."
+    return Section("costs", "", (reference, *rows), (note,))
+
+
+def _times(cost: Cost | str | None) -> Ratio | None:
+    return Ratio(cost.times) if isinstance(cost, Cost) else None
+
+
+def _nodes_in_time(cost: Cost | str | None, baseline: float) -> int | None:
+    # all use the time of the baseline's node in the quietest measurement: ratios are measured in turns, times are not
+    return two_digits(_COURSE_LIMIT / (baseline * cost.times)) if isinstance(cost, Cost) else None
+
+
+def opponents_table(analysis: Analysis) -> Section:
+    """Return one row per opponent: the win rates of the baseline and of each function against it."""
+    compared = [found for name in analysis.ranked if (found := analysis.comparison(name, "nodes"))]
+    if not compared:
+        return Section("opponents", "", ())
+    effects = [{effect.opponent: effect for effect in comparison.effects} for comparison in compared]
+    names = analysis.runs["nodes"].in_order(effects[0])
+    rows: list[dict[str, Any]] = [
+        {
+            "win rate against": opponent,
+            compared[0].baseline: Share(effects[0][opponent].baseline_rate),
+            **{
+                comparison.contender: Share(own[opponent].contender_rate)
+                for comparison, own in zip(compared, effects, strict=True)
+            },
+        }
+        for opponent in names
+    ]
+    mean = {comparison.contender: Share(comparison.contender_rate) for comparison in compared}
+    games = pluralise(2 * compared[0].openings, "game")
+    note = f"At {analysis.question.limit} a move; {games} of each function in each row; win rates without intervals."
+    rows.append({"win rate against": "mean", compared[0].baseline: Share(compared[0].baseline_rate), **mean})
+    duels = {comparison.contender: analysis.head_to_head(comparison.contender, "nodes") for comparison in compared}
+    if any(duels.values()):
+        direct = {name: Share(duel.rate.estimate) if duel else None for name, duel in duels.items()}
+        rows.append({"win rate against": f"{compared[0].baseline}, head to head", compared[0].baseline: None, **direct})
+    return Section("opponents", "", tuple(rows), (note,), verbatim=True)
+
+
+_GAP = "   "
+_KINDS: dict[RunKind, str] = {
+    "nodes": "at equal nodes",
+    "cost": "at equal cost",
+    "python": "in Python",
+    "players": "of players",
+    "dear-cost": "at equal cost, last",
+    "dear-nodes": "at equal nodes, last",
+}
+_FULL_WIDTH = 100  # line width of the sentences if the width of the terminal is unknown
+
+
+def analysis_text(analysis: Analysis) -> str:
+    """Return verdicts, tables, two mistakes as boards, and next steps."""
+    width = min(terminal_width(), _FULL_WIDTH) if not is_terminal() else terminal_width()
+    blocks = [wrapped(heading(analysis), width)]
+    blocks += [wrapped(f"{name} {sentence}", width) for name, sentence in verdict_lines(analysis)]
+    tables = [verdict_table(analysis), opponents_table(analysis), cost_table(analysis)]
+    blocks += [_table_text(table, width) for table in tables if table.rows]
+    if shown := _boards(analysis, width):
+        blocks.append(shown)
+    if steps := next_steps(analysis):
+        blocks.append("Next:\n" + "\n".join(f"- {step}" for step in steps))
+    return "\n\n".join(blocks)
+
+
+def _table_text(table: Section, width: int) -> str:
+    return "\n".join([render_sections([replace(table, notes=())], "table"), *(wrapped(n, width) for n in table.notes)])
+
+
+def heading(analysis: Analysis) -> str:
+    """Return what was analysed, against which opponents, in how many games."""
+    parts = [pluralise(len(analysis.trials), "heuristic")] if analysis.trials else []
+    parts += [pluralise(len(analysis.players), "player")] if analysis.players else []
+    games = sum(results.played for results in analysis.runs.values())
+    kinds = [f"{analysis.runs[kind].played:,} {words}" for kind, words in _KINDS.items() if kind in analysis.runs]
+    played = f"{pluralise(games, 'game')} on {analysis.question.size}"
+    return f"{analysis.contents.path}: {' and '.join(parts)}, {': '.join(filter(None, [played, ', '.join(kinds)]))}."
+
+
+def _leading_mistakes(analysis: Analysis) -> tuple[str, tuple[Mistake, ...]]:
+    for name in analysis.ranked:
+        if mistakes := analysis.mistakes.get(name):
+            return name, mistakes
+    return "", ()
+
+
+def _mistake_words(mistake: Mistake, size: str, name: str) -> str:
+    columns = int(size.split("x")[1])
+    winning = [format_moves([cell], columns) for cell in mistake.winning]
+    verb = "wins" if len(winning) == 1 else "win"
+    played = format_moves([mistake.played], columns)
+    return (
+        f"{name}, player {1 + len(mistake.moves) % 2}, plays {played} and loses; {', '.join(winning)} {verb}, and "
+        f"{100 * mistake.field:.0f} % of the reference agents play {'it' if len(winning) == 1 else 'one of these'}."
+    )
+
+
+def _boards(analysis: Analysis, width: int) -> str:
+    name, mistakes = _leading_mistakes(analysis)
+    if not mistakes:
+        return ""
+    size = analysis.contents.size
+    pictures = [to_text(Board.from_moves(mistake.moves, size)).splitlines() for mistake in mistakes]
+    wide = max(map(len, pictures[0]))
+    texts = [wrapped(_mistake_words(mistake, size, name), wide).splitlines() for mistake in mistakes]
+    columns = [[*picture, *text] for picture, text in zip(pictures, texts, strict=True)]
+    title = f"Mistakes of {name} in solved positions (♘ player 1, ♞ player 2, ░ blocked, · legal move):"
+    if len(columns) * (wide + len(_GAP)) - len(_GAP) > width:
+        return "\n".join([title, *("\n".join(column) for column in columns)])
+    rows = zip_longest(*columns, fillvalue="")
+    return "\n".join([title, *(_GAP.join(f"{part:{wide}}" for part in row).rstrip() for row in rows)])
+
 
 _TITLES: dict[RunKind, str] = {"nodes": "at equal nodes", "cost": "at equal cost"}
 
 
 def write_page(analysis: Analysis, path: Path, command: str) -> None:
     """Write an analysis as one self-contained HTML page."""
-    name, mistakes = leading_mistakes(analysis)
+    (name, mistakes), size = _leading_mistakes(analysis), analysis.contents.size
     page = page_template("analysis.html").render(
         title=f"Analysis of {Path(analysis.contents.path).name}",
         heading=heading(analysis),
@@ -36,7 +224,7 @@ def write_page(analysis: Analysis, path: Path, command: str) -> None:
         charts=forests(analysis),
         sections=_sections(analysis),
         mistaken=name,
-        pictures=[_picture(mistake, analysis.contents.size, name) for mistake in mistakes],
+        pictures=[picture(mistake, size, _mistake_words(mistake, size, name)) for mistake in mistakes],
         method=_method(analysis),
         command=command,
     )
@@ -62,11 +250,11 @@ def write_markdown(analysis: Analysis, path: Path, command: str) -> list[Path]:
         written.append(save(draw_chart(charts[0]), picture))
         parts.append(f"![{charts[0].title}]({picture.name})")
     parts.append(render_sections(_sections(analysis), "markdown"))
-    name, mistakes = leading_mistakes(analysis)
+    name, mistakes = _leading_mistakes(analysis)
     for number, mistake in enumerate(mistakes):
         board = to_text(Board.from_moves(mistake.moves, analysis.contents.size))
         heading_line = [f"## Mistakes of {name} in solved positions"] if number == 0 else []
-        parts += [*heading_line, f"```\n{board}\n```", mistake_words(mistake, analysis.contents.size, name)]
+        parts += [*heading_line, f"```\n{board}\n```", _mistake_words(mistake, analysis.contents.size, name)]
     parts += ["## How this was measured", _method(analysis), f"Repeat it with `{command}`."]
     write_text(path, "\n\n".join(parts) + "\n")
     return written
@@ -92,7 +280,6 @@ def _sections(analysis: Analysis) -> list[Section]:
 
 
 def _method(analysis: Analysis) -> str:
-    """Describe the design of the runs in a few sentences."""
     results = analysis.runs.get("nodes")
     if results is None:
         return "No function that compiles was played."
@@ -105,14 +292,3 @@ def _method(analysis: Analysis) -> str:
         "intervals and tests. At equal cost, limits of nodes are scaled so that every search takes the processor time "
         f"that {comparison.baseline} needs."
     )
-
-
-def _picture(mistake: Mistake, size: str, name: str) -> dict[str, Any]:
-    """Return a mistake as drawn on the page: winning moves, losing moves, and the one played."""
-    board = Board.from_moves(mistake.moves, size)
-    inf = float("inf")
-    values = {cell: inf if cell in mistake.winning else -inf for cell in board.legal_cells()}
-    own = board.locations[board.active_index]
-    arrows = () if own is None else ((own, mistake.played),)
-    svg = to_svg(board, marks=Annotations(values=values, arrows=arrows, numbers=False))
-    return {"url": data_url("image/svg+xml", svg), "text": mistake_words(mistake, size, name)}

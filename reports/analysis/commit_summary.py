@@ -37,7 +37,6 @@ def _row(each: Checked) -> dict[str, Any]:
 
 
 def _word(each: Checked) -> str:
-    """Return what became of a heuristic in a word or two."""
     if each.test:
         return {"H0": "failed", "H1": "passed"}.get(each.test.path.decision or "", "undecided")
     if each.failures:
@@ -48,7 +47,6 @@ def _word(each: Checked) -> str:
 
 
 def _notes(results: Sequence[Checked]) -> list[str]:
-    """Return what the columns mean, and why heuristics fail."""
     notes = []
     for each in results:
         if each.failures and each.screening:

@@ -15,7 +15,7 @@ from knights_isolation.reports.tables.costs import cost_words
 from knights_isolation.reports.text.cell_values import Points, Ratio, Share, estimate_of, pluralise
 from knights_isolation.reports.text.rendering import is_terminal, terminal_width, wrapped
 from knights_isolation.reports.text.sections import flat_rows, worded_rows
-from knights_isolation.reports.text.verdict_words import verdict_clause, verdict_of
+from knights_isolation.reports.text.wording import verdict_clause, verdict_of
 
 _INDENT = "  "
 
@@ -43,7 +43,7 @@ def trial_lines(name: str, trial: Trial, python_warnings: Sequence[str] = ()) ->
 
 
 def _is_command(line: str) -> bool:
-    """Return whether a line is meant to be copied, and so must not be wrapped."""
+    # lines to be copied must not be wrapped
     return line.startswith((command("show"), command("eval")))
 
 
@@ -56,7 +56,7 @@ def _compiling(trial: Trial) -> list[str]:
 
 
 def _cost(trial: Trial) -> list[str]:
-    """Return the cost per node compiled and in Python: the two are hardly related."""
+    # the costs compiled and in Python are hardly related
     return [
         f"Cost per node {how}: {cost_words(cost, BASELINE)}."
         for how, cost in (("compiled", trial.cost), ("interpreted", trial.python_cost))
@@ -139,7 +139,6 @@ def _row(name: str, trial: Trial) -> dict[str, Any]:
 
 
 def _quick_word(trial: Trial) -> str:
-    """Return the result of the quick match of a function, if it was played."""
     if not trial.is_sound:
         return "fails"
     share = trial.interval

@@ -15,10 +15,11 @@ from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.rules.parameters import ParameterError, parameters_of
 from knights_isolation.isolation.shell import command
 from knights_isolation.reports.analysis.quick_trial import skipped_sentence, suspicions
-from knights_isolation.reports.text.cell_values import Points, Range, Ratio, Share, estimate_of, pluralise
+from knights_isolation.reports.text.cell_values import Points, Range, Ratio, Share, pluralise
+from knights_isolation.reports.text.wording import duel_words
 
+# the position of a failed check, which a command shows instead
 _POSITION = re.compile(r" at Board\.from_moves\(.*?\)( for player \w+)?")
-"""The position of a failed check, which a command shows instead."""
 _AMOUNTS = {"better": "more", "worse": "less"}
 DEAR = 1.2
 """Cost ratio to the baseline from which on a function is called slow."""
@@ -26,14 +27,13 @@ DEAR = 1.2
 
 def verdict_lines(analysis: Analysis) -> list[tuple[str, str]]:
     """Return the name and the verdict of each function and player, then the rest of the file and why it is skipped."""
-    lines = [(name, sentence_of(analysis, name)) for name in analysis.ranked]
-    lines += [(player.name, player_sentence(player)) for player in analysis.players]
+    lines = [(name, _sentence_of(analysis, name)) for name in analysis.ranked]
+    lines += [(player.name, _player_sentence(player)) for player in analysis.players]
     title, _, skipped = skipped_sentence(analysis.contents.skipped).partition(" ")
     return [*lines, (title, skipped)] if skipped else lines
 
 
-def sentence_of(analysis: Analysis, name: str) -> str:
-    """Return the verdict on a function at equal nodes and at equal cost, or why there is none."""
+def _sentence_of(analysis: Analysis, name: str) -> str:
     trial = analysis.trials[name]
     if not trial.is_sound:
         first = next(finding for finding in trial.findings if not finding.ok and not finding.is_note)
@@ -47,28 +47,19 @@ def sentence_of(analysis: Analysis, name: str) -> str:
     if nodes is not None:
         sentences = [f"{_verdict(nodes)}: {_rate_words(nodes, _at_limit(analysis))}."]
         duel = analysis.head_to_head(name, "nodes")
-        if duel is not None and (direct := _direct_words(duel)):
+        if duel and not duel.is_empty:
             differs = "; the two verdicts differ" if duel.verdict != nodes.verdict else ""
-            sentences.append(f"Head to head {direct}{differs}.")
+            sentences.append(f"Head to head {duel_words(duel)}{differs}.")
     if cost is not None:
         sentences += _cost_sentences(nodes, cost, analysis.cost(name), analysis.head_to_head(name, "cost"))
     return " ".join([*sentences, *(f"Suspect: {seen}." for seen in suspicions(trial))])
 
 
 def _verdict(comparison: Comparison) -> str:
-    """Return the verdict against the same opponents, with their number."""
     opponents = f"against the same {pluralise(len(comparison.opponents), 'opponent')}"
     if comparison.verdict in ("better", "worse"):
         return f"won {_AMOUNTS[comparison.verdict]} {opponents} than {comparison.baseline}"
     return f"shows no significant difference from {comparison.baseline} {opponents}"
-
-
-def _direct_words(duel: HeadToHead | None) -> str:
-    """Return the verdict on the games with the baseline itself, as a clause; empty without such games."""
-    if duel is None or duel.is_empty:
-        return ""
-    found = {"better": "it beats", "worse": "it loses to"}.get(duel.verdict, "no significant difference from")
-    return f"{found} {duel.baseline}, {estimate_of(duel.jointly).text}"
 
 
 def _at_limit(analysis: Analysis) -> str:
@@ -79,7 +70,6 @@ def _at_limit(analysis: Analysis) -> str:
 
 
 def _rate_words(comparison: Comparison, design: str) -> str:
-    """Return the win rates of a function and the baseline, and the difference with its interval."""
     luck = ", which may be luck" if comparison.verdict == "no significant difference" else ""
     return (
         f"{design}, it won {Share(comparison.contender_rate).text} of its games, "
@@ -100,7 +90,6 @@ def interval_name(comparison: Comparison) -> str:
 def _cost_sentences(
     nodes: Comparison | None, cost: Comparison, measured: Cost | str | None, duel: HeadToHead | None
 ) -> list[str]:
-    """Return sentences on the cost per node, if relevant, and on the difference that remains at equal CPU time."""
     times = measured.times if isinstance(measured, Cost) else math.nan
     price = [f"A node of it costs {Ratio(times).text} as much."] if times >= DEAR or times <= 1 / DEAR else []
     difference = f"{Points(cost.estimate).text} ({_ends(cost)})"
@@ -111,8 +100,8 @@ def _cost_sentences(
         either = " either" if nodes and nodes.verdict == "no significant difference" else ""
         left = f"no significant difference{either}"
     at_cost = f"At equal cost, with the same processor time for all, {left}: {difference}"
-    direct = _direct_words(duel)
-    return [*price, f"{at_cost}{f'; head to head {direct}' if direct else ''}."]
+    direct = f"; head to head {duel_words(duel)}" if duel and not duel.is_empty else ""
+    return [*price, f"{at_cost}{direct}."]
 
 
 def _interpreted_sentence(analysis: Analysis, name: str, trial: Trial) -> str:
@@ -127,8 +116,7 @@ def _interpreted_sentence(analysis: Analysis, name: str, trial: Trial) -> str:
     )
 
 
-def player_sentence(player: PlayerResult) -> str:
-    """Summarise the checks and games of a player."""
+def _player_sentence(player: PlayerResult) -> str:
     failed = [check for check in player.checks if not check.ok and not check.is_note]
     if failed:
         return f"fails: {failed[0].check}: {_POSITION.sub('', failed[0].seen)}."
@@ -174,7 +162,7 @@ def _steps_for(analysis: Analysis, name: str) -> list[str]:
 
 
 def _limit_words(analysis: Analysis) -> tuple[str, ...]:
-    """Return the option that keeps the limit of the analysis; none for the default."""
+    # the default limit needs no option
     limit = analysis.question.limit
     return () if limit == TrialConditions().limit else ("--limit", limit)
 

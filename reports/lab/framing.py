@@ -10,7 +10,7 @@ from markupsafe import escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from knights_isolation.reports.league.games_page import SCRIPTS
+from knights_isolation.reports.league.page_paths import SCRIPTS
 from knights_isolation.reports.pages.templates import page_template, policy_of, script_of
 from knights_isolation.reports.replay.replay_page import bundle
 

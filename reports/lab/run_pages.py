@@ -16,7 +16,6 @@ from starlette.routing import Route
 
 from knights_isolation.experiments.record.run_directory import LEAGUE, state_of
 from knights_isolation.isolation.files.received import read_plain
-from knights_isolation.reports.analysis.kept_pages import PAGE, kept_pages, with_pages
 from knights_isolation.reports.board.board_answers import BoardAnswer, succeeded
 from knights_isolation.reports.board.board_api import endpoint
 from knights_isolation.reports.board.board_processes import Processes
@@ -27,6 +26,7 @@ from knights_isolation.reports.lab.lab_answers import diff, finding, league, rep
 from knights_isolation.reports.lab.run_lines import RunLine, RunLines, damaged, signature
 from knights_isolation.reports.lab.thumbnails import thumbnail
 from knights_isolation.reports.league.page_paths import INDEX
+from knights_isolation.reports.pages.kept_pages import PAGE, kept_pages, with_pages
 from knights_isolation.reports.watch.pace import time_words
 from knights_isolation.reports.watch.run_follower import RunFollower
 

@@ -25,7 +25,7 @@ def league_sections(book: LeagueEntries, results: Results) -> tuple[Section, ...
     sections = (
         ranking_section(results, book.caveat),
         identical_section(book, results),
-        forfeits_section(results),
+        _forfeits_section(results),
         checks_section(book),
         remarks_section(book),
         skipped_section(book),
@@ -104,8 +104,7 @@ def _too_few(results: Results) -> str:
     return f"Too few openings for intervals: {played}, at least {FEWEST} needed."
 
 
-def forfeits_section(results: Results) -> Section:
-    """Return forfeits by player and reason, with the most frequent detail of each."""
+def _forfeits_section(results: Results) -> Section:
     rows: dict[tuple[str, str], dict[str, object]] = {}
     for forfeit in results.forfeits:
         games = forfeited(results, forfeit.agent)[forfeit.reason]

@@ -1,4 +1,4 @@
-"""File names of a league's pages."""
+"""File names of a league's pages, and the scripts of those with games."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from knights_isolation.isolation.processes.file_agent import file_name
 
 FOLDER = "league"
 INDEX = "index.html"
+SCRIPTS = ("game.js", "board.js", "games.js")
 
 
 def page_of(agent: str) -> str:

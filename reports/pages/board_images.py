@@ -112,7 +112,6 @@ def flatten(path: str) -> Iterator[Point]:
 
 
 def _on_curve(control: tuple[Point, ...], share: float) -> Point:
-    """Return the point of a cubic Bézier curve at parameter `share`."""
     complement = 1 - share
     weights = (complement**3, 3 * complement**2 * share, 3 * complement * share**2, share**3)
     x, y = (sum(w * point[axis] for w, point in zip(weights, control, strict=True)) for axis in (0, 1))
@@ -125,7 +124,7 @@ def _colour(fill: str, opacity: float) -> tuple[int, ...]:
 
 @cache
 def _font(size: int) -> ImageFont.FreeTypeFont:
-    """Return a font that is always available, since matplotlib contains it."""
+    # a font that is always available, since matplotlib contains it
     import matplotlib
 
     return ImageFont.truetype(str(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"), size)

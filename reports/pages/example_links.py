@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from knights_isolation.experiments.statistics.first_placements import FEWEST, Placement
 from knights_isolation.experiments.statistics.run_results import RunResults
@@ -15,27 +16,16 @@ from knights_isolation.isolation.shell import command
 
 
 @dataclass(frozen=True)
-class LinkedGame:
-    """An example game on the page: its anchor, its description, and its moves in text."""
-
-    anchor: str
-    tells: str
-    agents: tuple[str, str]
-    winner: int
-    plies: int
-    size: str
-    moves: str
-    command: str
-
-
-@dataclass(frozen=True)
 class Links:
-    """Link targets by agent and opponent, by first cell and whether it was placed first, and by a lead's first cell."""
+    """Link targets by agent and opponent, by first cell and whether it was placed first, and by a lead's first cell.
+
+    `games` are the example games: anchors, descriptions and moves for the page.
+    """
 
     by_opponent: Mapping[tuple[str, str], str]
     by_placement: Mapping[tuple[int, bool], str]
     by_opening: Mapping[int, str]
-    games: tuple[LinkedGame, ...]
+    games: tuple[dict[str, Any], ...]
 
 
 def links_to_games(
@@ -48,7 +38,7 @@ def links_to_games(
     """Choose an example game for each lead and each first placement on the map; each game is listed once."""
     by_opponent = games_by_opponent(findings, leads)
     by_placement = games_by_placement(findings, [placement for placement in placements if placement.openings >= FEWEST])
-    games: dict[str, LinkedGame] = {}
+    games: dict[str, dict[str, Any]] = {}
     for (agent, opponent), game in by_opponent.items():
         games.setdefault(_anchor(game), _linked(findings, game, _lead_words(findings, game, agent, opponent)))
     for (cell, is_first), game in by_placement.items():
@@ -68,18 +58,17 @@ def _anchor(game: ExampleGame) -> str:
     return f"game-{game.run}-{game.game_id}"
 
 
-def _linked(findings: RunResults, game: ExampleGame, tells: str) -> LinkedGame:
-    path = findings.sources[game.run].info.path
-    return LinkedGame(
-        anchor=_anchor(game),
-        tells=tells,
-        agents=game.agents,
-        winner=game.winner,
-        plies=len(game.moves),
-        size=game.size,
-        moves=format_moves(game.moves, parse_size(game.size)[1]),
-        command=command("replay", path, game.game_id),
-    )
+def _linked(findings: RunResults, game: ExampleGame, tells: str) -> dict[str, Any]:
+    return {
+        "anchor": _anchor(game),
+        "tells": tells,
+        "agents": game.agents,
+        "winner": game.winner,
+        "plies": len(game.moves),
+        "size": game.size,
+        "moves": format_moves(game.moves, parse_size(game.size)[1]),
+        "command": command("replay", findings.sources[game.run].info.path, game.game_id),
+    }
 
 
 def _lead_words(findings: RunResults, game: ExampleGame, agent: str, opponent: str) -> str:

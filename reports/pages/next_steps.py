@@ -16,8 +16,7 @@ from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.shell import command
 from knights_isolation.reports.text.cell_values import Points, Ratio, pluralise
 
-_DEAR = 1.2
-"""Cost per node relative to the baseline from which on a lead at equal cost is worth asking for."""
+_DEAR = 1.2  # cost per node relative to the baseline from which on a lead at equal cost is worth asking for
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,6 @@ def next_steps(findings: RunResults, verdicts: Verdicts | None, costs: Mapping[s
 
 
 def _cost_step(info: RunInfo, best: Comparison, costs: Mapping[str, Cost]) -> NextStep | None:
-    """Return the step to equal cost, if the best contender is slow."""
     cost = costs.get(best.contender)
     if cost is None or cost.times < _DEAR or info.requested.get("equal_cost"):
         return None
@@ -59,7 +57,6 @@ def _cost_step(info: RunInfo, best: Comparison, costs: Mapping[str, Cost]) -> Ne
 
 
 def _decision_step(info: RunInfo, ranked: list[Comparison]) -> NextStep | None:
-    """Return the step to more openings for the contender that needs fewest for a decision."""
     requested = info.requested
     if requested["format"] != "gauntlet" or requested.get("equal_cost") or requested.get("sprt"):
         return None
@@ -95,7 +92,6 @@ def _games_step(info: RunInfo, ranked: list[Comparison]) -> NextStep:
 
 
 def _price(info: RunInfo, games: int) -> str:
-    """Return how many games a step plays, and how long that takes at the speed of this run."""
     played, taken = pluralise(games, "game"), seconds_of(info)
     if taken is None:
         return played

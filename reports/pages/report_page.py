@@ -16,10 +16,11 @@ from knights_isolation.experiments.exact.labels import has_labels
 from knights_isolation.experiments.inference.bradley_terry import Ratings
 from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
 from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
+from knights_isolation.experiments.inference.standings import splits
 from knights_isolation.experiments.record.run_directory import CONFIG
 from knights_isolation.experiments.statistics.agent_costs import relative_costs
 from knights_isolation.experiments.statistics.effort import measure_effort
-from knights_isolation.experiments.statistics.first_placements import commonest_size, placements
+from knights_isolation.experiments.statistics.first_placements import FEWEST, Placement, commonest_size, placements
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.verdicts.best_of import read_contest
 from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
@@ -27,64 +28,81 @@ from knights_isolation.experiments.verdicts.opening_leads import leads_by_openin
 from knights_isolation.experiments.verdicts.sprt_tests import stopping_duels
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.files.atomic_write import check_output, write_text
+from knights_isolation.isolation.rules.notation import cell_name
 from knights_isolation.isolation.shell import command
 from knights_isolation.reports.charts import board_maps, coloured_tables, interval_rows, line_plots
 from knights_isolation.reports.charts.chart import Plot
 from knights_isolation.reports.charts.running_estimates import nearest_to_decision, running
 from knights_isolation.reports.pages.example_links import links_to_games
 from knights_isolation.reports.pages.next_steps import next_steps
-from knights_isolation.reports.pages.section_titles import titles_of
-from knights_isolation.reports.pages.templates import data_url, page_template, script_of
+from knights_isolation.reports.pages.templates import data_url, page_with_script
+from knights_isolation.reports.tables import summary
 from knights_isolation.reports.tables.accuracy import accuracy_sections, theory_section
 from knights_isolation.reports.tables.best_of import contest_section, contest_sentence
 from knights_isolation.reports.tables.compare import duel_sections, each_section, effects_section, verdict_section
 from knights_isolation.reports.tables.costs import equal_cost_sentences
-from knights_isolation.reports.tables.placements import placement_section
 from knights_isolation.reports.tables.ratings import rating_sections
-from knights_isolation.reports.tables.summary import (
-    forfeits_section,
-    lengths_section,
-    opponents_section,
-    search_section,
-    sides_section,
-    standings_section,
-)
-from knights_isolation.reports.text.cell_values import Points, Share, estimate_of, pluralise
+from knights_isolation.reports.text import wording
+from knights_isolation.reports.text.cell_values import Points, Ratio, Share, estimate_of, join_names, pluralise
 from knights_isolation.reports.text.sections import Section
-from knights_isolation.reports.text.wording import (
-    alike_sentences,
-    caveats,
-    control_sentence,
-    direct_clause,
-    finding_sentence,
-    forfeit_sentences,
-    pooling_sentences,
-    state_words,
-    stopped_sentences,
-)
+from knights_isolation.reports.text.wording import opponents_title
 
+
+def titles_of(
+    findings: RunResults, verdicts: Verdicts | None, costs: Mapping[str, Cost], ratings: Section
+) -> dict[str, str]:
+    """Return titles by the keys of their sections; sections without a finding keep their default title."""
+    titles = {
+        "comparison": f"Difference from {verdicts.baseline}" if verdicts and verdicts.claims else "",
+        "opponents": opponents_title(verdicts),
+        "sides": _sides(findings),
+        "ratings": _ratings(ratings),
+        "telemetry": _cost(findings, costs),
+    }
+    return {key: title for key, title in titles.items() if title}
+
+
+def _sides(findings: RunResults) -> str:
+    # the side that the colours of an opening favour
+    sums = {True: [0, 0], False: [0, 0]}
+    for name in findings.measured:
+        for split in splits(findings.pairs, name, pool=findings.pool_among(name)):
+            is_favoured = split.placed_first == split.same_colour
+            sums[is_favoured][0] += split.wins
+            sums[is_favoured][1] += split.games
+    if not all(games for _, games in sums.values()):
+        return ""
+    favoured, other = (Share(won / games).text for won, games in (sums[True], sums[False]))
+    return f"The measured agents won {favoured} on the side that the colours favour, {other} on the other"
+
+
+def _ratings(ratings: Section) -> str:
+    if not ratings.rows:
+        return ""
+    names = [row["agent"] for row in ratings.rows if row["rank"] == 1]
+    verb = "is" if len(names) == 1 else "are"
+    return f"{join_names(names)} {verb} rated highest: {ratings.rows[0]['rating'].text} Elo"
+
+
+def _cost(findings: RunResults, costs: Mapping[str, Cost]) -> str:
+    known = {name: costs[name].times for name in findings.contenders if name in costs}
+    if len(known) < 2:
+        return ""
+    dear, cheap = max(known, key=lambda name: known[name]), min(known, key=lambda name: known[name])
+    return (
+        f"CPU time per node compared with {findings.baseline}: {dear} {Ratio(known[dear]).text}, {cheap} "
+        f"{Ratio(known[cheap]).text}"
+    )
+
+
+# columns of the verdicts that are moved to a second table, since the first would be wider than a page
 _MORE_COLUMNS = ["better against all", "heterogeneity p", "openings"]
-"""Columns of the verdicts that are moved to a second table, since the first would be wider than a page."""
 _FEW_LIMITS = 2
 _CLOSED = (
     *("tests of the verdicts", "effects by opponent", "wins and losses by opponent", "ratings as a table"),
     *("who is likely to be stronger", "depths, nodes and lengths of games", "first placements", "example games"),
     "config.toml",
 )
-
-
-@dataclass(frozen=True)
-class RunFacts:
-    """Facts about a run on the page: its settings, how to repeat it, and its agents."""
-
-    path: str
-    created: str
-    games: str
-    command: str
-    config: str
-    config_url: str
-    notes: tuple[str, ...]
-    versions: str
 
 
 @dataclass(frozen=True)
@@ -115,8 +133,8 @@ def report_page(findings: RunResults) -> str:
     rated = rate(findings)
     ratings, superiority = rating_sections(findings, ratings=rated)
     title = finding_of(findings, verdicts)
-    script, script_hash = script_of("report.js")
-    return page_template("report.html").render(
+    return page_with_script(
+        "report.html",
         title=title,
         facts=_facts(findings),
         headline=[sentence for sentence in headline(findings, verdicts) if sentence.rstrip(".") != title],
@@ -126,22 +144,20 @@ def report_page(findings: RunResults) -> str:
         verdicts=_verdict_sections(findings, verdicts, costs),
         more_columns=_MORE_COLUMNS,
         effects=effects_section(findings, verdicts) if verdicts and verdicts.comparisons else None,
-        standings=standings_section(findings),
-        opponents=opponents_section(findings),
-        sides=_sides_by_agent(sides_section(findings)),
+        standings=summary.standings_section(findings),
+        opponents=summary.opponents_section(findings),
+        sides=_sides_by_agent(summary.sides_section(findings)),
         theory=theory_section(findings),
         ratings=ratings,
         superiority=superiority,
-        forfeits=forfeits_section(findings),
-        lengths=lengths_section(findings),
-        search=search_section(findings, measure_effort(findings)),
-        agents=agents_section(findings),
+        forfeits=summary.forfeits_section(findings),
+        lengths=summary.lengths_section(findings),
+        search=summary.search_section(findings, measure_effort(findings)),
+        agents=_agents_section(findings),
         accuracy=None if decisions is None else accuracy_sections(accuracies(decisions))[0],
         accuracy_by_ply=None if decisions is None else draw_plot(line_plots.accuracy_by_ply(decisions), "accuracy"),
         runs=[_run_facts(findings, number) for number in range(len(findings.sources))],
         reproduce=command("report", *(source.info.path for source in findings.sources)),
-        script=script,
-        script_hash=script_hash,
         closed=_CLOSED,
         **_charts(findings, verdicts, costs, rated),
     )
@@ -150,7 +166,6 @@ def report_page(findings: RunResults) -> str:
 def _charts(
     findings: RunResults, verdicts: Verdicts | None, costs: Mapping[str, Cost], ratings: Ratings
 ) -> dict[str, Any]:
-    """Return the charts for the template by name; None or empty if there is nothing to draw."""
     size, first_placements = commonest_size(findings), placements(findings)
     leads = coloured_tables.leads(findings, verdicts)
     best = verdicts.best.contender if verdicts and verdicts.best else ""
@@ -172,7 +187,7 @@ def _charts(
         "calibration": coloured_tables.calibration(findings),
         "spreads": [interval_rows.spread(findings, kind) for kind in interval_rows.SPREADS],
         "maps": board_maps.placement_maps(first_placements, size, links.by_placement),
-        "placements": placement_section(first_placements, size),
+        "placements": _placement_section(first_placements, size),
         "visits": board_maps.visit_map(findings),
         "where": board_maps.lead_map(best, by_opening, size, links.by_opening) if size else None,
     }
@@ -192,9 +207,9 @@ def draw_plot(plot: Plot | None, key: str) -> DrawnPlot | None:
 def finding_of(findings: RunResults, verdicts: Verdicts | None) -> str:
     """Return what a run found in a clause or two: the heading of its report, and its line in a list of runs."""
     if verdicts is None or read_contest(findings) or stopping_duels(findings):
-        return f"{state_words(findings)}{_judgement(findings, verdicts)[0].rstrip('.')}"
-    first = finding_sentence(findings, verdicts).rstrip(".").partition("; ")[0]
-    return "; ".join(filter(None, [first, direct_clause(verdicts)]))
+        return f"{wording.state_words(findings)}{_judgement(findings, verdicts)[0].rstrip('.')}"
+    first = wording.finding_sentence(findings, verdicts).rstrip(".").partition("; ")[0]
+    return "; ".join(filter(None, [first, wording.direct_clause(verdicts)]))
 
 
 def headline(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
@@ -203,71 +218,74 @@ def headline(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
 
 
 def _warnings(findings: RunResults) -> list[str]:
-    return [*caveats(findings), *equal_cost_sentences(findings), *forfeit_sentences(findings)]
+    return [*wording.caveats(findings), *equal_cost_sentences(findings), *wording.forfeit_sentences(findings)]
 
 
 def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
     if contest := read_contest(findings):
         return [contest_sentence(contest)]
     if tests := stopping_duels(findings):
-        return stopped_sentences(tests)
+        return wording.stopped_sentences(tests)
     if verdicts is None:
-        rows = rating_sections(findings)[0].rows
-        if not rows:
-            return ["No games to judge yet."]
-        best = rows[0]
-        if math.isinf(best["rating"].low) and math.isinf(best["rating"].high):
-            return ["No highest rating yet: the ratings have no finite bounds."]
-        equals = ", ".join(row["agent"] for row in rows if row["rank"] == 1)
-        return [f"Rated highest: {equals}, {best['rating'].text} Elo, individual 95 % interval."]
-    claims = {
-        claim.contender: (claim.verdict, f"{claim.contender} by {estimate_of(claim.jointly, Points).text}")
-        for claim in sorted(verdicts.claims, key=lambda claim: -claim.difference.estimate)
-    }
-    claims |= {
-        duel.contender: (duel.verdict, f"{duel.contender} with {estimate_of(duel.jointly).text}")
-        for duel in sorted(verdicts.duels, key=lambda duel: -duel.rate.estimate)
-    }
-    if not claims:
+        return [_highest_rated(findings)]
+    judged: list[Comparison | HeadToHead] = [
+        *sorted(verdicts.claims, key=lambda claim: -claim.difference.estimate),
+        *sorted(verdicts.duels, key=lambda duel: -duel.rate.estimate),
+    ]
+    if not judged:
         return ["No complete pairs to judge yet."]
     unit, words = "of games won head to head", {"better": "Beat", "worse": "Lost to"}
     if verdicts.comparisons:
-        unit = "in percentage points of the win rate"
-        kinds = {"better": "more", "worse": "less"}
+        unit, kinds = "in percentage points of the win rate", {"better": "more", "worse": "less"}
         words = {kind: f"Won {amount} against the same opponents than" for kind, amount in kinds.items()}
     same = " against the same opponents" if verdicts.direct else ""
-    judged: list[Comparison | HeadToHead] = [*verdicts.claims, *verdicts.duels]
+    together = " for all contenders at once" if verdicts.family > 1 else ""
     sentences = []
-    for verdict in ("better", "worse"):
-        pooling = pooling_sentences([claim for claim in judged if claim.verdict == verdict])
-        names = [text for kind, text in claims.values() if kind == verdict]
-        if names:
-            sentence = (
-                f"{words[verdict]} {verdicts.baseline}: {', '.join(names)}; {unit}, with 95 % intervals"
-                f"{' for all contenders at once' if verdicts.family > 1 else ''}."
-            )
+    for kind, did in words.items():
+        if leads := _leads_of(judged, kind):
+            sentence = f"{did} {verdicts.baseline}: {leads}; {unit}, with 95 % intervals{together}."
+            pooling = wording.pooling_sentences([claim for claim in judged if claim.verdict == kind])
             sentences.append(" ".join([sentence, *pooling]))
-    equal = [name for name, (kind, _) in claims.items() if kind == "equal"]
+    equal = [claim.contender for claim in judged if claim.verdict == "equal"]
+    undecided = [claim.contender for claim in judged if claim.verdict == "no significant difference"]
     if equal:
         sentences.append(f"Equal to {verdicts.baseline} on all openings: {', '.join(equal)}.")
-    open_ones = [name for name, (kind, _) in claims.items() if kind == "no significant difference"]
-    if len(open_ones) == len(claims):
+    if len(undecided) == len(judged):
         sentences.append(f"No contender differs significantly from {verdicts.baseline}{same} yet.")
-    elif open_ones:
-        sentences.append(f"No significant difference from {verdicts.baseline}{same} yet: {', '.join(open_ones)}.")
-    sentences += pooling_sentences([claim for claim in judged if claim.verdict not in words])
-    sentences += [*alike_sentences(findings, verdicts.claims), *_direct_sentences(verdicts)]
-    return [*sentences, *map(control_sentence, verdicts.checks), *_exact(verdicts)]
+    elif undecided:
+        sentences.append(f"No significant difference from {verdicts.baseline}{same} yet: {', '.join(undecided)}.")
+    sentences += wording.pooling_sentences([claim for claim in judged if claim.verdict not in words])
+    sentences += [*wording.alike_sentences(findings, verdicts.claims), *_direct_sentences(verdicts)]
+    return [*sentences, *map(wording.control_sentence, verdicts.checks), *_exact(verdicts)]
+
+
+def _highest_rated(findings: RunResults) -> str:
+    rows = rating_sections(findings)[0].rows
+    if not rows:
+        return "No games to judge yet."
+    rating, equals = rows[0]["rating"], ", ".join(row["agent"] for row in rows if row["rank"] == 1)
+    if math.isinf(rating.low) and math.isinf(rating.high):
+        return "No highest rating yet: the ratings have no finite bounds."
+    return f"Rated highest: {equals}, {rating.text} Elo, individual 95 % interval."
+
+
+def _leads_of(results: Sequence[Comparison | HeadToHead], kind: str) -> str:
+    return ", ".join(
+        f"{result.contender} with {estimate_of(result.jointly).text}"
+        if isinstance(result, HeadToHead)
+        else f"{result.contender} by {estimate_of(result.jointly, Points).text}"
+        for result in results
+        if result.verdict == kind
+    )
 
 
 def _direct_sentences(verdicts: Verdicts) -> list[str]:
-    """Return who beat the baseline itself, who lost to it, and for whom this differs from the mean over opponents."""
-    sentences = []
-    for verdict, words in (("better", "beat"), ("worse", "lost to")):
-        duels = sorted((duel for duel in verdicts.direct if duel.verdict == verdict), key=lambda duel: -duel.estimate)
-        if duels:
-            names = ", ".join(f"{duel.contender} with {estimate_of(duel.jointly).text}" for duel in duels)
-            sentences.append(f"Head to head {words} {verdicts.baseline}: {names} of the games, with 95 % intervals.")
+    ranked = sorted(verdicts.direct, key=lambda duel: -duel.estimate)
+    sentences = [
+        f"Head to head {words} {verdicts.baseline}: {leads} of the games, with 95 % intervals."
+        for kind, words in (("better", "beat"), ("worse", "lost to"))
+        if (leads := _leads_of(ranked, kind))
+    ]
     if verdicts.direct and not sentences:
         sentences.append(f"Head to head nobody significantly beat or lost to {verdicts.baseline}.")
     if verdicts.disagreeing:
@@ -276,8 +294,7 @@ def _direct_sentences(verdicts: Verdicts) -> list[str]:
     return sentences
 
 
-def agents_section(findings: RunResults) -> Section:
-    """Return every agent with its spec and settings."""
+def _agents_section(findings: RunResults) -> Section:
     rows = tuple(
         {
             "agent": facts.name,
@@ -304,21 +321,20 @@ def _verdict_sections(findings: RunResults, verdicts: Verdicts | None, costs: Ma
 
 
 def _exact(verdicts: Verdicts) -> list[str]:
-    """Return what a census implies for its openings."""
-    sentences = []
-    for claim in verdicts.judged:
-        found = f"is {claim.verdict}: {Points(claim.estimate).text}"
-        if isinstance(claim, HeadToHead):
-            found = f"won {Share(claim.pairs.score).text}"
-        if claim.is_census:
-            sentences.append(
-                f"On all {claim.openings:,} openings of this kind {claim.contender} {found}, without sampling error."
-            )
-    return sentences
+    return [
+        f"On all {claim.openings:,} openings of this kind {claim.contender} "
+        + (
+            f"won {Share(claim.pairs.score).text}"
+            if isinstance(claim, HeadToHead)
+            else f"is {claim.verdict}: {Points(claim.estimate).text}"
+        )
+        + ", without sampling error."
+        for claim in verdicts.judged
+        if claim.is_census
+    ]
 
 
 def _sides_by_agent(sides: Section) -> Section:
-    """Return one row per agent, one column per side and colour role."""
     rows: dict[str, dict[str, Any]] = {}
     for row in sides.rows:
         cells = rows.setdefault(row["agent"], {"agent": row["agent"]})
@@ -333,61 +349,51 @@ def _sides_by_agent(sides: Section) -> Section:
 
 
 def _decisions(findings: RunResults) -> pd.DataFrame | None:
-    """Return the moves of a single run that have exact values; None without any."""
     runs = [source.info.path for source in findings.sources]
     return run_decisions(runs[0]) if len(runs) == 1 and has_labels(runs[0]) else None
 
 
-def _limits(findings: RunResults) -> list[str]:
-    """Return the limits of the measured agents, in the syntax of specs."""
-    texts = (findings.agents[name].limit_text for name in findings.measured)
-    return list(dict.fromkeys(text for text in texts if text))
-
-
-def _design(findings: RunResults) -> str:
-    formats = dict.fromkeys(source.info.requested["format"] for source in findings.sources)
-    boards = dict.fromkeys(source.info.requested["board"] for source in findings.sources)
-    return f"{' and '.join(formats).capitalize()} on {' and '.join(boards)}"
-
-
 def _facts(findings: RunResults) -> list[tuple[str, str]]:
+    def asked(key: str) -> str:
+        return " and ".join(dict.fromkeys(source.info.requested[key] for source in findings.sources))
+
     games, planned = findings.played + findings.repeated, findings.planned
-    limits = _limits(findings)
+    texts = (findings.agents[name].limit_text for name in findings.measured)
+    limits = list(dict.fromkeys(text for text in texts if text))
     if len(limits) > _FEW_LIMITS:
         limits = [*limits[:_FEW_LIMITS], f"{len(limits) - _FEW_LIMITS} others"]
-    openings = dict.fromkeys(source.info.requested["openings"] for source in findings.sources)
     return [
-        ("Design", _design(findings)),
+        ("Design", f"{asked('format').capitalize()} on {asked('board')}"),
         ("Games", f"{games:,}" if games == planned else f"{games:,} of {planned:,} planned"),
         ("Agents", f"{len(findings.pairs.agents)}"),
-        ("Openings", f"{findings.games['opening_id'].nunique():,}, {' and '.join(openings)}"),
+        ("Openings", f"{findings.games['opening_id'].nunique():,}, {asked('openings')}"),
         ("Limit", " and ".join(limits) or "none"),
         ("Census", "yes" if findings.is_census else "no"),
-        ("Forfeits", f"{sum(row['games'] for row in forfeits_section(findings).rows):,}"),
+        ("Forfeits", f"{sum(row['games'] for row in summary.forfeits_section(findings).rows):,}"),
         ("Played", ", ".join(dict.fromkeys(source.info.created_at[:10] for source in findings.sources))),
     ]
 
 
-def _run_facts(findings: RunResults, number: int) -> RunFacts:
+def _run_facts(findings: RunResults, number: int) -> dict[str, Any]:
     info = findings.sources[number].info
     try:
-        config = (info.path / CONFIG).read_text(encoding="utf-8")
+        config = _without_place((info.path / CONFIG).read_text(encoding="utf-8"))
     except OSError:
         config = ""
-    return RunFacts(
-        path=str(info.path),
-        created=info.created_at.replace("T", " "),
-        games=pluralise(int((findings.games["run"] == number).sum()), "game"),
-        command=f"isolation tournament {CONFIG}",
-        config=_without_place(config),
-        config_url=data_url("application/toml", _without_place(config)),
-        notes=tuple(info.notes),
-        versions=", ".join(f"{name} {version}" for name, version in info.versions.items()),
-    )
+    return {
+        "path": str(info.path),
+        "created": info.created_at.replace("T", " "),
+        "games": pluralise(int((findings.games["run"] == number).sum()), "game"),
+        "command": f"isolation tournament {CONFIG}",
+        "config": config,
+        "config_url": data_url("application/toml", config),
+        "notes": info.notes,
+        "versions": ", ".join(f"{name} {version}" for name, version in info.versions.items()),
+    }
 
 
 def _without_place(config: str) -> str:
-    """Return a configuration without its output directory, which exists already."""
+    # the output directory exists already
     return "".join(line for line in config.splitlines(keepends=True) if not line.startswith("out = "))
 
 
@@ -397,3 +403,26 @@ def _plain(value: Any) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return " ".join(map(str, value)) or "none"
     return str(value)
+
+
+def _placement_section(placements: Sequence[Placement], size: tuple[int, int] | None) -> Section:
+    width = size[1] if size else 1
+    rows = tuple(
+        {
+            "cell": cell_name(placement.cell, width),
+            "placed": "first" if placement.placed_first else "second",
+            "alike": len(placement.cells),
+            "openings": placement.openings,
+            "games": placement.games,
+            "won": estimate_of(placement.rate),
+        }
+        for placement in sorted(
+            placements, key=lambda placement: (not placement.placed_first, -placement.rate.estimate)
+        )
+    )
+    notes = (
+        "Symmetric cells and symmetric openings are counted together. The 95 % intervals are individual and computed "
+        "over openings, because games of one opening are dependent. Pairings differ from cell to cell by chance. "
+        f"Cells with fewer than {FEWEST} openings are blank on the map.",
+    )
+    return Section("placements", "First placements", rows, notes if rows else ())

@@ -75,5 +75,4 @@ def study_page(
 
 
 def _drawn(chart: StudyChart | None, key: str) -> Any:
-    """Return what the template draws."""
     return draw_plot(chart, key) if isinstance(chart, Plot) else chart

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, Template
 from markupsafe import Markup, escape
 
-from knights_isolation.reports.text.rendering import render_rows, shown_column
+from knights_isolation.reports.text.rendering import is_number_cell, render_rows, shown_column
 from knights_isolation.reports.text.sections import Section, worded_rows
 
 _HERE = Path(__file__).parents[1] / "templates"
@@ -29,13 +29,19 @@ def page_template(name: str) -> Template:
     return _environment().get_template(name)
 
 
+def page_with_script(name: str, script: str = "", **values: Any) -> str:
+    """Return a page from a template, with an inlined script that its security policy permits: by default report.js."""
+    script = script or (_HERE / "report.js").read_text(encoding="utf-8")
+    return page_template(name).render(script=Markup(script), script_hash=policy_of(script), **values)
+
+
 @cache
 def _environment() -> Environment:
     templates = Environment(loader=FileSystemLoader(_HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     templates.filters["breakable"] = breakable
     style = Markup(STYLE.read_text(encoding="utf-8"))
     templates.globals.update(
-        shown=_texts_by_column, worded=worded_rows, is_number=_is_number, csv_url=csv_url, style=style
+        shown=_texts_by_column, worded=worded_rows, is_number=is_number_cell, csv_url=csv_url, style=style
     )
     return templates
 
@@ -68,9 +74,4 @@ def data_url(kind: str, text: str) -> str:
 
 
 def _texts_by_column(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Return the texts of a table by column, top to bottom."""
     return {name: shown_column([row[name] for row in rows]) for name in rows[0]}
-
-
-def _is_number(value: Any) -> bool:
-    return hasattr(value, "text") or (isinstance(value, (int, float)) and not isinstance(value, bool))

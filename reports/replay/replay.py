@@ -24,6 +24,7 @@ from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.shell import advice, command
 from knights_isolation.reports.text.cell_values import HeuristicValue, Milliseconds
 
+# description of how the loser lost, if it still had a move
 _DID = {
     Reason.TIMEOUT.word: "exceeded its time",
     Reason.ILLEGAL_MOVE.word: "made an illegal move",
@@ -33,7 +34,6 @@ _DID = {
     Reason.NONSENSE.word: "gave an invalid answer",
     Reason.RESIGNED.word: "resigned",
 }
-"""Description of how the loser lost, if it still had a move."""
 
 
 @dataclass(frozen=True)
@@ -94,21 +94,21 @@ def replay_of_row(title: str, row: Mapping[str, Any], mistakes: tuple[int, ...] 
     Raises:
         ValueError: the row's settings of a player are invalid.
     """
+    is_share = (_plays_by_simulation(row["settings_1"]), _plays_by_simulation(row["settings_2"]))
+    return _replay(title, format_size(row["rows"], row["columns"]), row, is_share=is_share, mistakes=mistakes)
+
+
+def _replay(title: str, size: str, game: Mapping[str, Any], **further: Any) -> Replay:
     return Replay(
         title=title,
-        size=format_size(row["rows"], row["columns"]),
-        moves=tuple(row["moves"]),
-        agents=(row["agent_1"], row["agent_2"]),
-        opening=len(row["opening"]),
-        winner=row["winner"] or None,
-        reason=row["reason"],
-        detail=row["detail"],
-        score=tuple(row["score"]),
-        depth=tuple(row["depth"]),
-        nodes=tuple(row["nodes"]),
-        time_us=tuple(row["time_us"]),
-        is_share=(_plays_by_simulation(row["settings_1"]), _plays_by_simulation(row["settings_2"])),
-        mistakes=mistakes,
+        size=size,
+        agents=(game["agent_1"], game["agent_2"]),
+        opening=len(game["opening"]),
+        winner=game["winner"] or None,
+        reason=game["reason"],
+        detail=game["detail"],
+        **{column: tuple(game[column]) for column in ("moves", "score", "depth", "nodes", "time_us")},
+        **further,
     )
 
 
@@ -130,20 +130,7 @@ def replay_of_moves(moves: Sequence[int], size: str) -> Replay:
 
 def replay_of_record(title: str, game: GameRecord) -> Replay:
     """Make a replay of a game that has just been played, or was saved."""
-    return Replay(
-        title=title,
-        size=game.size,
-        moves=game.moves,
-        agents=(game.agent_1, game.agent_2),
-        opening=len(game.opening),
-        winner=game.winner or None,
-        reason=game.reason,
-        detail=game.detail,
-        score=game.score,
-        depth=game.depth,
-        nodes=game.nodes,
-        time_us=game.time_us,
-    )
+    return _replay(title, game.size, vars(game))
 
 
 def describe_ply(replay: Replay, ply: int) -> str:
@@ -155,31 +142,27 @@ def describe_ply(replay: Replay, ply: int) -> str:
     if ply == 0:
         return f"{replay.agents[0]} against {replay.agents[1]} on {replay.size}"
     index = ply - 1
-    phrases = [f"{replay.agents[index % 2]} {'placed' if ply <= 2 else 'played'} {name_of_ply(replay, ply)}"]
+    phrases = [f"{replay.agents[index % 2]} {'placed' if ply <= 2 else 'played'} {_name_of_ply(replay, ply)}"]
     if ply <= replay.opening:
         phrases.append("of the opening")
-    phrases += [word for word in knowledge(replay, ply).values() if word]
+    phrases += _knowledge(replay, ply)
     if ply in replay.mistakes:
         phrases.append("mistake: gave the win away")
     return f"ply {ply}: " + ", ".join(phrases)
 
 
-def knowledge(replay: Replay, ply: int) -> dict[str, str]:
-    """Return score, depth, nodes and time of a ply in words; without those that the log lacks."""
-    index = ply - 1
-    words = dict.fromkeys(("score", "depth", "nodes", "time"), "")
+def _knowledge(replay: Replay, ply: int) -> list[str]:
+    index, words = ply - 1, []
     if index < len(replay.score) and not isnan(replay.score[index]):
-        words["score"] = f"score {format_value(replay.score[index])}"
+        words.append(f"score {format_value(replay.score[index])}")
     if index < len(replay.depth) and replay.depth[index]:
-        words["depth"] = f"depth {replay.depth[index]}"
-        words["nodes"] = f"{replay.nodes[index]:,} nodes"
+        words += [f"depth {replay.depth[index]}", f"{replay.nodes[index]:,} nodes"]
     if index < len(replay.time_us) and replay.time_us[index]:
-        words["time"] = f"{replay.time_us[index] / 1000:.3g} ms"
+        words.append(f"{replay.time_us[index] / 1000:.3g} ms")
     return words
 
 
-def name_of_ply(replay: Replay, ply: int) -> str:
-    """Return the name of a ply's cell."""
+def _name_of_ply(replay: Replay, ply: int) -> str:
     return cell_name(replay.moves[ply - 1], replay.columns)
 
 
@@ -203,7 +186,7 @@ def ply_rows(replay: Replay) -> list[dict[str, Any]]:
         {
             "ply": ply,
             "player": replay.agents[(ply - 1) % 2],
-            "move": name_of_ply(replay, ply),
+            "move": _name_of_ply(replay, ply),
             "score": _score(replay.score[ply - 1]) if replay.score else None,
             "depth": (replay.depth[ply - 1] or None) if replay.depth else None,
             "nodes": (replay.nodes[ply - 1] or None) if replay.nodes else None,
@@ -215,7 +198,6 @@ def ply_rows(replay: Replay) -> list[dict[str, Any]]:
 
 
 def _score(value: float | None) -> HeuristicValue | None:
-    """Return a score as a cell; None if nothing was searched."""
     return None if value is None or isnan(value) else HeuristicValue(value)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from markupsafe import Markup, escape
 
 from knights_isolation.isolation.rules.notation import format_moves
-from knights_isolation.reports.pages.templates import page_template, policy_of
+from knights_isolation.reports.pages.templates import page_with_script
 from knights_isolation.reports.replay.replay import Replay, as_json, describe_end
 
 _STATIC = Path(__file__).parents[1] / "board" / "static"
@@ -19,8 +19,9 @@ _MODULES = ("game.js", "board.js", "chart.js", "replay.js")
 
 def replay_page(replay: Replay) -> str:
     """Return the page: board, buttons, slider, move list, and the players' scores and depths if known."""
-    script = bundle()
-    return page_template("replay.html").render(
+    return page_with_script(
+        "replay.html",
+        bundle(),
         title=f"{replay.agents[0]} – {replay.agents[1]}, {replay.title}",
         game_title=replay.title,
         size=replay.size,
@@ -29,8 +30,6 @@ def replay_page(replay: Replay) -> str:
         end=describe_end(replay),
         mistakes=replay.mistakes,
         facts=_facts(replay),
-        script=Markup(script),
-        script_hash=policy_of(script),
         game=Markup(embedded(as_json(replay))),
     )
 

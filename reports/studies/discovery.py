@@ -1,15 +1,19 @@
-"""Tables and chart of `discover`."""
+"""Tables, charts and page of `discover`; the page grows with the search, and ends with the verdict."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from knights_isolation.experiments.discovery.campaign import CLIMBS, EDGES, Campaign
 from knights_isolation.experiments.discovery.finals import CEILING, Finalist, Headroom, Strength
 from knights_isolation.experiments.discovery.kept_wins import NODES, REFERENCE
 from knights_isolation.experiments.inference.cluster_intervals import Interval
+from knights_isolation.isolation.files.atomic_write import write_text
 from knights_isolation.reports.charts.chart import Panel, Plot, Row, RowChart, Series, fit_axis, signed
+from knights_isolation.reports.pages.kept_pages import PAGE
+from knights_isolation.reports.pages.study_page import Source, parts_of, study_page
 from knights_isolation.reports.text.cell_values import Minutes, Points, Ratio, Share, estimate_of, pluralise
 from knights_isolation.reports.text.sections import Section
 
@@ -103,8 +107,7 @@ def strength_chart(strengths: Sequence[Strength]) -> Plot | None:
     return Plot(f"Strength over {_time(minutes[-1])}", (Panel("", tuple(lines), *axes, level=50.0),), note)
 
 
-def archive_chart(campaign: Campaign) -> Plot | None:
-    """Plot the wins kept by the cost of all programs in the archive, the best of each cost named."""
+def _archive_chart(campaign: Campaign) -> Plot | None:
     best = [cell[0] for cell in campaign.archive.cells if cell]
     others = [found for cell in campaign.archive.cells for found in cell[1:]]
     if len(best) < 2:
@@ -126,8 +129,7 @@ def archive_chart(campaign: Campaign) -> Plot | None:
     return Plot(title, (Panel("Archive", (cloud, *named) if others else tuple(named), x, y),), note)
 
 
-def verdict_chart(verdicts: Sequence[Verdict]) -> RowChart:
-    """Return what the champion achieved against each opponent on held-out openings and positions."""
+def _verdict_chart(verdicts: Sequence[Verdict]) -> RowChart:
     rows = tuple(
         Row(
             f"{verdict.opponent}, {verdict.nodes:,} nodes, {verdict.judged_on}",
@@ -262,3 +264,35 @@ def _growth(campaign: Campaign) -> Section:
     )
     notes = ("Processor time of the search, climbs, programs tried, and the wins kept by the best program.",)
     return Section("growth", "How it grew", rows, notes)
+
+
+def write_discovery_page(
+    campaign: Campaign,
+    folder: Path,
+    size: str,
+    finalists: Sequence[Finalist] = (),
+    verdicts: Sequence[Verdict] = (),
+    strengths: Sequence[Strength] = (),
+) -> Path:
+    """Write the page of a campaign into its folder, where the lab finds it; return its path.
+
+    Args:
+        size: of the board.
+        finalists, verdicts, strengths: none while it is searched.
+    """
+    last = campaign.growth[-1] if campaign.growth else None
+    sections = [
+        replace(section, title="In figures") if section.key == "discover" else section
+        for section in discovery_sections(campaign, finalists, verdicts, strengths)
+    ]
+    page = study_page(
+        f"Discovery on {size}: {folder.name}",
+        f"{last.candidates:,} candidates in {last.seconds / 60:.1f} processor minutes." if last else "",
+        verdict_title(finalists, verdicts) if verdicts else "The search goes on." if last else "",
+        parts_of(sections),
+        charts=[_verdict_chart(verdicts)] if verdicts else [],
+        plots=[plot for plot in (strength_chart(strengths), growth_chart(campaign), _archive_chart(campaign)) if plot],
+        source=Source("The champion", finalists[0].file.read_text(encoding="utf-8")) if verdicts else None,
+    )
+    write_text(folder / PAGE, page)
+    return folder / PAGE

@@ -59,7 +59,7 @@ def _time(plan: Plan, games: int) -> str:
 
 
 def _bounds(plan: Plan, seconds: float) -> str:
-    """Return the range of a forecast; only its upper end if classic players may answer at once."""
+    # only the upper end if classic players may answer at once
     whole = join_names(whole_limits(plan))
     return f"at most {duration(seconds * WITHIN)} (if {whole})" if whole else between(seconds)
 

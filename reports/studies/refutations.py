@@ -94,7 +94,6 @@ def board_text(answer: OpeningAnswer, size: str) -> str:
 
 
 def _move_number(answer: OpeningAnswer) -> int:
-    """Return which of the agent's moves after its placement is the error."""
     return (answer.error_ply - 2) // 2 + 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,18 +18,10 @@ from knights_isolation.isolation.rules.notation import format_moves
 from knights_isolation.isolation.shell import advice, command
 from knights_isolation.reports.pages.templates import data_url, page_template
 from knights_isolation.reports.tables.costs import cost_cell, cost_sentence
-from knights_isolation.reports.text.cell_values import (
-    Estimate,
-    Points,
-    PValue,
-    Share,
-    estimate_of,
-    join_names,
-    pluralise,
-)
+from knights_isolation.reports.text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
 from knights_isolation.reports.text.rendering import terminal_width, wrapped
 from knights_isolation.reports.text.sections import Section
-from knights_isolation.reports.text.verdict_words import Word, verdict_of, verdict_sentence
+from knights_isolation.reports.text.wording import Word, verdict_of, verdict_sentence
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.suite.gauntlet_agreement import Agreement
@@ -57,17 +50,13 @@ def screening_sections(
     """
     ranked = sorted(screening.contenders, key=lambda pair: -pair[1].both.estimate)
     base = screening.baseline
-    rows = [
-        _row(score, verdict(against), estimate_of(against.both, Points), PValue(against.adjusted))
-        for score, against in ranked
-    ]
-    rows.append(_row(base, "the baseline", None, None))
+    rows = [_row(score, against) for score, against in ranked] + [_row(base, None)]
     notes = [
         *_failures([base, *(score for score, _ in ranked)], screening.suite.size, failing or {}),
         *_NOTES,
-        described(screening),
+        _described(screening),
     ]
-    notes += [sentence] if (sentence := history_sentence(history)) else []
+    notes += [sentence] if (sentence := _history_sentence(history)) else []
     halves = tuple(
         {
             "contender": score.agent,
@@ -136,24 +125,20 @@ def mistake_texts(mistakes: Sequence[Mistake], size: str) -> str:
 
 
 def _text(mistake: Mistake, board: Board) -> str:
-    text = wrapped(_described(mistake, board.width), terminal_width())
-    return f"{to_text(board)}\n{text}\n{_show(board)}"
-
-
-def short_fen(board: Board) -> str:
-    """Return the FEN of a position without its counters, which follow from the rest."""
-    return " ".join(board.fen.split()[:2])
+    text = wrapped(_mistake_words(mistake, board.width), terminal_width())
+    return f"{to_text(board)}\n{text}\n{_advise(board, 'show')}"
 
 
 def screening_page(
     sections: Sequence[Section], mistakes: Mapping[str, Sequence[Mistake]], size: str, reproduce: str
 ) -> str:
     """Return one page with the tables and every contender's most telling mistakes as pictures."""
+    columns = parse_size(size)[1]
     return page_template("screening.html").render(
         title="Screening",
         sections=sections,
         pictures={
-            name: [_picture(mistake, size) for mistake in contender_mistakes]
+            name: [picture(mistake, size, _mistake_words(mistake, columns)) for mistake in contender_mistakes]
             for name, contender_mistakes in mistakes.items()
         },
         command=reproduce,
@@ -181,8 +166,7 @@ def verdict(against: SuiteComparison) -> Word:
     return verdict_of(against.both.estimate, against.adjusted <= ALPHA) if against.differs else "same moves"
 
 
-def described(screening: Screening) -> str:
-    """Describe the suite in a sentence."""
+def _described(screening: Screening) -> str:
     suite = screening.suite
     telling = int(suite.is_telling.sum())
     orbits = len(set(suite.orbit.tolist()))
@@ -192,8 +176,7 @@ def described(screening: Screening) -> str:
     )
 
 
-def history_sentence(history: Sequence[Agreement]) -> str:
-    """Report how well the suite's order has predicted gauntlets so far; empty if unknown."""
+def _history_sentence(history: Sequence[Agreement]) -> str:
     if not history:
         return ""
     correlations = ", ".join(
@@ -202,19 +185,18 @@ def history_sentence(history: Sequence[Agreement]) -> str:
     return f"Rank correlation of its scores with gauntlets of the shipped heuristics: {correlations}."
 
 
-def _row(score: Score, word: str, difference: Estimate | None, p_value: PValue | None) -> dict[str, Any]:
+def _row(score: Score, against: SuiteComparison | None) -> dict[str, Any]:
     return {
         "contender": score.agent,
-        "verdict": word,
-        "difference": difference,
-        "adjusted_p": p_value,
+        "verdict": verdict(against) if against else "the baseline",
+        "difference": estimate_of(against.both, Points) if against else None,
+        "adjusted_p": PValue(against.adjusted) if against else None,
         "kept": Share(score.kept.estimate),
         "trouble": Points(score.trouble),
     }
 
 
 def _cost_note(costs: Mapping[str, Cost], scores: Sequence[Score]) -> str:
-    """Explain what cost means, or why failing agents have none."""
     failing = [score.agent for score in scores if score.failed]
     if failing and not any(score.agent in costs for score in scores):
         return f"Cost: not measured because {join_names(failing)} failed."
@@ -222,7 +204,6 @@ def _cost_note(costs: Mapping[str, Cost], scores: Sequence[Score]) -> str:
 
 
 def _failures(scores: Sequence[Score], size: str, failing: Mapping[str, tuple[str, Board]]) -> list[str]:
-    """Return a sentence for each agent that forfeited, and the command that shows the first such position."""
     return [
         f"{score.agent} failed {score.failed:,} times, {_reasons(score)}: {score.detail}; first "
         f"{_first_failure(score, size, failing.get(score.agent))}"
@@ -232,31 +213,25 @@ def _failures(scores: Sequence[Score], size: str, failing: Mapping[str, tuple[st
 
 
 def _first_failure(score: Score, size: str, failing: tuple[str, Board] | None) -> str:
-    """Return the command that reproduces a heuristic's first failure, or else shows the root position of the search."""
     if failing is None:
-        return f"in a search from: {_show(Board.from_moves(score.failed_at, size))}"
+        return f"in a search from: {_advise(Board.from_moves(score.failed_at, size), 'show')}"
     reference, board = failing
-    asked = advice(command("eval", "--fen", short_fen(board), "--file", reference), _call_that_shows(board))
-    return f"at: {asked}"
+    return f"at: {_advise(board, 'eval', '--file', reference)}"
 
 
-def _show(board: Board) -> str:
-    return advice(command("show", "--fen", short_fen(board)), _call_that_shows(board))
-
-
-def _call_that_shows(board: Board) -> str:
-    return f"Board.from_fen({short_fen(board)!r})"
+def _advise(board: Board, verb: str, *words: str) -> str:
+    fen = " ".join(board.fen.split()[:2])  # without its counters, which follow from the rest
+    return advice(command(verb, "--fen", fen, *words), f"Board.from_fen({fen!r})")
 
 
 def _reasons(score: Score) -> str:
-    """Return the reasons of an agent's failures with numbers, as in `80 by error, 4 by timeout`."""
     if len(score.failures) == 1:
         return f"by {score.failures[0][0].replace('_', ' ')}"
     return ", ".join(f"{count:,} by {reason.replace('_', ' ')}" for reason, count in score.failures)
 
 
 def _mostly_failed(screening: Screening) -> list[str]:
-    """Return a warning for each contender whose verdict is not meaningful because it mostly made no move."""
+    # the verdict on a contender that mostly made no move is not meaningful
     asked = [(score, score.repeats * len(screening.suite)) for score, _ in screening.contenders]
     return [
         f"{score.agent} failed {score.failed:,} of {times:,} times: {score.detail}."
@@ -265,7 +240,7 @@ def _mostly_failed(screening: Screening) -> list[str]:
     ]
 
 
-def _described(mistake: Mistake, columns: int) -> str:
+def _mistake_words(mistake: Mistake, columns: int) -> str:
     played = format_moves([mistake.played], columns)
     keep = "keeps" if len(mistake.winning) == 1 else "keep"
     ending = "." if mistake.baseline_keeps else "; the baseline also loses the win."
@@ -275,12 +250,11 @@ def _described(mistake: Mistake, columns: int) -> str:
     )
 
 
-def _picture(mistake: Mistake, size: str) -> dict[str, Any]:
-    """Return a mistake for the page: moves that keep the win, moves that do not, and the one played."""
+def picture(mistake: Mistake, size: str, text: str) -> dict[str, Any]:
+    """Return a mistake for a page: moves that keep the win, moves that do not, and the one played as an arrow."""
     board = Board.from_moves(mistake.moves, size)
-    inf = float("inf")
-    values = {cell: inf if cell in mistake.winning else -inf for cell in board.legal_cells()}
+    values = {cell: math.inf if cell in mistake.winning else -math.inf for cell in board.legal_cells()}
     own = board.locations[board.active_index]
     arrows = () if own is None else ((own, mistake.played),)
     svg = to_svg(board, marks=Annotations(values=values, arrows=arrows, numbers=False))
-    return {"url": data_url("image/svg+xml", svg), "text": _described(mistake, parse_size(size)[1])}
+    return {"url": data_url("image/svg+xml", svg), "text": text}

@@ -60,13 +60,11 @@ def _board_rows(summary: BoardSummary) -> list[dict[str, Any]]:
 
 
 def _named(pairs: Sequence[tuple[int, int]], columns: int) -> str:
-    """Return the names of the first of these pairs."""
     names = [f"{cell_name(a, columns)}-{cell_name(b, columns)}" for a, b in pairs[:_EXCEPTIONS_SHOWN]]
     return ", ".join(names) + (" …" if len(pairs) > len(names) else "") or "none"
 
 
 def _refutation_rows(summary: BoardSummary) -> list[dict[str, Any]]:
-    """Return the board row by row, as displayed."""
     rows, columns = parse_size(summary.size)
     counts = [len(cells) for cells in summary.refutations]
     return [

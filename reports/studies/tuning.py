@@ -1,4 +1,4 @@
-"""Tables of `fit`, `tune` and `sweep`."""
+"""Tables of `features`, `fit`, `tune` and `sweep`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from rich.live import Live
 from rich.table import Table
 
 from knights_isolation.experiments.inference.cluster_intervals import Interval
+from knights_isolation.experiments.learn.feature_selection import Selection
 from knights_isolation.experiments.learn.held_out import Judgement
 from knights_isolation.experiments.learn.optuna_tuning import Sampling
 from knights_isolation.experiments.learn.pairwise_fit import Fit, FittedParameter
 from knights_isolation.experiments.learn.parameter_sweep import Sweep
 from knights_isolation.experiments.learn.response_surface import ALPHA
 from knights_isolation.experiments.learn.spsa_tuning import TunedParameter, Tuning, TuningProgress
+from knights_isolation.experiments.roster.function_files import is_function_file
 from knights_isolation.experiments.statistics.forfeits import forfeits_of
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.parameters import range_text
@@ -24,6 +26,48 @@ from knights_isolation.isolation.shell import advice, command
 from knights_isolation.reports.tables.costs import equal_cost_sentences
 from knights_isolation.reports.text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
 from knights_isolation.reports.text.sections import Section
+
+
+def feature_sections(selection: Selection) -> tuple[Section, ...]:
+    """Return the tables of single features, and of the features chosen one after another."""
+    alone = tuple(
+        {
+            "feature": _label(feature.feature),
+            "loss": round(feature.loss, 4),
+            "ranked": Share(feature.ranked),
+            "meaning": feature.meaning,
+        }
+        for feature in selection.alone
+    )
+    chosen = tuple(
+        {
+            "feature": _label(step.feature),
+            "gain": round(step.gain, 1),
+            "nanoseconds": round(step.nanoseconds, 1),
+            "ranked": Share(step.ranked),
+            "weights": ", ".join(f"{weight:.3g}".replace("-", "−") for weight in step.weights),
+        }
+        for step in selection.chosen
+    )
+    seen = (
+        f"{pluralise(selection.decisions, 'decision')}, searched to {selection.at} with {selection.guide}. Ranked: "
+        f"the share of held-out decisions in which the best move keeps the win."
+    )
+    steps = (
+        "Gain: reduction of the loss per decision, in thousandths, on held-out openings. Nanoseconds: added cost per "
+        "node. Each row adds the feature with the best gain for its cost to those above it; weights are for all "
+        "features so far."
+    )
+    return (
+        Section("alone", "Single features", alone, (seen,)),
+        Section("chosen", "Forward selection of features", chosen, (steps,)),
+    )
+
+
+def _label(feature: str) -> str:
+    # a function of a script or cell goes by its name, without its file
+    path, _, name = feature.rpartition(":")
+    return name if is_function_file(path) else feature
 
 
 def fit_sections(fit: Fit) -> tuple[Section, ...]:
@@ -71,7 +115,6 @@ def _ranked(where: str, shares: tuple[float, float]) -> str:
 
 
 def _remarks(parameters: Sequence[FittedParameter]) -> list[str]:
-    """Return advice on parameters without effect, and on those that end at a bound."""
     remarks = [
         f"{parameter.name} has no significant effect: no value in its range is significantly worse than the best."
         for parameter in parameters
@@ -164,23 +207,26 @@ def _forfeits(games: int) -> list[str]:
 def judged_section(tuning: Tuning | Sampling, judgement: Judgement) -> Section:
     """Compare the gain in training with the result on held-out openings."""
     against = judgement.gain is not None
-    rows = [
-        {
-            "what": "gain against the opponent" if against else "share of games won against the old values",
-            "promised": _estimate(tuning.promised, against),
-            "held_out": _estimate(judgement.gain if against else judgement.rate, against),
-            "p_value": PValue(judgement.gain_p_value if against else judgement.p_value),
-        }
-    ]
+    old = "share of games won against the old values"
+    before, after = (f"share won against the opponent, {when}" for when in ("before", "after"))
+    results: list[tuple[str, Interval | None, Interval | None, float | None]]
+    results = [(old, tuning.promised, judgement.rate, judgement.p_value)]
     if against:
-        rows += [
-            {"what": "share of games won against the old values", "promised": None,
-             "held_out": _estimate(judgement.rate, False), "p_value": PValue(judgement.p_value)},
-            {"what": "share won against the opponent, before", "promised": None,
-             "held_out": _estimate(judgement.before, False), "p_value": None},
-            {"what": "share won against the opponent, after", "promised": None,
-             "held_out": _estimate(judgement.after, False), "p_value": None},
-        ]  # fmt: skip
+        results = [
+            ("gain against the opponent", tuning.promised, judgement.gain, judgement.gain_p_value),
+            (old, None, judgement.rate, judgement.p_value),
+            (before, None, judgement.before, None),
+            (after, None, judgement.after, None),
+        ]
+    rows = tuple(
+        {
+            "what": what,
+            "promised": _estimate(promised, against and not number),
+            "held_out": _estimate(held_out, against and not number),
+            "p_value": None if p_value is None else PValue(p_value),
+        }
+        for number, (what, promised, held_out, p_value) in enumerate(results)
+    )
     finals = (
         "a cross-validated estimate: each half of the finals judges the best values of the other"
         if isinstance(tuning, Sampling)

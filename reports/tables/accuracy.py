@@ -11,7 +11,7 @@ from knights_isolation.experiments.inference.cluster_intervals import of_pool
 from knights_isolation.experiments.inference.game_pairs import record_of
 from knights_isolation.experiments.inference.standings import share_seen
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.reports.text.cell_values import Estimate, Mean, Share, estimate_of
+from knights_isolation.reports.text.cell_values import Mean, Share, estimate_of
 from knights_isolation.reports.text.sections import Section
 
 _ACCURACY_NOTES = (
@@ -39,7 +39,7 @@ def accuracy_sections(
     if unknown := sum(accuracy.unknown for accuracy in overall):
         notes.append(f"{unknown:,} positions were skipped: the limit of the labels was too low to solve them.")
     with_depth = any(accuracy.depth for accuracy in ranked)
-    rows = tuple(accuracy_row(accuracy, with_depth) for accuracy in ranked)
+    rows = tuple(_accuracy_row(accuracy, with_depth) for accuracy in ranked)
     sections = [Section("accuracy", "Accuracy", rows, tuple(notes))]
     if by_ply:
         rank_of = {accuracy.agent: rank for rank, accuracy in enumerate(ranked)}
@@ -52,8 +52,7 @@ def accuracy_sections(
     return tuple(sections)
 
 
-def accuracy_row(accuracy: Accuracy, with_depth: bool) -> dict[str, Any]:
-    """Return an agent's row, with its search depth if any agent has one."""
+def _accuracy_row(accuracy: Accuracy, with_depth: bool) -> dict[str, Any]:
     depth = {"depth": accuracy.depth} if with_depth else {}
     return {"agent": accuracy.agent, "heuristic": accuracy.heuristic or None, **depth, **_facts(accuracy)}
 
@@ -91,9 +90,7 @@ def _facts(accuracy: Accuracy) -> dict[str, Any]:
         "eligible": accuracy.eligible,
         "kept": estimate_of(accuracy.kept),
         "chance": Share(accuracy.chance),
-        "mistakes_a_game": Estimate(
-            Mean(accuracy.mistakes.estimate), Mean(accuracy.mistakes.low), Mean(accuracy.mistakes.high)
-        ),
+        "mistakes_a_game": estimate_of(accuracy.mistakes, Mean),
         "won_positions": accuracy.won_games,
         "converted": estimate_of(accuracy.conversion),
     }

@@ -58,7 +58,6 @@ def identical_sentences(findings: RunResults, contest: BestOfResult) -> list[str
 
 
 def _costs_over_leader(findings: RunResults, contest: BestOfResult) -> dict[str, Cost]:
-    """Return the costs per node relative to the leader's, as far as they were measured."""
     costs = node_costs(findings)
     own = costs.get(contest.contestants[0].contender)
     return {name: cost.over(own) for name, cost in costs.items()} if own else {}
@@ -80,7 +79,7 @@ def contest_rows(contest: BestOfResult) -> tuple[dict[str, Any], ...]:
 
 
 def _state(contender: BestOfContender) -> str:
-    """Return a contender's state; games already running when it dropped out are finished."""
+    # games already running when it dropped out are finished
     if not contender.out_after:
         return "left"
     openings_played = f", {contender.openings:,} played" if contender.openings > contender.out_after else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
 from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
@@ -21,6 +21,7 @@ from knights_isolation.reports.tables.accuracy import theory_section
 from knights_isolation.reports.tables.best_of import contest_section
 from knights_isolation.reports.tables.costs import cost_cell, cost_sentence
 from knights_isolation.reports.tables.summary import of_runs, pair_cells, run_notes
+from knights_isolation.reports.text import wording
 from knights_isolation.reports.text.cell_values import (
     Elo,
     Estimate,
@@ -32,20 +33,8 @@ from knights_isolation.reports.text.cell_values import (
     pluralise,
 )
 from knights_isolation.reports.text.sections import Section
-from knights_isolation.reports.text.wording import (
-    against_all_cell,
-    against_all_sentence,
-    alike_sentences,
-    baseline_openings_words,
-    control_cell,
-    control_sentence,
-    evidence_sentences,
-    excluded_sentence,
-    interval_sentence,
-    reach_sentences,
-    short_verdict,
-    verdict_cell,
-)
+
+Result = TypeVar("Result", Comparison, HeadToHead, Comparison | HeadToHead)
 
 DEAR = 1.5
 """Cost ratio to the baseline from which on it is mentioned beside a verdict."""
@@ -59,11 +48,10 @@ def compare_sections(findings: RunResults, worth: float = WORTH) -> tuple[Sectio
     `worth` is a difference worth having, in share of games won.
     """
     theory = theory_section(findings)
-    return of_runs(findings, [*verdict_sections(findings, worth), *([theory] if theory else [])])
+    return of_runs(findings, [*_verdict_sections(findings, worth), *([theory] if theory else [])])
 
 
-def verdict_sections(findings: RunResults, worth: float = WORTH) -> list[Section]:
-    """Return the verdicts as `compare_sections` does, without anything about perfect play."""
+def _verdict_sections(findings: RunResults, worth: float = WORTH) -> list[Section]:
     if contest := read_contest(findings):
         return [contest_section(findings, contest)]
     if each := judge_all_pairs(findings):
@@ -82,36 +70,39 @@ def verdict_section(
     rates = {
         standing.agent: estimate_of(standing.rate) for standing in (*findings.standings, *findings.pooled_standings)
     }
-    rows = []
-    for comparison in ranked_comparisons(findings, verdicts):
-        is_control = comparison.contender in verdicts.controls
-        row: dict[str, Any] = {
+    rows = tuple(
+        {
             "contender": comparison.contender,
             "difference": estimate_of(comparison.jointly, Points),
-            "verdict": control_cell(comparison) if is_control else verdict_cell(comparison, worth),
+            "verdict": (
+                wording.control_cell(comparison)
+                if comparison.contender in verdicts.controls
+                else wording.verdict_cell(comparison, worth)
+            ),
             **head_to_head_cell(verdicts, comparison.contender),
             "cost": cost_cell(costs, comparison.contender),
             "win_rate": rates[comparison.contender],
             "adjusted_p": p_value_of(comparison),
-            "better_against_all": against_all_cell(comparison),
+            "better_against_all": wording.against_all_cell(comparison),
             "heterogeneity_p": PValue(comparison.heterogeneity_p),
             "openings": comparison.openings,
         }
-        rows.append(row)
+        for comparison in in_rank_order(findings, verdicts.comparisons)
+    )
     title = f"Compared with {verdicts.baseline}, which won {rates[verdicts.baseline].text}" if rates else "No games yet"
-    return Section("verdicts", title, tuple(rows), verdict_notes(findings, verdicts, costs, worth))
+    return Section("verdicts", title, rows, _verdict_notes(findings, verdicts, costs, worth))
 
 
-def ranked_comparisons(findings: RunResults, verdicts: Verdicts) -> list[Comparison]:
-    """Return the comparisons in the order of all tables."""
-    by_contender = {comparison.contender: comparison for comparison in verdicts.comparisons}
+def in_rank_order(findings: RunResults, results: Sequence[Result]) -> list[Result]:
+    """Return comparisons in the order of all tables."""
+    by_contender = {result.contender: result for result in results}
     return [by_contender[name] for name in findings.in_order(by_contender)]
 
 
 def effects_section(findings: RunResults, verdicts: Verdicts) -> Section:
     """Return the difference to the baseline against each opponent, and their mean."""
     rows = []
-    for comparison in ranked_comparisons(findings, verdicts):
+    for comparison in in_rank_order(findings, verdicts.comparisons):
         against = {effect.opponent: effect for effect in comparison.effects}
         rows += [
             {
@@ -172,56 +163,61 @@ def duel_sections(
     duels = verdicts.duels or verdicts.direct
     if not duels:
         return []
-    rows = []
-    by_contender = {duel.contender: duel for duel in duels}
-    for duel in map(by_contender.__getitem__, findings.in_order(by_contender)):
-        row: dict[str, Any] = {
+    rows = tuple(
+        {
             "contender": duel.contender,
-            "win_rate": estimate_of(duel.jointly),
-            "elo": elo_of(duel),
-            "verdict": verdict_cell(duel, worth),
-            "adjusted_p": p_value_of(duel),
+            **_duel_cells(duel, worth),
             "cost": cost_cell(costs, duel.contender),
             **pair_cells(duel.pairs),
         }
-        rows.append(row)
+        for duel in in_rank_order(findings, duels)
+    )
     claims = [duel for duel in duels if duel.contender not in verdicts.controls]
-    notes = [*run_notes(findings), f"{population_words(findings, duels)} A pair is one opening, both sides."]
-    notes += filter(None, [interval_sentence(claims), *evidence_sentences(claims), excluded_sentence(claims)])
-    notes += reach_sentences(claims, worth, findings.population)
+    notes = [*run_notes(findings), f"{_population_words(findings, duels)} A pair is one opening, both sides."]
+    notes += [*_basis(claims), *wording.reach_sentences(claims, worth, findings.population)]
     notes += filter(None, [cost_sentence(costs, [duel.contender for duel in duels])])
     notes += [
         f"All {duel.pairs.n:,} openings of this kind were played: the share of {duel.contender} is exact."
         for duel in duels
         if duel.is_census
     ]
-    return [Section("head_to_head", f"Head to head with {verdicts.baseline}", tuple(rows), tuple(notes))]
+    return [Section("head_to_head", f"Head to head with {verdicts.baseline}", rows, tuple(notes))]
 
 
 def each_section(findings: RunResults, duels: Sequence[HeadToHead], worth: float = WORTH) -> Section:
     """Return one row per two agents, in a run without baseline; the most significant first."""
-    rows = [
-        {
-            "agent": duel.contender,
-            "against": duel.baseline,
-            "win_rate": estimate_of(duel.jointly),
-            "elo": elo_of(duel),
-            "verdict": verdict_cell(duel, worth),
-            "adjusted_p": p_value_of(duel),
-            **pair_cells(duel.pairs),
-        }
+    rows = tuple(
+        {"agent": duel.contender, "against": duel.baseline, **_duel_cells(duel, worth), **pair_cells(duel.pairs)}
         for duel in clearest_first(duels)
-    ]
+    )
     notes = (
         *run_notes(findings),
         f"No baseline: every pair of agents is compared by the games between them, adjusted for "
-        f"{pluralise(len(duels), 'match')}. {population_words(findings, duels)} Use "
+        f"{pluralise(len(duels), 'match')}. {_population_words(findings, duels)} Use "
         f"{advice('--baseline AGENT', 'baseline=AGENT')} to compare the others with one agent, over common opponents.",
-        interval_sentence(duels),
-        *filter(None, [excluded_sentence(duels)]),
-        *reach_sentences(duels, worth, findings.population),
+        wording.interval_sentence(duels),
+        *filter(None, [wording.excluded_sentence(duels)]),
+        *wording.reach_sentences(duels, worth, findings.population),
     )
-    return Section("each_against_each", "Every pair of agents", tuple(rows), notes)
+    return Section("each_against_each", "Every pair of agents", rows, notes)
+
+
+def _duel_cells(duel: HeadToHead, worth: float) -> dict[str, Any]:
+    return {
+        "win_rate": estimate_of(duel.jointly),
+        "elo": _elo_of(duel),
+        "verdict": wording.verdict_cell(duel, worth),
+        "adjusted_p": p_value_of(duel),
+    }
+
+
+def _basis(claims: Sequence[Comparison | HeadToHead]) -> list[str]:
+    sentences = [
+        wording.interval_sentence(claims),
+        *wording.evidence_sentences(claims),
+        wording.excluded_sentence(claims),
+    ]
+    return [sentence for sentence in sentences if sentence]
 
 
 def clearest_first(duels: Sequence[HeadToHead]) -> list[HeadToHead]:
@@ -234,8 +230,7 @@ def clearest_first(duels: Sequence[HeadToHead]) -> list[HeadToHead]:
     return sorted(duels, key=key)
 
 
-def elo_of(duel: HeadToHead) -> Estimate:
-    """Return the contender's lead in Elo."""
+def _elo_of(duel: HeadToHead) -> Estimate:
     rate = duel.jointly
     of_pairs = PairInterval(duel.pairs, None, rate.confidence, "", rate.estimate, rate.low, rate.high)
     return Estimate(*(Elo(value) for value in of_pairs.elo))
@@ -246,8 +241,7 @@ def p_value_of(comparison: Comparison | HeadToHead) -> PValue:
     return PValue(math.nan if comparison.is_census else comparison.adjusted_p)
 
 
-def population_words(findings: RunResults, results: Sequence[Comparison | HeadToHead]) -> str:
-    """Describe in sentences which openings the results are about, and whether they are exact."""
+def _population_words(findings: RunResults, results: Sequence[Comparison | HeadToHead]) -> str:
     size = f"{findings.population:,} " if findings.population else ""
     words = f"The results hold for the {size}openings of this kind on this board"
     if results and all(result.is_census for result in results):
@@ -259,10 +253,9 @@ def population_words(findings: RunResults, results: Sequence[Comparison | HeadTo
     return f"{words} They do not extend to other boards or longer openings."
 
 
-def verdict_notes(
+def _verdict_notes(
     findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH
 ) -> tuple[str, ...]:
-    """Describe the basis of the verdicts, and what was left out of them."""
     notes = [*run_notes(findings)]
     if not verdicts.comparisons:
         return (*notes, "No complete pairs to compare yet.")
@@ -270,38 +263,34 @@ def verdict_notes(
     openings = max(claim.openings for claim in claims or verdicts.comparisons)
     notes.append(
         f"Differences in percentage points, mean over opponents, from {pluralise(openings, 'opening')}"
-        f"{baseline_openings_words(claims)}"
+        f"{wording.baseline_openings_words(claims)}"
         f"{'' if findings.is_census else '; win rates with individual 95 % intervals'}. "
-        f"{population_words(findings, claims or verdicts.comparisons)}"
+        f"{_population_words(findings, claims or verdicts.comparisons)}"
     )
     if claims:
-        notes += filter(None, [interval_sentence(claims), *evidence_sentences(claims), excluded_sentence(claims)])
-        notes += alike_sentences(findings, claims)
+        notes += [*_basis(claims), *wording.alike_sentences(findings, claims)]
     notes += filter(None, [direct_note(verdicts)])
-    notes += reach_sentences(claims, worth, findings.population)
+    notes += wording.reach_sentences(claims, worth, findings.population)
     chance = [name for name in findings.pairs.agents if not findings.agents[name].is_deterministic]
     if chance and not any(comparison.pool for comparison in verdicts.comparisons):
         notes.append(f"{_chance_words(findings, chance)}: no result is exact for these openings.")
-    notes += filter(None, [against_all_sentence(claims, worth), price_sentence(findings, verdicts, costs)])
-    notes += map(control_sentence, verdicts.checks)
+    notes += filter(None, [wording.against_all_sentence(claims, worth), price_sentence(findings, verdicts, costs)])
+    notes += map(wording.control_sentence, verdicts.checks)
     notes += left_out(verdicts.comparisons)
     notes += filter(None, [cost_sentence(costs, [comparison.contender for comparison in verdicts.comparisons])])
     return tuple(notes)
 
 
 def _chance_words(findings: RunResults, names: Sequence[str]) -> str:
-    """Name the agents that depend on chance or on a clock, and those of which this is unknown."""
     unknown = [name for name in names if findings.agents[name].is_unknown]
     known = [name for name in names if name not in unknown]
-    known_clause = (
-        f"{', '.join(known)} {'depends' if len(known) == 1 else 'depend'} on chance or a clock" if known else ""
-    )
-    untold = (
-        f"whether {', '.join(unknown)} {'plays' if len(unknown) == 1 else 'play'} deterministically is unknown"
-        if unknown
-        else ""
-    )
-    words = ", and ".join(filter(None, (known_clause, untold)))
+    clauses = []
+    if known:
+        clauses.append(f"{', '.join(known)} {'depends' if len(known) == 1 else 'depend'} on chance or a clock")
+    if unknown:
+        plays = "plays" if len(unknown) == 1 else "play"
+        clauses.append(f"whether {', '.join(unknown)} {plays} deterministically is unknown")
+    words = ", and ".join(clauses)
     return f"{words[0].upper()}{words[1:]}" if not known else words
 
 
@@ -327,11 +316,11 @@ def price_sentence(findings: RunResults, verdicts: Verdicts, costs: Mapping[str,
     """
     if any(source.info.requested.get("equal_cost") for source in findings.sources):
         return ""
-    dear = []
-    for name in findings.in_order(claim.contender for claim in verdicts.judged if claim.verdict == "better"):
-        limit, cost = findings.agents[name].limit, costs.get(name)
-        if limit and limit[0] == "nodes" and cost and cost.times >= DEAR:
-            dear.append(name)
+    dear = [
+        name
+        for name in findings.in_order(claim.contender for claim in verdicts.judged if claim.verdict == "better")
+        if (findings.agents[name].limit or ("",))[0] == "nodes" and name in costs and costs[name].times >= DEAR
+    ]
     if not dear:
         return ""
     words = ", ".join(f"{name} {Ratio(costs[name].times).text}" for name in dear)
@@ -346,12 +335,11 @@ def _at_equal_cost() -> str:
 
 
 def _equal_cost_words(findings: RunResults, names: Sequence[str]) -> str:
-    """Report the results at equal cost of contenders that have them, and how to get those of the others."""
     known = equal_cost_verdicts(findings, names)
     if known is None:
         return f"{_at_equal_cost()} accounts for it."
     results = "; ".join(
-        f"{name} {_lead_words(known.claims[name])}, {short_verdict(known.claims[name], WORTH)}"
+        f"{name} {_lead(known.claims[name]).text}, {wording.short_verdict(known.claims[name], WORTH)}"
         for name in names
         if name in known.claims
     )
@@ -359,9 +347,5 @@ def _equal_cost_words(findings: RunResults, names: Sequence[str]) -> str:
     return f"at equal cost, {known.run} found: {results}{others}."
 
 
-def _lead_words(comparison: Comparison | HeadToHead) -> str:
-    return (
-        Share(comparison.rate.estimate).text
-        if isinstance(comparison, HeadToHead)
-        else Points(comparison.difference.estimate).text
-    )
+def _lead(result: Comparison | HeadToHead) -> Share | Points:
+    return Share(result.rate.estimate) if isinstance(result, HeadToHead) else Points(result.difference.estimate)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,36 +28,22 @@ from knights_isolation.reports.tables.compare import (
     clearest_first,
     direct_note,
     head_to_head_cell,
+    in_rank_order,
     price_sentence,
-    ranked_comparisons,
 )
 from knights_isolation.reports.tables.costs import cost_cell, cost_sentence
 from knights_isolation.reports.tables.ratings import TABLES as RATING_TABLES
 from knights_isolation.reports.tables.ratings import highest, rating_rows
+from knights_isolation.reports.tables.sprt import test_row
 from knights_isolation.reports.tables.summary import TABLES as SUMMARY_TABLES
-from knights_isolation.reports.tables.summary import interval_note, of_runs, rate_at_any_time, run_notes
+from knights_isolation.reports.tables.summary import interval_note, of_runs, run_notes, standings_section
+from knights_isolation.reports.text import wording
 from knights_isolation.reports.text.cell_values import Points, Share, estimate_of, join_names, pluralise
 from knights_isolation.reports.text.sections import Section
-from knights_isolation.reports.text.wording import (
-    control_cell,
-    decision_cell,
-    evidence_sentences,
-    finding_sentence,
-    pooled_sentence,
-    short_verdict,
-    signed,
-    state_words,
-    stopped_cell,
-    stopped_sentences,
-    unit_words,
-)
 
-_AROUND = 9
-"""Number of terminal lines for the sentences around a table."""
-_FEWEST = 5
-"""Number of agents shown even on the smallest terminal."""
-_KEPT = ("better", "worse", "control", "control differs")
-"""Verdicts that are always shown, however small the terminal."""
+_AROUND = 9  # number of terminal lines for the sentences around a table
+_FEWEST = 5  # number of agents shown even on the smallest terminal
+_KEPT = ("better", "worse", "control", "control differs")  # verdicts that are always shown, however small the terminal
 
 
 @dataclass(frozen=True)
@@ -81,10 +67,8 @@ def compare_headline(findings: RunResults, worth: float = WORTH, lines: int | No
     if each := judge_all_pairs(findings):
         return _each_headline(findings, each, worth, lines)
     verdicts, costs = judge(findings), relative_costs(findings)
-    comparisons: Sequence[Comparison | HeadToHead] = ranked_comparisons(findings, verdicts)
-    if not comparisons:
-        duels = {duel.contender: duel for duel in verdicts.duels}
-        comparisons = [duels[name] for name in findings.in_order(duels)]
+    results: tuple[Comparison | HeadToHead, ...] = verdicts.comparisons or verdicts.duels
+    comparisons = in_rank_order(findings, results)
     rows = [
         {
             "contender": comparison.contender,
@@ -97,17 +81,17 @@ def compare_headline(findings: RunResults, worth: float = WORTH, lines: int | No
     ]
     visible_rows, left_out = _shortened(rows, lines)
     claims = [comparison for comparison in comparisons if comparison.contender not in verdicts.controls]
-    pooled = pooled_sentence(findings) if verdicts.comparisons else ""
+    pooled = wording.pooled_sentence(findings) if verdicts.comparisons else ""
     notes = [
         _interval_note(findings, comparisons, verdicts),
-        *evidence_sentences(claims),
+        *wording.evidence_sentences(claims),
         direct_note(verdicts),
         f"In this table {pooled}." if pooled else "",
         cost_sentence(costs, [comparison.contender for comparison in comparisons]) if claims else "",
         price_sentence(findings, verdicts, costs),
         f"{pluralise(left_out, 'contender')} more without a significant difference: --full." if left_out else "",
     ]
-    title = finding_sentence(findings, verdicts)
+    title = wording.finding_sentence(findings, verdicts)
     tables = (
         *(["verdicts", "effects"] if verdicts.comparisons else []),
         *(["head_to_head"] if verdicts.duels or verdicts.direct else []),
@@ -118,35 +102,24 @@ def compare_headline(findings: RunResults, worth: float = WORTH, lines: int | No
 def summary_headline(findings: RunResults, lines: int | None = None) -> Headline:
     """Return the win rates: one line per agent, at most `lines` if given."""
     standings = findings.standings
-    rows = [
-        {
-            "agent": standing.agent,
-            "role": ", ".join(findings.agents[standing.agent].roles),
-            "win_rate": estimate_of(standing.rate),
-            **rate_at_any_time(findings, standing.agent),
-            "both_won": standing.pairs.won,
-            "split": standing.pairs.split,
-            "both_lost": standing.pairs.lost,
-        }
-        for standing in standings
-    ]
-    visible_rows, more = _first(rows, lines, "agent")
+    columns = ("agent", "role", "win_rate", "at_any_time", "both_won", "split", "both_lost")
+    rows = _columns(standings_section(findings).rows, columns)
     agents = pluralise(len(standings), "agent")
     title = agents if findings.is_interim else f"{pluralise(findings.played, 'game')} of {agents}"
     title = title if findings.played else "No result"
     if standings and not math.isnan(standings[0].rate.estimate):
         title += f": {_won_most(standings, findings.baseline)}"
     notes = [interval_note(findings)] if rows else []
-    if pooled := pooled_sentence(findings):
+    if pooled := wording.pooled_sentence(findings):
         notes.append(f"Every agent is listed by itself; in {advice('isolation compare', 'ki.compare()')}, {pooled}.")
-    return _headline(findings, f"{state_words(findings)}{title}.", visible_rows, [*notes, more], SUMMARY_TABLES)
+    title = f"{wording.state_words(findings)}{title}."
+    return _first(findings, title, rows, notes, SUMMARY_TABLES, lines, "agent")
 
 
 def ratings_headline(findings: RunResults, zero: str | None = None, lines: int | None = None) -> Headline:
     """Return the ratings: one line per agent, at most `lines` if given."""
     ratings = rate(findings, zero)
-    rows = [{key: row[key] for key in ("rank", "agent", "rating")} for row in rating_rows(ratings)]
-    visible_rows, more = _first(rows, lines, "agent")
+    rows = _columns(rating_rows(ratings), ("rank", "agent", "rating"))
     if not rows:
         return _headline(findings, "No complete pairs to rate yet.", (), [], RATING_TABLES)
     of_zero = f"{ratings.zero} is 0" if ratings.zero else "the pool's mean is 0"
@@ -161,14 +134,10 @@ def ratings_headline(findings: RunResults, zero: str | None = None, lines: int |
         notes.append(
             f"Half a win and half a loss were added for {', '.join(added)}, which would have no finite rating."
         )
-    return _headline(findings, state_words(findings) + title, visible_rows, [*notes, more], RATING_TABLES)
+    return _first(findings, wording.state_words(findings) + title, rows, notes, RATING_TABLES, lines, "agent")
 
 
 def _won_most(standings: Sequence[Standing], baseline: str | None) -> str:
-    """Name the agents with the highest win rate, and the baseline if others are above it.
-
-    `standings` is best first.
-    """
     best = standings[0].rate.estimate
     first = [standing.agent for standing in standings if standing.rate.estimate == best]
     sentence = f"{join_names(first)} won most, {Share(best).text}"
@@ -182,55 +151,49 @@ def _won_most(standings: Sequence[Standing], baseline: str | None) -> str:
 def _each_headline(findings: RunResults, duels: Sequence[HeadToHead], worth: float, lines: int | None) -> Headline:
     decided = [duel for duel in duels if duel.verdict in ("better", "worse")]
     rows = [
-        {"agent": duel.contender, "against": duel.baseline, **_difference(duel), "verdict": short_verdict(duel, worth)}
+        {
+            "agent": duel.contender,
+            "against": duel.baseline,
+            **_difference(duel),
+            "verdict": wording.short_verdict(duel, worth),
+        }
         for duel in clearest_first(duels)
     ]
-    visible_rows, more = _first(rows, lines, "match")
     found = "All" if len(decided) == len(duels) else f"{len(decided)} of"
-    title = f"{state_words(findings)}{found} {pluralise(len(duels), 'match')} have a significant winner."
-    notes = [f"Simultaneous 95 % intervals for all {pluralise(len(duels), 'match')}{_when(findings)}.", more]
-    return _headline(findings, title, visible_rows, notes, ("each_against_each", *_theory(findings)))
+    title = f"{wording.state_words(findings)}{found} {pluralise(len(duels), 'match')} have a significant winner."
+    notes = [f"Simultaneous 95 % intervals for all {pluralise(len(duels), 'match')}{_when(findings)}."]
+    return _first(findings, title, rows, notes, ("each_against_each", *_theory(findings)), lines, "match")
 
 
 def _contest_headline(findings: RunResults, contest: BestOfResult, lines: int | None) -> Headline:
-    visible_rows, more = _first(contest_rows(contest), lines, "contender")
     notes = ["Deficit to the leader in percentage points, with intervals that are valid at any time."]
-    notes += [*dearer_sentences(findings, contest), *identical_sentences(findings, contest), more]
-    return _headline(findings, contest_sentence(contest), visible_rows, notes, ("best_of", *_theory(findings)))
+    notes += [*dearer_sentences(findings, contest), *identical_sentences(findings, contest)]
+    rows, tables = contest_rows(contest), ("best_of", *_theory(findings))
+    return _first(findings, contest_sentence(contest), rows, notes, tables, lines, "contender")
 
 
 def _sprt_headline(findings: RunResults, tests: Sequence[SequentialTest], lines: int | None) -> Headline:
-    """Return the decisions of sequential tests head to head; other intervals would ignore the stopping rule."""
-    rows = [
-        {
-            "contender": test.contender,
-            "pairs": test.observations,
-            "estimate": stopped_cell(test),
-            "decision": decision_cell(test),
-        }
-        for test in tests
-    ]
-    visible_rows, more = _first(rows, lines, "contender")
+    # other intervals would ignore the stopping rule
+    rows = _columns(map(test_row, tests), ("contender", "pairs", "estimate", "decision"))
     sprt = tests[0].path.sprt
+    low, high = (wording.signed(bound) for bound in (tests[0].low, tests[0].high))
     notes = [
-        f"SPRT of {signed(tests[0].low)} against {signed(tests[0].high)} {unit_words(tests[0])}, α = {sprt.alpha:g}, "
-        f"β = {sprt.beta:g}. Estimates are median-unbiased after the stopping, with 95 % intervals.",
-        more,
+        f"SPRT of {low} against {high} {wording.unit_words(tests[0])}, α = {sprt.alpha:g}, β = {sprt.beta:g}. "
+        "Estimates are median-unbiased after the stopping, with 95 % intervals."
     ]
     is_over = findings.stopped_early or findings.played + findings.repeated == findings.planned
-    title = "" if is_over else " ".join(stopped_sentences(tests))
-    return _headline(findings, title, visible_rows, notes, ("head_to_head", *_theory(findings)))
+    title = "" if is_over else " ".join(wording.stopped_sentences(tests))
+    return _first(findings, title, rows, notes, ("head_to_head", *_theory(findings)), lines, "contender")
 
 
 def _theory(findings: RunResults) -> list[str]:
-    """Return the name of the table that exists only if some openings' winners are known."""
+    # the table exists only if some openings' winners are known
     return ["theory"] if any(knows_winners(source.info.path) for source in findings.sources) else []
 
 
 def _headline(
     findings: RunResults, title: str, rows: Sequence[dict[str, Any]], notes: Sequence[str], tables: Sequence[str]
 ) -> Headline:
-    """Return facts about the run, the finding, and the rows that support it."""
     section = Section(
         "answer", "\n".join(filter(None, [*run_notes(findings), title])), tuple(rows), tuple(filter(None, notes))
     )
@@ -239,12 +202,12 @@ def _headline(
 
 def _verdict(comparison: Comparison | HeadToHead, verdicts: Verdicts, worth: float) -> str:
     if comparison.contender not in verdicts.controls:
-        return short_verdict(comparison, worth)
-    return str(control_cell(comparison).value) if isinstance(comparison, Comparison) else "control"
+        return wording.short_verdict(comparison, worth)
+    return str(wording.control_cell(comparison).value) if isinstance(comparison, Comparison) else "control"
 
 
 def _difference(comparison: Comparison | HeadToHead) -> dict[str, Any]:
-    """Return the lead with the interval of its verdict: joint for contenders, individual for a control."""
+    # the interval is that of the verdict: joint for contenders, individual for a control
     if isinstance(comparison, Comparison):
         return {"difference": estimate_of(comparison.jointly, Points)}
     return {"win_rate": estimate_of(comparison.jointly)}
@@ -268,7 +231,7 @@ def _interval_note(findings: RunResults, comparisons: Sequence[Comparison | Head
 
 
 def _shortened(rows: Sequence[dict[str, Any]], lines: int | None) -> tuple[tuple[dict[str, Any], ...], int]:
-    """Return the rows that fit; of those without a significant difference, the ones nearest to 0 are dropped first."""
+    # of the rows without a significant difference, those nearest to 0 are dropped first
     near = sorted((row for row in rows if row["verdict"] not in _KEPT), key=_distance)
     hidden = near[: max(len(rows) - _room(rows, lines), 0)]
     return tuple(row for row in rows if row not in hidden), len(hidden)
@@ -278,10 +241,17 @@ def _distance(row: dict[str, Any]) -> float:
     return abs(float(row["difference"].value if "difference" in row else row["win_rate"].value - 0.5))
 
 
-def _first(rows: Sequence[dict[str, Any]], lines: int | None, what: str) -> tuple[tuple[dict[str, Any], ...], str]:
-    """Return the rows that fit, and a note about the others."""
-    room = _room(rows, lines)
-    return tuple(rows[:room]), f"{pluralise(len(rows) - room, what)} more: --full." if room < len(rows) else ""
+def _first(
+    findings: RunResults, title: str, rows: Sequence[dict[str, Any]], notes: Sequence[str], tables: Sequence[str],
+    lines: int | None, what: str,
+) -> Headline:  # fmt: skip
+    left_out = len(rows) - _room(rows, lines)
+    more = f"{pluralise(left_out, what)} more: --full." if left_out > 0 else ""
+    return _headline(findings, title, rows[: len(rows) - max(left_out, 0)], [*notes, more], tables)
+
+
+def _columns(rows: Iterable[dict[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:
+    return [{name: row[name] for name in names if name in row} for row in rows]
 
 
 def _room(rows: Sequence[dict[str, Any]], lines: int | None) -> int:

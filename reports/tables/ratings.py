@@ -88,7 +88,6 @@ def rating_notes(findings: RunResults, ratings: Ratings, have_intervals: bool = 
 
 
 def _helped(ratings: Ratings) -> Iterator[str]:
-    """Name the agents that were given half a game for a finite rating."""
     if ratings.half_game_added:
         yield (
             f"{', '.join(ratings.half_game_added)}: won or lost every game against the rest, directly or through "
@@ -97,7 +96,7 @@ def _helped(ratings: Ratings) -> Iterator[str]:
 
 
 def _open_ended(ratings: Ratings) -> Iterator[str]:
-    """Name the agents with open intervals, and why; these need not be the same as those given half a game."""
+    # these need not be the agents that were given half a game
     if ratings.open_ended:
         yield (
             f"{', '.join(ratings.open_ended)}: in too many resamples no chain of wins over {ratings.anchor} bounds "

@@ -45,7 +45,7 @@ def _design_section(before: RunResults, after: RunResults, shared: SharedGames) 
 
 
 def _describe_side(change: DesignChange, side: int) -> str | None:
-    """Describe one side of a change; settings, which are long, are abbreviated."""
+    # settings, which are long, are abbreviated
     value = (change.before, change.after)[side]
     other = (change.before, change.after)[1 - side]
     if isinstance(value, str) and value.startswith("{") and isinstance(other, str) and other.startswith("{"):
@@ -90,7 +90,6 @@ def _results_section(before: RunResults, after: RunResults, shared: SharedGames)
 
 
 def _verdicts(findings: RunResults) -> dict[str, str]:
-    """Return the verdict on every contender, if there is a baseline."""
     if findings.baseline is None:
         return {}
     return {claim.contender: claim.verdict for claim in judge(findings).judged}

@@ -26,7 +26,7 @@ def sprt_sections(
     usual, error = bounds_of(findings), error_of(findings)
     bounds = usual[0] if low is None else low, usual[1] if high is None else high
     tests = run_tests(findings, *bounds, alpha or error, beta or error, model or model_of(findings))
-    rows = [_row(test) for test in tests]
+    rows = [test_row(test) for test in tests]
     steps = [row for test in tests for row in _steps(test)]
     notes = [_method(test) for test in tests[:1]]
     notes.append(_with_control(findings, tests))
@@ -40,12 +40,10 @@ def sprt_sections(
     return of_runs(findings, sections)
 
 
-def _row(test: SequentialTest) -> dict[str, Any]:
-    live_low, live_high = test.live.last
+def test_row(test: SequentialTest) -> dict[str, Any]:
+    """Return the state of a test: score, log-likelihood ratio, decision, and the estimate after it."""
     mean = float(test.live.mean[-1]) if test.observations else float("nan")
-    score: Estimate = Estimate(Share(mean), Share(live_low), Share(live_high))
-    if not test.is_duel:
-        score = Estimate(*(Points(2 * value - 1) for value in (mean, live_low, live_high)))
+    score = Estimate(*(_live(test, value) for value in (mean, *test.live.last)))
     return {
         "contender": test.contender,
         "pairs" if test.is_duel else "openings": test.observations,
@@ -60,7 +58,6 @@ def _row(test: SequentialTest) -> dict[str, Any]:
 
 
 def _steps(test: SequentialTest) -> list[dict[str, Any]]:
-    """Return the path at about twenty points, including the decision's."""
     if not test.observations:
         return []
     checkpoints = {int(number) for number in np.linspace(1, test.observations, min(_STEPS, test.observations))}
@@ -84,7 +81,6 @@ def _live(test: SequentialTest, value: float) -> Share | Points:
 
 
 def _method(test: SequentialTest) -> str:
-    """Describe the test in a sentence."""
     unit = "percentage points of the win rate, over openings against all opponents"
     if test.is_duel:
         unit = f"{unit_words(test)}, over pairs"
@@ -114,7 +110,7 @@ def _estimate_words(test: SequentialTest) -> str:
 
 
 def _far_outside(test: SequentialTest) -> str:
-    """Explain an open gauntlet test whose interval contains neither hypothesis; empty in all other cases."""
+    # of an open gauntlet test whose interval contains neither hypothesis
     low, high = test.live.last
     if test.is_duel or test.path.decision or (low <= test.path.sprt.high and high >= test.path.sprt.low):
         return ""
@@ -126,13 +122,11 @@ def _far_outside(test: SequentialTest) -> str:
 
 
 def _with_control(findings: RunResults, tests: Sequence[SequentialTest]) -> str:
-    """Name the controls whose openings are combined with the baseline's; empty if there are none."""
     pooled = pooled_sentence(findings)
     return f"In this table {pooled}." if pooled and not all(test.is_duel for test in tests) else ""
 
 
 def _several(tests: Sequence[SequentialTest]) -> str:
-    """Explain the effect of several tests on the error rates."""
     sprt = tests[0].path.sprt
     return (
         f"{len(tests)} tests, each with these error rates individually, not adjusted. If all contenders were at "
@@ -141,7 +135,6 @@ def _several(tests: Sequence[SequentialTest]) -> str:
 
 
 def _exact(test: SequentialTest) -> str:
-    """Return the share won if a test is still open at the end; exact when the openings ran out."""
     if test.path.decision or not test.observations:
         return ""
     if not test.is_duel:

@@ -46,8 +46,7 @@ def summarize(findings: RunResults) -> tuple[Section, ...]:
     return of_runs(findings, sections)
 
 
-def rate_at_any_time(findings: RunResults, agent: str) -> dict[str, Range]:
-    """Return the column of anytime-valid intervals, for an unfinished run only."""
+def _rate_at_any_time(findings: RunResults, agent: str) -> dict[str, Range]:
     if not findings.is_interim:
         return {}
     low, high = live_rate(findings, agent).last
@@ -56,22 +55,22 @@ def rate_at_any_time(findings: RunResults, agent: str) -> dict[str, Range]:
 
 def standings_section(findings: RunResults) -> Section:
     """Return every agent's wins, pairs and win rate, best first."""
-    rows = []
-    for standing in findings.standings:
-        row: dict[str, Any] = {
+    rows = tuple(
+        {
             "agent": standing.agent,
             "role": ", ".join(findings.agents[standing.agent].roles),
             "games": standing.games,
             "wins": standing.wins,
             "losses": standing.games - standing.wins,
             "win_rate": estimate_of(standing.rate),
-            **rate_at_any_time(findings, standing.agent),
+            **_rate_at_any_time(findings, standing.agent),
             **pair_cells(standing.pairs),
             "unfinished": standing.unfinished,
             "openings": standing.openings,
         }
-        rows.append(row)
-    return Section("standings", "Standings", tuple(rows), (*run_notes(findings), interval_note(findings)))
+        for standing in findings.standings
+    )
+    return Section("standings", "Standings", rows, (*run_notes(findings), interval_note(findings)))
 
 
 def interval_note(findings: RunResults) -> str:

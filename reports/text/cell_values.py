@@ -10,12 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-_NOISE = 1e-12
-"""Distance from no difference below which an end is rounding noise; open ends are further away (`OPEN`)."""
-_LEAST, _LEAST_ELO = 3e-9, 3e-6
-"""Distances from no difference below which an end is open there."""
-_ALL_NAMED = 3
-"""Number of names in a sentence; of more, only the first is named."""
+_NOISE = 1e-12  # distance from no difference below which an end is rounding noise; open ends are further away (`OPEN`)
+_LEAST, _LEAST_ELO = 3e-9, 3e-6  # distances from no difference below which an end is open there
+_ALL_NAMED = 3  # number of names in a sentence; of more, only the first is named
 
 
 class HasEnds(Protocol):
@@ -47,119 +44,98 @@ class CopiedName(str):
     """A name that users copy into a command: a table never shortens it."""
 
 
-class Share(float):
-    """A share of one, shown in per cent."""
+class Number(float):
+    """A number with a format of its own; NaN is a dash."""
 
     @property
     def text(self) -> str:
-        """Such as 57.3 %."""
-        return "–" if math.isnan(self) else f"{100 * self:.1f} %"
+        """Its format in tables."""
+        return "–" if math.isnan(self) else self._format()
+
+    def _format(self) -> str:
+        return f"{self:.2f}"
 
 
-class Chance(float):
-    """A probability, shown as a whole number of per cent."""
+class Share(Number):
+    """A share of one, shown in per cent, such as 57.3 %."""
 
-    @property
-    def text(self) -> str:
-        """Such as 84; 100 and 0 only if exact."""
-        if math.isnan(self):
-            return "–"
+    def _format(self) -> str:
+        return f"{100 * self:.1f} %"
+
+
+class Chance(Number):
+    """A probability, shown as a whole number of per cent, such as 84; 100 and 0 only if exact."""
+
+    def _format(self) -> str:
         if 0 < self < 0.005:
             return "< 1"
         return "> 99" if 0.995 <= self < 1 else f"{100 * self:.0f}"
 
 
 class Resampled(Chance):
-    """A probability estimated from resamples: 0 and 1 only mean that it was the same in all of them."""
+    """A probability estimated from resamples: 0 and 1 only mean that it was the same in all, and are never shown."""
 
-    @property
-    def text(self) -> str:
-        """Such as 84; never 100 or 0."""
-        return "< 1" if self <= 0 else "> 99" if self >= 1 else super().text
+    def _format(self) -> str:
+        return "< 1" if self <= 0 else "> 99" if self >= 1 else super()._format()
 
 
-class Points(float):
-    """A difference of two shares, shown in percentage points."""
+class Points(Number):
+    """A difference of two shares, shown in percentage points, such as +3.1."""
 
-    @property
-    def text(self) -> str:
-        """Such as +3.1."""
-        return "–" if math.isnan(self) else _signed(100 * self)
+    def _format(self) -> str:
+        return _signed(100 * self)
 
 
-class Elo(float):
-    """A difference in Elo."""
+class Elo(Number):
+    """A difference in Elo, such as −12, or −∞."""
 
-    @property
-    def text(self) -> str:
-        """Such as −12, or −∞."""
-        if math.isnan(self):
-            return "–"
+    def _format(self) -> str:
         if math.isinf(self):
             return f"{'−' if self < 0 else '+'}∞"
         return f"{self:+.0f}".replace("-", "−") if round(self) else "0"
 
 
-class Minutes(float):
-    """A time in minutes."""
+class Minutes(Number):
+    """A time in minutes, such as 4 s, 12 min or 2.5 h."""
 
-    @property
-    def text(self) -> str:
-        """Such as 4 s, 12 min or 2.5 h."""
+    def _format(self) -> str:
         if self < 1:
             return "< 1 s" if self * 60 < 1 else f"{self * 60:.0f} s"
         return f"{self:.2g} min" if self < 99.5 else f"{self / 60:,.2g} h" if self < 5970 else f"{self / 60:,.0f} h"
 
 
-class Milliseconds(float):
-    """A time in milliseconds."""
+class Milliseconds(Number):
+    """A time in milliseconds, such as 0.46, 12 or 1,204; two significant digits below 100."""
 
-    @property
-    def text(self) -> str:
-        """Such as 0.46, 12 or 1,204; two significant digits below 100."""
-        if math.isnan(self):
-            return "–"
+    def _format(self) -> str:
         return f"{self:,.0f}" if self >= 99.5 else f"{self:.2g}" if self >= 0.01 or not self else "< 0.01"
 
 
-class HeuristicValue(float):
-    """A heuristic's value of a position."""
+class HeuristicValue(Number):
+    """A heuristic's value, such as 4.00 or −0.43; very large and very small ones with four significant digits."""
 
-    @property
-    def text(self) -> str:
-        """Such as 4.00 or −0.43; very large and very small ones with four significant digits."""
+    def _format(self) -> str:
         if math.isinf(self):
             return "∞" if self > 0 else "−∞"
         is_usual = not self or 0.005 <= abs(self) < 1e6
         return (f"{self:,.2f}" if is_usual else f"{self:.4g}").replace("-", "−", self < 0)
 
 
-class Ratio(float):
-    """A ratio."""
+class Ratio(Number):
+    """A ratio, such as 2.26 ×, or 104 ×."""
 
-    @property
-    def text(self) -> str:
-        """Such as 2.26 ×, or 104 ×."""
-        return "–" if math.isnan(self) else f"{self:.2f} ×" if self < 10 else f"{self:,.0f} ×"
+    def _format(self) -> str:
+        return f"{self:.2f} ×" if self < 10 else f"{self:,.0f} ×"
 
 
-class Mean(float):
-    """A mean of counts."""
-
-    @property
-    def text(self) -> str:
-        """Such as 0.42."""
-        return "–" if math.isnan(self) else f"{self:.2f}"
+class Mean(Number):
+    """A mean of counts, such as 0.42."""
 
 
-class PValue(float):
-    """A p-value."""
+class PValue(Number):
+    """A p-value, with three decimals; smaller values as an inequality."""
 
-    @property
-    def text(self) -> str:
-        """Three decimals; smaller values as an inequality."""
-        if math.isnan(self):
-            return "–"
+    def _format(self) -> str:
         return "< 0.001" if self < 0.0005 else f"{self:.3f}"
 
 
@@ -217,7 +193,7 @@ def plain_number(value: Any) -> Any:
     return null if abs(value - null) < (_LEAST_ELO if isinstance(value, Elo) else _LEAST) else float(value)
 
 
-def estimate_of(interval: HasEnds, kind: type[Share] | type[Points] = Share) -> Estimate:
+def estimate_of(interval: HasEnds, kind: type[Number] = Share) -> Estimate:
     """Return an interval as a cell."""
     return Estimate(kind(interval.estimate), kind(interval.low), kind(interval.high))
 
@@ -261,6 +237,5 @@ def end_text(value: Any) -> str:
 
 
 def _signed(value: float) -> str:
-    """Format with one decimal and a sign; zero has no sign."""
     text = f"{value:+.1f}".replace("-", "−")
     return "0.0" if text[1:] == "0.0" else text

@@ -11,8 +11,7 @@ GAP = 2
 """Spaces between two columns."""
 _SHORTEST_NAME = 16
 _NARROWEST_PROSE = 14
-_FEWEST_ALIKE = 3
-"""Minimum number of rows for hiding a column because all its cells are equal."""
+_FEWEST_ALIKE = 3  # minimum number of rows for hiding a column because all its cells are equal
 
 
 @dataclass(frozen=True)
@@ -118,7 +117,7 @@ def _in_the_middle(name: str, width: int, tail: int) -> str:
 
 
 def _rooms(columns: Sequence[Column], width: int) -> list[tuple[Column, int]]:
-    """Return the maximum width of each column: the widest ones that can be narrowed are narrowed first."""
+    # the widest columns that can be narrowed are narrowed first
     rooms = [column.width for column in columns]
     while total(rooms) > width:
         spare = [room if room > column.narrowest else -inf for column, room in zip(columns, rooms, strict=True)]

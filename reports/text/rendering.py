@@ -6,22 +6,27 @@ import csv
 import io
 import json
 import math
+import os
 import shutil
 import sys
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
+from click import style
+
 from knights_isolation.reports.text.cell_values import CopiedName
-from knights_isolation.reports.text.colours import coloured_verdict
 from knights_isolation.reports.text.column_widths import GAP, Column, fit_columns, total, without_constants
 
 Format = Literal["table", "json", "csv", "markdown"]
 FORMATS: tuple[Format, ...] = ("table", "json", "csv", "markdown")
 UNLIMITED = 100_000
 """Width without a limit."""
-_SMALLEST = 1e-4
-"""Columns with smaller numbers format each of them separately."""
+_SMALLEST = 1e-4  # columns with smaller numbers format each of them separately
+# headings of columns that contain verdicts
+_VERDICTS = ("verdict", "verdict before", "verdict after", "decision", "stands")
+_GOOD, _BAD = ("better", "yes"), ("worse", "no ", "control differs")
+_OPEN = ("no significant", "no difference")  # beginnings of neutral verdicts that start like bad ones
 
 
 def render_rows(
@@ -40,14 +45,15 @@ def render_rows(
     the hidden columns and `elsewhere`, where they are shown. With `panels` the columns after the second are distributed
     over several tables instead.
     """
-    if output == "json":
-        return json.dumps([{key: _finite(value) for key, value in row.items()} for row in rows], indent=2)
     names = list(rows[0]) if rows else []
+    plain = [{name: _finite(row[name]) for name in names} for row in rows]
+    if output == "json":
+        return json.dumps(plain, indent=2)
     if output == "csv":
         text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(names)
-        writer.writerows([_finite(row[name]) for name in names] for row in rows)
+        writer = csv.DictWriter(text, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(plain)
         return text.getvalue().rstrip("\n")
     columns = [_column(name, [row[name] for row in rows], name in keep) for name in names]
     if output == "markdown":
@@ -100,17 +106,18 @@ def show(value: Any) -> str:
     return with_minus(f"{value:,}") if isinstance(value, int) else str(value)
 
 
-def _is_number(value: Any) -> bool:
+def is_number_cell(value: Any) -> bool:
+    """Return whether a cell is a number, which tables align to the right."""
     return hasattr(value, "text") or (isinstance(value, (int, float)) and not isinstance(value, bool))
 
 
 def _finite(value: Any) -> Any:
-    """Return a value for JSON and CSV, where NaN and infinities become null and an empty cell."""
+    # in JSON and CSV, NaN and infinities are null and an empty cell
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _column(name: str, values: Sequence[Any], is_kept: bool = False) -> Column:
-    is_number = bool(values) and all(_is_number(value) or value is None for value in values)
+    is_number = bool(values) and all(is_number_cell(value) or value is None for value in values)
     is_exact = any(isinstance(value, CopiedName) for value in values)
     return Column(name, tuple(shown_column(values)), is_number, is_exact, is_kept)
 
@@ -137,7 +144,6 @@ def without_room(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _panels(columns: Sequence[Column], width: int) -> list[list[Column]]:
-    """Group columns so that each group fits, together with the first two columns."""
     heads, remaining = list(columns[:2]), list(columns[2:])
     room = width - total([column.narrowest for column in heads])
     panels: list[list[Column]] = []
@@ -168,6 +174,21 @@ def _line(texts: Sequence[str], columns: Sequence[Column], widths: Sequence[int]
     if is_terminal():
         padded = [coloured_verdict(column.title, text) for text, column in zip(padded, columns, strict=True)]
     return (" " * GAP).join(padded).rstrip()
+
+
+def coloured_verdict(heading: str, text: str) -> str:
+    """Return a cell with its verdict in green, red or dim, as in the report, unless NO_COLOR is set; others unchanged.
+
+    >>> coloured_verdict("verdict", "better ") != "better ", coloured_verdict("agent", "better")
+    (True, 'better')
+    """
+    if heading not in _VERDICTS or not text.strip() or heading == text.strip() or os.environ.get("NO_COLOR"):
+        return text
+    if text.startswith(_GOOD) or "(H1)" in text:
+        return style(text, fg="green")
+    if (f"{text} ".startswith(_BAD) and not text.startswith(_OPEN)) or "(H0)" in text:
+        return style(text, fg="red")
+    return style(text, dim=True)
 
 
 def wrapped(sentence: str, width: int) -> str:

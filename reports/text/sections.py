@@ -11,8 +11,8 @@ from knights_isolation.isolation.suggestions import did_you_mean
 from knights_isolation.reports.text.cell_values import Estimate, Range, WordedCell, plain_number
 from knights_isolation.reports.text.rendering import Format, render_rows, terminal_width, wrapped
 
+# headings of columns whose keys are not clear enough
 _HEADINGS = {"p_better": "one-sided p, unadjusted", "minutes": "time"}
-"""Headings of columns whose keys are not clear enough."""
 
 
 @dataclass(frozen=True)
@@ -115,14 +115,8 @@ def _parts(key: str, value: Any, kind: type[Estimate] | type[Range] | None) -> d
 
 
 def _readable(section: Section, output: Format) -> str:
-    body = (
-        render_rows(
-            worded_rows(section.rows, section.verbatim), output, panels=section.panels,
-            keep=tuple(map(_heading, section.keep)),
-        )
-        if section.rows
-        else ""
-    )  # fmt: skip
+    rows, keep = worded_rows(section.rows, section.verbatim), tuple(map(_heading, section.keep))
+    body = render_rows(rows, output, panels=section.panels, keep=keep) if rows else ""
     if output == "markdown":
         notes = "\n".join(f"- {note}" for note in section.notes)
         return "\n".join(part for part in (f"## {section.title}\n", body, "\n" * bool(notes), notes) if part)

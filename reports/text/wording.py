@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from textwrap import shorten
+from typing import Literal
 
 import numpy as np
 
-from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
+from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison, Verdict
 from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
 from knights_isolation.experiments.inference.contenders.sample_size import (
     WORTH,
@@ -39,18 +40,56 @@ from knights_isolation.reports.text.cell_values import (
     pluralise,
 )
 
+# shares of games: above it, forfeits affect results as much as typical differences; from it on, they decide them
 _MANY_FORFEITS, _MOSTLY_FORFEITS = 0.05, 0.5
-"""Shares of games: above it, forfeits affect results as much as typical differences; from it on, they decide them."""
-_DISTRUST = 0.001
-"""p-value of a control below which something is wrong: it occurs in one of 1,000 correct runs."""
-_EVERYTHING = 0.75
-"""Share of the range of differences above which an interval carries no information."""
+_DISTRUST = 0.001  # p-value of a control below which something is wrong: it occurs in one of 1,000 correct runs
+_EVERYTHING = 0.75  # share of the range of differences above which an interval carries no information
 _LONGEST_DETAIL = 200
 _FEW = 3
 _FIRST = 6
 _SAME = " against the same opponents"
+# fields for programs beside a verdict
 _FACTS = ("not_better_by", "not_worse_by", "could_have_found", "more_pairs", "plays_alike")
-"""Fields for programs beside a verdict."""
+# what a contender did: over shared opponents how much it won, head to head a verb
+_VERBS = {"better": ("more", "beat"), "worse": ("less", "lose")}
+
+Word = Verdict | Literal["same moves"]
+"""Results of a comparison; in solved positions also that both make the same moves."""
+
+
+def verdict_of(estimate: float, is_significant: bool) -> Word:
+    """Return the verdict on a difference, positive if the contender is ahead.
+
+    >>> verdict_of(-0.02, True), verdict_of(0.02, False)
+    ('worse', 'no significant difference')
+    """
+    if not is_significant or not estimate:
+        return "no significant difference"
+    return "better" if estimate > 0 else "worse"
+
+
+def verdict_clause(word: Word, is_quick: bool = False) -> str:
+    """Format a verdict as a clause; a quick test only suggests one.
+
+    >>> verdict_clause("better"), verdict_clause("better", is_quick=True), verdict_clause("no significant difference")
+    ('better', 'looks better (quick test)', 'no significant difference yet')
+    """
+    if word == "no significant difference":
+        return f"{word} yet"
+    return f"looks {word} (quick test)" if is_quick and word in ("better", "worse") else word
+
+
+def verdict_sentence(contender: str, baseline: str, word: Word, difference: str) -> str:
+    """Format a verdict as a sentence; `difference` is the estimate with its interval and unit.
+
+    >>> verdict_sentence("Mine", "Base", "no significant difference", "+0.3 (−1.0 to +1.6) points")
+    'Mine shows no significant difference from Base yet: +0.3 (−1.0 to +1.6) points.'
+    """
+    if word == "no significant difference":
+        return f"{contender} shows {word} from {baseline} yet: {difference}."
+    if word in ("better", "worse"):
+        return f"{contender} is {word} than {baseline}: {difference}."
+    return f"{contender} and {baseline}: {word}."
 
 
 def verdict_words(comparison: Comparison | HeadToHead, worth: float = WORTH) -> str:
@@ -65,7 +104,7 @@ def verdict_words(comparison: Comparison | HeadToHead, worth: float = WORTH) -> 
     if comparison.is_empty:
         return "no significant difference: no complete pairs in common"
     least, most = comparison.lead
-    if is_too_little(comparison):
+    if _is_too_little(comparison):
         return "too little data"
     if isinstance(comparison, Comparison) and comparison.plays_alike:
         return _alike_words(comparison)
@@ -73,7 +112,7 @@ def verdict_words(comparison: Comparison | HeadToHead, worth: float = WORTH) -> 
 
 
 def _alike_words(comparison: Comparison) -> str:
-    """Say in how many games that do not depend on chance a contender had the baseline's results."""
+    # games that depend on chance do not count
     games = 2 * sum(effect.openings for effect in comparison.effects if not effect.is_chance)
     of_chance = sum(effect.is_chance for effect in comparison.effects)
     among = f" against {pluralise(len(comparison.effects) - of_chance, 'opponent')}" if of_chance else ""
@@ -91,8 +130,7 @@ def alike_sentences(findings: RunResults, claims: Sequence[Comparison | HeadToHe
     return sentences
 
 
-def is_too_little(comparison: Comparison | HeadToHead) -> bool:
-    """Return whether so few games were played that hardly any difference is excluded."""
+def _is_too_little(comparison: Comparison | HeadToHead) -> bool:
     least, most = comparison.lead
     return most - least >= _EVERYTHING * (1 if isinstance(comparison, HeadToHead) else 2)
 
@@ -112,8 +150,7 @@ def state_words(findings: RunResults) -> str:
     return f"{'Stopped at' if findings.state == 'stopped' else 'After'} {games}: "
 
 
-def state_caveat(findings: RunResults) -> str:
-    """Return what follows from the state of a run for its results; empty for a run that was played as planned."""
+def _state_caveat(findings: RunResults) -> str:
     games, planned = findings.played + findings.repeated, findings.planned
     if findings.is_extended and games >= planned:
         before = join_names([f"{openings:,}" for openings in findings.looks])
@@ -145,12 +182,14 @@ def finding_sentence(findings: RunResults, verdicts: Verdicts) -> str:
     result. Of an unfinished run it begins with its state.
     """
     known = [claim for claim in verdicts.judged if not claim.is_empty]
-    claims = [claim for claim in known if isinstance(claim, Comparison)]
-    duels = [claim for claim in known if isinstance(claim, HeadToHead)]
     if not known:
         return "No complete pairs to compare yet."
-    parts = [*_lead_clauses(claims, verdicts.baseline), *_duel_clauses(duels, verdicts.baseline)]
-    parts += filter(None, [direct_clause(verdicts), disagreement_clause(verdicts)])
+    parts = [
+        clause
+        for kind in (Comparison, HeadToHead)
+        for clause in _clauses([claim for claim in known if isinstance(claim, kind)], verdicts.baseline)
+    ]
+    parts += filter(None, [direct_clause(verdicts), _disagreement_clause(verdicts)])
     for check in verdicts.checks:
         why = ", too much for chance: do not trust this run" if _is_odd(check) else " (chance)"
         parts.append(f"check: the baseline against itself differs by {Points(check.estimate).text} points{why}")
@@ -169,62 +208,56 @@ def direct_clause(verdicts: Verdicts) -> str:
     duels = [duel for duel in verdicts.direct if not duel.is_empty]
     if not duels:
         return ""
-    if len(duels) > 1:
-        first, *others = _duel_clauses(duels, "it")
-        return f"head to head {', '.join([first.replace('None', 'none', 1), *others])}"
-    (duel,) = duels
+    if len(duels) == 1:
+        return f"head to head {duel_words(duels[0])}"
+    first, *others = _clauses(duels, "it")
+    return f"head to head {', '.join([first.replace('None', 'none', 1), *others])}"
+
+
+def duel_words(duel: HeadToHead) -> str:
+    """Return whether a contender beats the baseline, with the share of games that it won, as a clause."""
     word = {"better": "it beats", "worse": "it loses to", "equal": "it is equal to"}.get(duel.verdict, "")
     found = f"{word} {duel.baseline}" if word else "no significant difference"
-    return f"head to head {found}, {estimate_of(duel.jointly).text}"
+    return f"{found}, {estimate_of(duel.jointly).text}"
 
 
-def disagreement_clause(verdicts: Verdicts) -> str:
-    """Name the contenders whose verdicts over shared opponents and head to head differ, as a clause; empty without."""
+def _disagreement_clause(verdicts: Verdicts) -> str:
     if not verdicts.disagreeing:
         return ""
     return f"the two verdicts differ{_listed(verdicts.disagreeing) if len(verdicts.direct) > 1 else ''}"
 
 
-def _lead_clauses(claims: Sequence[Comparison], baseline: str) -> list[str]:
-    """Return who won more, who less and who as much as the baseline against the same opponents."""
-    surely = "" if all(claim.is_census for claim in claims) else "significantly "
-    if not claims:
+def _clauses(results: Sequence[Comparison | HeadToHead], baseline: str) -> list[str]:
+    if not results:
         return []
-    if len(claims) == 1:
-        (claim,) = claims
-        if claim.verdict == "no significant difference":
-            return [f"No significant difference between {claim.contender} and {baseline}{_SAME}"]
-        amount = {"better": f"{surely}more", "worse": f"{surely}less", "equal": "as much"}[claim.verdict]
-        than = "as" if claim.verdict == "equal" else "than"
-        return [f"{claim.contender} won {amount}{_SAME} {than} {baseline}"]
-    better, worse, equal = (_named(claims, kind) for kind in ("better", "worse", "equal"))
-    first = f"{len(better)} of {len(claims)} won more" if better else f"None of {len(claims)} won {surely}more"
-    parts = [f"{first}{_SAME} than {baseline}{_listed(better)}"]
-    parts.append(f"{len(worse)} won less{_listed(worse)}" if worse else f"none won {surely}less")
+    is_duel = isinstance(results[0], HeadToHead)
+    surely = "" if all(result.is_census for result in results) else "significantly "
+    same, whom = ("", f" {baseline}") if is_duel else (_SAME, f"{_SAME} than {baseline}")
+    if len(results) == 1:
+        name, kind = results[0].contender, results[0].verdict
+        if kind == "no significant difference":
+            return [f"No significant difference between {name} and {baseline}{same}"]
+        if kind == "equal":
+            equally = f"and {baseline} are equal on all openings" if is_duel else f"won as much{same} as {baseline}"
+            return [f"{name} {equally}"]
+        return [f"{name} {_did(kind, 1, surely, is_duel)}{' to' * (is_duel and kind == 'worse')}{whom}"]
+    better, worse, equal = (_named(results, kind) for kind in ("better", "worse", "equal"))
+    did = [
+        _did(kind, len(names), "" if names else surely, is_duel)
+        for kind, names in (("better", better), ("worse", worse))
+    ]
+    parts = [f"{len(better) or 'None'} of {len(results)} {did[0]}{whom}{_listed(better)}"]
+    parts.append(f"{len(worse) or 'none'} {did[1]}{_listed(worse)}")
     return parts + ([f"equal on all openings{_listed(equal)}"] if equal else [])
 
 
-def _duel_clauses(duels: Sequence[HeadToHead], baseline: str) -> list[str]:
-    """Return who beats the baseline head to head, who loses to it, and who is equal."""
-    surely = "" if all(duel.is_census for duel in duels) else "significantly "
-    if not duels:
-        return []
-    if len(duels) == 1:
-        (duel,) = duels
-        if duel.verdict == "no significant difference":
-            return [f"No significant difference between {duel.contender} and {baseline}"]
-        if duel.verdict == "equal":
-            return [f"{duel.contender} and {baseline} are equal on all openings"]
-        return [f"{duel.contender} {surely}{'beats' if duel.verdict == 'better' else 'loses to'} {baseline}"]
-    better, worse, equal = (_named(duels, kind) for kind in ("better", "worse", "equal"))
-    first = f"{len(better)} of {len(duels)} beat{'s' * (len(better) == 1)}"
-    parts = [f"{first if better else f'None of {len(duels)} {surely}beats'} {baseline}{_listed(better)}"]
-    parts.append(f"{len(worse)} lose{'s' * (len(worse) == 1)}{_listed(worse)}" if worse else f"none {surely}loses")
-    return parts + ([f"equal on all openings{_listed(equal)}"] if equal else [])
+def _did(kind: str, number: int, surely: str, is_duel: bool) -> str:
+    amount, verb = _VERBS[kind]
+    return f"{surely}{verb}{'s' * (number < 2)}" if is_duel else f"won {surely}{amount}"
 
 
 def _named(comparisons: Sequence[Comparison | HeadToHead], kind: str) -> list[str]:
-    """Return the contenders with this verdict, those of the largest lead first."""
+    # those of the largest lead first
     ranked = sorted(comparisons, key=lambda comparison: -sum(comparison.lead))
     return [comparison.contender for comparison in ranked if comparison.verdict == kind]
 
@@ -243,7 +276,6 @@ def opponents_title(verdicts: Verdicts | None) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return names after a colon, the first few if they are many."""
     if not names:
         return ""
     overflow = f" and {len(names) - _FIRST} more" if len(names) > _FIRST else ""
@@ -253,7 +285,7 @@ def _listed(names: Sequence[str]) -> str:
 def excluded_sentence(claims: Sequence[Comparison | HeadToHead]) -> str:
     """Return what is excluded for contenders without significant difference; empty if nothing is."""
     unsure = [claim for claim in claims if claim.verdict == "no significant difference"]
-    bounded = [claim for claim in unsure if not claim.is_empty and not is_too_little(claim)]
+    bounded = [claim for claim in unsure if not claim.is_empty and not _is_too_little(claim)]
     if not bounded:
         return ""
     if len(bounded) > _FEW:
@@ -344,20 +376,16 @@ def interval_sentence(claims: Sequence[Comparison | HeadToHead]) -> str:
     """Explain for which comparisons intervals and verdicts hold jointly, and how they are related."""
     if all(claim.is_census for claim in claims):
         return ""
-    if all(math.isnan(claim.adjusted_p) for claim in claims):
-        return (
-            f"Intervals and verdicts hold however often one looks, with {100 * claims[0].jointly.confidence:.0f} % for "
-            f"all {pluralise(len(claims), 'comparison')} at once: a contender is better or worse if its interval "
-            "excludes 0."
-        )
-    confidence = f"{100 * claims[0].jointly.confidence:.0f} %"
+    is_live = all(math.isnan(claim.adjusted_p) for claim in claims)
     many = len(claims) > 1
-    together = f" for all {pluralise(len(claims), 'comparison')} at once" if many else ""
-    how = "from a step-down sign-flip test over openings" if many else "from a sign-flip test over openings"
-    return (
-        f"Intervals, p-values and verdicts hold with {confidence}{together}, {how}: a contender is better or worse if "
-        f"its interval excludes 0."
+    held = f"{100 * claims[0].jointly.confidence:.0f} %"
+    held += f" for all {pluralise(len(claims), 'comparison')} at once" if many or is_live else ""
+    basis = (
+        f"Intervals, p-values and verdicts hold with {held}, from a {'step-down ' * many}sign-flip test over openings"
     )
+    if is_live:
+        basis = f"Intervals and verdicts hold however often one looks, with {held}"
+    return f"{basis}: a contender is better or worse if its interval excludes 0."
 
 
 def evidence_sentences(claims: Sequence[Comparison | HeadToHead]) -> list[str]:
@@ -423,23 +451,22 @@ def control_words(comparison: Comparison) -> str:
 
 def control_sentence(comparison: Comparison) -> str:
     """Describe the control's result in a sentence."""
-    difference = estimate_of(comparison.difference, Points).text
+    name, baseline = comparison.contender, comparison.baseline
+    found = f"{estimate_of(comparison.difference, Points).text} points, {p_words(comparison.p_value)}"
     if _is_odd(comparison):
         return (
-            f"Control: {comparison.contender} is {comparison.baseline} on other openings, yet differs by "
-            f"{difference} points, {p_words(comparison.p_value)}. "
-            "By chance this happens in one of 1,000 runs: do not trust this run."
+            f"Control: {name} is {baseline} on other openings, yet differs by {found}. By chance this happens in one "
+            "of 1,000 runs: do not trust this run."
         )
     return (
-        f"Control: {comparison.contender} is {comparison.baseline} "
-        f"on {pluralise(comparison.openings, 'opening')} of its own. It differs from itself by "
-        f"{difference} points, {p_words(comparison.p_value)}: chance alone, and a measure of its size."
+        f"Control: {name} is {baseline} on {pluralise(comparison.openings, 'opening')} of its own. It differs from "
+        f"itself by {found}: chance alone, and a measure of its size."
     )
 
 
 def caveats(findings: RunResults) -> list[str]:
     """Return what every output about runs begins with: what follows from their state, and whose games are left out."""
-    return [*filter(None, [state_caveat(findings), _unranked_sentence(findings)])]
+    return [*filter(None, [_state_caveat(findings), _unranked_sentence(findings)])]
 
 
 def _unranked_sentence(findings: RunResults) -> str:
@@ -486,7 +513,7 @@ def forfeit_notes(are_none: bool, resigned: int) -> tuple[str, ...]:
 
 
 def _reason_words(forfeit: ForfeitGroup) -> str:
-    """Return reasons of forfeits, with the log's detail of the first one, such as the file and line of an error."""
+    # with the detail of the first game in the log, such as the file and line of an error
     detail = f" ({shorten(forfeit.detail, _LONGEST_DETAIL)})" if forfeit.detail else ""
     return f"{forfeit.reason}{detail}"
 
@@ -541,16 +568,15 @@ def decision_sentence(test: SequentialTest) -> str:
     """Describe the decision of a sequential test, or the log-likelihood ratio and the bounds of an open one."""
     read = pluralise(test.path.decided_after or test.observations, "pair" if test.is_duel else "opening")
     unit, (low, high) = unit_words(test), (signed(bound) for bound in (test.low, test.high))
-    if test.path.decision == "H1":
-        verdict = f"is stronger than {test.baseline}"
-        if test.low < 0:
-            verdict = f"is not weaker than {test.baseline} by {-test.low:g} {unit}"
-        return f"Decided after {read}: {test.contender} {verdict} (H1: {high} {unit} rather than {low})."
     if test.path.decision:
-        verdict = f"is weaker than {test.baseline}"
-        if test.high > 0:
-            verdict = f"is not stronger than {test.baseline} by {test.high:g} {unit}"
-        return f"Decided after {read}: {test.contender} {verdict} (H0: {low} {unit} rather than {high})."
+        is_h1 = test.path.decision == "H1"
+        word, opposite, by = ("stronger", "weaker", -test.low) if is_h1 else ("weaker", "stronger", test.high)
+        verdict = f"{word} than {test.baseline}" if by <= 0 else f"not {opposite} than {test.baseline} by {by:g} {unit}"
+        accepted, other = (high, low) if is_h1 else (low, high)
+        return (
+            f"Decided after {read}: {test.contender} is {verdict} ({test.path.decision}: {accepted} {unit} rather than "
+            f"{other})."
+        )
     last = float(test.path.llr[-1]) if test.observations else 0.0
     bounds = (last, test.path.sprt.lower_bound, test.path.sprt.upper_bound)
     ratio, lower, upper = (f"{bound:+.2f}".replace("-", "−") for bound in bounds)
@@ -620,7 +646,6 @@ def two_digits(value: float) -> int:
 
 
 def _size(value: float) -> str:
-    """Format a difference of shares in percentage points, without a sign."""
     return f"{max(100 * value, 0.0):.1f}"
 
 

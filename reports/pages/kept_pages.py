@@ -11,8 +11,7 @@ from pathlib import Path
 from knights_isolation.isolation.files.received import read_plain
 
 PAGE = "analysis.html"
-_HEAD = 2000
-"""Characters of a page that its title is looked for in."""
+_HEAD = 2000  # characters of a page that its title is looked for in
 
 
 @dataclass(frozen=True)
