@@ -66,7 +66,7 @@ def evaluate_all(
 
 def _shown(evaluation: Evaluation, reveal: bool) -> Evaluation:
     """Return an evaluation with the lead on held-out positions in its feedback, or without it."""
-    from knights_isolation.experiments.evaluation.feedback import describe_lead_there
+    from knights_isolation.experiments.evaluation.evaluation import describe_lead_there
 
     if evaluation.held_out is None:
         return evaluation

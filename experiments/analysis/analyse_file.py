@@ -58,16 +58,11 @@ class PlayerResult:
 
 @dataclass(frozen=True)
 class Analysis:
-    """Results of analysing a file's heuristics and players.
+    """Results of analysing a file's heuristics and players, and the conditions of the analysis.
 
-    Attributes:
-        contents: heuristics and players of the file.
-        question: opponents, limit and board of the analysis.
-        trials: by function, whether it compiles, its cost, its failures, and a quick match.
-        screening: moves in solved positions of the functions that compile; None if none compiles.
-        mistakes: wins that the leading function throws away, the most telling first.
-        players: the file's players.
-        runs: the gauntlets that were played, by kind.
+    `trials` say by function whether it compiles, its cost, its failures, and a quick match. `screening` has moves in
+    solved positions of the functions that compile; None if none compiles. `mistakes` are wins that a function throws
+    away, the most telling first. `runs` are the gauntlets that were played, by kind.
     """
 
     contents: FileContents

@@ -39,11 +39,9 @@ COMMITS = "commits"
 class Terms:
     """How a changed heuristic plays the main branch's.
 
-    Attributes:
-        limit: limit of a move, in nodes, which are scaled so that both cost the same processor time.
-        sprt: the two Elo differences that the sequential test decides between.
-        pairs: most openings to play, each twice with sides swapped.
-        jobs: worker processes; 0: one per core.
+    The `limit` of a move is in nodes, which are scaled so that both cost the same processor time. The sequential test
+    decides between the two Elo differences `sprt`, after at most so many `pairs`: openings, each played twice with
+    sides swapped. 0 `jobs` are one per core.
     """
 
     limit: str
@@ -54,15 +52,12 @@ class Terms:
 
 @dataclass(frozen=True)
 class Checked:
-    """A heuristic of a commit.
+    """A heuristic of a commit; `spec` is its agent, named like the function.
 
-    Attributes:
-        spec: its agent, named like the function.
-        baseline: name of the main branch's version; that of another heuristic if the main branch has none.
-        is_new: the main branch has none of this name.
-        screening: its moves in solved positions; None if it is unchanged, or on another board.
-        cost: processor time a node over the baseline's; None if it was not measured.
-        test: its games; None if it is unchanged, new or fails.
+    `baseline` is the name of the main branch's version; that of another heuristic if the main branch has none of this
+    name (`is_new`). `screening` has its moves in solved positions; None if it is unchanged, or on another board. `cost`
+    is the processor time a node over the baseline's; None if it was not measured. `test` has its games; None if it is
+    unchanged, new or fails.
     """
 
     spec: str

@@ -28,15 +28,11 @@ from knights_isolation.isolation.loading.load_user_code import (
 
 @dataclass(frozen=True)
 class FileContents:
-    """Heuristics and players of a file.
+    """Heuristics by name, and names of the player classes, of a file.
 
-    Attributes:
-        path: the file.
-        content_hash: hash of its source, of the local modules it imports, and of the data it read.
-        functions: its heuristics by name.
-        players: names of its player classes.
-        size: board of its edition of the classic package, ROWSxCOLUMNS.
-        skipped: its other functions and classes, each with why it is neither; empty if one function was named.
+    `content_hash` is that of its source, of the local modules it imports, and of the data it read. `size` is the board
+    of its edition of the classic package, ROWSxCOLUMNS. `skipped` are its other functions and classes, each with why it
+    is neither; empty if one function was named.
     """
 
     path: str

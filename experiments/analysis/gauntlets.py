@@ -33,15 +33,11 @@ PLAYER_LIMIT, PLAYER_PAIRS = "cpu_ms=50", 2
 
 @dataclass(frozen=True)
 class TrialConditions:
-    """Test conditions for the functions and players of a file.
+    """Test conditions for the functions and players of a file, on a board ROWSxCOLUMNS.
 
-    Attributes:
-        baseline: the agent to beat; None for ID_Improved.
-        opponents: opponents of all contenders; empty for the seven classic opponents.
-        limit: limit per move.
-        size: board, ROWSxCOLUMNS.
-        pairs: openings against each opponent, each played with sides swapped; None for as many as a minute allows.
-        seed: seed of openings and games.
+    The `baseline` is the agent to beat; None for ID_Improved. The `opponents` are those of all contenders; empty for
+    the seven classic opponents. The `limit` is per move. `pairs` are openings against each opponent, each played with
+    sides swapped; None for as many as a minute allows. The `seed` is of openings and games.
     """
 
     baseline: str | None = None

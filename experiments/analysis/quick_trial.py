@@ -46,13 +46,11 @@ SLOW = 200_000.0
 
 @dataclass(frozen=True, eq=False)
 class TrialSettings:
-    """Settings of a trial, the same for all functions of a file.
+    """Settings of a trial, the same for all functions of a file, on a board ROWSxCOLUMNS.
 
-    Attributes:
-        baseline: opponent and standard of comparison; None for iterative deepening with `BASELINE`.
-        limit: limit per move of the heuristic's search.
-        size: board, ROWSxCOLUMNS; solved positions exist only for the board of `SUITE`.
-        measures_python: also measure the cost per node in Python if the heuristic compiles.
+    The `baseline` is opponent and standard of comparison; None for iterative deepening with `BASELINE`. The `limit` is
+    per move of the heuristic's search. Solved positions exist only for the board of `SUITE`. `measures_python`: also
+    measure the cost per node in Python if the heuristic compiles.
     """
 
     baseline: Agent | None = None
@@ -77,20 +75,15 @@ class Answers:
 
 @dataclass(frozen=True)
 class Trial:
-    """Findings of a trial.
+    """Findings of a trial: whether it returns numbers, in test positions and in all games played here.
 
-    Attributes:
-        problem: why the heuristic does not compile, or None.
-        line: line of the construct that prevents compiling, if known.
-        cost: cost per node of its compiled search, divided by the baseline's. None if it does not compile or is not
-            sound; a text with the reason if it cannot be measured.
-        python_cost: the same ratio with both searches in Python.
-        findings: whether it returns numbers, in test positions and in all games played here.
-        interval: score against the baseline over pairs of games, or None if its values are not sound or it is too slow.
-        screening: its search compared with the baseline's in selected positions; None for the same reasons.
-        is_difference: the heuristic compiles, but the compiled code computes something else than Python.
-        settings: settings of the trial.
-        answers: moves of the heuristic and the baseline in the solved positions.
+    `problem` is why the heuristic does not compile, or None, and `line` that of the construct that prevents it, if
+    known; `is_difference`: it compiles, but the compiled code computes something else than Python. `cost` is the cost
+    per node of its compiled search, divided by the baseline's: None if it does not compile or is not sound; a text with
+    the reason if it cannot be measured. `python_cost` is the same ratio with both searches in Python. `interval` is the
+    score against the baseline over pairs of games, or None if its values are not sound or it is too slow; `screening`
+    is its search compared with the baseline's in selected positions, None for the same reasons. `answers` are the moves
+    of both in the solved positions.
     """
 
     problem: str | None

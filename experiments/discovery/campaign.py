@@ -98,6 +98,8 @@ class Campaign:
     archive: Archive = field(default_factory=Archive)
     growth: list[Growth] = field(default_factory=list)
     searched: dict[tuple[int, int], tuple[Found, float]] = field(default_factory=dict)
+    seconds: float = 0.0
+    candidates: int = 0
 
 
 def run_campaign(
@@ -123,16 +125,12 @@ def run_campaign(
     campaign = Campaign(searched=dict(open_journal(journal, heading, _read)))
     compiled_interpreter(parse_size(question.size))  # once, before other processes want it
     with parallel_mapper(jobs, None) as spread:
-        while (rounds is None or len(campaign.growth) < rounds) and _seconds(campaign) < 60 * minutes:
+        while (rounds is None or len(campaign.growth) < rounds) and campaign.seconds < 60 * minutes:
             known = len(campaign.searched)
             _play_round(question, campaign, journal, spread)
             if len(campaign.searched) > known:
                 show(campaign)
     return campaign
-
-
-def _seconds(campaign: Campaign) -> float:
-    return campaign.growth[-1].seconds if campaign.growth else 0.0
 
 
 def _play_round(question: SearchTask, campaign: Campaign, journal: Path, spread: Spread) -> None:
@@ -146,13 +144,12 @@ def _play_round(question: SearchTask, campaign: Campaign, journal: Path, spread:
     for line in spread(_climb, calls):
         append_lines(journal, [line])
         campaign.searched.update([_read(line)])
-    seconds, candidates = (campaign.growth[-1].seconds, campaign.growth[-1].candidates) if campaign.growth else (0.0, 0)
     for index in range(CLIMBS):
         found, taken = campaign.searched[number, index]
         archive.add(found)
-        seconds, candidates = seconds + taken, candidates + found.candidates
+        campaign.seconds, campaign.candidates = campaign.seconds + taken, campaign.candidates + found.candidates
     best = archive.all[0]
-    campaign.growth.append(Growth(number + 1, seconds, candidates, best.train, best.validation))
+    campaign.growth.append(Growth(number + 1, campaign.seconds, campaign.candidates, best.train, best.validation))
 
 
 def _pairs(question: SearchTask, archive: Archive, number: int) -> Iterator[tuple[Program, Program]]:

@@ -40,12 +40,8 @@ _AT_ONCE = 100
 class Finalist:
     """A program in a file.
 
-    Attributes:
-        found: the program.
-        file: where it is.
-        cost: measured processor time a node, over the opponent's.
-        spread: relative width of the interval of the cost.
-        won: share of games won against the opponent, the mean over `NODES`, at equal cost on openings for fitting.
+    `cost` is the measured processor time a node, over the opponent's, `spread` the relative width of its interval.
+    `won` is the share of games won against the opponent, the mean over `NODES`, at equal cost on openings for fitting.
     """
 
     found: Found
@@ -69,10 +65,7 @@ class Finalist:
 class Headroom:
     """What there is to gain against an opponent at so many nodes, as shares of games from openings for fitting.
 
-    Attributes:
-        nodes: the opponent's limit.
-        ceiling: share that a near-perfect player wins.
-        doubled: share that the opponent itself wins with twice the nodes.
+    `ceiling` is the share that a near-perfect player wins, `doubled` that of the opponent itself with twice the nodes.
     """
 
     nodes: int
@@ -184,14 +177,10 @@ FOLDER = "strength"
 
 @dataclass(frozen=True)
 class Strength:
-    """What the best program won that was found within so many processor minutes.
+    """What the best program won that was found within so many processor minutes of finished rounds.
 
-    Attributes:
-        minutes: of the rounds until then.
-        found: the program that kept the most wins in all positions of `fit`.
-        opponent: spec of the agent that it played against.
-        cost: of a node, over the opponent's.
-        won: share of games won at each of `NODES`, each of `games`.
+    `found` kept the most wins in all positions of `fit`. `cost` is that of a node, over the opponent's, and `won` the
+    shares of games won at each of `NODES`, each of `games`.
     """
 
     minutes: float

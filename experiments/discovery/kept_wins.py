@@ -39,13 +39,9 @@ class Parts(NamedTuple):
 
 @dataclass(frozen=True)
 class Found:
-    """A program, and what it is worth.
+    """A program, its estimated cost in nanoseconds a node, and how many `candidates` were tried to find it.
 
-    Attributes:
-        program: the program.
-        cost: estimated nanoseconds a node.
-        train, validation: shares of wins kept, the mean over `NODES` at equal cost.
-        candidates: how many programs were tried to find it.
+    `train` and `validation` are shares of wins kept, the mean over `NODES` at equal cost.
     """
 
     program: Program

@@ -17,20 +17,20 @@ from numpy.typing import NDArray
 
 from knights_isolation.experiments.evaluation.champions import Champion
 from knights_isolation.experiments.evaluation.evaluation import NODES, Evaluation, EvaluationTask, Lead, Stage, failed
-from knights_isolation.experiments.evaluation.feedback import (
-    describe_champions,
+from knights_isolation.experiments.evaluation.game_test import (
+    FRESH_PAIRS,
+    PAIRS,
+    PlayPairs,
+    decide_by_games,
     describe_games,
-    describe_lead,
-    describe_mistakes,
 )
-from knights_isolation.experiments.evaluation.game_test import FRESH_PAIRS, PAIRS, PlayPairs, decide_by_games
 from knights_isolation.experiments.inference.cluster_intervals import mean_parts
 from knights_isolation.experiments.learn.tuning_games import OpeningPool, play_pairs, pool_of
 from knights_isolation.experiments.play.pools.equal_cost_limits import scaled_nodes
 from knights_isolation.experiments.roster import make_agent, named, parse_limit, parse_spec
 from knights_isolation.experiments.roster.spec_parser import complete
 from knights_isolation.experiments.suite.agent_answers import AgentAnswers, ask
-from knights_isolation.experiments.suite.screening import answer_values, kept_lead, worst_mistakes
+from knights_isolation.experiments.suite.screening import Mistake, answer_values, kept_lead, worst_mistakes
 from knights_isolation.experiments.suite.suite_file import Split, Suite, read_suite, shipped_suites
 from knights_isolation.isolation.checks.check_result import explain, is_number
 from knights_isolation.isolation.checks.search_cost import Cost, measure_costs
@@ -40,6 +40,7 @@ from knights_isolation.isolation.loading.load_user_code import LoadError, load_h
 from knights_isolation.isolation.players.agents import SearchAgent
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
+from knights_isolation.isolation.rules.notation import format_moves
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prevent_exit
 from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
 from knights_isolation.isolation.usercode.user_exceptions import CompilerFault, safe_repr
@@ -234,10 +235,13 @@ class _Cascade:
         if positions is None or not self.prepared.question.asks(stage):
             return done
         self.begin(stage)
-        lead, answers = self._lead(positions, agent, done.cost or 1.0)
+        cost, name = done.cost or 1.0, self.prepared.baseline.name
+        lead, answers = self._lead(positions, agent, cost)
         mistakes = worst_mistakes(positions.suite, answers, positions.baseline[-1], MISTAKES)
-        feedback = describe_lead(lead, self.prepared.baseline.name, done.cost or 1.0)
-        feedback += describe_mistakes(mistakes, self.prepared.question.size)
+        feedback = (
+            f"{lead} of wins kept compared with {name} at equal cost, in {lead.n:,} won positions; a node costs "
+            f"{cost:.2f} times as much.{_describe_mistakes(mistakes, self.prepared.question.size)}"
+        )
         return replace(
             done, score=lead.estimate, low=lead.low, high=lead.high, stage=stage, passed=lead.high >= 0,
             positions=lead.n, feedback=feedback,
@@ -285,7 +289,9 @@ class _Cascade:
         wins = [play_pairs(contender, opponent, openings, numbers, size)[0] for opponent in opponents]
         lead = mean_parts(np.mean(wins, axis=0) - 1, len(opponents)).alone
         games = Lead.of(lead, 2 * len(numbers) * len(opponents))
-        return replace(done, champions=games, feedback=describe_champions(games, len(opponents)) + done.feedback)
+        whom = f"the last {len(opponents)} champions" if len(opponents) > 1 else "the last champion"
+        feedback = f"{games} in {games.n:,} games at equal cost against {whom}. {done.feedback}"
+        return replace(done, champions=games, feedback=feedback)
 
     def _opponents(self) -> list[SearchAgent]:
         """Return the champions that can still be played, in the baseline's time."""
@@ -319,6 +325,16 @@ def _listed(pool: OpeningPool) -> list[tuple[int, ...]]:
 
 def _answered(baseline: SearchAgent, suite: Suite) -> WonPositions:
     return WonPositions(suite, tuple(ask(_limited(baseline, nodes), suite.positions) for nodes in NODES))
+
+
+def _describe_mistakes(mistakes: Sequence[Mistake], size: str) -> str:
+    """Return mistakes as sentences with the FEN of their positions."""
+    columns = parse_size(size)[1]
+    return "".join(
+        f" At {Board.from_moves(mistake.moves, size).fen} it plays {format_moves([mistake.played], columns)}; "
+        f"{format_moves(mistake.winning, columns)} {'keeps' if len(mistake.winning) == 1 else 'keep'} the win."
+        for mistake in mistakes
+    )
 
 
 def _limited(agent: SearchAgent, nodes: int) -> SearchAgent:

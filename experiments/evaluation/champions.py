@@ -27,13 +27,10 @@ MOST = 3
 
 @dataclass(frozen=True)
 class Champion:
-    """A candidate that beat the baseline.
+    """A candidate that beat the baseline: the copy of its file, the function, and when it was admitted.
 
-    Attributes:
-        file, name: its copy, and the function.
-        cost: of a node, over the baseline's.
-        when: when it was admitted.
-        inputs: its sources and all else that it depends on; none in those of older versions.
+    `cost` is that of a node, over the baseline's. `inputs` are its sources and all else that it depends on; none in
+    those of older versions.
     """
 
     file: str

@@ -17,7 +17,6 @@ from pydantic import TypeAdapter
 
 from knights_isolation.experiments.evaluation.champions import admit, champions, is_champion
 from knights_isolation.experiments.evaluation.evaluation import Answer, Evaluation, EvaluationTask, Lead, failed
-from knights_isolation.experiments.evaluation.feedback import describe_held_out
 from knights_isolation.experiments.evaluation.worker import Worker
 from knights_isolation.experiments.inference.contenders.multiple_testing import level_of
 from knights_isolation.experiments.league.submitted_source import code_hash_without_layout
@@ -98,11 +97,15 @@ class _Candidate:
 
 
 def judge_held_out(evaluation: Evaluation, lead: Lead, number: int) -> Evaluation:
-    """Return an evaluation with the answer of the held-out positions, which were asked `number` questions so far."""
+    """Return an evaluation with the answer of the held-out positions, which were asked `number` questions so far.
+
+    It says no more than whether the candidate passed, so that nothing can be learned from it.
+    """
     level = level_of(number)
     passed = lead.estimate > 0 and lead.p_value is not None and lead.p_value <= level
-    feedback = describe_held_out(number, level, passed) + evaluation.feedback
-    return replace(evaluation, passed=passed, level=level, feedback=feedback)
+    verdict = "significantly better" if passed else "not significantly better"
+    said = f"{verdict} on held-out positions, question {number:,} to them, at level {level:.2g}. "
+    return replace(evaluation, passed=passed, level=level, feedback=said + evaluation.feedback)
 
 
 def _keep(candidate: _Candidate, answer: Answer, question: EvaluationTask, home: Path) -> Evaluation:

@@ -25,13 +25,10 @@ WORST = -100.0
 
 @dataclass(frozen=True)
 class EvaluationTask:
-    """What candidates are asked.
+    """What candidates are asked, up to the stage `budget`, on a board ROWSxCOLUMNS.
 
-    Attributes:
-        budget: the last stage.
-        baseline: spec of the search that they are compared with; they search by its method.
-        size: board, ROWSxCOLUMNS.
-        code: of the baseline, by hash: everything that influences its play.
+    `baseline` is the spec of the search that they are compared with; they search by its method. `code` is its hash:
+    everything that influences its play.
     """
 
     budget: Budget = "games"
@@ -55,9 +52,9 @@ class Lead:
     p_value: float | None = None
 
     @classmethod
-    def of(cls, interval: Interval, n: int, p_value: float | None = None, points: float = 100) -> Lead:
-        """Return an interval of a share that is worth so many points."""
-        return cls(points * interval.estimate, points * interval.low, points * interval.high, n, p_value)
+    def of(cls, interval: Interval, n: int, p_value: float | None = None) -> Lead:
+        """Return an interval of a difference of shares in percentage points."""
+        return cls(100 * interval.estimate, 100 * interval.low, 100 * interval.high, n, p_value)
 
     def __str__(self) -> str:
         return f"{signed_points(self.estimate)} ({signed_points(self.low)} to {signed_points(self.high)}) points"
@@ -71,6 +68,11 @@ def signed_points(value: float) -> str:
     """
     text = f"{value:+.1f}".replace("-", "−")
     return "0.0" if text[1:] == "0.0" else text
+
+
+def describe_lead_there(lead: Lead, fitted: float) -> str:
+    """Return a lead on held-out positions, and how much of the one on those of `fit` was overfitting."""
+    return f"{lead} on {lead.n:,} held-out positions, {signed_points(fitted - lead.estimate)} overfitting. "
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from knights_isolation.experiments.evaluation.evaluation import Lead
 from knights_isolation.experiments.inference.argument_checks import Ints
+from knights_isolation.experiments.inference.cluster_intervals import Interval
 from knights_isolation.experiments.inference.elo import score_from_elo
 from knights_isolation.experiments.inference.pair_intervals import count_pairs, pair_interval
 from knights_isolation.experiments.inference.sequential.sprt import Decision, Sprt, sprt_path
@@ -41,12 +42,21 @@ def decide_by_games(play: PlayPairs, most: int, play_fresh: PlayPairs, fresh: in
             break
     if path.decision == "H1" and fresh:
         share = pair_interval(count_pairs(play_fresh(range(fresh))))
-        return path.decision, _lead(share.estimate, share.low, share.high, fresh)
-    estimate = stopped_estimate(path)
-    assert estimate is not None
-    shares = [float(score_from_elo(elo)) for elo in (estimate.estimate, estimate.low, estimate.high)]
-    return path.decision, _lead(shares[0], shares[1], shares[2], path.decided_after or path.outcomes.size)
+        return path.decision, _lead(share, fresh)
+    elo = stopped_estimate(path)
+    assert elo is not None
+    estimate, low, high = (float(score_from_elo(end)) for end in (elo.estimate, elo.low, elo.high))
+    pairs = path.decided_after or path.outcomes.size
+    return path.decision, _lead(Interval(estimate, low, high, elo.confidence), pairs)
 
 
-def _lead(share: float, low: float, high: float, pairs: int) -> Lead:
-    return Lead(200 * (share - 0.5), 200 * (low - 0.5), 200 * (high - 0.5), 2 * pairs)
+def _lead(share: Interval, pairs: int) -> Lead:
+    return Lead(200 * (share.estimate - 0.5), 200 * (share.low - 0.5), 200 * (share.high - 0.5), 2 * pairs)
+
+
+def describe_games(lead: Lead, decision: str | None, baseline: str) -> str:
+    """Return the result of a sequential test, and the lead of `decide_by_games`, as a sentence."""
+    if decision == "H1":
+        return f"better than {baseline} by a sequential test at equal cost; in {lead.n:,} games after it: {lead}. "
+    verdict = "not better by 20 Elo than" if decision else "undecided against"
+    return f"{verdict} {baseline} in {lead.n:,} games at equal cost: {lead}. "

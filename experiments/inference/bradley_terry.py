@@ -134,7 +134,8 @@ def rate_agents(
     unseen = math.sqrt(_unseen(table, len(met), pool))
     spread = _anchored(fit_ratings(resampled), zero_code)
     spread = logits + unseen * (spread - logits)
-    anchor = zero_code if zero_code is not None else int(np.argmax(_ties(totals[0])))
+    balance = np.minimum(totals[0].sum(axis=0), totals[0].sum(axis=1))
+    anchor = zero_code if zero_code is not None else int(np.argmax(balance))
     reached = _reached(resampled) if unseen else np.ones_like(resampled, bool)
     tail = student_tail(openings, confidence)
     low = np.quantile(np.where(reached[:, :, anchor], spread, -np.inf), tail, axis=0, method="lower")
@@ -272,10 +273,6 @@ def _win_matrix(weights: Floats, won: Floats, lost: Floats, met: npt.NDArray[np.
     wins[:, first, second] = weights @ won
     wins[:, second, first] = weights @ lost
     return wins
-
-
-def _ties(wins: Floats) -> Floats:
-    return np.asarray(np.minimum(wins.sum(axis=0), wins.sum(axis=1)))
 
 
 def _reached(wins: Floats) -> npt.NDArray[np.bool_]:

@@ -18,22 +18,13 @@ import scipy
 
 from knights_isolation.experiments.inference.argument_checks import Floats, Ints, check_between
 from knights_isolation.experiments.inference.pair_intervals import added_pairs
+from knights_isolation.experiments.inference.proportions import Interval as Interval
 
 OPEN = 1e-9
 """Distance from the null hypothesis at which an open end of an interval is placed."""
 
 _DIGITS = 12
 """Number of decimals of exact differences; further ones are rounding errors."""
-
-
-@dataclass(frozen=True)
-class Interval:
-    """An estimate and its interval. NaN with the widest possible interval without data."""
-
-    estimate: float
-    low: float
-    high: float
-    confidence: float
 
 
 @dataclass(frozen=True, eq=False)

@@ -67,9 +67,9 @@ def mantel_haenszel(strata: Sequence[Stratum], confidence: float = 0.95) -> Mant
     if not used:
         return MantelHaenszel(tuple(strata), Interval(math.nan, -1.0, 1.0, confidence), 1.0)
     counts = np.array([[s.contender_wins, s.contender_losses, s.baseline_wins, s.baseline_losses] for s in used], float)
-    estimate, padded = _difference(counts), counts + 1 / len(used)
-    centre = _difference(padded)
-    half = float(scipy.special.ndtri(0.5 + confidence / 2)) * math.sqrt(_variance(padded))
+    estimate, _ = _difference(counts)
+    centre, variance = _difference(counts + 1 / len(used))
+    half = float(scipy.special.ndtri(0.5 + confidence / 2)) * math.sqrt(variance)
     low, high = max(min(centre - half, estimate), -1.0), min(max(centre + half, estimate), 1.0)
     return MantelHaenszel(tuple(strata), Interval(estimate, low, high, confidence), _exact_p(counts.astype(np.int64)))
 
@@ -102,21 +102,16 @@ def homogeneity(counts: Sequence[Sequence[tuple[int, int]]]) -> Homogeneity:
     return Homogeneity(kept, q, degrees, float(scipy.special.chdtrc(degrees, q)))
 
 
-def _difference(counts: Floats) -> float:
+def _difference(counts: Floats) -> tuple[float, float]:
+    """Mantel–Haenszel difference from counts (strata, 4), and its variance; NaN for a single game of a stratum."""
     a, b, c, d = counts.T
     row_1, other = a + b, c + d
     weights = row_1 * other / (row_1 + other)
-    return float((weights * (a / row_1 - c / other)).sum() / weights.sum())
-
-
-def _variance(counts: Floats) -> float:
-    """Variance of the difference; requires more than one game per side and stratum."""
-    a, b, c, d = counts.T
-    row_1, other = a + b, c + d
-    weights = row_1 * other / (row_1 + other)
+    difference = float((weights * (a / row_1 - c / other)).sum() / weights.sum())
     # over n − 1, not n, which with four games per stratum would be too small by a quarter
-    parts = a * b / (row_1**2 * (row_1 - 1)) + c * d / (other**2 * (other - 1))
-    return float((weights**2 * parts).sum() / weights.sum() ** 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = a * b / (row_1**2 * (row_1 - 1)) + c * d / (other**2 * (other - 1))
+    return difference, float((weights**2 * parts).sum() / weights.sum() ** 2)
 
 
 def _exact_p(counts: Floats) -> float:

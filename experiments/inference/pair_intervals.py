@@ -17,7 +17,7 @@ import scipy
 from knights_isolation.experiments.inference.argument_checks import Floats, check_between, check_choice, check_integer
 from knights_isolation.experiments.inference.elo import elo_from_score
 from knights_isolation.experiments.inference.likelihood import deviance
-from knights_isolation.experiments.inference.proportions import clopper_pearson
+from knights_isolation.experiments.inference.proportions import Interval, clopper_pearson
 
 METHODS = ("Agresti–Coull on pairs", "profile likelihood", "guaranteed")
 
@@ -69,7 +69,7 @@ def count_pairs(wins: npt.ArrayLike) -> PairCounts:
 
 
 @dataclass(frozen=True)
-class PairInterval:
+class PairInterval(Interval):
     """A score over pairs with its interval.
 
     `pool` is the number of openings from which the pairs were drawn without replacement, if the question is about
@@ -79,11 +79,7 @@ class PairInterval:
 
     pairs: PairCounts
     pool: int | None
-    confidence: float
     method: str
-    estimate: float
-    low: float
-    high: float
 
     @property
     def is_census(self) -> bool:
@@ -124,14 +120,14 @@ def pair_interval(
     if pool is not None and method != METHODS[0]:
         raise ValueError(f"method must be {METHODS[0]!r} for a pool of openings, not {method!r}")
     if n == 0:
-        return PairInterval(pairs, pool, confidence, method, math.nan, 0.0, 1.0)
+        return PairInterval(math.nan, 0.0, 1.0, confidence, pairs, pool, method)
     if method == "profile likelihood":
         low, high = _profile(pairs, confidence)
     elif method == "guaranteed":
         low, high = _guaranteed(pairs, confidence)
     else:
         low, high = (float(end) for end in agresti_coull_ends(pairs.as_tuple(), confidence, pool))
-    return PairInterval(pairs, pool, confidence, method, pairs.score, low, high)
+    return PairInterval(pairs.score, low, high, confidence, pairs, pool, method)
 
 
 def added_pairs(confidence: float) -> float:

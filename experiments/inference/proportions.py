@@ -14,16 +14,22 @@ from knights_isolation.experiments.inference.argument_checks import check_betwee
 
 
 @dataclass(frozen=True)
-class Proportion:
+class Interval:
+    """An estimate and its interval. NaN with the widest possible interval without data."""
+
+    estimate: float
+    low: float
+    high: float
+    confidence: float
+
+
+@dataclass(frozen=True)
+class Proportion(Interval):
     """A share of games won with its interval. Without games the estimate is NaN and the interval [0, 1]."""
 
     wins: int
     games: int
-    confidence: float
     method: str
-    estimate: float
-    low: float
-    high: float
 
 
 def wilson(wins: int, games: int, confidence: float = 0.95) -> Proportion:
@@ -44,12 +50,11 @@ def _proportion(wins: int, games: int, confidence: float, method: Literal["wilso
     if wins > games:
         raise ValueError(f"wins must be at most games, not {wins} of {games}")
     if games == 0:
-        return Proportion(wins, games, confidence, name, math.nan, 0.0, 1.0)
+        return Proportion(math.nan, 0.0, 1.0, confidence, wins, games, name)
     from scipy.stats import binomtest
 
     interval = binomtest(wins, games).proportion_ci(confidence, method)
     # rounding can leave the interval slightly short of the estimate at its ends
     estimate = wins / games
-    return Proportion(
-        wins, games, confidence, name, estimate, min(float(interval.low), estimate), max(float(interval.high), estimate)
-    )
+    low, high = min(float(interval.low), estimate), max(float(interval.high), estimate)
+    return Proportion(estimate, low, high, confidence, wins, games, name)

@@ -43,12 +43,10 @@ _PRIOR = 1e-4
 class SelectedFeature:
     """A feature and what it brings to those chosen before it.
 
-    Attributes:
-        feature: its name.
-        gain: by how much the loss a decision falls on openings held out from the fit, in thousandths.
-        nanoseconds: by how much a node gets slower.
-        weights: of all features so far, in the order in which they were chosen; the first is 1 or -1.
-        ranked: the share of decisions, of openings that had no part in the choice, whose best move keeps the win.
+    `gain` is by how much the loss a decision falls on openings held out from the fit, in thousandths; `nanoseconds` by
+    how much a node gets slower. `weights` are those of all features so far, in the order in which they were chosen; the
+    first is 1 or -1. `ranked` is the share of decisions, of openings that had no part in the choice, whose best move
+    keeps the win.
     """
 
     feature: str
@@ -60,13 +58,10 @@ class SelectedFeature:
 
 @dataclass(frozen=True)
 class SingleFeature:
-    """A feature by itself.
+    """A feature by itself, and its meaning in one line.
 
-    Attributes:
-        feature: its name.
-        meaning: what it measures, in one line.
-        loss: a decision, on openings held out from the fit; log 2 is that of knowing nothing.
-        ranked: the share of decisions, of openings that had no part in any choice, whose best move keeps the win.
+    `loss` is that of a decision, on openings held out from the fit; log 2 is that of knowing nothing. `ranked` is the
+    share of decisions, of openings that had no part in any choice, whose best move keeps the win.
     """
 
     feature: str
@@ -77,14 +72,10 @@ class SingleFeature:
 
 @dataclass(frozen=True)
 class Selection:
-    """Results of a feature selection on a suite's board.
+    """Results of a feature selection on a suite's board: how far a search looked, and by which heuristic, `guide`.
 
-    Attributes:
-        at: how far a search looked, and `guide`, by which heuristic.
-        decisions: what the features were fitted to.
-        alone: each feature, the best first.
-        chosen: those that were chosen, in order.
-        is_interrupted: more might have been chosen.
+    Features were fitted to so many `decisions`. `alone` are all by themselves, the best first, `chosen` those that were
+    chosen, in order; after an interrupt more might have been.
     """
 
     at: Limit
@@ -252,14 +243,10 @@ def _steps(
 
 
 def _alone(inside: _Table, outside: _Table, names: Sequence[str]) -> tuple[SingleFeature, ...]:
-    features = []
-    for index, name in enumerate(names):
-        sign = np.sign(inside.fitted([index], np.ones(len(inside.compared.kept), bool))[0])
-        features.append(
-            SingleFeature(
-                name, _meaning(name), inside.loss([index]), outside.compared.ranked(sign * outside.values[index])
-            )
-        )
+    every = np.ones(len(inside.compared.kept), bool)
+    signs = [np.sign(inside.fitted([index], every)[0]) for index in range(len(names))]
+    ranked = [outside.compared.ranked(sign * values) for sign, values in zip(signs, outside.values, strict=True)]
+    features = [SingleFeature(name, _meaning(name), inside.loss([n]), ranked[n]) for n, name in enumerate(names)]
     return tuple(sorted(features, key=lambda feature: feature.loss))
 
 

@@ -21,15 +21,10 @@ from knights_isolation.experiments.verdicts.contender_verdicts import judge as j
 
 @dataclass(frozen=True)
 class Judgement:
-    """Results of new values on held-out openings.
+    """Results of new values on held-out openings, each played twice, and the directory of the games.
 
-    Attributes:
-        run: directory of the games.
-        pairs: number of openings, each played twice.
-        rate: share of games that the new values won against the old ones.
-        p_value: of `rate`, against one half.
-        before, after: share of games won against the opponent, if there is one.
-        gain, gain_p_value: the difference of these.
+    `rate` is the share of games that the new values won against the old ones, its `p_value` against one half. `before`
+    and `after` are the shares of games won against the opponent, if there is one, `gain` is their difference.
     """
 
     run: Path

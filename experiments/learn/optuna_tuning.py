@@ -43,10 +43,8 @@ class SampledParameter:
 class Sampling:
     """Result of a tuning by Optuna: the parameters, the result of the finals, and the number of games.
 
-    Attributes:
-        promised: share of games that the new values should win against the old, or their gain against the opponent.
-        vectors: number of different vectors tried.
-        games, forfeits: total numbers.
+    `promised` is the share of games that the new values should win against the old, or their gain against the opponent;
+    `vectors` is the number of different vectors tried.
     """
 
     parameters: tuple[SampledParameter, ...]

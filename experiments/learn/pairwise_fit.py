@@ -51,20 +51,14 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class FittedParameter:
-    """A fitted parameter.
+    """A fitted parameter, its values before and after, and the range that was looked through.
 
-    Attributes:
-        name: its name.
-        before, after: its values.
-        low, high: a 95 % interval, clustered by opening, within the range: the values around `after` of whose
-            profile none is beyond chance.
-        range: the range that was looked through.
-        p_value: of the hypothesis that the value before is as good, all others fitted again; Holm-adjusted over all
-            parameters.
-        matters: whether some value of the range, all others fitted again, is worse than the best.
-        profile: values of the range, and how much worse each is: twice the loss of log likelihood, scaled so that 3.84
-            is the 95 % limit of chance, also where openings hang together (Rotnitzky & Jewell 1990).
-        end: `lower` or `upper` if it ends there.
+    `low` and `high` are a 95 % interval, clustered by opening, within the range: the values around `after` of whose
+    profile none is beyond chance. `end` is `lower` or `upper` if it ends there. `p_value` is of the hypothesis that the
+    value before is as good, all others fitted again, Holm-adjusted over all parameters. `matters`: some value of the
+    range, all others fitted again, is worse than the best. `profile` has values of the range, and how much worse each
+    is: twice the loss of log likelihood, scaled so that 3.84 is the 95 % limit of chance, also where openings hang
+    together (Rotnitzky & Jewell 1990).
     """
 
     name: str
@@ -86,16 +80,10 @@ class FittedParameter:
 
 @dataclass(frozen=True)
 class Fit:
-    """A fit.
+    """A fit of a heuristic to decisions and pairs of moves: how far a search looked, and what became of each parameter.
 
-    Attributes:
-        heuristic: its name.
-        at: how far a search looked.
-        is_linear: whether the heuristic is linear in the parameters.
-        decisions, pairs: what it was fitted to.
-        parameters: what became of each.
-        ranked: the share of decisions in which the best move of the heuristic keeps the win, before and after.
-        ranked_held_out: the same in positions of openings that were not fitted to.
+    `is_linear`: the heuristic is linear in the parameters. `ranked` is the share of decisions in which its best move
+    keeps the win, before and after; `ranked_held_out` the same in positions of openings that were not fitted to.
     """
 
     heuristic: str
@@ -189,7 +177,8 @@ def _model(space: Space, compiled: CompiledHeuristic, compared: Comparisons, see
     def differences(vector: Vector) -> Floats:
         return compared.differences(_appraised(space, compiled, compared, vector))
 
-    start, slopes = _slopes(space, differences)
+    # the differences at the start, and by how much each parameter changes them over its range
+    start, slopes = differences(space.start), _quotients(differences, space.start, space.low, space.high)
     if _is_linear(space, differences, start, slopes, seed):
         return lambda vector: (start + (vector - space.start) @ slopes, slopes), True
 
@@ -197,11 +186,6 @@ def _model(space: Space, compiled: CompiledHeuristic, compared: Comparisons, see
         return differences(vector), _derivatives(space, differences, vector)
 
     return curved, False
-
-
-def _slopes(space: Space, differences: Callable[[Vector], Floats]) -> tuple[Floats, Floats]:
-    """The differences at the start, and by how much each parameter changes them over its range."""
-    return differences(space.start), _quotients(differences, space.start, space.low, space.high)
 
 
 def _quotients(differences: Callable[[Vector], Floats], at: Vector, low: Vector, high: Vector) -> Floats:

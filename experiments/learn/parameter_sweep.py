@@ -47,14 +47,11 @@ class SweepRun:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Results of a sweep.
+    """Results of a sweep, and of its runs.
 
-    Attributes:
-        axes: what was swept.
-        rates: the share of games won with every combination of values, in the order of the axes; an agent that is its
-            own opponent does not play, and wins one half.
-        runs: the results of its runs.
-        without_effect: parameters whose values, all others the same, changed no move of any game.
+    `rates` are the shares of games won with every combination of values, in the order of the axes; an agent that is its
+    own opponent does not play, and wins one half. `without_effect` are parameters whose values, all others the same,
+    changed no move of any game.
     """
 
     axes: Sequence[SweepAxis]

@@ -34,12 +34,9 @@ _SEED = 1
 class Contests:
     """Results of n pairs of ends, in parameters scaled to [0, 1].
 
-    Attributes:
-        upper: float64[n, p], one end.
-        lower: float64[n, p], the other end; None against an opponent that stays what it is.
-        wins, games: float64[n], of the upper end.
-        squares: float64[n], the sum over pairs of games of the squared deviation of their wins from the mean of the
-            contest.
+    `upper` and `lower` are float64[n, p]; `lower` is None against an opponent that stays what it is. `wins` and
+    `games`, float64[n], are of the upper end, `squares` the sums over pairs of games of the squared deviation of their
+    wins from the mean of the contest.
     """
 
     upper: Floats
@@ -51,14 +48,11 @@ class Contests:
 
 @dataclass(frozen=True)
 class Response:
-    """Result of the quadratic fit.
+    """Result of the quadratic fit, each float64[p].
 
-    Attributes:
-        best: float64[p], where strength is greatest within what was played; parameters for whose move
-            nothing speaks are held at the start.
-        low, high: float64[p], the central 95 % of the best points that the games allow, with the same parameters held.
-        p_values: float64[p], see `importance`.
-        edges: float64[2, p], between which games were played.
+    `best` is where strength is greatest within what was played; parameters for whose move nothing speaks are held at
+    the start. `low` and `high` are the central 95 % of the best points that the games allow, with the same parameters
+    held. For `p_values` see `importance`. Games were played between the `edges`, float64[2, p].
     """
 
     best: Floats

@@ -25,13 +25,10 @@ _DRIFT = 0.5
 
 @dataclass(frozen=True)
 class SpsaPlan:
-    """How a run goes.
+    """How a run goes: after each round the parameters move.
 
-    Attributes:
-        rounds: after each, the parameters move.
-        directions: how many pairs of ends are played a round.
-        openings: how many openings each pair of ends plays, two games each.
-        seed: of the directions.
+    So many `directions`, pairs of ends drawn by `seed`, are played a round; each plays so many openings, two games
+    each.
     """
 
     rounds: int

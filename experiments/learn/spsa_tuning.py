@@ -43,16 +43,10 @@ FINALS = 0.1
 
 @dataclass(frozen=True)
 class TuningTask:
-    """A tuning: agent, opponent, openings and plan.
+    """A tuning: agent, opponent, board, random openings and plan.
 
-    Attributes:
-        spec: the agent, completed.
-        opponent: agent that it should beat, completed; None for itself with other values.
-        wanted: parameters to tune; all if empty.
-        size: of the board.
-        plies: of the random openings.
-        openings: largest number of openings to tune on.
-        plan: of the run.
+    Both specs are completed; without an opponent the agent meets itself with other values. `wanted` are the parameters
+    to tune, all if empty. `openings` is the largest number of openings to tune on.
     """
 
     spec: Spec
@@ -118,15 +112,7 @@ class Tuning:
 
 @dataclass(frozen=True)
 class Study:
-    """A tuning that is being played.
-
-    Attributes:
-        question: what is tuned.
-        space: its parameters.
-        pool: openings to tune on.
-        journal: results of the batches played.
-        play: plays missing batches.
-    """
+    """A tuning that is being played: what is tuned, on which openings, and the results so far; `play` plays batches."""
 
     question: TuningTask
     space: Space

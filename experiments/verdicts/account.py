@@ -43,15 +43,11 @@ _LARGEST = 9.0
 
 @dataclass(frozen=True)
 class Claim:
-    """A result with the question that it answers, and its looks.
+    """A result, of all openings of its runs, with the question that it answers.
 
-    Attributes:
-        result: the comparison, of all openings of its runs.
-        family, question: see `Try`.
-        planned: openings planned when the question was first looked at.
-        looks: at the question, the last one included; see `counted`.
-        new: ids of the openings that the last look added.
-        is_new: whether the last look is at more openings than any before.
+    `family` and `question` are those of `Try`. `planned` is the number of openings planned when the question was first
+    looked at, `looks` are all looks at it, the last one included (see `counted`). `new` are the ids of the openings
+    that the last look added; `is_new`: it is at more openings than any before.
     """
 
     result: Result

@@ -22,13 +22,11 @@ FORMAT = "best-of"
 
 @dataclass(frozen=True)
 class BestOfContender:
-    """A contender of a best-of.
+    """A contender of a best-of, and the openings it has played against all opponents.
 
-    Attributes:
-        openings: number of openings it has played against all opponents.
-        rate: its share of the points from them; NaN without any.
-        behind: surplus of the leader's share, over the openings both have played; see `elimination.gap_to_leader`.
-        out_after: number of openings after which it dropped out; 0 if it is left.
+    `rate` is its share of the points from them (NaN without any), `behind` the surplus of the leader's share over the
+    openings both have played; see `elimination.gap_to_leader`. It dropped out after `out_after` openings, or is left if
+    that is 0.
     """
 
     contender: str

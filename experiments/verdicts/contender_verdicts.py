@@ -109,23 +109,14 @@ def judge_together(runs: Sequence[RunResults], alpha: float = ALPHA) -> list[Ver
     separate = [_compare(findings, alpha) for findings in runs]
     controls = [findings.having("control") for findings in runs]
     accounted = account_for(runs, separate, controls, known_tries(), alpha)
-    return [
-        _verdicts_of(str(findings.baseline), results, of_run)
-        for findings, results, of_run in zip(runs, accounted, controls, strict=True)
-    ]
-
-
-def _verdicts_of(baseline: str, results: Sequence[Comparison | HeadToHead], controls: tuple[str, ...]) -> Verdicts:
-    comparisons = tuple(result for result in results if isinstance(result, Comparison))
-    compared = {comparison.contender for comparison in comparisons}
-    duels = [result for result in results if isinstance(result, HeadToHead)]
-    return Verdicts(
-        baseline,
-        comparisons,
-        tuple(duel for duel in duels if duel.contender not in compared),
-        controls,
-        tuple(duel for duel in duels if duel.contender in compared),
-    )
+    verdicts = []
+    for findings, results, of_run in zip(runs, accounted, controls, strict=True):
+        comparisons = tuple(result for result in results if isinstance(result, Comparison))
+        compared = {comparison.contender for comparison in comparisons}
+        met = [result for result in results if isinstance(result, HeadToHead)]
+        duels, direct = (tuple(duel for duel in met if (duel.contender in compared) == both) for both in (False, True))
+        verdicts.append(Verdicts(str(findings.baseline), comparisons, duels, of_run, direct))
+    return verdicts
 
 
 def _compare(findings: RunResults, alpha: float) -> tuple[Comparison | HeadToHead, ...]:

@@ -23,17 +23,11 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True)
 class ExampleGame:
-    """An example game.
+    """An example game, its run by index in `RunResults.sources`, its board as ROWSxCOLUMNS.
 
-    Attributes:
-        run: index of its run in `RunResults.sources`.
-        game_id: its id in that run.
-        size: board, ROWSxCOLUMNS.
-        agents: the agent that placed first, and the one that placed second.
-        winner: 1 or 2.
-        moves: the cells played.
-        instead: the baseline's game in the same run, from the same opening, on the same side and against the same
-            opponent, with the opposite result; None if there is none.
+    The agent that placed first comes first in `agents`; `winner` is 1 or 2. `instead` is the baseline's game in the
+    same run, from the same opening, on the same side and against the same opponent, with the opposite result; None if
+    there is none.
     """
 
     run: int
@@ -58,6 +52,15 @@ class Played:
     winner: Ints
     plies: Ints
 
+    def of(self, agent: str) -> tuple[Ints, Ints, Ints]:
+        """Return an agent's games, a number for each one's opening, opponent and side, and whether it was won."""
+        code, (first, second) = self.names.index(agent), self.sides
+        games = np.flatnonzero((first == code) | (second == code))
+        is_first = first[games] == code
+        opponent = np.where(is_first, second[games], first[games])
+        keys = (self.opening[games] * len(self.names) + opponent) * 2 + is_first
+        return games, keys, (self.winner[games] == np.where(is_first, 1, 2)).astype(np.int64)
+
 
 def games_by_opponent(
     findings: RunResults, leads: Mapping[tuple[str, str], float]
@@ -69,10 +72,11 @@ def games_by_opponent(
     played = load_games(findings)
     chosen: dict[tuple[str, str], tuple[int, int | None]] = {}
     for (agent, opponent), lead in leads.items():
-        won = lead >= 0
-        indices = _games(played, agent, opponent, won)
+        own = _results(played, agent, opponent, lead >= 0)
+        indices = np.array([game for _, game in own], np.int64)
         if indices.size:
-            twins = _by_start(played, findings.baseline, opponent, not won)[_starts(played, indices, agent)]
+            others = dict(_results(played, findings.baseline, opponent, lead < 0))
+            twins = np.array([others.get(key, -1) for key, _ in own])
             best = np.lexsort((indices, played.plies[indices], twins < 0))[0]
             chosen[agent, opponent] = int(indices[best]), int(twins[best]) if twins[best] >= 0 else None
     return example_games(findings, chosen)
@@ -110,24 +114,13 @@ def load_games(findings: RunResults) -> Played:
     )
 
 
-def _games(played: Played, agent: str, opponent: str, won: bool) -> Ints:
-    agent_code, other = played.names.index(agent), played.names.index(opponent)
-    first, second = played.sides
-    meets = ((first == agent_code) & (second == other)) | ((first == other) & (second == agent_code))
-    return np.flatnonzero(meets & ((played.winner == np.where(first == agent_code, 1, 2)) == won))
-
-
-def _starts(played: Played, games: Ints, agent: str) -> Ints:
-    return np.asarray(2 * played.opening[games] + (played.sides[0][games] == played.names.index(agent)))
-
-
-def _by_start(played: Played, agent: str | None, opponent: str, won: bool) -> Ints:
-    """Return, by opening and side, an agent's game against an opponent that it won, or lost; −1 if there is none."""
-    games = np.full(2 * len(played.opening) + 2, -1, np.int64)
-    if agent in played.names and agent is not None:
-        indices = _games(played, agent, opponent, won)
-        games[_starts(played, indices, agent)] = indices
-    return games
+def _results(played: Played, agent: str | None, opponent: str, is_won: bool) -> list[tuple[int, int]]:
+    """Return the games that an agent won, or lost, against an opponent, with numbers of opening and side."""
+    if agent is None or agent not in played.names:
+        return []
+    games, keys, won = played.of(agent)
+    kept = (keys // 2 % len(played.names) == played.names.index(opponent)) & (won == is_won)
+    return list(zip(keys[kept].tolist(), games[kept].tolist(), strict=True))
 
 
 def example_games(findings: RunResults, chosen: Mapping[Key, tuple[int, int | None]]) -> dict[Key, ExampleGame]:

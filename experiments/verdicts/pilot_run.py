@@ -49,12 +49,9 @@ def plan_contenders(
 ) -> tuple[ContenderPlan, ...]:
     """Plan the games every contender needs to detect `effect`, a share of games won, by the pilot's own variance.
 
-    In a round-robin these are plans for every two agents that met.
-
-    Verdicts hold jointly; each plan uses its share of `alpha`, which is sufficient for significance.
-
-    Raises:
-        ValueError: there is no agent to compare with a baseline, or an agent has too few openings.
+    In a round-robin these are plans for every two agents that met. Verdicts hold jointly; each plan uses its share of
+    `alpha`, which is sufficient for significance. Raises ValueError if there is no agent to compare with a baseline, or
+    an agent has too few openings.
     """
     if each := judge_all_pairs(pilot, alpha):
         return tuple(

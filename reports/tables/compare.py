@@ -232,7 +232,7 @@ def clearest_first(duels: Sequence[HeadToHead]) -> list[HeadToHead]:
 
 def _elo_of(duel: HeadToHead) -> Estimate:
     rate = duel.jointly
-    of_pairs = PairInterval(duel.pairs, None, rate.confidence, "", rate.estimate, rate.low, rate.high)
+    of_pairs = PairInterval(rate.estimate, rate.low, rate.high, rate.confidence, duel.pairs, None, "")
     return Estimate(*(Elo(value) for value in of_pairs.elo))
 
 

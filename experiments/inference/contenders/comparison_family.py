@@ -79,7 +79,7 @@ def _adjusted(
         [results_so_far[index].parts for index in claims], [results_so_far[index].p_value for index in claims], alpha
     )
     results = list(results_so_far)
-    for index, p_value, interval in zip(claims, judged.adjusted, judged.intervals, strict=True):
+    for index, p_value, interval in zip(claims, *judged, strict=True):
         comparison = results_so_far[index]
         jointly = rate_of(interval) if isinstance(comparison, HeadToHead) else interval
         results[index] = replace(comparison, adjusted_p=p_value, family=len(claims), jointly=jointly)

@@ -105,8 +105,7 @@ def _parts(cluster: Ints, wins: Ints, pairs: PairCounts, pool: int | None, confi
     numbers, unit = np.unique(cluster, return_inverse=True)
     rate = rate_interval(np.bincount(unit, wins), 2 * np.bincount(unit), confidence=confidence)
     if pool:
-        of_pool = pair_interval(pairs, confidence, pool=pool)
-        rate = Interval(of_pool.estimate, of_pool.low, of_pool.high, confidence)
+        rate = pair_interval(pairs, confidence, pool=pool)
     alone = Interval(rate.estimate - 0.5, rate.low - 0.5, rate.high - 0.5, confidence)
     scores, parts = (
         np.bincount(unit, (wins - centre) / (2 * max(wins.size, 1)), numbers.size).astype(np.float64)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -54,17 +54,6 @@ def level_of(number: int, alpha: float = 0.05) -> float:
     return float(alpha * number**-_DECAY / scipy.special.zeta(_DECAY))
 
 
-@dataclass(frozen=True)
-class StepDown:
-    """Adjusted p-values and joint intervals of differences, in the order given.
-
-    An interval excludes 0 exactly if its p-value is at most 1 − its confidence.
-    """
-
-    adjusted: tuple[float, ...]
-    intervals: tuple[Interval, ...]
-
-
 def flip(parts: ErrorContributions) -> PermutationTest:
     """Sign-flip test of a single difference. Without uncertainty only its sign matters."""
     total = round(float(parts.score.sum()), 12)
@@ -73,10 +62,18 @@ def flip(parts: ErrorContributions) -> PermutationTest:
     return score_flip_test(parts.score, math.copysign(_surprise(parts), total))
 
 
+class StepDown(NamedTuple):
+    """Adjusted p-values and joint intervals of differences, in the order given."""
+
+    adjusted: tuple[float, ...]
+    intervals: tuple[Interval, ...]
+
+
 def step_down(claims: Sequence[ErrorContributions], p_values: Sequence[float], alpha: float = 0.05) -> StepDown:
     """Adjust `p_values` of the single claims, and their intervals, for multiple testing.
 
-    Claims without uncertainty, such as those of a census, keep their values and do not count.
+    An interval excludes 0 exactly if its p-value is at most 1 − its confidence. Claims without uncertainty, such as
+    those of a census, keep their values and do not count.
     """
     check_between("alpha", alpha)
     adjusted = check_shares("p_values", p_values)
