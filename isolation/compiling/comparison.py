@@ -191,7 +191,6 @@ def _chosen(size: tuple[int, int], count: int, seed: int) -> tuple[Board, ...]:
 
 
 def _features(board: Board) -> set[Hashable]:
-    """Return the features of a position that others may lack."""
     moves = tuple(board.moves_mask(index).bit_count() for index in (0, 1))
     cells = ((index, board.locations[index], moves[index] == 8) for index in (0, 1))
     (row, column), (other_row, other_column) = (divmod(cell or 0, board.width) for cell in board.locations)

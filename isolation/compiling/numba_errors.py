@@ -181,7 +181,6 @@ def _plain(types: str) -> str:
 
 
 def _split(kinds: str) -> list[str]:
-    """Return the parts between the commas that stand in no bracket."""
     parts, depth = [""], 0
     for sign in kinds:
         depth += (sign in "([<") - (sign in ")]>")
@@ -193,7 +192,6 @@ def _split(kinds: str) -> list[str]:
 
 
 def _a(kind: str) -> str:
-    """Return a kind of value with its article."""
     if kind in ("text", "None") or kind.startswith(("None", "text")):
         return kind
     return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"

@@ -176,7 +176,6 @@ def count_rounds(module: ast.Module, entry: str, surely_end: set[str]) -> None:
 
 
 def _begin(node: ast.While | ast.For | ast.FunctionDef, text: str) -> None:
-    """Put a statement before those of a loop or a function."""
     node.body[:0] = [at(node, line) for line in statements(text)]
 
 
@@ -238,7 +237,6 @@ def _aliases(variable: str, node: ast.FunctionDef) -> set[str]:
 
 
 def _growing(node: ast.AST, grown: dict[str, set[int]]) -> Iterator[str]:
-    """The variables whose lists grow in some code."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name):
             yield inner.target.id

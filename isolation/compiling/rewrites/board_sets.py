@@ -151,7 +151,6 @@ class HoldBoardSets(Rewrite):
                         self.given[one].append(value if isinstance(place, ast.Name) else ast.Constant(None))
 
     def _candidates(self, node: ast.FunctionDef) -> set[str]:
-        """The variables that hold a set and are never given away."""
         sets = {called for called, values in self.given.items() if any(map(self._makes_set, values))}
         allowed: dict[str, int] = defaultdict(int)
         stored: dict[str, int] = defaultdict(int)
@@ -210,7 +209,6 @@ class HoldBoardSets(Rewrite):
         )
 
     def _are_cells(self, node: ast.expr) -> bool:
-        """Whether all elements of a collection are cells of the board."""
         match node:
             case ast.Name(called):
                 values = self.given.get(called, [])

@@ -111,7 +111,6 @@ class LowerClassicApi(Rewrite):
         return self.generic_visit(node)
 
     def _game_of(self, node: ast.expr, names: tuple[str, ...]) -> ast.expr | None:
-        """The game of which an expression is one of these attributes."""
         is_one = isinstance(node, ast.Attribute) and node.attr in names and self.kind(node.value) == "game"
         return node.value if is_one and isinstance(node, ast.Attribute) else None
 
@@ -141,7 +140,6 @@ def _asked(game: ast.expr, method: str, *arguments: ast.expr) -> ast.Call:
 
 
 def _as_cell(node: ast.expr) -> ast.expr:
-    """The cell that a list of a row and a column is to a game."""
     return at(node, ast.Tuple(node.elts, ast.Load())) if isinstance(node, ast.List) else node
 
 

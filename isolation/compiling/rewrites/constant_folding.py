@@ -360,7 +360,6 @@ def _kept(value: Any) -> Any:
 
 
 def _is_written_out(value: Any) -> bool:
-    """Whether a value is made of numbers and texts."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "bif"
     if isinstance(value, dict):

@@ -74,7 +74,6 @@ def refuse_order(what: str, node: ast.AST) -> NoReturn:
 
 
 def _hashes_alike(value: Any) -> bool:
-    """Whether a value has the same hash in every process."""
     if isinstance(value, tuple | frozenset):
         return all(map(_hashes_alike, value))
     return isinstance(value, int | float | complex | np.number | np.bool_)

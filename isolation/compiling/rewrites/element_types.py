@@ -162,7 +162,6 @@ class PromoteInts(Rewrite):
         return node
 
     def _of_unknown(self, node: ast.expr) -> ast.expr:
-        """Convert a possible integer to a float, in the last attempt."""
         unknown = isinstance(node, ast.Call | ast.BinOp | ast.Name | ast.Attribute | ast.Subscript | ast.IfExp)
         return at(node, support("fraction", node)) if self.is_last and unknown else node
 

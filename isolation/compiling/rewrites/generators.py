@@ -57,7 +57,6 @@ class LowerGenerators(Rewrite):
 
 
 def _own_nodes(node: ast.AST) -> list[ast.AST]:
-    """A node and those in it, but for those of inner functions."""
     if isinstance(node, ast.FunctionDef | ast.Lambda):
         return []
     return [node, *(one for child in ast.iter_child_nodes(node) for one in _own_nodes(child))]

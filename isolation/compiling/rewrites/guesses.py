@@ -75,7 +75,6 @@ class GuessElements(Rewrite):
         return called if called in ("list", "set") else ""
 
     def _type_inside(self, value: ast.expr, called: str) -> None:
-        """Say what the empty lists in a list of lists will hold."""
         value = value.left if isinstance(value, ast.BinOp) else value
         lists = [value.elt] if isinstance(value, ast.ListComp) else value.elts if isinstance(value, ast.List) else []
         for inner in lists:
@@ -302,7 +301,6 @@ class Examples:
         return _FRACTION if ast.unparse(node.func).startswith("math.") else self._of_function(node.func)
 
     def _of_function(self, function: ast.expr) -> ast.expr | None:
-        """An example of what a function of the user returns."""
         node = self._definition_of(function)
         if node is None:
             return None
@@ -357,7 +355,6 @@ def _is_fraction(example: ast.expr) -> bool:
 
 
 def _example_of(value: Any) -> ast.expr | None:
-    """An example like a value that is known."""
     if isinstance(value, bool | int | float | str):
         return ast.Constant(value)
     parts = list(_first_of(value))

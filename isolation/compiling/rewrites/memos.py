@@ -42,7 +42,6 @@ def memo_tables(function: FunctionType) -> set[str]:
 
 
 def _defaults(node: ast.AST) -> set[str]:
-    """The parameters whose default is an empty dictionary."""
     if not isinstance(node, ast.FunctionDef):
         return set()
     positional = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
@@ -360,7 +359,6 @@ class _Memo:
         return False
 
     def _answered(self, question: _Question) -> Block:
-        """Return what is done where the key is not in the table."""
         self._found(question.key)
         hit = [part for part in question.hit if not isinstance(part, ast.Pass)]
         miss = self._flat(question.miss)
@@ -423,7 +421,6 @@ class _Memo:
         return any(self._is_read(place) for place in statement.targets)
 
     def _holds_stored(self, called: str, block: Block, at_store: int) -> bool:
-        """Whether a variable holds what is stored in a block."""
         store = block[at_store]
         assert isinstance(store, ast.Assign)
         is_given = any(isinstance(place, ast.Name) and place.id == called for place in store.targets)
@@ -471,7 +468,6 @@ class _Memo:
         return any(isinstance(inner, ast.Name) and inner.id == self.table for inner in ast.walk(node))
 
     def _read_in(self, statement: ast.stmt) -> ast.stmt:
-        """Write the variable in place of the table's entry."""
         memo = self
 
         class Read(ast.NodeTransformer):

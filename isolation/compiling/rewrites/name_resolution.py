@@ -437,7 +437,6 @@ def _home(value: Any) -> str:
 
 
 def _refuse_chance(value: Any, node: ast.Call) -> None:
-    """Refuse to call what answers differently each time."""
     module = _home(value)
     for forbidden, on_what in _UNREPEATABLE.items():
         if module == forbidden or module.startswith(f"{forbidden}."):

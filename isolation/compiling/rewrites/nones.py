@@ -180,7 +180,6 @@ class LowerOptional(Rewrite):
         return before, self._flagged(place.id, name(held), name(flag))
 
     def _value_and_flag(self, value: ast.expr) -> tuple[ast.expr, ast.expr]:
-        """An expression, and whether it has a value."""
         if isinstance(value, ast.Name) and value.id in self.flags:
             return _asked(value), name(self.flags[value.id])
         return self.visit(value), ast.Constant(True)
@@ -197,7 +196,6 @@ class LowerOptional(Rewrite):
         return statements("PLACE = VALUE\nFLAG = THERE", **parts)
 
     def _set_from_items(self, called: str, made: ast.Call) -> list[ast.stmt]:
-        """Set a variable to the largest of items, if there are any."""
         items = self.context.variable("items")
         whole = call(self.context.builtin("list"), self.visit(made.args[0]))
         keywords = [ast.keyword(word.arg, self.visit(word.value)) for word in made.keywords if word.arg != "default"]
@@ -273,7 +271,6 @@ class _SplitChoices(ast.NodeTransformer):
 
 
 def _asked(node: ast.Name) -> ast.Name:
-    """The variable, marked as one whose flag is looked at."""
     asked = ast.Name(node.id, ast.Load())
     asked.is_asked = True  # type: ignore[attr-defined]
     return asked

@@ -160,7 +160,6 @@ class LowerNumerics(Rewrite):
         return path.replace("._core.", ".").replace(".core.", ".").replace("numpy.multiarray.", "numpy.")
 
     def _array_of(self, kind: ast.expr) -> str:
-        """Return what makes an array of this kind of numbers."""
         known = self.known(kind)
         for makes, kinds in _ARRAYS.items():
             if known is not None and known.value in kinds:
@@ -168,7 +167,6 @@ class LowerNumerics(Rewrite):
         refuse(f"it makes an array of {ast.unparse(kind)}: compiled code has float64 and int64", kind)
 
     def _dtype(self, kind: ast.expr) -> ast.expr:
-        """The kind of the numbers of an array, as NumPy's."""
         known = self.known(kind)
         if known is not None and known.value in (bool, "bool"):
             return parse_expression(f"{SUPPORT}.np.bool_")
@@ -225,6 +223,5 @@ def _may_be_collection(node: ast.expr) -> bool:
 
 
 def _is_true_alone(keywords: dict[str | None, ast.expr], wanted: str) -> bool:
-    """Whether a call has one keyword, this one, and it is True."""
     value = keywords.get(wanted)
     return len(keywords) == 1 and isinstance(value, ast.Constant) and value.value is True

@@ -30,7 +30,6 @@ _OPERATORS = {ast.Add: "__add__", ast.Sub: "__sub__", ast.Mult: "__mul__", ast.D
 
 
 def _starts_at(method: Any, line: int) -> bool:
-    """Whether the definition of a method begins in a line."""
     method = method.fget if isinstance(method, property) else method
     try:
         return isinstance(method, FunctionType) and definition(method).lineno == line
@@ -164,7 +163,6 @@ class LowerRecords(Rewrite):
         return known is None or not (isinstance(known.value, type) or is_asked(known.value))
 
     def _method(self, node: ast.expr) -> FunctionType | None:
-        """The method of one of these objects that is called."""
         owner = self._owner(node) if isinstance(node, ast.Attribute) else None
         found = getattr(owner, node.attr, None) if isinstance(node, ast.Attribute) and owner is not None else None
         return found if isinstance(found, FunctionType) and found.__module__ == owner.__module__ else None

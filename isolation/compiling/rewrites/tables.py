@@ -203,7 +203,6 @@ class _Arrays(ast.NodeTransformer):
         return node
 
     def _array(self, table: ast.Tuple, kind: str) -> str:
-        """The name of the array that holds a table."""
         text = ast.unparse(table)
         if text not in self.written:
             made = parse_expression(f"{SUPPORT}.np.array({text}, {SUPPORT}.np.{kind})")

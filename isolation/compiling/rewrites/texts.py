@@ -126,7 +126,6 @@ class LowerTexts(Rewrite):
 
 
 def _between(texts: Sequence[str], values: Sequence[ast.expr]) -> list[ast.expr]:
-    """Texts and values in turn, the empty texts left out."""
     turns: list[ast.expr] = []
     for index, text in enumerate(texts):
         turns += [ast.Constant(text)] if text else []
@@ -141,5 +140,4 @@ def _joined(parts: list[ast.expr]) -> ast.expr:
 
 
 def _padded(value: ast.expr, fill: str, align: str, sign: str, width: str) -> ast.expr:
-    """The call that makes a text of a value at least so wide."""
     return support("padded", value, *(ast.Constant(how) for how in (fill, align, sign, int(width or 0))))

@@ -56,7 +56,6 @@ class LowerUnpacking(Rewrite):
             node.value = at(node, call(self.context.value(columns), rows))
 
     def _unpack_with_rest(self, node: ast.Assign, place: ast.Tuple | ast.List) -> list[ast.stmt]:
-        """Unpack into variables and a list of what they leave."""
         parts = place.elts
         rest = next(index for index, part in enumerate(parts) if isinstance(part, ast.Starred))
         after = len(parts) - rest - 1

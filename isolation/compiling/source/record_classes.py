@@ -69,7 +69,6 @@ def maker_of(kind: type) -> FunctionType | None:
 
 
 def _set_in(node: ast.AST) -> Iterator[str]:
-    """The attributes of its first parameter that a method sets."""
     assert isinstance(node, ast.FunctionDef)
     own = parameters(node)[0] if parameters(node) else ""
     for inner in ast.walk(node):

@@ -76,7 +76,6 @@ def _is_own(value: Any) -> bool:
 
 
 def _functions(value: Any) -> Iterator[FunctionType]:
-    """The Python functions that run when a value is called."""
     while isinstance(value, partial):
         value = value.func
     while hasattr(value, "__wrapped__"):
@@ -91,7 +90,6 @@ def _functions(value: Any) -> Iterator[FunctionType]:
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
-    """A function's code, and that of the functions inside it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):

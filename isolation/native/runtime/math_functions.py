@@ -135,7 +135,6 @@ def fraction_power(a, b):
 
 @inner
 def _product_power(a, b):
-    """a ** b, of int64s, b not negative."""
     result = 1
     while True:
         if b & 1:
@@ -325,7 +324,6 @@ def _to_digits(x, digits):
 
 @inner
 def _to_tens(x, zeros):
-    """round(x, -zeros) of a float64."""
     give_up(zeros > 15 or abs(x) > 2.0**53)
     tens = 10.0**zeros
     rounded = _nearest(x / tens)
@@ -385,7 +383,6 @@ _SPLIT = 134217729.0
 
 @inner
 def _split(x):
-    """A float64 as the sum of two of half the digits."""
     high = x * _SPLIT - (x * _SPLIT - x)
     return high, x - high
 
@@ -438,7 +435,6 @@ _scaled_length = _length_in_two_parts if sys.version_info >= (3, 12) else _lengt
 
 @inner
 def _length(values):
-    """math.hypot(*values), of a tuple or list of float64s."""
     largest, has_nan = 0.0, False
     for value in values:
         largest = max(largest, abs(value)) if value == value else largest

@@ -380,7 +380,6 @@ def fraction_dot(a, b):
 
 @inner
 def _rows_by_columns(a, b):
-    """numpy.matmul of two matrices of float64s."""
     rows, terms, columns = a.shape[0], a.shape[1], b.shape[1]
     if terms != b.shape[0]:
         raise ValueError("shapes not aligned")
@@ -402,7 +401,6 @@ def _steps(matrix):
 
 @inner
 def _whole_rows_by_columns(a, b):
-    """numpy.matmul of two matrices of int64s."""
     if a.shape[1] != b.shape[0]:
         raise ValueError("shapes not aligned")
     product = np.zeros((a.shape[0], b.shape[1]), np.int64)

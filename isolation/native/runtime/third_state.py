@@ -127,7 +127,6 @@ def _looked_up(what: str, is_mask: bool, values_of: Callable[[int, int], Sequenc
 
 
 def _numbers_of(rows: int, columns: int) -> list[int]:
-    """Return the edition's number of each cell of a board."""
     return [to_state_cell(*divmod(cell, columns), rows, columns) for cell in range(rows * columns)]
 
 

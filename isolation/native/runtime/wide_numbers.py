@@ -113,7 +113,6 @@ def _are_wide(a: Any, b: Any) -> bool:
 
 
 def _define(symbol: Any, result: Any, compute: Callable[..., Any]) -> None:
-    """Define an operator of a wide number and a whole one."""
 
     computed = instructions(lambda a, b: result(WIDE, WIDE), compute)
 

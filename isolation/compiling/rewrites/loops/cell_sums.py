@@ -153,7 +153,6 @@ def _learn_from_calls(definition: _Written, calls: list[tuple[_Written, ast.Call
 
 
 def _learn_from_assignments(definition: _Written) -> None:
-    """Note the variables that are given a fact, once and for good."""
     bound = _times_bound(definition.node)
     if bound.get(definition.game or "", 0) > 1:
         definition.game = None

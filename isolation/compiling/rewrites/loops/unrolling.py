@@ -141,7 +141,6 @@ class Unroll(Rewrite):
         return at(node, functools.reduce(lambda left, right: ast.BinOp(left, ast.Add(), right), parts))
 
     def _without_functions(self, node: ast.expr) -> ast.expr:
-        """A row with a number in place of each function."""
         if isinstance(node, ast.Tuple | ast.List):
             return ast.Tuple([self._without_functions(part) for part in node.elts], ast.Load())
         return ast.Constant(1) if self._holds_functions(node) else node
@@ -331,7 +330,6 @@ def _is_to_be_unrolled(value: Any) -> bool:
 
 
 def _leaves(node: ast.AST) -> bool:
-    """Whether a statement ends a round of the loop around it early."""
     return any(isinstance(inner, ast.Break | ast.Continue) for inner in ast.walk(node))
 
 

@@ -73,7 +73,6 @@ def _apart(a, b):
 
 @for_all_types
 def _check_lengths(a, b):
-    """Raise an exception for two vectors of different length."""
     if len(a) != len(b):
         raise ValueError("vectors of different length")
 

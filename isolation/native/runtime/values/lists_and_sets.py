@@ -418,13 +418,11 @@ def symmetric_difference(a, b):
 
 @for_all_types
 def _is_smaller(a, b):
-    """Return whether a is a subset of b, and b has more."""
     return issubset(a, b) and not issubset(as_set(b), a)
 
 
 @for_all_types
 def _is_larger(a, b):
-    """Return whether b is a subset of a, and a has more."""
     return issuperset(a, b) and not issuperset(as_set(b), a)
 
 
