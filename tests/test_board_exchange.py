@@ -30,7 +30,7 @@ def run(tmp_path_factory):
 
 
 def read(text, size="7x7"):
-    return import_games(ImportQuestion(text=text, size=size))["games"]
+    return import_games(ImportQuestion(text=text, size=size), Resources())["games"]
 
 
 def line_of(given):

@@ -4,6 +4,7 @@ import math
 import random
 import re
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 
 import pytest
 from board_server import request, serving
@@ -234,7 +235,7 @@ def test_games_are_shown_where_there_are_no_child_processes(records, monkeypatch
     monkeypatch.setattr(board_processes, "_BoardProcess", None)
     processes = Processes(Resources((records[0],)))
     processes.prepare()
-    answer = asyncio.run(processes.answer(GamesQuestion(run="played", kind="longest"), ""))
+    answer = asyncio.run(processes.answer(partial(games, GamesQuestion(run="played", kind="longest")), ""))
     assert answer.status == 200
     assert json.loads(answer.body)["total"] == len(records[1])
 
@@ -258,7 +259,7 @@ def test_a_board_that_closes_while_it_answers_keeps_no_process(records, monkeypa
 
     monkeypatch.setattr(board_processes, "_BoardProcess", Process)
     processes = Processes(Resources((records[0],)))
-    asyncio.run(processes.answer(GamesQuestion(run="played", kind="longest"), ""))
+    asyncio.run(processes.answer(partial(games, GamesQuestion(run="played", kind="longest")), ""))
     assert len(ended) == 1
 
 
@@ -497,7 +498,7 @@ class Solved:
 )
 def test_the_exact_result_is_the_solvers(monkeypatch, solution):
     monkeypatch.setitem(vars(isolation), "solve", lambda board, limit: solution)
-    assert exact(SolveQuestion(position=Position(**OPENING))) == {
+    assert exact(SolveQuestion(position=Position(**OPENING)), Resources()) == {
         name: list(value) if isinstance(value, tuple) else value for name, value in asdict(solution).items()
     }
 

@@ -14,15 +14,16 @@ from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.isolation import Board, solve
 from knights_isolation.isolation.compiling import code_cache
 from knights_isolation.isolation.usercode.inputs import state_of
+from knights_isolation.reports.board.board_answers import answer
 from knights_isolation.reports.board.board_processes import Processes
 from knights_isolation.reports.board.resources import Resources
 from knights_isolation.reports.lab.kept_trials import keep_trial, read_trial
-from knights_isolation.reports.lab.lab_answers import answer, finding, trial
+from knights_isolation.reports.lab.lab_answers import finding, trial
 from knights_isolation.reports.lab.opening_pages import title_of
 from knights_isolation.reports.lab.own_files import own_heuristics
 from knights_isolation.reports.lab.pooled_ratings import pools, rated
-from knights_isolation.reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
 from knights_isolation.reports.lab.run_lines import RunLines, signature
+from knights_isolation.reports.lab.suite_positions import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
 from knights_isolation.reports.lab.thumbnails import thumbnail
 from knights_isolation.reports.tables.ratings import rating_sections
 
@@ -251,7 +252,7 @@ def test_a_trial_compiles_in_a_process_that_cannot_write_elsewhere(tmp_path):
             "knights_isolation.experiments.analysis.quick_trial",
             "knights_isolation.reports.analysis.quick_trial",
         )
-        processes = Processes(Resources(), answer=answer, guard="sandboxed", folder=str(tmp_path), imports=imports,
+        processes = Processes(Resources(), guard="sandboxed", folder=str(tmp_path), imports=imports,
                               scratch=str(scratch))  # fmt: skip
         try:
             return json.loads((await processes.answer(partial(trial, heuristic=f"{tmp_path}/{name}:score"), "")).body)

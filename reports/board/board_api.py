@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,15 @@ from starlette.routing import Route
 
 from knights_isolation import heuristics
 from knights_isolation.experiments.exchange.find_games import KINDS
+from knights_isolation.reports.board import handlers
 from knights_isolation.reports.board import request_models as asked
-from knights_isolation.reports.board.board_answers import BoardAnswer, failed
+from knights_isolation.reports.board.board_answers import CAN_SEARCH, BoardAnswer, Question, failed
 from knights_isolation.reports.board.board_processes import Processes
+from knights_isolation.reports.board.game_export import export_line
+from knights_isolation.reports.board.game_import import import_games
 from knights_isolation.reports.board.request_guard import IMPORT, MOST_BYTES_IMPORTED
 from knights_isolation.reports.board.request_models import Model
-from knights_isolation.reports.board.resources import Resources
+from knights_isolation.reports.board.resources import Resources, game, games
 
 STATIC = Path(__file__).parent / "static"
 _READING_SECONDS = 5.0
@@ -62,21 +66,28 @@ class BoardApi:
 
     def routes(self) -> list[Route]:
         """Return the routes below /api/."""
-        posted: dict[str, type[BaseModel]] = {
-            "/api/values": asked.ValuesQuestion,
-            "/api/graph": asked.GraphQuestion,
-            "/api/solve": asked.SolveQuestion,
-            "/api/move": asked.MoveQuestion,
-            "/api/explore": asked.ExploreQuestion,
-            IMPORT: asked.ImportQuestion,
-            "/api/export": asked.ExportQuestion,
-        }
         return [
             Route("/api/start", self._start),
-            Route("/api/runs/{run}/games", endpoint(asked.GamesQuestion, self.ask)),
-            Route("/api/runs/{run}/games/{game}", endpoint(asked.GameQuestion, self.ask)),
-            *(Route(path, endpoint(kind, self.ask), methods=["POST"]) for path, kind in posted.items()),
+            self.route("/api/runs/{run}/games", asked.GamesQuestion, games, "GET"),
+            self.route("/api/runs/{run}/games/{game}", asked.GameQuestion, game, "GET"),
+            self.route("/api/values", asked.ValuesQuestion, handlers.values),
+            self.route("/api/graph", asked.GraphQuestion, handlers.graph),
+            self.route("/api/solve", asked.SolveQuestion, handlers.exact),
+            self.route("/api/move", asked.MoveQuestion, handlers.move),
+            self.route("/api/explore", asked.ExploreQuestion, handlers.explored),
+            self.route(IMPORT, asked.ImportQuestion, import_games),
+            self.route("/api/export", asked.ExportQuestion, export_line),
         ]
+
+    def route(
+        self, path: str, kind: type[Model], answer: Callable[[Model, Resources], dict[str, Any]], method: str = "POST"
+    ) -> Route:
+        """Return a route whose requests `answer` answers, in a child process."""
+
+        async def ask(question: Model, request: Request) -> BoardAnswer:
+            return await self._ask(partial(answer, question), question, request)
+
+        return Route(path, endpoint(kind, ask), methods=[method])
 
     def cancel(self) -> None:
         """Cancel all questions."""
@@ -86,16 +97,18 @@ class BoardApi:
     async def _start(self, request: Request) -> Response:
         return JSONResponse(_choices(self._shelf))
 
-    async def ask(self, question: BaseModel, request: Request) -> BoardAnswer:
-        """Answer the question of a request."""
+    async def _ask(self, call: Question, question: BaseModel, request: Request) -> BoardAnswer:
         page = request.headers.get("x-page", "")
+        searching = asked.ValuesQuestion | asked.GraphQuestion | asked.MoveQuestion | asked.SolveQuestion
+        if not CAN_SEARCH and isinstance(question, searching):
+            return failed(400, "positions can be analysed on Linux and macOS only; here the board only shows games")
         earlier = {task: other for task, (of, other) in self._asked.items() if page and of == page}
         if any(_moves_for_agent(other, question) for other in earlier.values()):
             return failed(400, "the agent is thinking about its move: only its answer moves its knight")
         for task, other in earlier.items():
             if type(other) is type(question):
                 task.cancel()
-        asking = asyncio.create_task(self._processes.answer(question, page))
+        asking = asyncio.create_task(self._processes.answer(call, page))
         leaving = asyncio.create_task(_left(request))
         self._asked[asking] = page, question
         try:
@@ -119,7 +132,6 @@ def _moves_for_agent(earlier: BaseModel, question: BaseModel) -> bool:
 
 
 async def _left(request: Request) -> None:
-    """Wait until the client has disconnected."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 

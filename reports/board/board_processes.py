@@ -20,7 +20,7 @@ import psutil
 from knights_isolation.isolation.processes.agent_pickling import recipe
 from knights_isolation.isolation.processes.child import Guard, Setup
 from knights_isolation.isolation.processes.child_process import START_SECONDS, ChildProcess, exchange
-from knights_isolation.reports.board.board_answers import CAN_SEARCH, Answer, BoardAnswer, answer, answering, failed
+from knights_isolation.reports.board.board_answers import CAN_SEARCH, BoardAnswer, Question, answer, answering, failed
 from knights_isolation.reports.board.resources import Resources, packed
 
 _LONGEST_ANSWER = 1 << 26
@@ -59,7 +59,7 @@ ROOM = ServerLimits()
 class Processes:
     """Answers questions about the resources on a shelf; belongs to one event loop.
 
-    `answer` may be of a room above. Processes with a `guard` work in a `folder`, import the modules `imports` before,
+    Processes with a `guard` work in a `folder`, import the modules `imports` before,
     may change files in `scratch`, and read `readable` besides; they have the guard's own limits, and answer only once,
     since user code may have tampered with them.
 
@@ -71,7 +71,6 @@ class Processes:
         self,
         shelf: Resources,
         room: ServerLimits = ROOM,
-        answer: Answer = answer,
         guard: Guard = "none",
         folder: str = "",
         imports: tuple[str, ...] = (),
@@ -79,10 +78,9 @@ class Processes:
         readable: tuple[str, ...] = (),
     ) -> None:
         self._shelf = packed(shelf)
-        self._here = answer
         self._is_guarded = guard != "none"
         memory = 0 if self._is_guarded else room.memory
-        self._setup = Setup(recipe(answering, answer, self._shelf, memory), guard, folder, imports, scratch, readable)
+        self._setup = Setup(recipe(answering, self._shelf, memory), guard, folder, imports, scratch, readable)
         self._room = room
         self._short = asyncio.Semaphore(room.short_places)
         self._waiting = 0
@@ -91,10 +89,10 @@ class Processes:
         self._preparing: set[asyncio.Task[None]] = set()
         self._is_closed = False
 
-    async def answer(self, question: object, page: str) -> BoardAnswer:
+    async def answer(self, question: Question, page: str) -> BoardAnswer:
         """Answer a question of a page. Cancelling this task cancels the question."""
         if not CAN_SEARCH:
-            return await asyncio.to_thread(self._here, question, self._shelf)
+            return await asyncio.to_thread(answer, question, self._shelf)
         room = self._room
         if self._waiting >= room.waiting:
             return failed(503, "the board is busy: try again later")
@@ -176,11 +174,7 @@ class _BoardProcess(ChildProcess):
 
     @classmethod
     async def start(cls, setup: Setup) -> Self:
-        """Start a process that is ready for questions.
-
-        Raises:
-            _Ended: it has died.
-        """
+        """Start a process that is ready for questions, or raise `_Ended`."""
         process = cls(longest=_LONGEST_ANSWER)
         try:
             if await process._ask(setup, START_SECONDS) is not None:
@@ -191,11 +185,7 @@ class _BoardProcess(ChildProcess):
         return process
 
     async def answer(self, question: object) -> BoardAnswer:
-        """Return the process's answer, without a timeout.
-
-        Raises:
-            _Ended: it has died.
-        """
+        """Return the process's answer, without a timeout, or raise `_Ended`."""
         return BoardAnswer(*await self._ask((question,), math.inf))
 
     def memory(self) -> int:
@@ -228,5 +218,4 @@ class _BoardProcess(ChildProcess):
 
 
 async def _is_done(task: asyncio.Task[BoardAnswer], seconds: float) -> bool:
-    """Return whether a task ends within a number of seconds."""
     return bool((await asyncio.wait({task}, timeout=seconds))[0])

@@ -41,10 +41,6 @@ def export_line(question: ExportQuestion, shelf: Resources) -> dict[str, Any]:
     return {**kind, "text": content}
 
 
-def _fen(question: ExportQuestion, shelf: Resources) -> str:
-    return board_of(question.position).fen
-
-
 def _moves(question: ExportQuestion, shelf: Resources) -> str:
     board = _from_the_beginning(question)
     return format_moves(board.history, board.width)
@@ -84,19 +80,15 @@ def _gif(question: ExportQuestion, shelf: Resources) -> bytes:
     return file.getvalue()
 
 
-def _html(question: ExportQuestion, shelf: Resources) -> str:
-    return replay_page(_replay(question, shelf))
-
-
 _FORMS: dict[str, Callable[[ExportQuestion, Resources], str | bytes]] = {
     "moves": _moves,
-    "fen": _fen,
+    "fen": lambda question, shelf: board_of(question.position).fen,
     "json": _json,
     "csv": _csv,
     "pgn": _pgn,
     "png": _png,
     "gif": _gif,
-    "html": _html,
+    "html": lambda question, shelf: replay_page(_replay(question, shelf)),
 }
 _ENDINGS = {"moves": "txt", "fen": "txt"}
 

@@ -21,6 +21,7 @@ from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, pars
 from knights_isolation.isolation.rules.notation import parse_moves, words
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.reports.board.request_models import Cell, ImportQuestion, Position, as_position, board_of, parse
+from knights_isolation.reports.board.resources import Resources
 from knights_isolation.reports.replay.replay import Replay, as_json, replay_of_row
 
 FORMS = "moves like d3,a2,c1, a FEN, a game in JSON, rows of a log in CSV or JSON, or games in PGN"
@@ -84,7 +85,7 @@ class WrittenGame(BaseModel):
         return value
 
 
-def import_games(question: ImportQuestion) -> dict[str, Any]:
+def import_games(question: ImportQuestion, shelf: Resources) -> dict[str, Any]:
     """Parse the games or the position in a text: each with its start, its moves, and any further data of a game.
 
     Raises:

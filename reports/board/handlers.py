@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -46,12 +47,13 @@ _LONGEST_ERROR = 300
 _NOTICED_SECONDS = 0.2
 
 
-def values(question: ValuesQuestion, heuristics: Mapping[str, Heuristic]) -> dict[str, Any]:
+def values(question: ValuesQuestion, shelf: Resources) -> dict[str, Any]:
     """Return, for each heuristic, the value of every legal move to the side to move, or the error, and the depth used.
 
     `compiling` is the time of compiling the heuristic in seconds; 0 if it is negligible.
     """
     board = board_of(question.position)
+    heuristics = shelf.all_heuristics
     functions = {name: _known(name, heuristics) for name in question.heuristics}
     answers: dict[str, Any] = {}
     for name, function in functions.items():
@@ -66,9 +68,9 @@ def values(question: ValuesQuestion, heuristics: Mapping[str, Heuristic]) -> dic
     return {"values": answers}
 
 
-def graph(question: GraphQuestion, heuristics: Mapping[str, Heuristic]) -> dict[str, Any]:
+def graph(question: GraphQuestion, shelf: Resources) -> dict[str, Any]:
     """Return a heuristic's value of a line's positions for player 1; null if it fails or a knight is not placed."""
-    function = _known(question.heuristic, heuristics)
+    function = _known(question.heuristic, shelf.all_heuristics)
     scores: list[float | str | None] = []
     for board in boards_of(question.position):
         if None in board.locations:
@@ -82,7 +84,7 @@ def graph(question: GraphQuestion, heuristics: Mapping[str, Heuristic]) -> dict[
     return {"scores": scores}
 
 
-def move(question: MoveQuestion, agents: Mapping[str, Agent], seed: int) -> dict[str, Any]:
+def move(question: MoveQuestion, shelf: Resources) -> dict[str, Any]:
     """Return an agent's move and its search data; in a game against a person without what the search found.
 
     `preparing` is the time of compiling or loading code before, in seconds.
@@ -90,10 +92,10 @@ def move(question: MoveQuestion, agents: Mapping[str, Agent], seed: int) -> dict
     board = board_of(question.position)
     if not board.legal_cells():
         raise ValueError("the game is over: no legal moves")
-    agent = agents.get(question.agent) or safe_agent(question.agent)
+    agent = shelf.agents.get(question.agent) or safe_agent(question.agent)
     started = time.perf_counter()
     try:
-        result = choose_once(agent.placing() if None in board.locations else agent, board, seed)
+        result = choose_once(agent.placing() if None in board.locations else agent, board, random.getrandbits(63))
     except Exception as error:
         raise ValueError(f"{agent.name} failed: {format_exception(error, _LONGEST_ERROR)}") from None
     if result.move not in board.legal_cells():
@@ -112,7 +114,7 @@ def move(question: MoveQuestion, agents: Mapping[str, Agent], seed: int) -> dict
     }
 
 
-def exact(question: SolveQuestion) -> dict[str, Any]:
+def exact(question: SolveQuestion, shelf: Resources) -> dict[str, Any]:
     """Return the winner under perfect play, the moves that keep the win, and a line of play to the end.
 
     The winner is 1, 2 or null; `undecided` lists moves for which the time did not suffice. During a game against a

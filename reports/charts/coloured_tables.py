@@ -32,15 +32,10 @@ def leads(findings: RunResults, verdicts: Verdicts | None) -> dict[tuple[str, st
 
     Against the baseline itself there is none, only a win rate.
     """
-    agents = findings.in_order(findings.measured)
-    rates = {
-        name: {matchup.opponent: matchup.rate.estimate for matchup in matchups(findings.all_pairs, name)}
-        for name in agents
-        if name != findings.baseline
-    }
-    if findings.baseline in agents:
-        pooled = matchups(findings.pooled_pairs, findings.baseline)
-        rates[findings.baseline] = {matchup.opponent: matchup.rate.estimate for matchup in pooled}
+    rates = {}
+    for name in sorted(findings.in_order(findings.measured), key=lambda name: name == findings.baseline):
+        met = matchups(findings.pooled_pairs if name == findings.baseline else findings.all_pairs, name)
+        rates[name] = {matchup.opponent: matchup.rate.estimate for matchup in met}
     base = rates.get(findings.baseline or "", {})
     compared = {
         (comparison.contender, effect.opponent): effect.difference.estimate

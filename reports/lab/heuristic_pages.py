@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import inspect
 import json
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -33,8 +34,8 @@ from knights_isolation.reports.lab.lab_answers import trial
 from knights_isolation.reports.lab.own_files import OwnHeuristic, heuristics_of, own_heuristics
 from knights_isolation.reports.lab.pooled_ratings import RunPool, pools, rated
 from knights_isolation.reports.lab.run_lines import InRun, RunLines
-from knights_isolation.reports.lab.seeing import SeeingQuestion, resolved
 from knights_isolation.reports.lab.starting_runs import BUSY, COMPILED, RunStarter
+from knights_isolation.reports.lab.suite_positions import SeeingQuestion, resolved, see
 from knights_isolation.reports.text.cell_values import pluralise
 
 _LONGEST_SOURCE = 60_000
@@ -56,10 +57,11 @@ class Matching(StrictModel):
     pairs: Annotated[int, Field(ge=1, le=5000)] = 500
 
 
+@dataclass(eq=False)
 class HeuristicPages:
     """Routes of the pages about heuristics.
 
-    Args:
+    Attributes:
         processes: run the toolkit's own heuristics.
         sandboxed: processes in which pasted code is tried; they read `tries` alone, and change nothing.
         sandboxed_here: the same for files in this folder, which they read as well.
@@ -68,25 +70,14 @@ class HeuristicPages:
         shelf, lines: the runs, and a line about each.
     """
 
-    def __init__(
-        self,
-        processes: Processes,
-        sandboxed: Processes,
-        sandboxed_here: Processes,
-        tries: Path,
-        starter: RunStarter,
-        shelf: Resources,
-        lines: RunLines,
-    ) -> None:
-        self._processes = processes
-        self._sandboxed = sandboxed
-        self._sandboxed_here = sandboxed_here
-        self._home = shelf.home or HOME
-        self._tries = tries
-        self._starter = starter
-        self._shelf = shelf
-        self._lines = lines
-        self._ratings: dict[RunPool, dict[str, Any]] = {}
+    processes: Processes
+    sandboxed: Processes
+    sandboxed_here: Processes
+    tries: Path
+    starter: RunStarter
+    shelf: Resources
+    lines: RunLines
+    _ratings: dict[RunPool, dict[str, Any]] = field(default_factory=dict)
 
     def routes(self) -> list[Route]:
         """Return the routes."""
@@ -116,13 +107,13 @@ class HeuristicPages:
 
     async def _rate(self, request: Request) -> Response:
         """Return the rating of each heuristic in the pool of runs in which it played most, as they are now."""
-        named = self._shelf.named_runs().items()
-        lines = await asyncio.to_thread(lambda: [self._lines.line(name, run) for name, run in named])
+        named = self.shelf.named_runs().items()
+        lines = await asyncio.to_thread(lambda: [self.lines.line(name, run) for name, run in named])
         rows: dict[str, dict[str, Any]] = {}
         known: dict[RunPool, dict[str, Any]] = {}
         for pool in pools(lines):
             if pool not in self._ratings:
-                answer = await self._processes.answer(partial(rated, runs=pool.runs, limit=pool.limit), "ratings")
+                answer = await self.processes.answer(partial(rated, runs=pool.runs, limit=pool.limit), "ratings")
                 if answer.status != 200:
                     continue
                 self._ratings[pool] = json.loads(answer.body)["ratings"]
@@ -149,7 +140,7 @@ class HeuristicPages:
         if shown is None:
             return problem_page(frame, 404, "No such heuristic", f"There is no heuristic {name} here.")
         others = [other for other in heuristics.names() if other != name]
-        in_runs = await asyncio.to_thread(self._lines.of_heuristic, name, self._shelf)
+        in_runs = await asyncio.to_thread(self.lines.of_heuristic, name, self.shelf)
         return lab_page(
             "heuristic.html",
             frame,
@@ -166,33 +157,29 @@ class HeuristicPages:
     async def _see(self, asked: SeeingQuestion, request: Request) -> BoardAnswer:
         names = [self._known(name).reference for name in (asked.first, asked.second)]
         asked = asked.model_copy(update={"first": resolved(names[0]), "second": resolved(names[1])})
-        processes = self._sandboxed_here if any(":" in name for name in names) else self._processes
-        return await processes.answer(asked, request.headers.get("x-page", ""))
+        processes = self.sandboxed_here if any(":" in name for name in names) else self.processes
+        return await processes.answer(partial(see, asked), request.headers.get("x-page", ""))
 
     async def _try(self, request: Request) -> Response:
-        self._sandboxed.prepare()
+        self.sandboxed.prepare()
         source = TEMPLATE
         if (name := request.query_params.get("copy")) and (shown := self._found(name)):
             source = shown.source
         return lab_page("try.html", frame_of(request, "try"), title="Try a function", source=source)
 
     async def _trial(self, trying: Trying, request: Request) -> BoardAnswer:
-        reference, tried = self._reference(trying)
-        found = self._sandboxed_here if ":" in reference else self._processes
-        processes = self._sandboxed if trying.source else found
-        await asyncio.to_thread(copy_engine, self._tries / COMPILED)
+        if trying.source:
+            path, tried = self._saved(trying.source)
+            reference, processes = f"{path}:{tried.function}", self.sandboxed
+        else:
+            tried = self._known(trying.heuristic)
+            reference = resolved(tried.reference)
+            processes = self.sandboxed_here if ":" in reference else self.processes
+        await asyncio.to_thread(copy_engine, self.tries / COMPILED)
         answer = await processes.answer(partial(trial, heuristic=reference), request.headers.get("x-page", ""))
         if answer.status == 200:
             await asyncio.to_thread(keep_trial, tried, answer.body)
         return answer
-
-    def _reference(self, trying: Trying) -> tuple[str, OwnHeuristic]:
-        """Return NAME or FILE:FUNCTION of what is to be tried, and the heuristic."""
-        if trying.source:
-            saved, shown = self._saved(trying.source)
-            return f"{saved}:{shown.reference.rpartition(':')[2]}", shown
-        found = self._known(trying.heuristic)
-        return resolved(found.reference), found
 
     def _known(self, reference: str) -> OwnHeuristic:
         found = self._found(reference)
@@ -208,7 +195,7 @@ class HeuristicPages:
             raise ValueError(f"line {error.lineno or 1}: {error.msg}") from None
         except (RecursionError, MemoryError):
             raise ValueError("it is nested too deeply to be parsed") from None
-        path = self._tries / f"try_{hashlib.sha256(source.encode()).hexdigest()[:8]}.py"
+        path = self.tries / f"try_{hashlib.sha256(source.encode()).hexdigest()[:8]}.py"
         path.write_text(source, encoding="utf-8")
         found = heuristics_of(path)
         if not found:
@@ -218,18 +205,19 @@ class HeuristicPages:
     async def _match(self, matching: Matching, request: Request) -> BoardAnswer:
         """Start a match against the baseline in a process of its own, and return the address of its page."""
         path, shown = self._saved(matching.source)
-        if self._starter.is_busy:
+        if self.starter.is_busy:
             return failed(503, BUSY)
-        name = f"{path.stem}-{len(list(self._home.glob(f'{path.stem}-*'))) + 1}"
-        out = self._home / name
+        home = self.shelf.home or HOME
+        name = f"{path.stem}-{len(list(home.glob(f'{path.stem}-*'))) + 1}"
+        out = home / name
         kept = out.with_suffix(".py")
-        self._home.mkdir(parents=True, exist_ok=True)
+        home.mkdir(parents=True, exist_ok=True)
         kept.write_text(matching.source, encoding="utf-8")
-        spec = f"Tried=ID:{kept.resolve()}:{shown.reference.rpartition(':')[2]}"
+        spec = f"Tried=ID:{kept.resolve()}:{shown.function}"
         setup = {"format": "head-to-head", "openings": "random:4", "pairs": matching.pairs}
         try:
             keys = {**setup, "contenders": (spec,), "baseline": "ID:improved"}
-            await self._starter.start_sandboxed("match", keys, out, (kept,))
+            await self.starter.start_sandboxed("match", keys, out, (kept,))
         except ValueError as error:
             kept.unlink()
             raise ValueError(str(error).partition(" Tried=ID:")[0]) from None
@@ -237,7 +225,6 @@ class HeuristicPages:
 
 
 def _in_runs_title(in_runs: list[InRun]) -> str:
-    """Return in how many runs a heuristic was ahead of the baseline."""
     ahead = sum(row.verdict == "better" for row in in_runs)
     return f"Won significantly more than the baseline in {ahead} of {pluralise(len(in_runs), 'comparison')}"
 

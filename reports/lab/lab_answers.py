@@ -7,11 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from knights_isolation.reports.board import board_answers
-from knights_isolation.reports.board.board_answers import ANSWERS, Answers, BoardAnswer
 from knights_isolation.reports.board.resources import Resources, run_of
-from knights_isolation.reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
-from knights_isolation.reports.lab.seeing import SeeingQuestion, loaded, see
+from knights_isolation.reports.lab.suite_positions import loaded
 from knights_isolation.reports.text.cell_values import Points, Share, estimate_of
 
 if TYPE_CHECKING:
@@ -122,16 +119,3 @@ def trial(shelf: Resources, heuristic: str) -> dict[str, Any]:
         "games": estimate_of(tried.interval).text if tried.interval and tried.interval.pairs.n else "–",
         "inputs": inputs_of(path) if colon else {},
     }
-
-
-_ANSWERS: Answers = {
-    **ANSWERS,
-    PuzzleQuestion: puzzle,
-    PuzzleAnswer: judge_move,
-    SeeingQuestion: see,
-}
-
-
-def answer(question: object, shelf: Resources) -> BoardAnswer:
-    """Answer a question of the board or the lab; failures become answers too."""
-    return board_answers.answer(question, shelf, _ANSWERS)

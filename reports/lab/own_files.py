@@ -22,6 +22,11 @@ class OwnHeuristic:
     meaning: str
     source: str
 
+    @property
+    def function(self) -> str:
+        """The function's name."""
+        return self.reference.rpartition(":")[2]
+
 
 def own_heuristics(folder: Path) -> list[OwnHeuristic]:
     """Return the functions of (game, player) in the Python files of a folder, in the order of files and lines."""

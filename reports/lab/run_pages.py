@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,7 @@ from starlette.routing import Route
 
 from knights_isolation.experiments.record.run_directory import LEAGUE, state_of
 from knights_isolation.isolation.files.received import read_plain
-from knights_isolation.reports.board.board_answers import BoardAnswer, succeeded
+from knights_isolation.reports.board.board_answers import BoardAnswer, Question, succeeded
 from knights_isolation.reports.board.board_api import endpoint
 from knights_isolation.reports.board.board_processes import Processes
 from knights_isolation.reports.board.resources import Resources, run_of
@@ -35,17 +36,17 @@ _SHARE_OF_TIME = 10
 """Pause after the finding of a run that is played, as a multiple of its duration."""
 
 
+@dataclass(eq=False)
 class RunPages:
     """Routes of all pages about runs; what takes long is computed in `processes`. Belongs to one event loop."""
 
-    def __init__(self, shelf: Resources, processes: Processes, lines: RunLines) -> None:
-        self._shelf = shelf
-        self._processes = processes
-        self._lines = lines
-        self._followers: dict[Path, RunFollower] = {}
-        self._reports: dict[tuple[str, ...], str] = {}
-        self._is_read = asyncio.Event()
-        self._finding: asyncio.Task[None] | None = None
+    shelf: Resources
+    processes: Processes
+    lines: RunLines
+    _followers: dict[Path, RunFollower] = field(default_factory=dict)
+    _reports: dict[tuple[str, ...], str] = field(default_factory=dict)
+    _is_read: asyncio.Event = field(default_factory=asyncio.Event)
+    _finding: asyncio.Task[None] | None = None
 
     def routes(self) -> list[Route]:
         """Return the routes."""
@@ -78,16 +79,16 @@ class RunPages:
 
     async def _archive(self, asked: Archiving, request: Request) -> BoardAnswer:
         """Put runs of the folder into the archive, or take them out of it."""
-        if self._shelf.home is None:
+        if self.shelf.home is None:
             raise ValueError("these runs were named one by one: there is no folder to keep an archive in")
         for name in asked.runs:
-            run_of(self._shelf, name)
-        await asyncio.to_thread(set_archived, self._shelf.home, asked.runs, asked.is_archived)
+            run_of(self.shelf, name)
+        await asyncio.to_thread(set_archived, self.shelf.home, asked.runs, asked.is_archived)
         return succeeded({})
 
     async def _list(self, request: Request) -> Response:
         lines = await asyncio.to_thread(self._read_lines)
-        names = await asyncio.to_thread(archived, self._shelf.home)
+        names = await asyncio.to_thread(archived, self.shelf.home)
         is_archive = "archive" in request.query_params
         runs = [line for line in lines if (line.name in names) == is_archive]
         kept = await asyncio.to_thread(lambda: kept_pages(self._with_pages()))
@@ -108,9 +109,9 @@ class RunPages:
         )
 
     def _read_lines(self) -> list[RunLine]:
-        lines = [self._lines.line(name, run) for name, run in self._shelf.named_runs().items()]
+        lines = [self.lines.line(name, run) for name, run in self.shelf.named_runs().items()]
         lines.sort(key=lambda line: line.begun, reverse=True)
-        strange = self._shelf.strange_runs().items()
+        strange = self.shelf.strange_runs().items()
         return lines + [
             damaged(run.name, f"{entry} is not a file, and links are not followed") for run, entry in strange
         ]
@@ -121,25 +122,25 @@ class RunPages:
         while True:
             await self._is_read.wait()
             self._is_read.clear()
-            for name, run in self._shelf.named_runs().items():
-                seen = self._lines.waiting().get(run)
+            for name, run in self.shelf.named_runs().items():
+                seen = self.lines.waiting().get(run)
                 if seen is None or rest.get(run, 0.0) > time.monotonic():
                     continue
                 started = time.monotonic()
-                answer = await self._processes.answer(partial(finding, run=name), "findings")
+                answer = await self.processes.answer(partial(finding, run=name), "findings")
                 rest[run] = time.monotonic() + _SHARE_OF_TIME * (time.monotonic() - started)
                 content = json.loads(answer.body)
                 if answer.status == 503:  # too busy now: the next look at the list tries again
                     continue
                 await asyncio.to_thread(
-                    self._lines.found, run, seen, content.get("finding") or content["error"], content.get("bars", [])
+                    self.lines.found, run, seen, content.get("finding") or content["error"], content.get("bars", [])
                 )
 
     # A run
 
     def _named(self, request: Request) -> tuple[str, Path | None]:
         name = request.path_params["run"]
-        return name, self._shelf.named_runs().get(name)
+        return name, self.shelf.named_runs().get(name)
 
     async def _run(self, request: Request) -> Response:
         name, run = self._named(request)
@@ -151,7 +152,7 @@ class RunPages:
         """Return the report of a run, or of several; it is kept until one of their logs changes."""
         name, frame = request.path_params.get("run"), frame_of(request, "runs")
         names = [name] if name else request.query_params.getlist("run")
-        runs = self._shelf.named_runs()
+        runs = self.shelf.named_runs()
         if missing := [name for name in names if name not in runs]:
             return problem_page(frame, 404, "No such run", f"There is no run {missing[0]} in {frame.folder}.")
         if not names:
@@ -178,7 +179,7 @@ class RunPages:
         return boxed(page, frame) if is_boxed else lab_page("kept.html", frame, title=name)
 
     def _with_pages(self) -> dict[str, Path]:
-        return with_pages(self._shelf.named_runs(), self._shelf.home)
+        return with_pages(self.shelf.named_runs(), self.shelf.home)
 
     async def _events(self, request: Request) -> Response:
         name, run = self._named(request)
@@ -197,9 +198,9 @@ class RunPages:
         except ValueError as error:
             return problem_page(frame, 409, f"{before} and {after}", str(error))
 
-    async def _page(self, question: object, asker: str = "") -> str:
+    async def _page(self, question: Question, asker: str = "") -> str:
         """Return the page that answers a question, or raise a ValueError with the reason why there is none."""
-        content = json.loads((await self._processes.answer(question, asker)).body)
+        content = json.loads((await self.processes.answer(question, asker)).body)
         if "error" in content:
             raise ValueError(content["error"])
         return str(content["page"])
@@ -208,7 +209,7 @@ class RunPages:
 
     async def _classes(self, request: Request) -> Response:
         frame = frame_of(request, "class")
-        leagues = [name for name, run in self._shelf.named_runs().items() if (run / LEAGUE).is_file()]
+        leagues = [name for name, run in self.shelf.named_runs().items() if (run / LEAGUE).is_file()]
         if len(leagues) == 1:
             return RedirectResponse(f"/class/{quote(leagues[0])}/{INDEX}")
         return lab_page("classes.html", frame, title="Class", leagues=leagues)

@@ -22,23 +22,23 @@ from starlette.types import ASGIApp
 
 from knights_isolation.isolation.files.temp_folders import temporary_folder
 from knights_isolation.reports.board.board_api import STATIC as BOARD_STATIC
-from knights_isolation.reports.board.board_api import BoardApi, endpoint
+from knights_isolation.reports.board.board_api import BoardApi
 from knights_isolation.reports.board.board_processes import ROOM, Processes, ServerLimits
 from knights_isolation.reports.board.request_guard import TOKEN, Guarded, leading_to
 from knights_isolation.reports.board.resources import Resources
 from knights_isolation.reports.lab.framing import frame_of, lab_page
 from knights_isolation.reports.lab.heuristic_pages import HeuristicPages
-from knights_isolation.reports.lab.lab_answers import answer
 from knights_isolation.reports.lab.opening_pages import openings_page
-from knights_isolation.reports.lab.puzzles import PuzzleAnswer, PuzzleQuestion
 from knights_isolation.reports.lab.run_lines import RunLines
 from knights_isolation.reports.lab.run_pages import RunPages
 from knights_isolation.reports.lab.starting_runs import COMPILED, RunStarter
+from knights_isolation.reports.lab.suite_positions import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
 from knights_isolation.reports.pages.templates import STYLE
 
 LOOPBACK = "127.0.0.1"
 STATIC = Path(__file__).parent / "static"
 _FOR_TRIALS = (
+    "knights_isolation.reports.lab.lab_answers",
     "knights_isolation.experiments.analysis.quick_trial",
     "knights_isolation.reports.analysis.quick_trial",
     "knights_isolation.isolation.native.position",
@@ -58,8 +58,8 @@ class LabServer(uvicorn.Server):
         tries = temporary_folder("try").path.resolve()
         scratch = tries / COMPILED
         scratch.mkdir()
-        self._processes = Processes(shelf, room, answer)
-        sandboxed = partial(Processes, Resources(), room, answer, "sandboxed", str(tries), _FOR_TRIALS, str(scratch))
+        self._processes = Processes(shelf, room)
+        sandboxed = partial(Processes, Resources(), room, "sandboxed", str(tries), _FOR_TRIALS, str(scratch))
         self._sandboxed, self._sandboxed_here = sandboxed(), sandboxed(readable=(str(Path().resolve()),))
         self._api = BoardApi(shelf, self._processes)
         lines = RunLines()
@@ -107,8 +107,8 @@ class LabServer(uvicorn.Server):
             *self._heuristics.routes(),
             *self._starter.routes(),
             Route("/openings", openings_page),
-            Route("/api/puzzles/{number}", endpoint(PuzzleQuestion, self._api.ask)),
-            Route("/api/puzzles", endpoint(PuzzleAnswer, self._api.ask), methods=["POST"]),
+            self._api.route("/api/puzzles/{number}", PuzzleQuestion, puzzle, "GET"),
+            self._api.route("/api/puzzles", PuzzleAnswer, judge_move),
             Route("/board", board),
             Route("/lab.css", style),
             *self._api.routes(),

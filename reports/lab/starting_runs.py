@@ -157,7 +157,6 @@ async def _watch(process: ChildProcess, playing: asyncio.Task[str], out: Path, c
 
 
 def _changed(out: Path) -> float:
-    """Return when a run's log has changed."""
     try:
         return max(path.stat().st_mtime for path in (out, games_folder(out)))
     except OSError:

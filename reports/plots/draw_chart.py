@@ -139,7 +139,6 @@ def _draw_details(part: SubFigure, chart: Boards, rows: int) -> None:
 
 
 def _draw_cells(axes: Axes, grid: Grid, aspect: Literal["equal", "auto"], size: float) -> None:
-    """Draw the cells in the page's colours, with their texts."""
     colours = {sign: np.array(to_rgb(COLOURS[name])) for sign, name in _OF_SIGN.items()}
     paper = np.array(to_rgb(COLOURS["surface"]))
     share = np.array([[[0.01 * abs(cell.strength)] for cell in cells] for _, cells in grid.rows])
@@ -225,7 +224,6 @@ def _scale_x(axes: Axes, axis: Axis) -> None:
 
 
 def _name_rows(axes: Axes, names: Sequence[str]) -> None:
-    """Write names at the left, the first on top."""
     axes.set_yticks(range(len(names)), [short(name) for name in names])
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import IO, Any
@@ -31,7 +31,7 @@ from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.verdicts.live_standings import LiveTest, live_standings, live_tests
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.shell import advice, command
-from knights_isolation.reports.text.cell_values import Share, pluralise
+from knights_isolation.reports.text.cell_values import Share, WordedCell, pluralise
 from knights_isolation.reports.text.column_widths import shortened
 from knights_isolation.reports.text.rendering import is_terminal, render_rows, terminal_height, terminal_width, wrapped
 from knights_isolation.reports.text.sections import render_sections
@@ -73,22 +73,14 @@ def opponent_rows(plan: Plan, points: NDArray[np.int8]) -> list[dict[str, Any]]:
         {
             "agent": entrants[row].agent.name,
             "win rate": rates[row],
-            **{entrants[column].agent.name: WonOf(cells.get((row, column))) for column in [*counted, *direct]},
+            **{entrants[column].agent.name: _won_of(cells.get((row, column))) for column in [*counted, *direct]},
         }
         for row in sorted(rows, key=lambda row: -np.nan_to_num(rates[row]))
     ]
 
 
-@dataclass(frozen=True)
-class WonOf:
-    """Games won and games played as a cell; None if two agents do not meet."""
-
-    games: tuple[int, int] | None
-
-    @property
-    def text(self) -> str:
-        """Such as 14/20."""
-        return "–" if self.games is None else f"{self.games[0]}/{self.games[1]}"
+def _won_of(games: tuple[int, int] | None) -> WordedCell:
+    return WordedCell("–", None, {}) if games is None else WordedCell(f"{games[0]}/{games[1]}", games[0], {})
 
 
 def _rate(cells: Sequence[tuple[int, int]]) -> Share:
