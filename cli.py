@@ -7,4 +7,5 @@ __all__ = ["READING", "Commands", "main", "run"]
 if __name__ == "__main__":
     run()
 else:
-    from knights_isolation.command_line.main import READING, Commands, main
+    from knights_isolation.command_line.main import Commands, main
+    from knights_isolation.registry import READING

@@ -1,4 +1,4 @@
-"""The functions of the toolkit, named like the commands of `isolation`: each returns a result for a notebook::
+"""The functions of the toolkit: each is a command of `isolation`, and returns a result for a notebook::
 
     import knights_isolation as ki
 

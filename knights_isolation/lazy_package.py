@@ -53,7 +53,10 @@ class LazyPackage(ModuleType):
 
     def _homes(self) -> dict[str, tuple[str, bool]]:
         """The module of each name in the stub, and whether the stub exports it: as type checkers read it."""
-        if "_stub" not in self.__dict__:
+        if "_stub" not in self.__dict__ and self.__name__ == "knights_isolation":
+            homes = import_module("knights_isolation.registry").homes()
+            self.__dict__["_stub"] = {name: (module, True) for name, module in homes.items()}
+        elif "_stub" not in self.__dict__:
             tree = ast.parse(Path(str(self.__file__)).with_suffix(".pyi").read_text(encoding="utf-8"))
             self.__dict__["_stub"] = {
                 alias.name: (str(node.module), alias.asname == alias.name)
@@ -70,4 +73,4 @@ class CatalogueOfHeuristics(ModuleType):
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         """Return the listing of `isolation heuristics`."""
-        return import_module("knights_isolation.catalogues").heuristics(*arguments, **options)
+        return import_module("knights_isolation.commands.heuristics").list_heuristics(*arguments, **options)

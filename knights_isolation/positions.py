@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -11,41 +10,18 @@ from numpy.typing import NDArray
 
 from knights_isolation import heuristics
 from knights_isolation.experiments.roster import AgentLike, parse_agent, parse_limit
+from knights_isolation.inputs import agent_spec
 from knights_isolation.isolation import Board
+from knights_isolation.isolation.games.batch_evaluation import SolvedMoves as SolvedMoves
 from knights_isolation.isolation.games.batch_moves import Positions, States, check_positions
-from knights_isolation.reports.text.sections import Section
-from knights_isolation.result import Result, drawn
-from knights_isolation.runs import agent_spec
+from knights_isolation.isolation.games.vector_games import VectorGames as VectorGames
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.exact.solver import Solution, Winner
+    from knights_isolation.isolation.exact.solver import Winner
     from knights_isolation.isolation.games.agent_policy import AgentPolicy
-    from knights_isolation.isolation.games.batch_evaluation import SolvedMoves
 
 PositionsLike: TypeAlias = "Positions | States | Sequence[Board] | Sequence[Sequence[int]]"
 """Many positions of one board size: flat arrays, boards, or the cells played to reach each, both placements first."""
-
-
-def solve(board: Board, *, limit: str | None = None, length: bool = False) -> Result[Solution]:
-    """Solve a position: winner, winning moves and best line.
-
-    Args:
-        limit: give up after nodes=N, ms=N or cpu_ms=N.
-        length: also report the game length with best play.
-
-    Raises:
-        ValueError: the limit is invalid.
-    """
-    from knights_isolation.isolation.exact.solver import solve as find_solution
-    from knights_isolation.isolation.exact.solver import solve_length
-    from knights_isolation.reports.charts.study_charts import solution_map
-    from knights_isolation.reports.studies.solutions import solution_rows
-
-    bound = parse_limit(limit) if limit else None
-    solution = find_solution(board, bound)
-    rows = solution_rows(board, solution, solve_length(board, bound) if length else None)
-    figure = partial(drawn, solution_map(board, solution))
-    return Result(solution, (Section("solution", "Solution", tuple(rows)),), figure)
 
 
 def exact(board: Board, *, limit: str | None = None) -> Winner | None:

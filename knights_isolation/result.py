@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from knights_isolation.reports.text.rendering import shown_column
@@ -32,12 +33,28 @@ class Result(Generic[T]):
         sections: its tables; the first one has the answer.
         figure: draws the plot; None if there is none.
         card: makes the card of what is not a table, such as a game; None for that of the first table.
+        more: names of the tables behind the first, if that is a first look at them.
+        text: printed instead of the tables on a terminal; empty for the tables.
+        step: steps through it on a terminal, instead of the text.
+        closing: printed below the tables on a terminal.
+        page: makes the page for `--html` of the command line that got this result.
+        written: files and folders that were written.
+        passes: whether all checks passed, if it is about checks.
+        stopped: what Ctrl-C kept of it, in words, if it is not whole.
     """
 
     value: T
     sections: tuple[Section, ...]
     figure: Callable[[], Figure] | None = None
     card: Callable[[], str] | None = None
+    more: tuple[str, ...] = ()
+    text: str = ""
+    step: Callable[[], None] | None = None
+    closing: str = ""
+    page: Callable[[str], str] | None = None
+    written: tuple[Path, ...] = ()
+    passes: bool = True
+    stopped: str = ""
 
     def to_frame(self, table: str | None = None) -> DataFrame:
         """Return a table as a pandas frame, by default the first one; numbers are not rounded, shares between 0 and 1.

@@ -20,11 +20,11 @@ from knights_isolation.experiments.record.run_directory import HOME, load_run, w
 from knights_isolation.experiments.record.tries import SETTING, read_tries
 from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.verdicts.contender_verdicts import judge, judge_together
+from knights_isolation.experiments.verdicts.noting import note_run
 from knights_isolation.reports.pages.report_page import headline
 from knights_isolation.reports.tables.compare import compare_sections
 from knights_isolation.reports.tables.headlines import compare_headline
 from knights_isolation.reports.text.wording import p_words, pooling_sentences
-from knights_isolation.tried import note_run
 
 
 @pytest.fixture(autouse=True)

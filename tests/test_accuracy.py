@@ -90,7 +90,7 @@ def test_the_heuristic_and_the_depth_come_from_the_settings(run):
 
 def test_a_run_without_labels_says_how_to_get_them(tmp_path):
     write_run(tmp_path / "run", 1)
-    with pytest.raises(ValueError, match="isolation label"):
+    with pytest.raises(ValueError, match="isolation perfect label"):
         run_decisions(tmp_path / "run")
 
 

@@ -1,4 +1,4 @@
-"""`isolation bench`: its rows at invented speeds, and what it starts."""
+"""`isolation system bench`: its rows at invented speeds, and what it starts."""
 
 import subprocess
 from pathlib import Path

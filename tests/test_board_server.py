@@ -267,7 +267,7 @@ def test_a_list_of_games_has_their_mistakes_or_says_how_to_have_them(tmp_path):
     run = tmp_path / "played"
     write_run(run, 3)
     listing = games(GamesQuestion(run=run.name), Resources((run,)))
-    assert listing["advice"] == f"isolation label {run}"
+    assert listing["advice"] == f"isolation perfect label {run}"
     assert "mistakes" not in listing["games"][0]
     label_run(run)
     listing = games(GamesQuestion(run=run.name), Resources((run,)))

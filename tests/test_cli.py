@@ -43,9 +43,9 @@ def run(*arguments: object) -> Result:
 
 
 def test_perft_counts_as_other_tools_read_them():
-    result = run("perft", "--depth", 4, "--format", "csv")
+    result = run("system", "perft", "--depth", 4, "--format", "csv")
     assert [row["sequences"] for row in csv.DictReader(io.StringIO(result.output))] == ["49", "2352", "11280", "52672"]
-    result = run("perft", "--moves", "24,14", "--depth", 2, "--format", "json")
+    result = run("system", "perft", "--moves", "24,14", "--depth", 2, "--format", "json")
     assert json.loads(result.output) == [{"depth": 1, "sequences": 8}, {"depth": 2, "sequences": 30}]
 
 
@@ -157,10 +157,10 @@ def test_a_players_faults_are_found(tmp_path, monkeypatch, move, choice, complai
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["perft", "--moves", "24,x"], "x"),
-        (["perft", "--board", "7"], "7"),
-        (["perft", "--board", "0x7"], "at least 1 row and 1 column"),
-        (["perft", "--moves", "24,24"], "ply 2"),
+        (["system", "perft", "--moves", "24,x"], "x"),
+        (["system", "perft", "--board", "7"], "7"),
+        (["system", "perft", "--board", "0x7"], "at least 1 row and 1 column"),
+        (["system", "perft", "--moves", "24,24"], "ply 2"),
         (["new", "mine.txt"], "mine.txt"),
         (["try", "nowhere.py"], "nowhere.py"),
         (["match", "ID:improvd", "random"], "did you mean improved"),
@@ -202,13 +202,13 @@ def test_the_cache_says_where_it_is_and_is_cleared(tmp_path, monkeypatch):
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "heuristic.py").write_text("x = 1\n")
     monkeypatch.setattr(code_cache, "folder", lambda: tmp_path)
-    assert f"{tmp_path}: 1 files" in run("cache").output
+    assert f"{tmp_path}: 1 files" in run("system", "cache").output
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("knights_isolation.tournament", lambda pairs: Path("run").mkdir())
     monkeypatch.setattr("knights_isolation.screen", lambda agent, sample: Path("tries").write_text(agent))
-    assert f"{tmp_path}: " in run("cache", "warm").output
+    assert f"{tmp_path}: " in run("system", "cache", "warm").output
     assert not {"run", "tries"} & {path.name for path in tmp_path.iterdir()}
-    run("cache", "--clear")
+    run("system", "cache", "--clear")
     assert not list(tmp_path.iterdir())
 
 
@@ -222,13 +222,14 @@ def test_the_cache_is_shown_and_cleared_while_another_process_writes_into_it(arg
         paths = [tmp_path / f"{number % 7}" / "heuristic.py" for number in range(500)]
         writing = pool.submit(lambda: [code_cache.write(path, "x = 1\n") for path in paths])
         while not writing.done():
-            assert run("cache", *arguments).exit_code == 0
+            assert run("system", "cache", *arguments).exit_code == 0
 
 
 @pytest.mark.slow
 def test_a_board_is_solved_with_a_map_of_refutations_and_a_plot(tmp_path):
     out, plot = tmp_path / "solved.parquet", tmp_path / "map.svg"
-    result = run("solve", "--all", "--board", "3x4", "--jobs", 1, "--out", out, "--plot", plot, "--format", "json")
+    words = ("perfect", "solve", "--all", "--board", "3x4", "--jobs", 1)
+    result = run(*words, "--out", out, "--plot", plot, "--format", "json")
     tables = json.loads(result.stdout)
     winners = shipped_pairs("3x4")
     counts = [[row[name] for name in "abcd"] for row in tables["refutations"]]
@@ -240,8 +241,9 @@ def test_a_board_is_solved_with_a_map_of_refutations_and_a_plot(tmp_path):
 
 def test_accuracy_is_measured_without_a_tournament(tmp_path):
     plots = [tmp_path / "ply.svg", tmp_path / "depth.svg"]
-    result = run("accuracy", "--heuristics", "null,territory", "--depths", "1,2", "--positions", 30, "--board", "5x5",
-                 "--jobs", 1, "--plot-by-ply", plots[0], "--plot-by-depth", plots[1], "--format", "json")  # fmt: skip
+    words = ("perfect", "accuracy", "--heuristics", "null,territory", "--depths", "1,2", "--positions", 30)
+    pictures = ("--plot-by-ply", plots[0], "--plot-by-depth", plots[1])
+    result = run(*words, "--board", "5x5", "--jobs", 1, *pictures, "--format", "json")
     tables = json.loads(result.stdout)
     assert {(row["heuristic"], row["depth"]) for row in tables["accuracy"]} == {
         (name, depth) for name in ("null", "territory") for depth in (1, 2)
@@ -268,7 +270,7 @@ def test_accuracy_is_measured_without_a_tournament(tmp_path):
     ],
 )
 def test_accuracy_says_what_it_cannot_measure(arguments, complaint):
-    result = run("accuracy", *arguments)
+    result = run("perfect", "accuracy", *arguments)
     assert result.exit_code == 2
     assert complaint in result.stderr
 
@@ -282,6 +284,6 @@ def test_accuracy_says_what_it_cannot_measure(arguments, complaint):
     ],
 )
 def test_solve_ignores_no_option(arguments, complaint):
-    result = run("solve", *arguments)
+    result = run("perfect", "solve", *arguments)
     assert result.exit_code == 2
     assert complaint in result.stderr

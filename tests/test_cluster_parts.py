@@ -132,14 +132,14 @@ def test_a_scheduler_that_is_not_there_is_told_in_a_line_and_nothing_is_written(
 def test_jobs_and_a_cluster_do_not_go_together() -> None:
     with pytest.raises(
         ValueError,
-        match="jobs and cluster exclude each other: set the jobs of each cluster machine with isolation worker --jobs",
+        match="jobs and cluster exclude each other: set the jobs of each cluster machine with isolation cluster join",
     ):
         load_config(None, {"jobs": 2, "cluster": "lab:8786"})
 
 
 def test_some_but_not_all_files_of_tls_are_refused(tmp_path: Path) -> None:
     (tmp_path / "key.pem").write_text("")
-    result = CliRunner().invoke(main, ["worker", "lab:8786", "--tls-key", str(tmp_path / "key.pem")])
+    result = CliRunner().invoke(main, ["cluster", "join", "lab:8786", "--tls-key", str(tmp_path / "key.pem")])
     assert (result.exit_code, result.output) == (
         2,
         "Error: TLS needs --tls-ca-file, --tls-cert and --tls-key together\n",

@@ -308,7 +308,7 @@ def test_a_command_that_the_compiler_fails_ends_in_one_line(monkeypatch: pytest.
     monkeypatch.setattr(code_cache, "folder", lambda: tmp_path)
     monkeypatch.delattr(type(rtsys), "initialize")
     specialise.native_function.cache_clear()
-    result = CliRunner().invoke(main, ["solve", "--moves", "0,1", "--board", "4x6"])
+    result = CliRunner().invoke(main, ["perfect", "solve", "--moves", "0,1", "--board", "4x6"])
     assert result.exit_code == 1
     assert result.output.startswith("Error: the compiler fails (a bug in this toolkit; please report): AttributeError")
     assert result.output.count("\n") == 1

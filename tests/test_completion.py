@@ -35,8 +35,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("words", "expected"),
     [
         (["tourn"], ["tournament"]),
-        (["compare", "runs/2025-"], ["runs/2025-b", "runs/2025-a"]),
-        (["compare", "ru"], ["runs/2025-b", "runs/2025-a", "ru"]),
+        (["results", "runs/2025-"], ["runs/2025-b", "runs/2025-a"]),
+        (["results", "ru"], ["runs/2025-b", "runs/2025-a", "ru"]),
         (["try", "m"], ["mine.py"]),
         (["fit", "m"], ["mine.py"]),
         (["plot", "runs/2025-a", "heat"], ["heatmap", "heat"]),
@@ -46,7 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["match", "Mine=AB:improved@de"], ["Mine=AB:improved@depth="]),
         (["match", "ID:improved@nodes=50,qu"], ["ID:improved@nodes=50,quiescence"]),
         (["tournament", "--contender", "MCTS:cent"], ["MCTS:center"]),
-        (["accuracy", "--heuristics", "improved,terr"], ["improved,territory"]),
+        (["perfect", "accuracy", "--heuristics", "improved,terr"], ["improved,territory"]),
     ],
     ids=lambda value: " ".join(value),
 )
@@ -57,7 +57,7 @@ def test_what_is_begun_is_completed(words: list[str], expected: list[str]) -> No
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_every_shell_is_told_how(shell: str) -> None:
-    result = CliRunner().invoke(main, ["completion", shell])
+    result = CliRunner().invoke(main, ["system", "completion", shell])
     assert result.exit_code == 0
     assert f"_ISOLATION_COMPLETE={shell}_complete" in result.output
 
@@ -72,7 +72,7 @@ def test_every_shell_is_told_how(shell: str) -> None:
         ("isolation match ID:mine.py:score@", "@depth="),
         ("isolation match ID:improved@nodes=5,qu", "5,quiescence"),
         ("isolation match random Mine=gree", "greedy"),
-        ("isolation compare runs/2025-a", "runs/2025-a"),
+        ("isolation results runs/2025-a", "runs/2025-a"),
     ],
 )
 def test_bash_replaces_what_it_takes_for_the_last_word(folder: Path, line: str, reply: str) -> None:
@@ -101,7 +101,7 @@ def test_zsh_adds_a_blank_behind_what_is_whole_only(folder: Path, line: str, add
 @pytest.mark.parametrize(
     ("line", "replies"),
     [
-        ("isolation compare runs/2025-", ["runs/2025-b", "runs/2025-a"]),
+        ("isolation results runs/2025-", ["runs/2025-b", "runs/2025-a"]),
         ("isolation match ID:improved@nodes=5,qu", ["ID:improved@nodes=5,quiescence"]),
     ],
 )
@@ -118,7 +118,7 @@ def run_in_shell(shell: str, commands: str, folder: Path, before: str = "") -> l
     program.chmod(0o755)
     path = {"PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
     environment = {**os.environ, **path, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}
-    script = CliRunner().invoke(main, ["completion", shell]).output
+    script = CliRunner().invoke(main, ["system", "completion", shell]).output
     message = subprocess.run(
         [shell, "-c", f"{before}\n{script}\n{commands}"],
         cwd=folder, env=environment, capture_output=True, text=True, check=True,
@@ -156,7 +156,7 @@ def test_help_of_a_command_is_its_own() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_without_a_run_the_latest_is_meant_and_said() -> None:
-    for words in (["summary"], ["compare"], ["ratings"], ["games"], ["replay", "1"]):
+    for words in (["results"], ["compare"], ["ratings"], ["games"], ["replay", "1"]):
         result = CliRunner().invoke(main, words)
         assert result.exit_code == 0, result.output
         latest = f"{Path('runs/2025-b')}, which is not finished (8 of 8 games)"

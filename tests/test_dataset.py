@@ -99,7 +99,7 @@ def test_the_command_writes_a_card_and_says_when_a_board_has_too_few(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(main, ["dataset", "--positions", "100000", "--board", "3x4", "--jobs", "1"])
+    result = CliRunner().invoke(main, ["perfect", "dataset", "--positions", "100000", "--board", "3x4", "--jobs", "1"])
     assert result.exit_code == 0
     assert "different positions of the 100,000 wanted" in result.output
     assert "positions in dataset_3x4 (train " in result.output
@@ -122,7 +122,7 @@ def test_wrong_settings_end_in_one_line(
     options: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(main, ["dataset", "--positions", "5", *options])
+    result = CliRunner().invoke(main, ["perfect", "dataset", "--positions", "5", *options])
     assert result.exit_code == 2
     assert message in result.output
     assert not list(tmp_path.iterdir())

@@ -87,8 +87,8 @@ def unknown(text: str) -> list[str]:
 
 
 def test_pages_that_are_wrong_are_found() -> None:
-    assert unknown("`isolation tornament`, `isolation compare RUN --pairs 3`, `--nope`") == [
-        *("isolation tornament", "isolation compare RUN --pairs 3", "--nope")
+    assert unknown("`isolation tornament`, `isolation results RUN --pairs 3`, `--nope`") == [
+        *("isolation tornament", "isolation results RUN --pairs 3", "--nope")
     ]
     assert unknown("```\n$ isolation sprt RUN --elo2 3\n```\n") == ["isolation sprt RUN --elo2 3"]
     assert unknown("`isolation suite bulid`, `isolation suite build --nope`") == [
@@ -129,8 +129,8 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
             words = ["tournament", "my.toml", "--board", "5x5", "--openings", "random:4", "--out", f"runs/{name}"]
             assert CliRunner().invoke(main, words).exit_code == 0
         assert CliRunner().invoke(main, ["league", "submissions", "--out", "runs/autumn"]).exit_code == 0
-        assert CliRunner().invoke(main, ["label", "runs/mine", "--jobs", "1"]).exit_code == 0
-        assert CliRunner().invoke(main, ["label", "runs/first", "--jobs", "1"]).exit_code == 0
+        assert CliRunner().invoke(main, ["perfect", "label", "runs/mine", "--jobs", "1"]).exit_code == 0
+        assert CliRunner().invoke(main, ["perfect", "label", "runs/first", "--jobs", "1"]).exit_code == 0
         (folder / "runs/X/finished.json").unlink()
     return folder
 

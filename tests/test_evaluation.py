@@ -258,7 +258,7 @@ def test_the_best_goes_through_all_stages_and_each_is_noted_as_a_try_by_its_last
 
 def test_leads_are_printed_with_a_minus_and_zero_without_a_sign(monkeypatch: pytest.MonkeyPatch) -> None:
     evaluation = Evaluation(-0.5, -1.1, -0.04, 1.0, "positions", False, "", None, f"{Lead(0.5, -0.04, 1.1, 300)}.")
-    monkeypatch.setattr(ki, "evaluate_all", lambda *asked, **options: [evaluation])
+    monkeypatch.setattr("knights_isolation.experiments.evaluation.evaluate.evaluate_all", lambda *asked: [evaluation])
     printed = CliRunner().invoke(main, ["evaluate", "mine.py"]).stdout
     assert "−0.5 (−1.1 to below 0)" in printed
     assert printed.endswith("mine.py: +0.5 (0.0 to +1.1) points.\n")

@@ -107,7 +107,7 @@ def test_a_request_to_end_labelling_is_answered(tmp_path: Path) -> None:
     ended = interrupted(tmp_path, signal.SIGTERM, "label", "run", "--jobs", "2")
     assert ended.returncode == 1
     assert ended.stderr.startswith("Interrupted: ")
-    assert ended.stderr.endswith("with: isolation label run --jobs 2\n")
+    assert ended.stderr.endswith("with: isolation perfect label run --jobs 2\n")
     assert len(ended.stderr.splitlines()) == 1
 
 
@@ -234,7 +234,7 @@ def test_a_run_that_is_interrupted_while_it_is_judged_is_kept_and_can_be_compare
     monkeypatch.setattr(judging, press)
     words = ["match", "random", "greedy", "--pairs", "2", "--jobs", "1", "--out", "run"]
     result = CliRunner().invoke(main, words)
-    assert result.stderr.endswith("Interrupted: all 4 games are in run. Continue with: isolation compare run\n")
+    assert result.stderr.endswith("Interrupted: all 4 games are in run. Continue with: isolation results run\n")
     assert result.exit_code == 1
 
 

@@ -107,7 +107,7 @@ def test_lists_of_games_say_how_often_a_win_was_thrown_away_in_each(tmp_path):
     run = fresh(tmp_path, 6)
     assert "mistakes" not in ki.games(run).to_frame()
     advised = CliRunner().invoke(main, ["games", str(run)])
-    assert f"To see mistakes in won games, run isolation label {run}." in advised.output
+    assert f"To see mistakes in won games, run isolation perfect label {run}." in advised.output
     label_run(run, sample=4)
     results = ki.games(run, kind="longest").sections[0].rows
     known = read_labels(run)["game_id"].tolist()
@@ -122,7 +122,7 @@ def test_lists_of_games_say_how_often_a_win_was_thrown_away_in_each(tmp_path):
 def test_a_run_without_labels_has_no_mistakes_to_show_and_says_how_to_get_them(tmp_path):
     path = fresh(tmp_path, 1)
     assert mistakes(path, 0) == ()
-    with pytest.raises(ValueError, match="isolation label"):
+    with pytest.raises(ValueError, match="isolation perfect label"):
         read_labels(path)
 
 

@@ -136,7 +136,7 @@ def test_every_command_leaves_out_whom_the_page_of_the_class_leaves_out_and_says
     if command == "report":
         text = (home / "run" / "report.html").read_text()
     if command == "summary":
-        CliRunner().invoke(main, ["summary", run, "--full"], catch_exceptions=False)
+        CliRunner().invoke(main, ["results", run, "--full"], catch_exceptions=False)
     sentence = "Without a rank, having never made a legal move: never. Their 6 games count for nobody."
     assert sentence in text
     assert sentence in (home / "run" / "league" / "index.html").read_text()

@@ -12,8 +12,7 @@ from click.testing import CliRunner
 from scipy.special import chdtri
 
 from cli import main
-from knights_isolation.command_line.tuning import write_patch
-from knights_isolation.experiments.learn.defaults_patch import patch_of_defaults
+from knights_isolation.experiments.learn.defaults_patch import patch_of_defaults, write_patch
 from knights_isolation.experiments.learn.move_pairs import compare_moves
 from knights_isolation.experiments.learn.pairwise_fit import Fit, fit
 from knights_isolation.experiments.learn.parameter_space import space_of
@@ -282,13 +281,14 @@ def test_values_that_were_right_before_matter_and_do_not_differ(suite: Suite) ->
     assert [parameter.differs for parameter in result.parameters] == [False] * 3
 
 
-def test_a_patch_is_written_for_values_judged_better_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_patch_is_written_for_values_judged_better_only(tmp_path: Path) -> None:
     path, patch = tmp_path / "mine.py", tmp_path / "it.patch"
     path.write_text(FILE, encoding="utf-8")
-    write_patch(patch, str(path), "score", {"reach": -0.5}, is_better=False)
+    said = write_patch(patch, f"{path}:score", {"reach": -0.5}, is_better=False)
     assert not patch.exists()
-    assert f"Did not write {patch}: the new values are not significantly better." in capsys.readouterr().err
-    write_patch(patch, str(path), "score", {"reach": -0.5}, is_better=True)
+    assert said == f"Did not write {patch}: the new values are not significantly better."
+    said = write_patch(patch, f"{path}:score", {"reach": -0.5}, is_better=True)
+    assert said.startswith(f"Wrote {patch}; {path} is unchanged.")
     assert "reach=-0.5" in patch.read_text(encoding="utf-8")
 
 

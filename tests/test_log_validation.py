@@ -128,7 +128,7 @@ def test_reading_a_run_with_a_foreign_row_ends_in_one_line(command: str, column:
 def test_reading_a_run_with_a_part_of_another_seed_s_run_ends_in_one_line(run: Path, tmp_path: Path) -> None:
     other = begun(tmp_path / "other", slice(4, 8), seed=2)
     shutil.copy(other / "games" / "games-000001-000001.parquet", run / "games" / "games-000002-000002.parquet")
-    result = CliRunner().invoke(main, ["compare", str(run)])
+    result = CliRunner().invoke(main, ["results", str(run)])
     assert result.exit_code == 2
     assert "games-000002-000002.parquet does not belong to this run" in result.output
     assert "seed" in result.output
@@ -139,7 +139,7 @@ def test_a_run_with_duplicate_games_is_mended_by_the_command_that_the_message_na
     games = load_findings([run]).games
     part = log.read_part(log.live_files(log.games_folder(run))[0])
     log.append(log.games_folder(run), part.slice(2, 3))
-    result = CliRunner().invoke(main, ["compare", str(run)])
+    result = CliRunner().invoke(main, ["results", str(run)])
     assert result.exit_code == 2
     message, _, goes_on = result.output.partition("; to remove them: isolation ")
     assert message == f"Error: {run}: contains duplicate games"

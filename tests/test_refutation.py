@@ -95,7 +95,7 @@ def test_several_boards_and_limits_make_one_page(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_refuted_is_said_in_one_line() -> None:
-    chance = CliRunner().invoke(main, ["refute", "random"])
+    chance = CliRunner().invoke(main, ["perfect", "refute", "random"])
     assert (chance.exit_code, "leaves something to chance" in chance.output) == (2, True)
-    large = CliRunner().invoke(main, ["refute", "ID:improved", "--board", "9x11"])
+    large = CliRunner().invoke(main, ["perfect", "refute", "ID:improved", "--board", "9x11"])
     assert (large.exit_code, "up to 64 cells" in large.output) == (2, True)

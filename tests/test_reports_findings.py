@@ -83,7 +83,7 @@ def test_forfeits_stand_before_all_that_is_said_of_a_run(tmp_path):
 
 def test_a_sequential_test_of_a_round_robin_says_what_works_there(tmp_path):
     findings = load_findings([robin().write(tmp_path / "run")])
-    with pytest.raises(ValueError, match=r"--baseline; agents: A, B, C\. .*isolation compare"):
+    with pytest.raises(ValueError, match=r"--baseline; agents: A, B, C\. .*isolation results"):
         run_tests(findings, 0, 20)
 
 

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from invented_runs import gauntlet
+from knights_isolation.command_line.examples import EXAMPLES
 
 import knights_isolation as ki
 from cli import main
-from knights_isolation.command_line.examples import EXAMPLES
 from knights_isolation.experiments.plan.config import load_config
 from knights_isolation.experiments.plan.tournament_plan import draw_openings, make_plan
 from knights_isolation.experiments.record.run_directory import finish, latest_run, load_run
@@ -61,8 +61,8 @@ def match(*options: object) -> str:
 def test_a_match_ends_with_its_verdict() -> None:
     text = match("--pairs", 20)
     assert "ID_Territory_30nodes significantly beats Greedy" in text
-    assert "Next: isolation compare" not in text
-    assert re.search(r"40 of 40 games in \d+ s, logged in runs/\S+\. More: isolation compare \S+ --full", text)
+    assert "Next: isolation results" not in text
+    assert re.search(r"40 of 40 games in \d+ s, logged in runs/\S+\. More: isolation results \S+ --full", text)
 
 
 def test_a_tournament_ends_with_its_verdict_below_the_games_won() -> None:
@@ -142,12 +142,12 @@ def test_a_run_without_games_is_the_latest_only_while_it_is_played() -> None:
 @pytest.mark.parametrize(
     ("words", "meant"),
     [
-        (["summary", "runs/frist"], "runs/first"),
-        (["summary", "secnd"], "second"),
+        (["results", "runs/frist"], "runs/first"),
+        (["results", "secnd"], "second"),
         (["games", "secnd"], "second"),
         (["plot", "first", "heatmpa"], "heatmap"),
-        (["compare", "first", "--baseline", "Bsae"], "Base"),
-        (["summary", "first", "--table", "oponents"], "opponents"),
+        (["results", "first", "--baseline", "Bsae"], "Base"),
+        (["results", "first", "--table", "oponents"], "opponents"),
     ],
     ids=str,
 )

@@ -98,11 +98,11 @@ def test_a_shipped_table_without_its_checksum_is_refused(name: str, shipped: dic
 
 
 def test_solve_names_no_winner_from_a_damaged_table(shipped: dict[str, Path]) -> None:
-    sound = CliRunner().invoke(main, ["solve", "--board", "6x6", "--moves", "14,0"])
+    sound = CliRunner().invoke(main, ["perfect", "solve", "--board", "6x6", "--moves", "14,0"])
     assert sound.exit_code == 0
     forget()
     flip_a_bit(shipped["solved.json"], shipped["solved.json"].read_bytes().index(b'"6x6": "') + 40)
-    damaged = CliRunner().invoke(main, ["solve", "--board", "6x6", "--moves", "14,0"])
+    damaged = CliRunner().invoke(main, ["perfect", "solve", "--board", "6x6", "--moves", "14,0"])
     assert damaged.exit_code == 1
     assert "solved.json: checksum mismatch with SHA256SUMS" in damaged.output
     assert "wins" not in damaged.output

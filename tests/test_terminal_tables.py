@@ -58,7 +58,7 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        *(["compare"], ["compare", "--full"], ["summary"], ["summary", "--full"], ["ratings"], ["ratings", "--full"]),
+        *(["results"], ["compare", "--full"], ["summary"], ["summary", "--full"], ["ratings"], ["ratings", "--full"]),
         *(["sprt"], ["games", "--limit", "3"], ["games", "--show", "upsets", "--limit", "3"]),
         ["replay", "5"],
     ],
@@ -75,8 +75,8 @@ def test_no_line_is_longer_than_the_terminal(run: Path, words: list[str]) -> Non
     "words",
     [
         *(["tournament", "--dry-run"], ["plan"], ["published"], ["heuristics"], ["eval", "--moves", "d3,a2"]),
-        *(["solve", "--moves", "d3,a2", "--length"], ["screen", "ID:null", "--sample", "40"]),
-        ["perft", "--depth", "3"],
+        *(["perfect", "solve", "--moves", "d3,a2", "--length"], ["screen", "ID:null", "--sample", "40"]),
+        ["system", "perft", "--depth", "3"],
     ],
     ids=" ".join,
 )
@@ -165,7 +165,7 @@ def test_numbers_of_a_column_have_as_many_decimals() -> None:
 def test_one_order_of_agents_everywhere(run: Path) -> None:
     printed = [
         [line.split()[0] for line in said(*words).splitlines() if line.startswith(("ID_", "Base"))]
-        for words in (["summary", run], ["compare", run], ["summary", run, "--table", "search"])
+        for words in (["results", run], ["compare", run], ["summary", run, "--table", "search"])
     ]
     everybody, contenders, search = printed
     assert everybody == search

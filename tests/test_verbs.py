@@ -78,7 +78,7 @@ def test_every_command_has_its_function_unless_it_serves_or_talks_to_a_terminal(
 def test_a_run_is_compared_as_by_the_command(tmp_path: Path) -> None:
     run = gauntlet(12).write(tmp_path / "run")
     result = ki.compare(run)
-    verdicts = printed("compare", str(run))["verdicts"]
+    verdicts = printed("results", str(run))["verdicts"]
     frame = result.to_frame("verdicts")
     assert frame["contender"].tolist() == [row["contender"] for row in verdicts]
     assert frame["difference"].tolist() == pytest.approx([row["difference"] for row in verdicts])
@@ -191,7 +191,9 @@ def test_a_run_is_labelled_and_its_moves_judged_as_by_the_command(tmp_path: Path
     write_games(run, [random_record(seed) for seed in range(6)])
     assert ki.label(run, sample=3, first_ply=6, jobs=1) == 3
     result = ki.accuracy(run, by_ply=True)
-    assert result.to_frame()["agent"].tolist() == [row["agent"] for row in printed("accuracy", str(run))["accuracy"]]
+    assert result.to_frame()["agent"].tolist() == [
+        row["agent"] for row in printed("perfect", "accuracy", str(run))["accuracy"]
+    ]
     assert "by_ply" in result.tables
     assert isinstance(result.plot(), Figure)
     with pytest.raises(ValueError, match="name either a labelled run or heuristics"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from knights_isolation.experiments.plan.catalogue import likely_heuristics
-from knights_isolation.experiments.roster import split_reference
+from knights_isolation.experiments.roster import AgentLike, split_reference
 from knights_isolation.experiments.roster.default_names import other_definitions
 from knights_isolation.isolation.editions.edition import THIRD
 from knights_isolation.isolation.editions.third.state_heuristics import StateHeuristic
@@ -69,6 +70,25 @@ def read_file(reference: str) -> FileContents:
     is_third = is_of_third_edition(Path(str(module.__file__)).read_bytes())
     size = THIRD.usual_size if is_third else "7x7"
     return FileContents(path, content_hash(path) + data_hash(path), functions, players, size, skipped)
+
+
+def agents_named(agent: AgentLike) -> list[AgentLike]:
+    """Return the heuristics of FILE.py, or that of FILE.py:NAME, as agents; other agents as they are.
+
+    Raises:
+        LoadError: the file cannot be loaded.
+    """
+    reference, at, limit = agent.partition("@") if isinstance(agent, str) else ("", "", "")
+    if not re.fullmatch(r"(?!\w+:)[^=]+\.py(:[\w.]+)?", reference):
+        return [agent]
+    path = reference.rpartition(":")[0] or reference
+    try:
+        functions = read_file(reference).functions
+    except LoadError:
+        if path == reference:
+            raise
+        return [agent]  # it may be a player
+    return [f"ID:{path}:{name}{at}{limit}" for name in functions] or [agent]
 
 
 def _heuristics(path: str) -> dict[str, Callable[[Any, Any], float]]:

@@ -19,10 +19,13 @@ from numpy.typing import NDArray
 from knights_isolation.experiments.discovery.campaign import Archive, Campaign
 from knights_isolation.experiments.discovery.kept_wins import NODES, REFERENCE, Found
 from knights_isolation.experiments.discovery.printing import to_python
+from knights_isolation.experiments.evaluation.cascade import check_question
+from knights_isolation.experiments.evaluation.evaluation import EvaluationTask
 from knights_isolation.experiments.learn.tuning_games import playing, pool_of, prepare
 from knights_isolation.experiments.play.pools.equal_cost_limits import scaled_nodes, specs_at_equal_cost
 from knights_isolation.experiments.roster import parse_limit, parse_spec
 from knights_isolation.experiments.roster.spec_parser import complete, named
+from knights_isolation.experiments.suite.suite_file import shipped_suites
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
 from knights_isolation.isolation.rules.limits import Limit
@@ -77,6 +80,19 @@ class Headroom:
         """How many more nodes, as a share, win one per cent more of the games; infinite if more nodes gain nothing."""
         gain = 100 * self.doubled - 50
         return 2 ** (1 / gain) - 1 if gain > 0 else math.inf
+
+
+def check_opponent(opponent: str, size: str) -> None:
+    """Check that programs can be judged against an opponent.
+
+    Raises:
+        ValueError: it is no search by a heuristic, it has a limit, or there are no solved positions of the board.
+    """
+    if size not in shipped_suites():
+        raise ValueError(f"no solved positions ship for {size}: choose one of {', '.join(shipped_suites())}")
+    if parse_spec(opponent).limit:
+        raise ValueError(f"{opponent}: leave out its limit; games are played at several")
+    check_question(EvaluationTask("cost", opponent, size))
 
 
 def spec_of_file(file: Path) -> str:

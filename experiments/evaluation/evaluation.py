@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -70,9 +70,14 @@ def signed_points(value: float) -> str:
     return "0.0" if text[1:] == "0.0" else text
 
 
-def describe_lead_there(lead: Lead, fitted: float) -> str:
-    """Return a lead on held-out positions, and how much of the one on those of `fit` was overfitting."""
-    return f"{lead} on {lead.n:,} held-out positions, {signed_points(fitted - lead.estimate)} overfitting. "
+def revealed(evaluation: Evaluation, is_revealed: bool) -> Evaluation:
+    """Return an evaluation with the lead on held-out positions and what was overfitting, or without that lead."""
+    lead = evaluation.held_out
+    if lead is None or not is_revealed:
+        return replace(evaluation, held_out=None)
+    overfitting = signed_points(evaluation.score - lead.estimate)
+    words = f"{lead} on {lead.n:,} held-out positions, {overfitting} overfitting. "
+    return replace(evaluation, feedback=words + evaluation.feedback)
 
 
 @dataclass(frozen=True)
@@ -117,6 +122,18 @@ class Evaluation:
     level: float | None = None
     seconds: float = 0.0
     code: str = ""
+
+    def last_lead(self, size: str) -> tuple[Lead | None, str]:
+        """Return the lead that the last stage measured, None if there is none, and in words on what."""
+        at = f"at equal cost, {' and '.join(f'{nodes:,}' for nodes in NODES)} nodes"
+        if self.held_out:
+            return self.held_out, f"suite {size}, won positions of split screen {at}"
+        if self.games:
+            return self.games, f"openings to learn from on {size} at equal cost, {NODES[-1]:,} nodes"
+        if self.positions and not self.error_kind:
+            lead = Lead(self.score, self.low, self.high, self.positions)
+            return lead, f"suite {size}, won positions of split fit {at}"
+        return None, ""
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row with a column an attribute; those of leads are called as in `games_low`."""

@@ -167,3 +167,20 @@ def _read_tarred(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 
 def _special(name: str) -> ArchiveError:
     return ArchiveError(f"holds {to_one_line(name)}, a link or a device: {_ASK}")
+
+
+def check_folder(path: Path) -> None:
+    """Raise an error if a path is not a folder of submissions; explain what to do with archives.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if path.is_dir():
+        return
+    if path.exists():
+        is_archive = stem_of(path.name) or is_foreign(path.name)
+        raise ValueError(
+            f"{path} is {'an archive: unpack it' if is_archive else 'a file'}; name a folder of submissions"
+        )
+    archive = next((other for other in sorted(path.parent.glob("*")) if stem_of(other.name) == path.name), None)
+    raise ValueError(f"{path}: no such directory" + (f"; there is {archive}: unpack it" if archive else ""))

@@ -4,11 +4,41 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import unified_diff
 from pathlib import Path
 
+from knights_isolation.isolation.files.atomic_write import write_text
 from knights_isolation.isolation.usercode.parsing import parse
+
+
+def check_patch(target: str, names: Iterable[str]) -> None:
+    """Check that FILE:FUNCTION has defaults of these names to be patched.
+
+    Raises:
+        ValueError: the heuristic is not from a user's file, or has no defaults of these names there.
+    """
+    path, _, function = target.rpartition(":")
+    if not path.endswith(".py"):
+        raise ValueError("--patch needs a heuristic from your own file, FILE.py:FUNCTION")
+    patch_of_defaults(Path(path), function, dict.fromkeys(names, 0.0))
+
+
+def write_patch(patch: Path, target: str, values: Mapping[str, float], is_better: bool) -> str:
+    """Write new defaults of FILE:FUNCTION as a patch if they were found better; return how to apply it, or why not.
+
+    Raises:
+        ValueError: the file cannot be written.
+    """
+    path, _, function = target.rpartition(":")
+    if not is_better:
+        why = "the new values are not significantly better" if values else "no value changed"
+        return f"Did not write {patch}: {why}."
+    try:
+        write_text(patch, patch_of_defaults(Path(path), function, values))
+    except OSError as error:
+        raise ValueError(f"--patch: {patch} cannot be written: {error.strerror}") from None
+    return f"Wrote {patch}; {path} is unchanged. To apply the new defaults: patch {path} {patch}"
 
 
 def patch_of_defaults(path: Path, name: str, values: Mapping[str, float]) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from knights_isolation.experiments.roster import parse_limit
 from knights_isolation.experiments.suite.suite_file import Suite
 from knights_isolation.isolation.games.batch_evaluation import EvaluationBatch, expected_lines
 from knights_isolation.isolation.games.batch_moves import Positions, is_over
@@ -19,6 +20,18 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+
+def reproducible_limit(text: str) -> Limit:
+    """Parse the limit of a search run before evaluation.
+
+    Raises:
+        ValueError: it is not one of depth or nodes.
+    """
+    limit = parse_limit(text)
+    if not limit.is_reproducible:
+        raise ValueError(f"--at must be depth=N or nodes=N, not {text}")
+    return limit
 
 
 @dataclass(frozen=True)

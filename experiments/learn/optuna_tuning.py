@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from knights_isolation.experiments.inference.cluster_intervals import Interval
+from knights_isolation.experiments.learn import spsa_tuning
 from knights_isolation.experiments.learn.parameter_space import Space, Vector
-from knights_isolation.experiments.learn.spsa import SpsaPlan
+from knights_isolation.experiments.learn.spsa import SpsaPlan, plan_of
 from knights_isolation.experiments.learn.spsa_tuning import Study, TuningProgress, TuningTask, opened_study, promise
 from knights_isolation.experiments.learn.tuning_games import BatchResult, with_values
 from knights_isolation.isolation.rules.parameters import Parameter
@@ -77,6 +78,18 @@ def check_optuna() -> str:
     except ImportError:
         raise ValueError("--sampler optuna needs Optuna: pip install 'knights-isolation[tuning]'") from None
     return str(optuna.__version__)
+
+
+def tuner_named(sampler: str) -> tuple[Callable[[int, int], SpsaPlan], Callable[..., Any]]:
+    """Return the function that plans a tuning from games and a seed, and the one that runs it.
+
+    Raises:
+        ValueError: it needs Optuna, which is not installed.
+    """
+    if sampler == "spsa":
+        return plan_of, spsa_tuning.tune
+    check_optuna()
+    return sampling_plan, sample
 
 
 def sample(

@@ -103,6 +103,23 @@ def _listing(name: str, meaning: str, function: Heuristic) -> CatalogueEntry:
     return CatalogueEntry(name, meaning, "; ".join(filter(None, [parameters, *others])), compiles(function))
 
 
+def interpreted_sentences(listings: Sequence[CatalogueEntry]) -> list[str]:
+    """Return a sentence for each reason why heuristics do not compile, or run interpreted."""
+    names: dict[str, list[str]] = {}
+    for listing in listings:
+        names.setdefault(listing.compiles, []).append(listing.name)
+    sentences = []
+    for compiles, alike in names.items():
+        answer, _, reason = compiles.partition(": ")
+        verb = (
+            ("do" if alike[1:] else "does") + " not compile"
+            if answer == "no"
+            else f"run{'' if alike[1:] else 's'} interpreted"
+        )
+        sentences += [f"{', '.join(alike)} {verb}: {reason}"] if reason else []
+    return sentences
+
+
 def registered() -> dict[str, Heuristic]:
     """Return the functions of the registry by name."""
     return {name: heuristics.get(name) for name in heuristics.names()}

@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from difflib import unified_diff
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -189,6 +190,25 @@ def keep_source(spec: str, home: Path = HOME) -> str:
 def source_path(source: str, home: Path = HOME) -> Path:
     """Return where the text of a source is kept."""
     return home / SOURCES / f"{source}.py"
+
+
+def source_diff(tries: list[Try], first: int, second: int, home: Path) -> str:
+    """Return how the sources of two tries differ, by their numbers.
+
+    Raises:
+        ValueError: there is no such try, or its code is shipped.
+    """
+    texts: list[list[str]] = []
+    names = []
+    for number in (first, second):
+        if not 1 <= number <= len(tries):
+            raise ValueError(f"diff: there is no try {number}; isolation tried lists them")
+        tried = tries[number - 1]
+        if not tried.source:
+            raise ValueError(f"diff: try {number}, {tried.agent}, has no file of yours")
+        texts.append(source_path(tried.source, home).read_text(encoding="utf-8").splitlines(keepends=True))
+        names.append(f"{number} {tried.agent}")
+    return "".join(unified_diff(texts[0], texts[1], names[0], names[1]))
 
 
 def code_of(text: str) -> str:

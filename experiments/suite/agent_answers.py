@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from knights_isolation.experiments.play.cluster.cluster_address import chosen
 from knights_isolation.experiments.play.cluster.file_transfer import UserFile, files_of, placed_specs
 from knights_isolation.experiments.play.parallel_map import parallel_map
+from knights_isolation.experiments.play.pools.equal_cost_limits import specs_at_equal_cost
 from knights_isolation.experiments.roster import make_agent, make_agents, parse_spec
 from knights_isolation.isolation.checks.answer_checks import unresponsive_reason
 from knights_isolation.isolation.checks.search_cost import Cost, measure_costs
@@ -124,9 +125,14 @@ def costs_over_first(specs: Sequence[str], size: str) -> dict[str, Cost]:
     return {agent.name: cost for agent, cost in known if isinstance(cost, Cost)}
 
 
-def completed_specs(specs: Sequence[str], limit: Limit | None) -> list[str]:
-    """Return the completed specs of the agents that specs stand for, as `collect_answers` asks them."""
-    return list(_agents(specs, limit))
+def scaled_specs(specs: Sequence[str], limit: Limit | None, size: str) -> list[str]:
+    """Return the specs that `collect_answers` asks, all but the first with limits at which they take its time.
+
+    Raises:
+        ValueError: one is not limited by nodes, or its code fails.
+    """
+    completed = [parse_spec(spec) for spec in _agents(specs, limit)]
+    return [str(spec) for spec in specs_at_equal_cost(completed, size)[0]]
 
 
 def _agents(specs: Sequence[str], limit: Limit | None) -> dict[str, Agent]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
@@ -84,6 +84,19 @@ def check_output(path: Path, suffixes: Sequence[str] = (), *, makes_folders: boo
         raise ValueError(f"{folder}: no such directory")
     if not os.access(path if path.exists() else folder, os.W_OK):
         raise ValueError(f"{path}: cannot write there: permission denied")
+
+
+def write_new(path: Path, pieces: Iterable[str]) -> None:
+    """Write a text, or its pieces, into a file that must not exist yet.
+
+    Raises:
+        ValueError: it exists.
+    """
+    try:
+        with path.open("x", encoding="utf-8") as new:
+            new.writelines(pieces)
+    except FileExistsError:
+        raise ValueError(f"{path} already exists: choose another name, or remove it") from None
 
 
 def sync_folder(folder: Path) -> None:

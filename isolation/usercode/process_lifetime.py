@@ -49,11 +49,12 @@ def continue_in_child(code: str) -> None:
     os._exit(_end_of(code, child, finished))
 
 
-def write_real_stderr(line: str) -> None:
-    """Write a line to stderr, bypassing captured output; does nothing outside of such a child process."""
+def write_real_stderr(line: str) -> bool:
+    """Write a line to stderr, bypassing captured output; returns whether this is such a child process."""
     for descriptor in _stderr_of_a_child:
         with suppress(OSError):  # user code has closed it, or its reader has ended
             os.write(descriptor, f"{line}\n".encode())
+    return bool(_stderr_of_a_child)
 
 
 def _end_of(code: str, child: int, finished: int) -> int:

@@ -17,6 +17,7 @@ from knights_isolation.isolation.shell import command
 from knights_isolation.isolation.suggestions import file_meant
 from knights_isolation.isolation.usercode.user_exceptions import CompilerFault
 from knights_isolation.reports.text.rendering import wrapped
+from knights_isolation.surface import Failed, Stopped
 
 WORDS = f"{__name__}.words"
 """Key under which the outermost context stores the words of the command line."""
@@ -59,6 +60,9 @@ def interruptible(kept: str = "", path: Path | None = None, goes_on: str = "") -
     """
     try:
         yield
+    except Stopped as stopped:
+        arrived()
+        raise Interrupted(stopped.kept, stopped.goes_on or same_again()) from None
     except KeyboardInterrupt:
         arrived()
         if path:
@@ -101,7 +105,7 @@ def _errors_reported() -> Iterator[None]:
         raise BadInput(f"{message}{hint}") from error
     except ValueError as error:
         raise BadInput(_in_one_line(str(error))) from error
-    except CompilerFault as error:
+    except (CompilerFault, Failed) as error:
         raise click.ClickException(str(error)) from error
     except OSError as error:
         text = f"{error.filename or ''}: {error.strerror or error}".removeprefix(": ")

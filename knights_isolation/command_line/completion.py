@@ -10,83 +10,6 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-_BASH = """\
-_isolation_completion() {
-    local line="${COMP_LINE:0:COMP_POINT}" word reply kind value
-    local -a words
-    read -ra words <<< "$line"
-    [[ "$line" == *[[:space:]] ]] && words+=("")
-    # bash ends words at : = and @, too, and replaces only what stands behind the last of these, or the @ with it
-    word="${words[${#words[@]}-1]}"
-    local done=""
-    [[ "$word" == *[:=@]* ]] && done="${word%"${word##*[:=@]}"}"
-    done="${done%@}"
-    COMPREPLY=()
-    while IFS=, read -r kind value; do
-        case "$kind" in
-            dir|file) mapfile -t reply < <(compgen -o default -f -- "$word"); COMPREPLY+=("${reply[@]#"$done"}") ;;
-            plain) COMPREPLY+=("${value#"$done"}") ;;
-        esac
-    done < <(COMP_WORDS="$line" COMP_CWORD=$((${#words[@]} - 1)) _ISOLATION_COMPLETE=bash_complete isolation)
-    [[ ${#COMPREPLY[@]} -eq 1 && "${COMPREPLY[0]}" == *[:=@,] ]] && compopt -o nospace
-    # names of files are quoted, in which parts of specs would be garbled
-    [[ "$word${COMPREPLY[*]}" == *[:=@]* ]] || compopt -o filenames
-}
-complete -o nosort -F _isolation_completion isolation
-"""
-_ZSH = """\
-(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
-_isolation_completion() {
-    local kind value told
-    local -a reply whole begun described
-    reply=("${(@f)$(COMP_WORDS="${words[*]}" COMP_CWORD=$((CURRENT - 1)) _ISOLATION_COMPLETE=zsh_complete isolation)}")
-    for kind value told in $reply; do
-        case "$kind" in
-            dir|file) _path_files ;;
-            plain)
-                if [[ "$told" != _ ]]; then described+=("${value//:/\\:}:$told")
-                elif [[ "$value" == *[:=@,] ]]; then begun+=("$value")
-                else whole+=("$value"); fi ;;
-        esac
-    done
-    (( $#described )) && _describe -V isolation described
-    (( $#whole )) && compadd -U -V isolation -a whole
-    # behind what is only begun no blank is wanted
-    (( $#begun )) && compadd -U -V isolation -S "" -a begun
-}
-compdef _isolation_completion isolation
-"""
-_FISH = """\
-function _isolation_completion
-    set -l begun (commandline -ct)
-    for line in (env _ISOLATION_COMPLETE=fish_complete COMP_WORDS=(commandline -cp) COMP_CWORD="$begun" isolation)
-        # a spec may hold commas, too
-        set -l parts (string split -m 1 , -- $line)
-        switch $parts[1]
-            case dir
-                __fish_complete_directories $parts[2]
-            case file
-                __fish_complete_path $parts[2]
-            case plain
-                echo $parts[2]
-        end
-    end
-end
-complete --no-files --keep-order --command isolation --arguments "(_isolation_completion)"
-"""
-_SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
-
-
-@click.command("completion")
-@click.argument("shell", metavar="SHELL", type=click.Choice(tuple(_SCRIPTS)))
-def completion(shell: str) -> None:
-    """Print a shell completion script for bash, zsh or fish.
-
-    For bash put eval "$(isolation completion bash)" into ~/.bashrc; for zsh the same with zsh into ~/.zshrc; for fish
-    isolation completion fish | source into ~/.config/fish/config.fish.
-    """
-    click.echo(_SCRIPTS[shell].rstrip())
-
 
 def complete_run(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
     """Complete runs below runs/, the latest first, and other paths, since runs may be anywhere, without duplicates."""
@@ -157,4 +80,8 @@ def _beginning(begun: str, candidates: Iterable[str]) -> list[CompletionItem]:
     return [CompletionItem(candidate) for candidate in candidates if candidate.startswith(begun)]
 
 
-COMMANDS = (completion,)
+COMPLETIONS = {
+    "agent": complete_spec, "file": complete_file, "heuristic": complete_heuristics, "plot": complete_plot,
+    "run": complete_run,
+}  # fmt: skip
+"""What completes the values of a parameter."""

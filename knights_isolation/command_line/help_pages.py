@@ -3,45 +3,40 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
 import click
 from click.shell_completion import CompletionItem
 
-FIRST = ("new", "analyse", "match", "tournament", "compare", "lab", "board", "league")
-"""Commands shown by `isolation` alone, in the order of the work."""
-TASKS = {
-    "write": (
-        "Write a heuristic",
-        ("new", "try", "analyse", "eval", "heuristics", "test-agent", "screen", "suite", "ci"),
-    ),
-    "improve": ("Improve a heuristic", ("research", "evaluate", "discover", "features", "fit", "tune", "sweep")),
-    "play": ("Play", ("match", "tournament", "league", "watch", "plan", "play", "scheduler", "worker")),
-    "results": (
-        "Analyse results",
-        ("compare", "summary", "ratings", "sprt", "diff", "plot", "report", "runs", "tried", "published"),
-    ),
-    "games": ("Look at games", ("lab", "games", "replay", "board", "show", "sql", "export", "import")),
-    "engines": ("Players in any language", ("engine", "test-engine")),
-    "perfect": ("Perfect play", ("solve", "label", "accuracy", "refute", "dataset")),
-    "system": ("The engine and the shell", ("perft", "bench", "cache", "completion", "help")),
-}
-"""Commands by task."""
+from knights_isolation.registry import COMMANDS, FIRST, TASKS
 
 
-def write_first(formatter: click.HelpFormatter, commands: Mapping[str, click.Command]) -> None:
+def write_first(formatter: click.HelpFormatter, context: click.Context) -> None:
     """List the most important commands, and how to see the others."""
-    _write(formatter, "Start here", FIRST, commands)
+    _write(formatter, "Start here", FIRST, context)
     with formatter.section("More"):
-        tasks = [(f"help {task}", f"{title}: {', '.join(names)}.") for task, (title, names) in TASKS.items()]
+        tasks = [(f"help {key}", f"{task.title}: {', '.join(_last_words(key))}.") for key, task in TASKS.items()]
         formatter.write_dl([*tasks, ("help all", "All commands."), ("COMMAND --help", "One command in detail.")])
 
 
-def _write(
-    formatter: click.HelpFormatter, title: str, names: Iterable[str], commands: Mapping[str, click.Command]
-) -> None:
+def _last_words(task: str) -> list[str]:
+    """Return the commands of a task, without the task itself in front."""
+    return [name.removeprefix(f"{task} ") for name in TASKS[task].commands]
+
+
+def _write(formatter: click.HelpFormatter, title: str, names: Iterable[str], context: click.Context) -> None:
     with formatter.section(title):
-        formatter.write_dl([(name, first_sentence(commands[name])) for name in names])
+        formatter.write_dl(
+            [(name, first_sentence(found)) for name in names if (found := command_called(name, context))]
+        )
+
+
+def command_called(name: str, context: click.Context) -> click.Command | None:
+    """Return a command by all of its words."""
+    found: click.Command | None = context.find_root().command
+    for word in name.split():
+        found = found.get_command(context, word) if isinstance(found, click.Group) else None
+    return found
 
 
 def first_sentence(command: click.Command) -> str:
@@ -50,39 +45,30 @@ def first_sentence(command: click.Command) -> str:
     return re.split(r"(?<=\.) ", text, maxsplit=1)[0]
 
 
+def help_text(topic: str | None, context: click.Context) -> str:
+    """Return the help of a task, of a command, or of all."""
+    root = context.find_root()
+    if topic is None:
+        return root.get_help()
+    if topic in TASKS or topic == "all":
+        formatter = click.HelpFormatter(max_width=100)
+        for key in [topic] if topic in TASKS else TASKS:
+            _write(formatter, TASKS[key].title, TASKS[key].commands, root)
+        return formatter.getvalue().strip("\n")
+    if found := command_called(topic, root):
+        with click.Context(found, info_name=topic, parent=root) as described:
+            return found.get_help(described)
+    raise ValueError(f"there is no task or command {topic!r}: tasks are {', '.join(TASKS)}, all")
+
+
 def complete_topic(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete a task or a command."""
-    root = context.find_root().command
-    names = [*TASKS, "all", *(root.commands if isinstance(root, click.Group) else ())]
-    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+    return [CompletionItem(name) for name in (*TASKS, "all", *COMMANDS) if name.startswith(incomplete)]
 
 
-@click.command("help")
-@click.argument("topic", required=False, shell_complete=complete_topic)
+@click.command("help", epilog="\b\nExamples:\n  isolation help play\n  isolation help all")
+@click.argument("topic", nargs=-1, shell_complete=complete_topic)
 @click.pass_context
-def show_help(context: click.Context, topic: str | None) -> None:
-    """Show the commands for a task (write, improve, play, results, games, engines, perfect, system), or all."""
-    root = context.find_root()
-    assert isinstance(root.command, click.Group)
-    commands = root.command.commands
-    if topic is None:
-        click.echo(root.get_help())
-    elif topic in TASKS or topic == "all":
-        click.echo(task_page([topic] if topic in TASKS else list(TASKS), commands))
-    elif topic in commands:
-        with click.Context(commands[topic], info_name=topic, parent=root) as described:
-            click.echo(described.get_help())
-    else:
-        raise ValueError(f"there is no task or command {topic!r}: tasks are {', '.join(TASKS)}, all")
-
-
-def task_page(tasks: Sequence[str], commands: Mapping[str, click.Command]) -> str:
-    """Return the commands of tasks, with a line each."""
-    formatter = click.HelpFormatter(max_width=100)
-    for task in tasks:
-        title, names = TASKS[task]
-        _write(formatter, title, names, commands)
-    return formatter.getvalue().strip("\n")
-
-
-COMMANDS = (show_help,)
+def show_help(context: click.Context, topic: tuple[str, ...]) -> None:
+    """Show the commands for a task, or all."""
+    click.echo(help_text(" ".join(topic) or None, context))

@@ -18,48 +18,54 @@ from typing import Any, cast
 
 import click
 
-from knights_isolation.command_line import (
-    analysis,
-    ci,
-    cluster,
-    completion,
-    discovery,
-    engines,
-    evaluation,
-    games,
-    help_pages,
-    heuristics,
-    league,
-    perfect_play,
-    results,
-    screening,
-    tournaments,
-    tries,
-    tuning,
-)
+from knights_isolation.command_line.build import build
 from knights_isolation.command_line.cli_errors import WORDS, one_line_errors
-from knights_isolation.command_line.examples import EXAMPLES
-from knights_isolation.command_line.help_pages import TASKS, write_first
+from knights_isolation.command_line.help_pages import show_help, write_first
 from knights_isolation.experiments.play.pools.interrupts import arrived, listen
+from knights_isolation.isolation.shell import command
 from knights_isolation.isolation.usercode.user_exceptions import is_user_file
-
-READING = (
-    *("summary", "compare", "ratings", "sprt", "plan", "published", "plot", "report"),
-    *("runs", "tried", "games", "replay", "lab", "board", "show", "sql", "export"),
-)
-"""The commands that neither play nor search, and work on Windows as well."""
+from knights_isolation.registry import COMMANDS, GROUPS, OLD, READING
 
 
-class Commands(click.Group):
-    """Commands in the order they are written, whose user errors end in one line."""
+class Registered(click.Group):
+    """A group of commands of the registry, each of which is made when it is asked for."""
+
+    def __init__(self, prefix: str = "", **settings: Any) -> None:
+        super().__init__(**settings)
+        self._prefix = prefix
 
     def list_commands(self, context: click.Context) -> list[str]:
-        """The commands by task, without aliases."""
-        return list(dict.fromkeys(name for _, names in TASKS.values() for name in names))
+        """Return the names of the commands in the order of the registry."""
+        names = (name.removeprefix(self._prefix) for name in COMMANDS if name.startswith(self._prefix))
+        return [*dict.fromkeys(name.split()[0] for name in names), *super().list_commands(context)]
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Return a command, or a group of them."""
+        full = f"{self._prefix}{name}"
+        if full in COMMANDS:
+            return build(full)
+        if full in GROUPS:
+            return Registered(f"{full} ", name=name, help=GROUPS[full])
+        return super().get_command(context, name)
+
+
+class Commands(Registered):
+    """All commands, whose user errors end in one line."""
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands that most people need, and how to see the others."""
-        write_first(formatter, self.commands)
+        write_first(formatter, context)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Return a command, also by its former name."""
+        found = super().get_command(context, name)
+        if found is None and name in OLD:
+            click.echo(f"Note: {command(name)} is now {command(*OLD[name].split())}.", err=True)
+            group, _, last = OLD[name].rpartition(" ")
+            home = self.get_command(context, group) if group else self
+            assert isinstance(home, click.Group)
+            return home.get_command(context, last)
+        return found
 
     def make_context(self, info_name: str | None, args: list[str], *arguments: Any, **options: Any) -> click.Context:
         """Read what stands before the command, and keep all of it for messages."""
@@ -108,28 +114,7 @@ def main() -> None:
     warnings.showwarning = cast("Callable[..., None]", show)
 
 
-for _subject in (
-    analysis,
-    heuristics,
-    screening,
-    ci,
-    discovery,
-    evaluation,
-    tuning,
-    engines,
-    tournaments,
-    tries,
-    league,
-    results,
-    perfect_play,
-    games,
-    cluster,
-    completion,
-    help_pages,
-):
-    for _command in _subject.COMMANDS:
-        _command.epilog = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in EXAMPLES[str(_command.name)])
-        main.add_command(_command)
+main.add_command(show_help)
 
 
 def run() -> None:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import atexit
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from knights_isolation.isolation.suggestions import did_you_mean
-from knights_isolation.isolation.usercode.output_capture import WantsToEnd, capture_output, discard_output, prevent_exit
-from knights_isolation.reports.text.rendering import Format, render_rows, terminal_width, wrapped
+from knights_isolation.reports.text.rendering import Format, render_rows
 
 if TYPE_CHECKING:
-    from knights_isolation.reports.tables.headlines import Headline
     from knights_isolation.reports.text.sections import Section
 
 
@@ -46,38 +41,3 @@ def check_tables(only: str | None, keys: Sequence[str]) -> None:
     """Raise an error for the name of a table that a command does not print, before it computes."""
     if only is not None and only not in keys:
         raise ValueError(f"--table: no table {only!r}; {did_you_mean(only, keys)}choose one of {', '.join(keys)}")
-
-
-def print_headline(headline: Headline) -> None:
-    """Print the headline, and how to see the rest."""
-    print_sections([headline.section], "table")
-    click.echo(wrapped(f"More: --table {'|'.join(headline.tables)}; --full for everything.", terminal_width()))
-
-
-@contextmanager
-def capture_user_output(code: str) -> Iterator[None]:
-    """Capture the output of user code during a command, and report its amount on stderr.
-
-    `code` is the name of the code in the report. What the code prints when this process ends is discarded.
-
-    Raises:
-            click.ClickException: the code tried to end the process.
-    """
-    try:
-        with capture_output() as printed, prevent_exit():
-            yield
-    except WantsToEnd as error:
-        raise click.ClickException(f"{code}: the code {error}") from error
-    finally:
-        atexit.register(discard_output)  # called before what the code has registered so far
-    if sentence := printed.sentence(code or "the code"):
-        click.echo(f"Note: {sentence}", err=True)
-
-
-def write_new(path: Path, text: str) -> None:
-    """Write a file that must not exist yet."""
-    try:
-        with path.open("x", encoding="utf-8") as new:
-            new.write(text)
-    except FileExistsError:
-        raise ValueError(f"{path} already exists: choose another name, or remove it") from None

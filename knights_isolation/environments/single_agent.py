@@ -22,9 +22,9 @@ from knights_isolation.environments.game import (
 )
 from knights_isolation.environments.perfect_play import DEFAULT_LIMIT
 from knights_isolation.experiments.roster import AgentLike, parse_agent
+from knights_isolation.inputs import agent_spec
 from knights_isolation.isolation.players.agents import check_board_size, forfeit_from
 from knights_isolation.isolation.rules.geometry import parse_size
-from knights_isolation.runs import agent_spec
 
 
 class IsolationEnv(gymnasium.Env[Observation, np.int64]):

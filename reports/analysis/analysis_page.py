@@ -214,10 +214,10 @@ def _boards(analysis: Analysis, width: int) -> str:
 _TITLES: dict[RunKind, str] = {"nodes": "at equal nodes", "cost": "at equal cost"}
 
 
-def write_page(analysis: Analysis, path: Path, command: str) -> None:
-    """Write an analysis as one self-contained HTML page."""
+def page_text(analysis: Analysis, command: str) -> str:
+    """Return an analysis as one self-contained HTML page."""
     (name, mistakes), size = _leading_mistakes(analysis), analysis.contents.size
-    page = page_template("analysis.html").render(
+    return page_template("analysis.html").render(
         title=f"Analysis of {Path(analysis.contents.path).name}",
         heading=heading(analysis),
         verdicts=verdict_lines(analysis),
@@ -228,13 +228,12 @@ def write_page(analysis: Analysis, path: Path, command: str) -> None:
         method=_method(analysis),
         command=command,
     )
-    write_text(path, page)
 
 
 def keep_page(analysis: Analysis, command: str) -> None:
     """Write an analysis as a page into the first run that was played for it, where the lab finds it."""
     for results in analysis.runs.values():
-        return write_page(analysis, results.sources[0].info.path / PAGE, command)
+        return write_text(results.sources[0].info.path / PAGE, page_text(analysis, command))
 
 
 def write_markdown(analysis: Analysis, path: Path, command: str) -> list[Path]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from knights_isolation.experiments.exact.refutation import Refuted
     from knights_isolation.experiments.inference.cluster_intervals import Interval
     from knights_isolation.experiments.learn.feature_selection import Selection
+    from knights_isolation.experiments.learn.optuna_tuning import Sampling
     from knights_isolation.experiments.learn.pairwise_fit import Fit
     from knights_isolation.experiments.learn.spsa_tuning import Tuning
     from knights_isolation.experiments.published.published_claims import PublishedAnalysis
@@ -128,8 +129,12 @@ def fit_chart(fit: Fit) -> Plot | None:
     return Plot(f"The parameters of {fit.heuristic}", tuple(panels), note) if panels else None
 
 
-def tuning_chart(tuning: Tuning) -> Plot:
-    """Return the path of each parameter through its range, round by round."""
+def tuning_chart(tuning: Tuning | Sampling) -> Plot | None:
+    """Return the path of each parameter through its range, round by round; None of a tuning that has none."""
+    from knights_isolation.experiments.learn.spsa_tuning import Tuning
+
+    if not isinstance(tuning, Tuning) or not tuning.parameters:
+        return None
     rounds = list(map(float, range(len(tuning.path))))
     series = []
     for number, (parameter, path) in enumerate(zip(tuning.parameters, tuning.path.T, strict=True)):

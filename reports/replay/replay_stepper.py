@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import click
+
 from knights_isolation.isolation.boards.render import to_text
 from knights_isolation.reports.replay.replay import Replay, describe_end, describe_ply
 
@@ -38,13 +40,12 @@ def page(replay: Replay, ply: int, ascii_only: bool = False) -> str:
     return f"{replay.title}\n\n{board}\n{describe_ply(replay, ply)}  [{ply}/{last}]"
 
 
-def step_through(
-    replay: Replay, read_key: Callable[[], str], show: Callable[[str], None], ascii_only: bool = False
-) -> None:
-    """Show positions according to the keys pressed, until quit or the end of the input."""
+def step_through(replay: Replay, ascii_only: bool = False, read_key: Callable[[], str] = click.getchar) -> None:
+    """Show positions on a cleared screen according to the keys pressed, until quit or the end of the input."""
     ply: int | None = 0
     while ply is not None:
-        show(f"{page(replay, ply, ascii_only)}\n\n{KEYS}")
+        click.clear()
+        click.echo(f"{page(replay, ply, ascii_only)}\n\n{KEYS}")
         try:
             ply = next_ply(read_key(), ply, len(replay.moves))
         except (EOFError, KeyboardInterrupt):

@@ -154,6 +154,14 @@ def verdict_title(finalists: Sequence[Finalist], verdicts: Sequence[Verdict]) ->
     return f"{name} is better than {', '.join(ahead)}." if ahead else f"{name}: significantly better than no opponent."
 
 
+def evidence_sentence(verdict: Verdict) -> str:
+    """Say what the champion achieved, for its file."""
+    return (
+        f"{verdict.judged_on.capitalize()} against {verdict.opponent} at {verdict.nodes:,} nodes, equal cost: "
+        f"{estimate_of(verdict.difference, Points).text} points, n = {verdict.n:,}."
+    )
+
+
 def headroom_sentences(headroom: Headroom, opponent: str) -> list[str]:
     """Say what there is to gain against an opponent, and what a per cent of the games is worth."""
     price = headroom.nodes_for_a_point

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from knights_isolation.experiments.roster import parse_spec
 from knights_isolation.experiments.suite.agent_answers import AgentAnswers
-from knights_isolation.experiments.suite.screening import Mistake, Score, Screening, SuiteComparison, SuiteSlice
+from knights_isolation.experiments.suite.screening import Mistake, Score, Screening, SuiteComparison, where_it_errs
 from knights_isolation.isolation.boards.drawing import Annotations
 from knights_isolation.isolation.boards.render import to_svg, to_text
 from knights_isolation.isolation.checks.search_cost import Cost
@@ -25,6 +25,7 @@ from knights_isolation.reports.text.wording import Word, verdict_of, verdict_sen
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.suite.gauntlet_agreement import Agreement
+    from knights_isolation.experiments.suite.suite_file import Suite
 
 ALPHA = 0.05
 
@@ -78,8 +79,16 @@ def screening_sections(
     )
 
 
-def parts_section(name: str, baseline: str, parts: Sequence[SuiteSlice]) -> Section:
-    """Return where a contender keeps its wins, compared with the baseline."""
+def equal_cost_note(baseline: AgentAnswers, contenders: Sequence[AgentAnswers]) -> str:
+    """Return the limits at which contenders were asked, to take the time of the baseline."""
+    limits = ", ".join(f"{asked.name} {parse_spec(asked.spec).limit}" for asked in (baseline, *contenders))
+    return f"At equal cost by CPU time per node, measured now: {limits}."
+
+
+def contender_sections(
+    suite: Suite, contender: AgentAnswers, baseline: AgentAnswers, mistakes: Sequence[Mistake]
+) -> tuple[Section, Section]:
+    """Return where a contender keeps its wins, compared with the baseline, and its clearest mistakes."""
     rows = tuple(
         {
             "where": part.name,
@@ -88,15 +97,10 @@ def parts_section(name: str, baseline: str, parts: Sequence[SuiteSlice]) -> Sect
             "baseline_kept": Share(part.baseline),
             "difference": Points(part.contender - part.baseline),
         }
-        for part in parts
+        for part in where_it_errs(suite, contender, baseline)
     )
-    return Section("where", f"Where {name} keeps its wins, compared with {baseline}", rows)
-
-
-def equal_cost_note(baseline: AgentAnswers, contenders: Sequence[AgentAnswers]) -> str:
-    """Return the limits at which contenders were asked, to take the time of the baseline."""
-    limits = ", ".join(f"{asked.name} {parse_spec(asked.spec).limit}" for asked in (baseline, *contenders))
-    return f"At equal cost by CPU time per node, measured now: {limits}."
+    title = f"Where {contender.name} keeps its wins, compared with {baseline.name}"
+    return Section("where", title, rows), mistakes_section(contender.name, mistakes, suite.size)
 
 
 def mistakes_section(name: str, mistakes: Sequence[Mistake], size: str) -> Section:

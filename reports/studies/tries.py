@@ -1,4 +1,4 @@
-"""What was tried in a project: its table, and what many tries on the same positions mean for the next verdict."""
+"""The table of what was tried in a project."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from knights_isolation.experiments.record.tries import Try
 from knights_isolation.experiments.verdicts.account import adjusted_p_values
-from knights_isolation.reports.text.cell_values import Estimate, Points, PValue, Ratio, join_names, pluralise
+from knights_isolation.reports.text.cell_values import Estimate, Points, PValue, Ratio
 from knights_isolation.reports.text.sections import Section
-
-ALPHA = 0.05
 
 
 def tries_section(tries: Mapping[int, Try], known: Sequence[Try]) -> Section:
@@ -47,26 +45,3 @@ def tries_section(tries: Mapping[int, Try], known: Sequence[Try]) -> Section:
 
 def _cell(p_value: float | None) -> PValue | None:
     return None if p_value is None else PValue(p_value)
-
-
-def withdrawn_sentence(judged: Sequence[tuple[Try, float]], tries: Sequence[Try]) -> str:
-    """Return which verdicts of a report on fixed positions the other tries of its family withdraw; "" if none.
-
-    Args:
-        judged: its tries, each with the p-value that the report adjusted for its own contenders.
-        tries: all so far, the report's included.
-    """
-    adjusted = adjusted_p_values(tries)
-    lost = [
-        f"{each.agent} (adjusted p = {adjusted[each.family, each.question]:.2g})"
-        for each, p_value in judged
-        if p_value <= ALPHA < adjusted[each.family, each.question]
-    ]
-    if not lost:
-        return ""
-    family = judged[0][0].family
-    others = {each.question for each in tries if each.family == family} - {each.question for each, _ in judged}
-    return (
-        f"Adjusted for {pluralise(len(others), 'earlier test')} on {family}, not significant any more: "
-        f"{join_names(lost)}. Confirm on new openings."
-    )

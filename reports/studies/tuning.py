@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -15,6 +15,7 @@ from knights_isolation.experiments.learn.feature_selection import Selection
 from knights_isolation.experiments.learn.held_out import Judgement
 from knights_isolation.experiments.learn.optuna_tuning import Sampling
 from knights_isolation.experiments.learn.pairwise_fit import Fit, FittedParameter
+from knights_isolation.experiments.learn.parameter_space import options_text
 from knights_isolation.experiments.learn.parameter_sweep import Sweep
 from knights_isolation.experiments.learn.response_surface import ALPHA
 from knights_isolation.experiments.learn.spsa_tuning import TunedParameter, Tuning, TuningProgress
@@ -153,9 +154,9 @@ def path_table(progress: TuningProgress, width: int = 40) -> Table:
     return table
 
 
-def tuning_sections(tuning: Tuning | Sampling) -> tuple[Section, ...]:
+def tuning_section(tuning: Tuning | Sampling) -> Section:
     """Return the parameters before and after."""
-    return (_sampled(tuning) if isinstance(tuning, Sampling) else _tuned(tuning),)
+    return _sampled(tuning) if isinstance(tuning, Sampling) else _tuned(tuning)
 
 
 def _sampled(sampling: Sampling) -> Section:
@@ -204,8 +205,10 @@ def _forfeits(games: int) -> list[str]:
     return [f"{pluralise(games, 'game')} ended by an error, a timeout or an illegal move."] if games else []
 
 
-def judged_section(tuning: Tuning | Sampling, judgement: Judgement) -> Section:
-    """Compare the gain in training with the result on held-out openings."""
+def judged_section(tuning: Tuning | Sampling, judgement: Judgement | None) -> Section:
+    """Compare the gain in training with the result on held-out openings, if any value changed."""
+    if judgement is None:
+        return Section("judged", "No significant improvement in these games: keep the defaults.", ())
     against = judgement.gain is not None
     old = "share of games won against the old values"
     before, after = (f"share won against the opponent, {when}" for when in ("before", "after"))
@@ -259,7 +262,13 @@ def sweep_section(sweep: Sweep, opponent: str) -> Section:
 
 
 def _compare(run: object) -> str:
-    return advice(command("compare", run), f"ki.compare({str(run)!r})")
+    return advice(command("results", run), f"ki.results({str(run)!r})")
+
+
+def new_agent_text(spec: str, values: Mapping[str, float], *options: str) -> str:
+    """Return the agent with its new parameters, and how to evaluate it in games."""
+    new = f"{spec}{',' if '@' in spec else '@'}{options_text(dict(values))}"
+    return f"The new agent: {new}\nNext: {command('match', new, spec, *options)}"
 
 
 def _value(value: Limit | float) -> str:

@@ -210,6 +210,15 @@ def terminal_height() -> int | None:
     return shutil.get_terminal_size().lines if is_terminal() else None
 
 
+def speaks_ascii_only() -> bool:
+    """Return whether the terminal cannot show the pieces."""
+    try:
+        "♘♞░·┼".encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return True
+    return False
+
+
 def is_terminal() -> bool:
     """Return whether output goes to a terminal."""
     return sys.stdout.isatty()

@@ -27,14 +27,13 @@ from knights_isolation.experiments.plan.config import Config
 from knights_isolation.experiments.plan.tournament_plan import Plan
 from knights_isolation.experiments.play.pools.pool import Machine
 from knights_isolation.experiments.play.runner import RunOutcome, RunProgress, Show, play_tournament
-from knights_isolation.experiments.statistics.run_results import load_findings
 from knights_isolation.experiments.verdicts.live_standings import LiveTest, live_standings, live_tests
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.shell import advice, command
 from knights_isolation.reports.text.cell_values import Share, WordedCell, pluralise
 from knights_isolation.reports.text.column_widths import shortened
-from knights_isolation.reports.text.rendering import is_terminal, render_rows, terminal_height, terminal_width, wrapped
-from knights_isolation.reports.text.sections import render_sections
+from knights_isolation.reports.text.rendering import is_terminal, render_rows, terminal_width, wrapped
+from knights_isolation.reports.text.sections import Section, render_sections
 from knights_isolation.reports.watch.pace import speed_words
 
 _SHOWN = 12
@@ -124,7 +123,9 @@ def play_shown(
     return replace(outcome, notes=tuple(note for note in outcome.notes if note not in printed))
 
 
-def play_in_view(config: Config, *, resume: bool = False, extends: Path | None = None) -> RunOutcome:
+def play_in_view(
+    config: Config, *, resume: bool = False, retry_forfeits: bool = False, extends: Path | None = None
+) -> RunOutcome:
     """Play a tournament like `play_tournament`; with live display on a terminal, or a line below a notebook's cell."""
     if line := cell_line():
         is_steady = _steadiness()
@@ -132,8 +133,10 @@ def play_in_view(config: Config, *, resume: bool = False, extends: Path | None =
         def show(progress: RunProgress) -> None:
             line(_summary(progress, is_steady(progress), ()), progress.phase == "playing")
 
-        return play_tournament(config, resume=resume, extends=extends, show=show)
-    return (play_shown if is_terminal() else play_tournament)(config, resume=resume, extends=extends)
+        return play_tournament(config, resume=resume, retry_forfeits=retry_forfeits, extends=extends, show=show)
+    return (play_shown if is_terminal() else play_tournament)(
+        config, resume=resume, retry_forfeits=retry_forfeits, extends=extends
+    )
 
 
 def cell_line() -> Callable[[str, bool], None] | None:
@@ -156,28 +159,19 @@ def cell_line() -> Callable[[str, bool], None] | None:
     return show
 
 
-def print_outcome(outcome: RunOutcome) -> None:
-    """Print the win rates of a run, notes, and for a finished run the verdict."""
+def outcome_text(outcome: RunOutcome, verdict: Section | None = None) -> str:
+    """Return the win rates of a run, its notes, and for a finished run the verdict."""
+    parts = []
     if outcome.logged and not (outcome.finished and outcome.plan.config.format == "head-to-head"):
         elsewhere = advice(
-            command("summary", outcome.path, "--table", "opponents"),
-            f"ki.summary({str(outcome.path)!r}).to_frame('opponents')",
+            command("results", outcome.path, "--table", "opponents"),
+            f"ki.results({str(outcome.path)!r}).to_frame('opponents')",
         )
-        print(render_rows(opponent_rows(outcome.plan, outcome.points), "table", elsewhere=elsewhere))
-    for note in outcome.notes:
-        print(wrapped(f"Note: {note}", terminal_width()))
-    if outcome.finished and outcome.logged:
-        print(f"\n{verdict_text(outcome.path)}\n")
-
-
-def verdict_text(run: Path) -> str:
-    """Return the first output of `compare` about a run."""
-    from knights_isolation.reports.tables.headlines import (
-        compare_headline,  # here: most users of the bar do not compare
-    )
-
-    headline = compare_headline(load_findings([run]), lines=terminal_height())
-    return render_sections([headline.section], "table")
+        parts.append(render_rows(opponent_rows(outcome.plan, outcome.points), "table", elsewhere=elsewhere))
+    parts += [wrapped(f"Note: {note}", terminal_width()) for note in outcome.notes]
+    if outcome.finished and verdict:
+        parts.append(f"\n{render_sections([verdict], 'table')}\n")
+    return "\n".join(parts)
 
 
 def end_message(outcome: RunOutcome) -> str:
@@ -189,7 +183,7 @@ def end_message(outcome: RunOutcome) -> str:
         state = f"Played {outcome.played:,} games in {outcome.seconds:.0f} s; {outcome.path} has {games}."
     else:
         state = f"{games} in {outcome.seconds:.0f} s, logged in {outcome.path}."
-    more = advice(command("compare", outcome.path, "--full"), f"ki.compare({str(outcome.path)!r})")
+    more = advice(command("results", outcome.path, "--full"), f"ki.results({str(outcome.path)!r})")
     return f"{state} More: {more}"
 
 

@@ -1,0 +1,1 @@
+"""The functions of the toolkit: each is a command."""

@@ -1,0 +1,159 @@
+"""Take a heuristic from its file to a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from knights_isolation.commands.discovery import Opponent
+from knights_isolation.commands.evaluation import evaluate
+from knights_isolation.commands.suites import screen
+from knights_isolation.commands.tournaments import match
+from knights_isolation.commands.tuning import fit, tune
+from knights_isolation.experiments.roster import reference_of
+from knights_isolation.inputs import HeuristicFile, Jobs, Seed, agent_spec
+from knights_isolation.parameters import About, command
+from knights_isolation.reports.studies.research import NODES, Research, Step, research_section, write_research_page
+from knights_isolation.result import Result
+from knights_isolation.surface import captured, keeping, nested
+
+if TYPE_CHECKING:
+    from knights_isolation.experiments.roster import Spec
+    from knights_isolation.reports.charts.chart import Plot, RowChart
+
+SPRT = (0.0, 20.0)
+
+
+@command("tables")
+def research(
+    heuristic: HeuristicFile,
+    *,
+    against: Opponent = "ID:learned",
+    games: Annotated[int, About(low=160)] = 20_000,
+    pairs: Annotated[int, About(low=10)] = 10_000,
+    seed: Seed = 1,
+    jobs: Jobs = 0,
+) -> Result[Research]:
+    """Take a heuristic through cost, fit, screening, tuning and a sequential test, all at equal cost.
+
+    It stops at the first no, and writes one page, in a folder below runs/. Run again, it continues or repeats the
+    answer. On the command line, exit code 1 if the heuristic fails.
+
+    Args:
+        games: games to tune with.
+        pairs: most openings of the last test, of 0 against 20 Elo, each played twice.
+        seed: random seed of all steps.
+
+    Examples:
+        isolation research my_heuristic.py:score
+        isolation research my_heuristic.py:score --against ID:territory --games 5000
+
+    Raises:
+        ValueError: an argument is invalid.
+    """
+    from knights_isolation.experiments.record.run_directory import HOME, digest_of
+    from knights_isolation.reports.pages.kept_pages import PAGE
+
+    reference = reference_of(heuristic)
+    with keeping("what was played is in runs/"), captured(str(heuristic)), nested():
+        step, cost, spec, opponent = _measured(reference, agent_spec(against))
+        steps, asked = [step], _Asked(opponent, games, pairs, seed, jobs)
+        for take in (_fit, _screen, _tune, _test):
+            if spec is None or not steps[-1].passed:
+                break
+            step, spec = take(spec, asked)
+            steps.append(step)
+    file, digest = Path(reference.partition(".py")[0]).name, digest_of([reference, opponent, games, pairs, seed])
+    done = Research(tuple(steps), str(spec or ""), cost, HOME / f"research-{file}-{digest}" / PAGE)
+    section = research_section(done, opponent)
+    write_research_page(done, section, reference)
+    return Result(done, (section,), written=(done.page,), passes=not isnan(cost))
+
+
+class _Asked(NamedTuple):
+    opponent: str
+    games: int
+    pairs: int
+    seed: int
+    jobs: int
+
+
+def _measured(reference: str, against: str) -> tuple[Step, float, Spec | None, str]:
+    """Return the step of the cost, the agent at the limit that takes the opponent's time, and this opponent."""
+    from knights_isolation.experiments.evaluation.evaluate import candidate_reference
+    from knights_isolation.experiments.play.pools.equal_cost_limits import scaled_nodes
+    from knights_isolation.experiments.roster import named, parse_spec
+    from knights_isolation.isolation.rules.limits import Limit
+
+    answer = evaluate(reference, budget="cost", baseline=against)
+    if answer.error_kind or answer.cost is None:
+        return Step("cost", False, answer.feedback), float("nan"), None, against
+    method, nodes = against.partition(":")[0].rpartition("=")[2], scaled_nodes(NODES, answer.cost)
+    own, other = (named(parse_spec(spec)) for spec in (f"{method}:{candidate_reference(reference)}", against))
+    step = Step("cost", True, f"a node costs {answer.cost:.2f} ×: {nodes:,} nodes to its {NODES:,}")
+    return step, answer.cost, replace(own, limit=Limit(nodes=nodes)), str(replace(other, limit=Limit(nodes=NODES)))
+
+
+def _fit(spec: Spec, asked: _Asked) -> tuple[Step, Spec]:
+    from knights_isolation.reports.charts.study_charts import fit_chart
+
+    return _improved("fit", spec, lambda: fit(spec.target, at="depth=3", seed=asked.seed), lambda it: fit_chart(it.fit))
+
+
+def _tune(spec: Spec, asked: _Asked) -> tuple[Step, Spec]:
+    from knights_isolation.experiments.record.run_directory import HOME, digest_of
+    from knights_isolation.experiments.roster import make_agent, settings_text
+    from knights_isolation.isolation.files.atomic_write import make_folder
+    from knights_isolation.reports.charts.study_charts import tuning_chart
+
+    make_folder(HOME)
+    opponent, games, _, seed, jobs = asked
+    out = HOME / f"research-{digest_of([settings_text(spec, make_agent(spec)), opponent, games, seed])}.jsonl"
+    found = partial(tune, str(spec), opponent=opponent, games=games, seed=seed, jobs=jobs, out=out)
+    return _improved("tune", spec, found, lambda it: tuning_chart(it.tuning))
+
+
+def _improved(
+    name: str, spec: Spec, improve: Callable[[], Result[Any]], chart_of: Callable[[Any], Plot | RowChart | None]
+) -> tuple[Step, Spec]:
+    """Go on with new values if they are significantly better; old ones are no reason to stop."""
+    from knights_isolation.experiments.learn.parameter_space import options_text
+    from knights_isolation.experiments.learn.tuning_games import with_values
+    from knights_isolation.experiments.roster import make_agent
+    from knights_isolation.isolation.rules.parameters import parameters_of
+
+    if not parameters_of(make_agent(spec).heuristic):
+        return Step(name, True, "it has no parameters"), spec
+    result = improve()
+    values = result.value.values if result.value.is_better else {}
+    found = f"better values: {options_text(values)}" if values else "no significantly better values: the old ones stay"
+    return Step(name, True, found, result.sections, chart_of(result.value)), with_values(spec, values)
+
+
+def _screen(spec: Spec, asked: _Asked) -> tuple[Step, Spec]:
+    from knights_isolation.reports.charts.study_charts import screening_chart
+    from knights_isolation.reports.studies.screening import verdict
+    from knights_isolation.reports.text.cell_values import Points, estimate_of
+
+    result = screen(str(spec), baseline=asked.opponent, jobs=asked.jobs)
+    screening = result.value.screening
+    ((_, compared),) = screening.contenders
+    finding = f"{verdict(compared)}: {estimate_of(compared.both, Points).text} points on held-out positions"
+    passed = verdict(compared) != "worse"
+    return Step("screen", passed, finding, result.sections, screening_chart(screening)), spec
+
+
+def _test(spec: Spec, asked: _Asked) -> tuple[Step, Spec]:
+    from knights_isolation.experiments.verdicts.sprt_tests import own_tests
+    from knights_isolation.reports.charts.running_estimates import running
+    from knights_isolation.reports.text.wording import decision_sentence
+
+    opponent, _, pairs, seed, jobs = asked
+    result = match(str(spec), opponent, sprt=SPRT, pairs=pairs, seed=seed, limit=f"nodes={NODES}", jobs=jobs)
+    (test,) = own_tests(result.value)
+    passed = test.path.decision == "H1"
+    return Step("test", passed, decision_sentence(test), result.sections, running(result.value)), spec

@@ -1,0 +1,173 @@
+"""Positions with proven answers: screen agents on a suite of them, or build a suite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from knights_isolation.experiments.roster import AgentLike, parse_limit
+from knights_isolation.inputs import (
+    Agent,
+    Cluster,
+    Count,
+    EqualCost,
+    Jobs,
+    LimitText,
+    Output,
+    Seed,
+    SuiteName,
+    agent_spec,
+)
+from knights_isolation.isolation.shell import command as shell_command
+from knights_isolation.parameters import About, command
+from knights_isolation.result import Result, drawn
+from knights_isolation.surface import keeping, tell
+
+if TYPE_CHECKING:
+    from knights_isolation.experiments.suite.screening import Mistake, Screening
+    from knights_isolation.isolation.checks.search_cost import Cost
+
+MISTAKES = 5
+"""Number of mistakes that `screen` shows of each contender."""
+Ply = Annotated[int, About(low=3)]
+
+
+@dataclass(frozen=True)
+class Screened:
+    """Scores on a suite, by contender the clearest mistakes, and by agent the cost of a node."""
+
+    screening: Screening
+    mistakes: dict[str, list[Mistake]]
+    costs: dict[str, Cost]
+
+
+@command("tables", "plot", "html")
+def screen(
+    *agents: Annotated[AgentLike, About(metavar="SPEC", complete="agent", is_needed=True)],
+    baseline: Agent = "ID:improved",
+    suite: SuiteName = "7x7",
+    limit: LimitText = "nodes=1000",
+    split: Literal["screen", "fit", "all"] = "screen",
+    sample: Annotated[int, About(low=2)] | None = None,
+    repeats: Count = 4,
+    seed: Seed = 1,
+    equal_cost: EqualCost = False,
+    jobs: Jobs = 0,
+    cluster: Cluster | None = None,
+) -> Result[Screened]:
+    """Score agents on positions with proven answers: a verdict in seconds.
+
+    A SPEC names an agent, as in ID:territory or mine.py:score; mine.py is all of its heuristics, 'ID:*' is all shipped
+    ones. With one contender, it also reports where the contender errs and shows its clearest mistakes.
+
+    Args:
+        baseline: compare with this agent.
+        split: openings to use; heuristics are fitted on those of fit.
+        sample: use a random sample of this many positions.
+        repeats: answers per position of nondeterministic agents.
+        seed: random seed of the sample and the agents.
+        equal_cost: scale node limits so that all agents take the time of the baseline.
+        jobs: threads and worker processes; 0: one per core.
+
+    Examples:
+        isolation screen ID:my_heuristic.py:score
+        isolation screen 'ID:*' --limit nodes=300
+
+    Raises:
+        ValueError: an agent or the suite is invalid, or user code does not answer in time.
+    """
+    from knights_isolation.experiments.analysis.file_contents import agents_named
+    from knights_isolation.experiments.suite import read_suite
+    from knights_isolation.experiments.suite.agent_answers import (
+        collect_answers,
+        costs_over_first,
+        failing_positions,
+        scaled_specs,
+    )
+    from knights_isolation.experiments.suite.gauntlet_agreement import known_agreements
+    from knights_isolation.experiments.suite.screening import screen as compare_answers
+    from knights_isolation.experiments.suite.screening import worst_mistakes
+    from knights_isolation.experiments.verdicts.noting import note_screening
+    from knights_isolation.reports.charts.study_charts import screening_chart
+    from knights_isolation.reports.studies import screening as words
+    from knights_isolation.reports.watch.run_progress import counting
+
+    whole, bound = read_suite(suite, None if split == "all" else split), parse_limit(limit)
+    positions = whole if sample is None else whole.sample(sample, seed)
+    specs = [agent_spec(agent) for agent in (baseline, *(each for agent in agents for each in agents_named(agent)))]
+    specs = scaled_specs(specs, bound, positions.size) if equal_cost else specs
+    settings = {"limit": bound, "repeats": repeats, "seed": seed, "jobs": jobs, "cluster": cluster}
+    with counting("agents") as show:
+        own, *others = collect_answers(specs, positions.positions, show=show, **settings)  # type: ignore[arg-type]
+    if not others:
+        raise ValueError(f"{own.name} is the baseline itself: name another contender or another --baseline")
+    costs = costs_over_first([own.spec, *(other.spec for other in others)], positions.size)
+    failing = failing_positions([own, *others], positions.positions)
+    screening = compare_answers(positions, own, others)
+    first, *more = words.screening_sections(screening, known_agreements(positions.name), costs=costs, failing=failing)
+    notes = (words.equal_cost_note(own, others), *first.notes) if equal_cost else first.notes
+    mistakes = {other.name: worst_mistakes(positions, other, own, MISTAKES) for other in others}
+    if len(others) == 1:
+        more += words.contender_sections(positions, others[0], own, mistakes[others[0].name])
+    part = f"split {split}" + (f", {sample} of them with seed {seed}" if sample else "")
+    times = {name: cost.times for name, cost in costs.items()}
+    note_screening("screen", [screening], [other.spec for other in others], part, times)
+    sections = (replace(first, notes=notes), *more)
+    shown = words.mistake_texts(mistakes[others[0].name], positions.size) if len(others) == 1 else ""
+    return Result(
+        Screened(screening, mistakes, costs), sections, partial(drawn, screening_chart(screening)),
+        closing=f"\n{shown}" if shown else "",
+        page=lambda typed: words.screening_page(sections, mistakes, positions.size, typed),
+    )  # fmt: skip
+
+
+@command()
+def suite_build(
+    board: Annotated[str, About(place="option", help="Board size, ROWSxCOLUMNS.")] = "7x7",
+    *,
+    field: Annotated[Sequence[AgentLike], About(metavar="SPEC", complete="agent")] = (),
+    first_ply: Ply | None = None,
+    last_ply: Ply | None = None,
+    openings: Count | None = None,
+    nodes: Annotated[int, About(low=1, flags=("--limit",))] = 20_000_000,
+    seed: Seed = 1,
+    jobs: Jobs = 0,
+    cluster: Cluster | None = None,
+    out: Output | None = None,
+) -> Path:
+    """Build a suite: positions of a board with exact results, and the trouble that moves make. Return its file.
+
+    What is there already is kept: the same call goes on from there. `read_suite` of `experiments` reads the file.
+
+    Args:
+        field: use these agents as the reference field.
+        first_ply: first ply to include; ply 1 is the first placement; 11 on 7x7 by default.
+        last_ply: last ply to include; 32 on 7x7 by default.
+        openings: maximum number of openings, up to symmetry.
+        nodes: node limit per solved position; unsolved positions are excluded.
+        seed: random seed of games and choices.
+        out: output file; suite_BOARD.parquet by default.
+
+    Examples:
+        isolation suite build --board 6x6
+        isolation screen ID:territory --suite suite_6x6.parquet
+
+    Raises:
+        ValueError: an argument is invalid, or the file was made with other settings.
+    """
+    from knights_isolation.experiments.suite.build_suite import Recipe, build_suite, usual_plies
+    from knights_isolation.experiments.suite.position_sources import field_of, sources_of
+    from knights_isolation.reports.text.cell_values import pluralise
+    from knights_isolation.reports.watch.run_progress import counting
+
+    path, specs = Path(out or f"suite_{board}.parquet"), tuple(map(agent_spec, field))
+    first, last = usual_plies(board)
+    plies = (first_ply - 1 if first_ply else first, last_ply - 1 if last_ply else last)
+    recipe = Recipe(board, *plies, seed, openings, nodes, sources_of(specs), field_of(specs))
+    with keeping("what was found", path), counting("openings") as show:
+        built = build_suite(recipe, path, jobs=jobs, cluster=cluster, show=show)
+    tell(f"{pluralise(len(built), 'position')}. Next: {shell_command('screen', 'ID:*', '--suite', path)}")
+    return path

@@ -1,0 +1,145 @@
+"""What commands say while they work, and how they end early: to people at a terminal, or to callers in Python."""
+
+from __future__ import annotations
+
+import atexit
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from knights_isolation.isolation.usercode.output_capture import WantsToEnd, capture_output, discard_output, prevent_exit
+
+if TYPE_CHECKING:
+    from knights_isolation.experiments.plan.config import Config
+    from knights_isolation.experiments.play.runner import RunOutcome
+
+COMMAND: ContextVar[str] = ContextVar("command", default="")
+"""The command that runs on the command line; empty in Python."""
+TYPED: ContextVar[str] = ContextVar("typed", default="")
+"""The command line that runs, as it was typed."""
+_tell: ContextVar[Callable[[str], None]] = ContextVar("tell", default=lambda line: None)
+
+
+class Failed(Exception):
+    """A command could not do what it should; the message is one line for people, and the exit code 1."""
+
+
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C has ended a command, which says what was kept, and the command to resume if it is not the same one."""
+
+    def __init__(self, kept: str = "", goes_on: str = "") -> None:
+        super().__init__(f"{kept or 'nothing was saved'}; the same call resumes")
+        self.kept, self.goes_on = kept, goes_on
+
+
+def tell(line: str) -> None:
+    """Say how far a command is, on the command line's standard error; nothing in Python."""
+    _tell.get()(line)
+
+
+@contextmanager
+def on_command_line(name: str, show: Callable[[str], None], typed: str) -> Iterator[None]:
+    """Run a command for the command line, as it was `typed`; `show` prints a line of progress."""
+    variables = ((COMMAND, name), (TYPED, typed), (_tell, show))
+    tokens = [(variable, variable.set(value)) for variable, value in variables]  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        for variable, token in tokens:
+            variable.reset(token)  # type: ignore[arg-type]
+
+
+@contextmanager
+def nested() -> Iterator[None]:
+    """Call the functions of other commands within one as in Python."""
+    token = COMMAND.set("")
+    try:
+        yield
+    finally:
+        COMMAND.reset(token)
+
+
+@contextmanager
+def captured(code: str) -> Iterator[None]:
+    """Capture what user code prints while a command calls it, and report its amount; in Python nothing is captured.
+
+    `code` is the name of the code in the report. What the code prints when this process ends is discarded.
+
+    Raises:
+        Failed: the code tried to end the process.
+    """
+    if not COMMAND.get() or not code:
+        yield
+        return
+    try:
+        with capture_output() as printed, prevent_exit():
+            yield
+    except WantsToEnd as error:
+        raise Failed(f"{code}: the code {error}") from error
+    finally:
+        atexit.register(discard_output)  # called before what the code has registered so far
+    if sentence := printed.sentence(code):
+        tell(f"Note: {sentence}")
+
+
+@contextmanager
+def keeping(kept: str, path: Path | None = None, goes_on: str = "") -> Iterator[None]:
+    """Say on Ctrl-C what was kept, at `path` if that exists, and how to go on if not by the same command.
+
+    Raises:
+        Stopped: on Ctrl-C.
+    """
+    try:
+        yield
+    except Stopped:
+        raise
+    except KeyboardInterrupt:
+        if path:
+            kept = f"{kept} is in {path}" if kept and path.exists() else ""
+        raise Stopped(kept, goes_on) from None
+
+
+def play(
+    config: Config, *, resume: bool = False, retry_forfeits: bool = False, extends: Path | None = None
+) -> RunOutcome:
+    """Play a run with progress: on the command line live on a terminal or lines, in Python also in notebooks.
+
+    In Python its notes are warnings; the command line prints those that the outcome still has.
+    """
+    from knights_isolation.reports.text.rendering import is_terminal
+    from knights_isolation.reports.watch.run_progress import play_in_view, play_shown
+
+    options: dict[str, Any] = {"resume": resume, "retry_forfeits": retry_forfeits, "extends": extends}
+    if COMMAND.get():
+        is_shown = COMMAND.get() in _SHOWING or is_terminal()
+        return play_shown(config, into_stderr=not is_shown, **options)
+    outcome = play_in_view(config, **options)
+    for note in outcome.notes if outcome.played else ():
+        warnings.warn(note, stacklevel=6)
+    return outcome
+
+
+def play_kept_run(config: Config, *, resume: bool, command: str = "") -> RunOutcome:
+    """Play or resume a run of a command's own, and note its verdicts in the log of tries, in Python as `command`.
+
+    Raises:
+        Stopped: it was interrupted; the same command resumes it.
+    """
+    from knights_isolation.experiments.verdicts.noting import note_run
+    from knights_isolation.reports.watch.run_progress import what_is_kept
+
+    outcome = play(config, resume=resume)
+    kept = what_is_kept(outcome) if outcome.logged else ""
+    if not outcome.finished:
+        raise Stopped(kept)
+    with keeping(kept):
+        if outcome.played:
+            note_run(COMMAND.get() or command or config.format, outcome.path)
+    return outcome
+
+
+_SHOWING = ("tournament", "match")
+"""Commands whose progress is their output; that of others goes to standard error if it is no terminal."""
