@@ -128,7 +128,7 @@ def play_kept_run(config: Config, *, resume: bool, command: str = "") -> RunOutc
     Raises:
         Stopped: it was interrupted; the same command resumes it.
     """
-    from knights_isolation.experiments.verdicts.noting import note_run
+    from knights_isolation.experiments.noting import note_run
     from knights_isolation.reports.watch.run_progress import what_is_kept
 
     outcome = play(config, resume=resume)

@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from knights_isolation.experiments.noting import note_screening
 from knights_isolation.experiments.roster import AgentLike
-from knights_isolation.experiments.verdicts.noting import note_screening
 from knights_isolation.inputs import Count, Jobs
 from knights_isolation.parameters import About, command
 from knights_isolation.result import Result

@@ -62,7 +62,7 @@ def evaluate_all(
     """
     from knights_isolation.experiments.evaluation.evaluate import evaluate_all as evaluate_candidates
     from knights_isolation.experiments.evaluation.evaluation import revealed
-    from knights_isolation.experiments.verdicts.noting import note_evaluations
+    from knights_isolation.experiments.noting import note_evaluations
     from knights_isolation.isolation.rules.geometry import parse_size
     from knights_isolation.reports.studies.evaluations import evaluations_text
     from knights_isolation.reports.text.sections import Section

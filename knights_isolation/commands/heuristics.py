@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from knights_isolation.experiments.noting import note_screening
 from knights_isolation.experiments.roster import AgentLike
-from knights_isolation.experiments.verdicts.noting import note_screening
 from knights_isolation.inputs import Agent, Count, HeuristicFile, Jobs, NewFile, Position, Seed, agent_spec
 from knights_isolation.isolation.shell import command as shown_command
 from knights_isolation.parameters import About, command

@@ -40,7 +40,7 @@ def results(
     Raises:
         ValueError: there is no such run, or runs cannot be pooled.
     """
-    from knights_isolation.experiments.verdicts.noting import note_look
+    from knights_isolation.experiments.noting import note_look
     from knights_isolation.reports.tables.compare import compare_sections
     from knights_isolation.reports.tables.headlines import compare_headline, summary_headline
     from knights_isolation.reports.tables.summary import TABLES, summarize
@@ -226,7 +226,7 @@ def report(
     """
     import webbrowser
 
-    from knights_isolation.experiments.verdicts.noting import note_look
+    from knights_isolation.experiments.noting import note_look
     from knights_isolation.reports.pages.report_page import write_report
 
     findings = read_runs(runs, baseline, mixed)

@@ -80,6 +80,7 @@ def screen(
         ValueError: an agent or the suite is invalid, or user code does not answer in time.
     """
     from knights_isolation.experiments.analysis.file_contents import agents_named
+    from knights_isolation.experiments.noting import note_screening
     from knights_isolation.experiments.suite import read_suite
     from knights_isolation.experiments.suite.agent_answers import (
         collect_answers,
@@ -90,7 +91,6 @@ def screen(
     from knights_isolation.experiments.suite.gauntlet_agreement import known_agreements
     from knights_isolation.experiments.suite.screening import screen as compare_answers
     from knights_isolation.experiments.suite.screening import worst_mistakes
-    from knights_isolation.experiments.verdicts.noting import note_screening
     from knights_isolation.reports.charts.study_charts import screening_chart
     from knights_isolation.reports.studies import screening as words
     from knights_isolation.reports.watch.run_progress import counting

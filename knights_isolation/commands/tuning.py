@@ -112,8 +112,8 @@ def features(
     """
     from knights_isolation.experiments.learn.feature_selection import feature_name, select_features
     from knights_isolation.experiments.learn.move_pairs import reproducible_limit
+    from knights_isolation.experiments.noting import note_selection
     from knights_isolation.experiments.suite import read_suite
-    from knights_isolation.experiments.verdicts.noting import note_selection
     from knights_isolation.heuristics import FEATURES, canonical_name
     from knights_isolation.reports.charts.study_charts import features_chart
     from knights_isolation.reports.studies.tuning import feature_sections
@@ -162,9 +162,9 @@ def fit(
     from knights_isolation.experiments.learn.pairwise_fit import fit as fit_values
     from knights_isolation.experiments.learn.pairwise_fit import screened
     from knights_isolation.experiments.learn.parameter_space import options_text, space_of
+    from knights_isolation.experiments.noting import note_screening
     from knights_isolation.experiments.plan.catalogue import heuristic_named
     from knights_isolation.experiments.suite import read_suite
-    from knights_isolation.experiments.verdicts.noting import note_screening
     from knights_isolation.isolation.loading.load_user_code import load_heuristic
     from knights_isolation.reports.charts.study_charts import fit_chart
     from knights_isolation.reports.studies.screening import screening_sections
