@@ -223,15 +223,15 @@ def test_a_copy_of_a_template_loses_the_imports_of_templates_and_no_others() -> 
         '"""A template."""\n'
         "from __future__ import annotations\n"
         "from numpy.random import default_rng\n"
-        "from isolation.native.kernels.random_player import think\n"
-        "from isolation.native.kernels.placeholders import score\n"
-        "from isolation.native.kernels.workspace import MOVE\n"
+        "from knights_isolation.isolation.native.kernels.random_player import think\n"
+        "from knights_isolation.isolation.native.kernels.placeholders import score\n"
+        "from knights_isolation.isolation.native.kernels.workspace import MOVE\n"
         "from random import random\n"
         "MOST = 3\n"
     )
     assert own_code(template).splitlines() == [
         "from numpy.random import default_rng",
-        "from isolation.native.kernels.workspace import MOVE",
+        "from knights_isolation.isolation.native.kernels.workspace import MOVE",
         "from random import random",
         "MOST = 3",
     ]
