@@ -9,30 +9,21 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from knights_isolation.experiments.inference.cluster_intervals import Interval
-from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
-from knights_isolation.experiments.record.run_directory import HOME
-from knights_isolation.experiments.record.tries import (
-    Try,
-    add_tries,
-    code_of,
-    held_out_positions,
-    is_kept,
-    keep_source,
-    known_tries,
-    named_settings,
-)
-from knights_isolation.experiments.statistics.agent_costs import relative_costs
-from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
-from knights_isolation.experiments.verdicts.account import adjusted_p_values, claim_of, look_of
-from knights_isolation.experiments.verdicts.contender_verdicts import judge
-from knights_isolation.experiments.verdicts.sprt_tests import own_tests
+from .inference.cluster_intervals import Interval
+from .inference.contenders.head_to_head import HeadToHead
+from .record.run_directory import HOME
+from .record.tries import Try, add_tries, code_of, held_out_positions, is_kept, keep_source, known_tries, named_settings
+from .statistics.agent_costs import relative_costs
+from .statistics.run_results import RunResults, load_findings
+from .verdicts.account import adjusted_p_values, claim_of, look_of
+from .verdicts.contender_verdicts import judge
+from .verdicts.sprt_tests import own_tests
 
 if TYPE_CHECKING:
-    from knights_isolation.experiments.evaluation.evaluation import Evaluation, EvaluationTask
-    from knights_isolation.experiments.learn.feature_selection import Selection
-    from knights_isolation.experiments.roster import AgentLike
-    from knights_isolation.experiments.suite.screening import Screening
+    from .evaluation.evaluation import Evaluation, EvaluationTask
+    from .learn.feature_selection import Selection
+    from .roster import AgentLike
+    from .suite.screening import Screening
 
 ALPHA = 0.05
 
@@ -79,7 +70,7 @@ def note_evaluations(
 
     Only leads on held-out positions have a p-value, and are corrected for: the others are there to be learned from.
     """
-    from knights_isolation.experiments.evaluation.evaluate import candidate_reference
+    from .evaluation.evaluate import candidate_reference
 
     if not is_kept():
         return

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isfinite
 
-from knights_isolation.heuristics.classic import improved
-from knights_isolation.heuristics.game_protocol import Game, Heuristic, Player
-from knights_isolation.heuristics.location import offensive, proximity
-from knights_isolation.heuristics.mobility import net_advantage, net_mobility
-from knights_isolation.heuristics.territory import territory
+from .classic import improved
+from .game_protocol import Game, Heuristic, Player
+from .location import offensive, proximity
+from .mobility import net_advantage, net_mobility
+from .territory import territory
 
 
 @dataclass(frozen=True)

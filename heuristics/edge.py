@@ -5,7 +5,7 @@ Each move counts by its nearness to the middle rows and columns, with h = height
 
 from __future__ import annotations
 
-from knights_isolation.heuristics.game_protocol import Game, Player
+from .game_protocol import Game, Player
 
 
 def edge_distance(game: Game, player: Player) -> float:

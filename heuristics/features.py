@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from knights_isolation.heuristics.game_protocol import Cells, Game, Heuristic, Player
+from .game_protocol import Cells, Game, Heuristic, Player
 
 MAX_DISTANCE = 5
 """Largest distance of nearer cells, in jumps."""

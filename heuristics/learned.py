@@ -6,8 +6,8 @@ from typing import Annotated
 
 from annotated_types import Interval
 
-from knights_isolation.heuristics.features import nearer_cells
-from knights_isolation.heuristics.game_protocol import Game, Player
+from .features import nearer_cells
+from .game_protocol import Game, Player
 
 NEAR = 3
 """Largest distance of near cells, in jumps."""

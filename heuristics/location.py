@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from knights_isolation.heuristics.game_protocol import Game, Location, Player
+from .game_protocol import Game, Location, Player
 
 
 def accessibility(game: Game, player: Player) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from knights_isolation.heuristics.game_protocol import Game, Player
+from .game_protocol import Game, Player
 
 
 def net_advantage(game: Game, player: Player) -> float:

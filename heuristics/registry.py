@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
-from knights_isolation.heuristics import classic, composite, edge, learned, location, mobility, territory
-from knights_isolation.heuristics.features import FEATURES
-from knights_isolation.heuristics.game_protocol import Heuristic
+from . import classic, composite, edge, learned, location, mobility, territory
+from .features import FEATURES
+from .game_protocol import Heuristic
 
 _FUNCTIONS: dict[str, Heuristic] = {
     "null": classic.null,

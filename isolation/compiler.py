@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from knights_isolation.isolation.compiling.compile_heuristic import CompiledHeuristic, CompileError, compile_heuristic
+from .compiling.compile_heuristic import CompiledHeuristic, CompileError, compile_heuristic
 
 __all__ = ["CompileError", "CompiledHeuristic", "compile_heuristic"]

@@ -5,11 +5,11 @@ The second edition defines its board and its time limit there; the third, its st
 
 from __future__ import annotations
 
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.editions.edition import SECOND
-from knights_isolation.isolation.editions.third import state as _state
-from knights_isolation.isolation.editions.third.state import EAST, NORTH, SOUTH, WEST, Action, DebugState, Isolation
-from knights_isolation.isolation.games.transcript import game_as_text
+from .editions.classic_board import Board
+from .editions.edition import SECOND
+from .editions.third import state as _state
+from .editions.third.state import EAST, NORTH, SOUTH, WEST, Action, DebugState, Isolation
+from .games.transcript import game_as_text
 
 TIME_LIMIT_MILLIS = SECOND.usual_limit
 N, S, W, E = NORTH, SOUTH, WEST, EAST

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.editions.classic_board import Board
-    from knights_isolation.isolation.rules.geometry import Move
+    from .editions.classic_board import Board
+    from .rules.geometry import Move
 
     Score = Callable[[Board, Any], float]
 

@@ -9,30 +9,25 @@ from functools import cached_property, partial
 
 from joblib import cpu_count
 
-from knights_isolation.experiments.analysis import quick_trial
-from knights_isolation.experiments.analysis.file_contents import FileContents
-from knights_isolation.experiments.analysis.gauntlets import (
-    DEAR_RUN,
-    RunKind,
-    TrialConditions,
-    play_gauntlet,
-    size_of_run,
-)
-from knights_isolation.experiments.analysis.quick_trial import Trial, TrialSettings
-from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
-from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
-from knights_isolation.experiments.play.runner import Play
-from knights_isolation.experiments.roster import parse_agent, parse_limit
-from knights_isolation.experiments.statistics.agent_costs import relative_costs
-from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.experiments.suite.screening import Mistake, Screening, screen, worst_mistakes
-from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts, judge_together
 from knights_isolation.isolation.checks.agent_checks import check_player
 from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.loading.load_user_code import load_player
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
+
+from ..inference.contenders.baseline_comparison import Comparison
+from ..inference.contenders.head_to_head import HeadToHead
+from ..play.runner import Play
+from ..roster import parse_agent, parse_limit
+from ..statistics.agent_costs import relative_costs
+from ..statistics.run_results import RunResults
+from ..suite.screening import Mistake, Screening, screen, worst_mistakes
+from ..verdicts.contender_verdicts import Verdicts, judge_together
+from . import quick_trial
+from .file_contents import FileContents
+from .gauntlets import DEAR_RUN, RunKind, TrialConditions, play_gauntlet, size_of_run
+from .quick_trial import Trial, TrialSettings
 
 MISTAKES = 2
 CLASSIC_OPPONENTS, OWN_PLIES = 7, 0.37

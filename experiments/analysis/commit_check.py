@@ -8,24 +8,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from knights_isolation.experiments.analysis.file_contents import read_file
-from knights_isolation.experiments.inference.contenders.multiple_testing import level_of
-from knights_isolation.experiments.plan.config import load_config
-from knights_isolation.experiments.play.runner import Play, play_kept
-from knights_isolation.experiments.record.run_directory import HOME, digest_of, games_at_end
-from knights_isolation.experiments.record.tries import named_settings, read_tries
-from knights_isolation.experiments.roster import parse_agent
-from knights_isolation.experiments.statistics.agent_costs import relative_costs
-from knights_isolation.experiments.statistics.run_results import load_findings
-from knights_isolation.experiments.suite.agent_answers import collect_answers, costs_over_first
-from knights_isolation.experiments.suite.screening import Screening, screen
-from knights_isolation.experiments.suite.suite_file import read_suite
-from knights_isolation.experiments.verdicts.sprt_tests import SequentialTest, own_tests
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.files.git_revisions import Revision
 from knights_isolation.isolation.loading.load_user_code import LoadError
 from knights_isolation.isolation.players.agents import Agent
 from knights_isolation.isolation.rules.geometry import parse_size
+
+from ..inference.contenders.multiple_testing import level_of
+from ..plan.config import load_config
+from ..play.runner import Play, play_kept
+from ..record.run_directory import HOME, digest_of, games_at_end
+from ..record.tries import named_settings, read_tries
+from ..roster import parse_agent
+from ..statistics.agent_costs import relative_costs
+from ..statistics.run_results import load_findings
+from ..suite.agent_answers import collect_answers, costs_over_first
+from ..suite.screening import Screening, screen
+from ..suite.suite_file import read_suite
+from ..verdicts.sprt_tests import SequentialTest, own_tests
+from .file_contents import read_file
 
 SUITE = "7x7"
 """The solved positions, and the board that they are of."""

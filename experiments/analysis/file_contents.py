@@ -10,9 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from knights_isolation.experiments.plan.catalogue import likely_heuristics
-from knights_isolation.experiments.roster import AgentLike, split_reference
-from knights_isolation.experiments.roster.default_names import other_definitions
 from knights_isolation.isolation.editions.edition import THIRD
 from knights_isolation.isolation.editions.third.state_heuristics import StateHeuristic
 from knights_isolation.isolation.loading.edition_detection import is_of_third_edition
@@ -25,6 +22,10 @@ from knights_isolation.isolation.loading.load_user_code import (
     load_module,
     load_player,
 )
+
+from ..plan.catalogue import likely_heuristics
+from ..roster import AgentLike, split_reference
+from ..roster.default_names import other_definitions
 
 
 @dataclass(frozen=True)

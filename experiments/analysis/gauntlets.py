@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from knights_isolation.experiments.analysis.file_contents import FileContents
-from knights_isolation.experiments.plan.config import load_config, playable_size
-from knights_isolation.experiments.play.runner import Play, play_kept
-from knights_isolation.experiments.record.run_directory import HOME, digest_of, games_at_end
-from knights_isolation.experiments.roster import parse_limit
-from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
 from knights_isolation.isolation.rules.geometry import parse_size
+
+from ..plan.config import load_config, playable_size
+from ..play.runner import Play, play_kept
+from ..record.run_directory import HOME, digest_of, games_at_end
+from ..roster import parse_limit
+from ..statistics.run_results import RunResults, load_findings
+from .file_contents import FileContents
 
 RunKind = Literal["nodes", "cost", "python", "players", "dear-nodes", "dear-cost"]
 """Kinds of gauntlets."""

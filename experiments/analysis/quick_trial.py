@@ -10,10 +10,6 @@ from typing import Any
 import numpy as np
 
 from knights_isolation import heuristics
-from knights_isolation.experiments.inference.pair_intervals import PairCounts, PairInterval, pair_interval
-from knights_isolation.experiments.suite.agent_answers import AgentAnswers, ask, failing_position
-from knights_isolation.experiments.suite.screening import Screening, screen
-from knights_isolation.experiments.suite.suite_file import Suite, read_suite
 from knights_isolation.isolation.checks.agent_checks import check_values
 from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.checks.search_cost import Cost, measure_costs
@@ -27,6 +23,11 @@ from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prevent_exit
+
+from ..inference.pair_intervals import PairCounts, PairInterval, pair_interval
+from ..suite.agent_answers import AgentAnswers, ask, failing_position
+from ..suite.screening import Screening, screen
+from ..suite.suite_file import Suite, read_suite
 
 Heuristic = Callable[[Any, Any], float]
 BASELINE = "improved"

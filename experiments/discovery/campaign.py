@@ -16,14 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from knights_isolation.experiments.discovery.climbing import climb, grown
-from knights_isolation.experiments.discovery.interpreter import compiled_interpreter
-from knights_isolation.experiments.discovery.kept_wins import Found, parts_of
-from knights_isolation.experiments.discovery.move_ranking import ranking_of
-from knights_isolation.experiments.discovery.programs import Program, Shape, from_json, structure, to_json
-from knights_isolation.experiments.play.parallel_map import Spread, parallel_mapper
-from knights_isolation.experiments.record.checked_lines import append_lines, open_journal
 from knights_isolation.isolation.rules.geometry import parse_size
+
+from ..play.parallel_map import Spread, parallel_mapper
+from ..record.checked_lines import append_lines, open_journal
+from .climbing import climb, grown
+from .interpreter import compiled_interpreter
+from .kept_wins import Found, parts_of
+from .move_ranking import ranking_of
+from .programs import Program, Shape, from_json, structure, to_json
 
 EDGES = (10.0, 12.0, 14.0, 17.0, 20.0, 25.0, 32.0)
 """Upper ends of the cells of the archive, in estimated nanoseconds a node; the last cell is open."""

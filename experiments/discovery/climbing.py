@@ -10,20 +10,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.random import Generator
 
-from knights_isolation.experiments.discovery.kept_wins import NODES, Found, Parts, kept
-from knights_isolation.experiments.discovery.move_ranking import Ranking
-from knights_isolation.experiments.discovery.printing import estimated_cost
-from knights_isolation.experiments.discovery.programs import (
-    COMBINES,
-    MEASURES,
-    MOST_TERMS,
-    PHASES,
-    SETS,
-    Program,
-    Shape,
-    Term,
-    tidy,
-)
+from .kept_wins import NODES, Found, Parts, kept
+from .move_ranking import Ranking
+from .printing import estimated_cost
+from .programs import COMBINES, MEASURES, MOST_TERMS, PHASES, SETS, Program, Shape, Term, tidy
 
 T = TypeVar("T")
 

@@ -16,19 +16,20 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.discovery.campaign import Archive, Campaign
-from knights_isolation.experiments.discovery.kept_wins import NODES, REFERENCE, Found
-from knights_isolation.experiments.discovery.printing import to_python
-from knights_isolation.experiments.evaluation.cascade import check_question
-from knights_isolation.experiments.evaluation.evaluation import EvaluationTask
-from knights_isolation.experiments.learn.tuning_games import playing, pool_of, prepare
-from knights_isolation.experiments.play.pools.equal_cost_limits import scaled_nodes, specs_at_equal_cost
-from knights_isolation.experiments.roster import parse_limit, parse_spec
-from knights_isolation.experiments.roster.spec_parser import complete, named
-from knights_isolation.experiments.suite.suite_file import shipped_suites
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
 from knights_isolation.isolation.rules.limits import Limit
+
+from ..evaluation.cascade import check_question
+from ..evaluation.evaluation import EvaluationTask
+from ..learn.tuning_games import playing, pool_of, prepare
+from ..play.pools.equal_cost_limits import scaled_nodes, specs_at_equal_cost
+from ..roster import parse_limit, parse_spec
+from ..roster.spec_parser import complete, named
+from ..suite.suite_file import shipped_suites
+from .campaign import Archive, Campaign
+from .kept_wins import NODES, REFERENCE, Found
+from .printing import to_python
 
 FINALISTS, CHOOSING_PAIRS, PLIES = 12, 1500, 4
 """Number of finalists, and the openings that each plays twice against the opponent at each of `NODES`."""

@@ -12,17 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.discovery.programs import (
-    BASES,
-    COMBINES,
-    MEASURES,
-    MOST_TERMS,
-    NEAR,
-    PHASES,
-    SETS,
-    WALKS,
-    Program,
-)
+from .programs import BASES, COMBINES, MEASURES, MOST_TERMS, NEAR, PHASES, SETS, WALKS, Program
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.compiling.compile_heuristic import CompiledHeuristic

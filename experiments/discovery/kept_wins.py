@@ -9,17 +9,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.discovery.interpreter import compiled_interpreter, parameters_of_program
-from knights_isolation.experiments.discovery.printing import estimated_cost
-from knights_isolation.experiments.discovery.programs import Program
-from knights_isolation.experiments.play.pools.equal_cost_limits import scaled_nodes
-from knights_isolation.experiments.suite.suite_file import Suite, read_suite
 from knights_isolation.isolation.games.batch_moves import asking
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.seeds import splitmix64
 from knights_isolation.isolation.search.compiled import compiled_search
 from knights_isolation.isolation.search.result import SearchOptions
+
+from ..play.pools.equal_cost_limits import scaled_nodes
+from ..suite.suite_file import Suite, read_suite
+from .interpreter import compiled_interpreter, parameters_of_program
+from .printing import estimated_cost
+from .programs import Program
 
 NODES = (300, 1000)
 """Node limits of a program that costs `REFERENCE`; others get as many as take the same time."""

@@ -15,15 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from knights_isolation.experiments.discovery.interpreter import compiled_interpreter, parameters_of_program
-from knights_isolation.experiments.discovery.kept_wins import parts_of
-from knights_isolation.experiments.discovery.printing import estimated_cost
-from knights_isolation.experiments.discovery.programs import Program, Shape, Term, tidy
-from knights_isolation.experiments.learn.move_pairs import Comparisons, compare_moves
 from knights_isolation.isolation.compiling.compile_heuristic import CompiledHeuristic
 from knights_isolation.isolation.games.batch_evaluation import evaluate_all
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
+
+from ..learn.move_pairs import Comparisons, compare_moves
+from .interpreter import compiled_interpreter, parameters_of_program
+from .kept_wins import parts_of
+from .printing import estimated_cost
+from .programs import Program, Shape, Term, tidy
 
 Floats = NDArray[np.float64]
 

@@ -5,7 +5,7 @@ What several terms share is computed once, so that the lines that are printed ar
 
 from __future__ import annotations
 
-from knights_isolation.experiments.discovery.programs import BASES, SETS, Program, Shape
+from .programs import BASES, SETS, Program, Shape
 
 SIDES = ("mover", "waiter")
 SEARCHING, LINE = 3.2, 0.22

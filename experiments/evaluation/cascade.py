@@ -15,23 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.evaluation.champions import Champion
-from knights_isolation.experiments.evaluation.evaluation import NODES, Evaluation, EvaluationTask, Lead, Stage, failed
-from knights_isolation.experiments.evaluation.game_test import (
-    FRESH_PAIRS,
-    PAIRS,
-    PlayPairs,
-    decide_by_games,
-    describe_games,
-)
-from knights_isolation.experiments.inference.cluster_intervals import mean_parts
-from knights_isolation.experiments.learn.tuning_games import OpeningPool, play_pairs, pool_of
-from knights_isolation.experiments.play.pools.equal_cost_limits import scaled_nodes
-from knights_isolation.experiments.roster import make_agent, named, parse_limit, parse_spec
-from knights_isolation.experiments.roster.spec_parser import complete
-from knights_isolation.experiments.suite.agent_answers import AgentAnswers, ask
-from knights_isolation.experiments.suite.screening import Mistake, answer_values, kept_lead, worst_mistakes
-from knights_isolation.experiments.suite.suite_file import Split, Suite, read_suite, shipped_suites
 from knights_isolation.isolation.checks.check_result import explain, is_number
 from knights_isolation.isolation.checks.search_cost import Cost, measure_costs
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
@@ -44,6 +27,18 @@ from knights_isolation.isolation.rules.notation import format_moves
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prevent_exit
 from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
 from knights_isolation.isolation.usercode.user_exceptions import CompilerFault, safe_repr
+
+from ..inference.cluster_intervals import mean_parts
+from ..learn.tuning_games import OpeningPool, play_pairs, pool_of
+from ..play.pools.equal_cost_limits import scaled_nodes
+from ..roster import make_agent, named, parse_limit, parse_spec
+from ..roster.spec_parser import complete
+from ..suite.agent_answers import AgentAnswers, ask
+from ..suite.screening import Mistake, answer_values, kept_lead, worst_mistakes
+from ..suite.suite_file import Split, Suite, read_suite, shipped_suites
+from .champions import Champion
+from .evaluation import NODES, Evaluation, EvaluationTask, Lead, Stage, failed
+from .game_test import FRESH_PAIRS, PAIRS, PlayPairs, decide_by_games, describe_games
 
 Heuristic = Callable[[Any, Any], float]
 VALUES_AT = 20

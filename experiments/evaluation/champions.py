@@ -12,12 +12,13 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from knights_isolation.experiments.evaluation.evaluation import Evaluation, EvaluationTask
-from knights_isolation.experiments.record.checked_json import DamagedFileError, read_json, write_json
-from knights_isolation.experiments.roster import parse_spec
 from knights_isolation.isolation.files.atomic_write import make_folder
 from knights_isolation.isolation.loading.load_user_code import sources
 from knights_isolation.isolation.usercode.inputs import NO_FILE, Inputs, changed_input, digest_of_inputs, state_of
+
+from ..record.checked_json import DamagedFileError, read_json, write_json
+from ..roster import parse_spec
+from .evaluation import Evaluation, EvaluationTask
 
 HALL, FACTS = "champions", "champion.json"
 _REMEDY = "delete the folder, and later candidates do not meet it"

@@ -15,23 +15,6 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from knights_isolation.experiments.evaluation.champions import admit, champions, is_champion
-from knights_isolation.experiments.evaluation.evaluation import Answer, Evaluation, EvaluationTask, Lead, failed
-from knights_isolation.experiments.evaluation.worker import Worker
-from knights_isolation.experiments.inference.contenders.multiple_testing import level_of
-from knights_isolation.experiments.league.submitted_source import code_hash_without_layout
-from knights_isolation.experiments.record.checked_lines import append_lines, read_lines
-from knights_isolation.experiments.record.log import versions
-from knights_isolation.experiments.record.run_directory import HOME
-from knights_isolation.experiments.record.tries import (
-    code_of,
-    held_out_positions,
-    known_tries,
-    named_settings,
-    questions_to,
-)
-from knights_isolation.experiments.record.verification import KEPT
-from knights_isolation.experiments.roster import AgentLike, reference_of, split_reference
 from knights_isolation.isolation.compiling.code_cache import engine_fingerprint
 from knights_isolation.isolation.files.temp_folders import temporary_folder
 from knights_isolation.isolation.loading.load_user_code import expand_path, sources
@@ -39,6 +22,18 @@ from knights_isolation.isolation.processes.transport import Idle
 from knights_isolation.isolation.suggestions import file_meant
 from knights_isolation.isolation.usercode.inputs import changed_input, digest_of_inputs, unseen_by_inputs
 from knights_isolation.isolation.usercode.parsing import parse
+
+from ..inference.contenders.multiple_testing import level_of
+from ..league.submitted_source import code_hash_without_layout
+from ..record.checked_lines import append_lines, read_lines
+from ..record.log import versions
+from ..record.run_directory import HOME
+from ..record.tries import code_of, held_out_positions, known_tries, named_settings, questions_to
+from ..record.verification import KEPT
+from ..roster import AgentLike, reference_of, split_reference
+from .champions import admit, champions, is_champion
+from .evaluation import Answer, Evaluation, EvaluationTask, Lead, failed
+from .worker import Worker
 
 _NOT_KEPT = ("time", "memory", "crash")
 """Failures that need not happen again, on another machine or another day."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from knights_isolation.experiments.evaluation.evaluation import Lead
-from knights_isolation.experiments.inference.argument_checks import Ints
-from knights_isolation.experiments.inference.cluster_intervals import Interval
-from knights_isolation.experiments.inference.elo import score_from_elo
-from knights_isolation.experiments.inference.pair_intervals import count_pairs, pair_interval
-from knights_isolation.experiments.inference.sequential.sprt import Decision, Sprt, sprt_path
-from knights_isolation.experiments.inference.sequential.sprt_estimate import stopped_estimate
+from ..inference.argument_checks import Ints
+from ..inference.cluster_intervals import Interval
+from ..inference.elo import score_from_elo
+from ..inference.pair_intervals import count_pairs, pair_interval
+from ..inference.sequential.sprt import Decision, Sprt, sprt_path
+from ..inference.sequential.sprt_estimate import stopped_estimate
+from .evaluation import Lead
 
 PAIRS, PAIRS_AT_ONCE = 2000, 100
 FRESH_PAIRS = 1000

@@ -23,9 +23,6 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from knights_isolation.experiments.evaluation.cascade import Prepared, check_question, prepare, run_cascade
-from knights_isolation.experiments.evaluation.champions import Champion
-from knights_isolation.experiments.evaluation.evaluation import STAGES, Answer, EvaluationTask, Stage, failed
 from knights_isolation.isolation.compiling import code_cache
 from knights_isolation.isolation.loading.load_user_code import namespace
 from knights_isolation.isolation.processes.agent_pickling import recipe
@@ -34,6 +31,10 @@ from knights_isolation.isolation.processes.child_process import SPARING, ChildPr
 from knights_isolation.isolation.processes.sandbox import enter_sandbox
 from knights_isolation.isolation.processes.transport import TransportClosed, TransportTimeout
 from knights_isolation.isolation.usercode.inputs import all_inputs
+
+from .cascade import Prepared, check_question, prepare, run_cascade
+from .champions import Champion
+from .evaluation import STAGES, Answer, EvaluationTask, Stage, failed
 
 LONGEST_COMPUTING = 60
 """Processor time of a candidate, in seconds."""

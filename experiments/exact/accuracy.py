@@ -21,10 +21,10 @@ import pyarrow.compute as pc
 import scipy
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.exact.labels import PER_PLY, labelled_games
-from knights_isolation.experiments.inference.cluster_intervals import Interval, rate_interval
-from knights_isolation.experiments.plan.agent_facts import read_facts
-from knights_isolation.experiments.record import log
+from ..inference.cluster_intervals import Interval, rate_interval
+from ..plan.agent_facts import read_facts
+from ..record import log
+from .labels import PER_PLY, labelled_games
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,13 +19,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.exact.accuracy import decisions_frame, is_eligible
-from knights_isolation.experiments.exact.labels import DEFAULT_LIMIT, label_moves, label_table
-from knights_isolation.experiments.plan.openings import OpeningSet, orbit_ids, random_openings
-from knights_isolation.experiments.play.cluster.cluster_address import chosen
-from knights_isolation.experiments.play.cluster.file_transfer import UserFile, files_of, placed_specs
-from knights_isolation.experiments.play.parallel_map import parallel_map
-from knights_isolation.experiments.roster import named, parse_agent, parse_spec
 from knights_isolation.isolation.compiling.specialise import native_function
 from knights_isolation.isolation.games.game_batch import GameBatch
 from knights_isolation.isolation.games.match import play_games
@@ -33,6 +26,14 @@ from knights_isolation.isolation.players.agents import SearchAgent
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.outcome import REASON_WORDS
 from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, run_with_watchdog
+
+from ..plan.openings import OpeningSet, orbit_ids, random_openings
+from ..play.cluster.cluster_address import chosen
+from ..play.cluster.file_transfer import UserFile, files_of, placed_specs
+from ..play.parallel_map import parallel_map
+from ..roster import named, parse_agent, parse_spec
+from .accuracy import decisions_frame, is_eligible
+from .labels import DEFAULT_LIMIT, label_moves, label_table
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.players.agents import Agent

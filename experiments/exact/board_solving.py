@@ -19,15 +19,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.play.parallel_map import parallel_map
-from knights_isolation.experiments.record.checked_json import DamagedFileError
-from knights_isolation.experiments.record.checked_parquet import read_parquet, write_parquet
 from knights_isolation.isolation.compiling.specialise import native_function
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solved_tables import is_covered, pair_is_won
 from knights_isolation.isolation.exact.solver import SearchBudget, is_mirrored
 from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, canonical_opening, format_size, parse_size
 from knights_isolation.isolation.rules.limits import Limit
+
+from ..play.parallel_map import parallel_map
+from ..record.checked_json import DamagedFileError
+from ..record.checked_parquet import read_parquet, write_parquet
 
 Winners = NDArray[np.int8]
 """[cell of player 1, cell of player 2]: the winner, 1 or 2; 0 if unknown, and on the diagonal."""

@@ -21,19 +21,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from knights_isolation import heuristics
-from knights_isolation.experiments.exact.data_card import (
-    COLUMNS,
-    SHARE,
-    SPLITS,
-    DatasetRecipe,
-    data_card,
-    settings_text,
-)
-from knights_isolation.experiments.plan.openings import distinct_positions, mixed, orbit_ids, split_of
-from knights_isolation.experiments.play.parallel_map import parallel_mapper
-from knights_isolation.experiments.record.checked_parquet import read_parquet, save_table
-from knights_isolation.experiments.record.run_directory import locked
-from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
 from knights_isolation.isolation.games.batch_evaluation import EvaluationBatch, evaluate_all, solve_moves
 from knights_isolation.isolation.games.batch_moves import choose_moves
@@ -41,6 +28,13 @@ from knights_isolation.isolation.games.vector_games import VectorGames
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import Reason
+
+from ..plan.openings import distinct_positions, mixed, orbit_ids, split_of
+from ..play.parallel_map import parallel_mapper
+from ..record.checked_parquet import read_parquet, save_table
+from ..record.run_directory import locked
+from ..roster import parse_agent
+from .data_card import COLUMNS, SHARE, SPLITS, DatasetRecipe, data_card, settings_text
 
 PARTS = "parts"
 """Folder of the batches of an unfinished dataset, in its own."""

@@ -23,11 +23,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from knights_isolation.experiments.plan.openings import mixed
-from knights_isolation.experiments.record import log
-from knights_isolation.experiments.record.checked_json import DamagedFileError
-from knights_isolation.experiments.record.checked_parquet import read_parquet, write_parquet
-from knights_isolation.experiments.record.run_directory import locked
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solver import SearchBudget, known_value, order_moves, value
 from knights_isolation.isolation.files.atomic_write import sweep
@@ -35,6 +30,12 @@ from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, form
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
 from knights_isolation.isolation.shell import advice, command
+
+from ..plan.openings import mixed
+from ..record import log
+from ..record.checked_json import DamagedFileError
+from ..record.checked_parquet import read_parquet, write_parquet
+from ..record.run_directory import locked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -236,7 +237,7 @@ def _label_in_parallel(
     # Compile here once, so that the workers find the code in the cache.
     native_function("solve", None, *parse_size(size))
     games = games.sort_by("opening_id")
-    from knights_isolation.experiments.play.parallel_map import (
+    from ..play.parallel_map import (
         parallel_map,  # imported here, since reading labels needs no workers
     )
 

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.plan.openings import placement_openings
 from knights_isolation.isolation.games.batch_evaluation import solve_moves
 from knights_isolation.isolation.games.batch_moves import States, choose_moves, is_over
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.players.agents import Agent
 from knights_isolation.isolation.rules.geometry import knight_masks, parse_size
+
+from ..plan.openings import placement_openings
 
 MOST_POSITIONS = 300_000
 """Number of the agent's positions in an opening after which it is left undecided."""

@@ -12,11 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.exact.labels import has_labels, labelled_games
-from knights_isolation.experiments.inference.cluster_intervals import Interval, rate_interval
-from knights_isolation.experiments.record import log
-from knights_isolation.experiments.record.arrow_numpy import to_arrow, to_numpy
 from knights_isolation.isolation.exact.solved_tables import pair_is_won
+
+from ..inference.cluster_intervals import Interval, rate_interval
+from ..record import log
+from ..record.arrow_numpy import to_arrow, to_numpy
+from .labels import has_labels, labelled_games
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from knights_isolation.experiments.record.log import PER_PLY, SCHEMA, games_folder, live_files, read_part
-from knights_isolation.experiments.record.log_validation import check_log
-from knights_isolation.experiments.record.run_directory import check_run
 from knights_isolation.isolation.games.pgn import write_pgn
+
+from ..record.log import PER_PLY, SCHEMA, games_folder, live_files, read_part
+from ..record.log_validation import check_log
+from ..record.run_directory import check_run
 
 Kind = Literal["pgn", "csv", "jsonl"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from knights_isolation.experiments.exact import labels
-from knights_isolation.experiments.record.log import PER_PLY, SCHEMA, find_row, read_games
-from knights_isolation.experiments.record.log_validation import check_log
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
 from knights_isolation.isolation.shell import advice, command
+
+from ..exact import labels
+from ..record.log import PER_PLY, SCHEMA, find_row, read_games
+from ..record.log_validation import check_log
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,16 +13,17 @@ from pathlib import Path
 
 import numpy as np
 
-from knights_isolation.experiments.plan.agent_facts import IMPORTED
-from knights_isolation.experiments.plan.config import load_config
-from knights_isolation.experiments.plan.openings import opening_ids, padded
-from knights_isolation.experiments.plan.schedule import Match, Schedule
-from knights_isolation.experiments.record import log, run_directory
-from knights_isolation.experiments.record.finished_games import FinishedGames
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.game_batch import GameBatch
 from knights_isolation.isolation.games.pgn import PgnGame, read_pgn
 from knights_isolation.isolation.rules.outcome import REASON_WORDS, Reason
+
+from ..plan.agent_facts import IMPORTED
+from ..plan.config import load_config
+from ..plan.openings import opening_ids, padded
+from ..plan.schedule import Match, Schedule
+from ..record import log, run_directory
+from ..record.finished_games import FinishedGames
 
 _COMMENT = re.compile(r"(?:([+-]?(?:\d+(?:\.\d+)?|inf))/(\d{1,4}))?\s*(?:(\d+(?:\.\d+)?)s)?.*")
 _TERMINATIONS = {"time forfeit": Reason.TIMEOUT, "rules infraction": Reason.ILLEGAL_MOVE}

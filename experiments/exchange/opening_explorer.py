@@ -11,11 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.plan.openings import Ids, orbit_ids, orbit_ids_by_ply
-from knights_isolation.experiments.record.log import map_parts
-from knights_isolation.experiments.record.log_validation import check_log
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.rules.geometry import cells_of, full_mask, parse_size
+
+from ..plan.openings import Ids, orbit_ids, orbit_ids_by_ply
+from ..record.log import map_parts
+from ..record.log_validation import check_log
 
 PLIES = 24
 """Number of plies of each game that are indexed; hardly any later position occurs twice."""

@@ -13,18 +13,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from knights_isolation.experiments.plan.openings import colour_roles, opening_ids, orbit_ids
-from knights_isolation.experiments.record.checked_json import read_json, write_json
-from knights_isolation.experiments.record.log import (
-    COLOURS,
-    PER_PLY,
-    SCHEMA,
-    append,
-    count_games,
-    games_folder,
-    read_games,
-)
-from knights_isolation.experiments.record.run_directory import is_run, locked
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.atomic_write import make_folder
 from knights_isolation.isolation.games.human import HUMAN
@@ -32,6 +20,11 @@ from knights_isolation.isolation.games.match import GameRecord
 from knights_isolation.isolation.players.agents import Agent
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.suggestions import file_meant
+
+from ..plan.openings import colour_roles, opening_ids, orbit_ids
+from ..record.checked_json import read_json, write_json
+from ..record.log import COLOURS, PER_PLY, SCHEMA, append, count_games, games_folder, read_games
+from ..record.run_directory import is_run, locked
 
 
 def save_game(path: str | Path, game: GameRecord) -> None:

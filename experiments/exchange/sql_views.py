@@ -13,10 +13,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from knights_isolation.experiments.exact.labels import SCHEMA as LABELS
-from knights_isolation.experiments.exact.labels import has_labels, read_label_table
-from knights_isolation.experiments.record import log
-from knights_isolation.experiments.record.run_directory import is_run, load_run, run_called
+from ..exact.labels import SCHEMA as LABELS
+from ..exact.labels import has_labels, read_label_table
+from ..record import log
+from ..record.run_directory import is_run, load_run, run_called
 
 _OF_GAMES = tuple(name for name in log.SCHEMA.names if not name.startswith("settings_"))
 _TEXTS = ("run", "agent", "role", "spec", "settings")

@@ -28,11 +28,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from knights_isolation.experiments.inference.argument_checks import Floats, check_between, check_integer
-from knights_isolation.experiments.inference.cluster_intervals import student_tail
-from knights_isolation.experiments.inference.elo import ELO_PER_LOGIT
-from knights_isolation.experiments.inference.game_pairs import PairTable
-from knights_isolation.experiments.inference.likelihood import ConvergenceError
+from .argument_checks import Floats, check_between, check_integer
+from .cluster_intervals import student_tail
+from .elo import ELO_PER_LOGIT
+from .game_pairs import PairTable
+from .likelihood import ConvergenceError
 
 DRAWS = 500
 

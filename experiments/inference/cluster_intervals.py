@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from knights_isolation.experiments.inference.argument_checks import Floats, Ints, check_between
-from knights_isolation.experiments.inference.pair_intervals import added_pairs
-from knights_isolation.experiments.inference.proportions import Interval as Interval
+from .argument_checks import Floats, Ints, check_between
+from .pair_intervals import added_pairs
+from .proportions import Interval as Interval
 
 OPEN = 1e-9
 """Distance from the null hypothesis at which an open end of an interval is placed."""

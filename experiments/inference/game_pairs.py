@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from knights_isolation.experiments.inference.argument_checks import Ints
-from knights_isolation.experiments.record.arrow_numpy import to_arrow, to_numpy
 from knights_isolation.isolation.suggestions import did_you_mean
+
+from ..record.arrow_numpy import to_arrow, to_numpy
+from .argument_checks import Ints
 
 COLUMNS = ("game_id", "pair_id", "opening_id", "agent_1", "agent_2", "winner", "size")
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 import scipy
 
-from knights_isolation.experiments.inference.argument_checks import Floats
+from .argument_checks import Floats
 
 
 class ConvergenceError(ValueError):

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from knights_isolation.experiments.inference.argument_checks import Floats, check_between, check_integer
-from knights_isolation.experiments.inference.cluster_intervals import Interval
+from .argument_checks import Floats, check_between, check_integer
+from .cluster_intervals import Interval
 
 
 @dataclass(frozen=True)

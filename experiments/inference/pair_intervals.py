@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from knights_isolation.experiments.inference.argument_checks import Floats, check_between, check_choice, check_integer
-from knights_isolation.experiments.inference.elo import elo_from_score
-from knights_isolation.experiments.inference.likelihood import deviance
-from knights_isolation.experiments.inference.proportions import Interval, clopper_pearson
+from .argument_checks import Floats, check_between, check_choice, check_integer
+from .elo import elo_from_score
+from .likelihood import deviance
+from .proportions import Interval, clopper_pearson
 
 METHODS = ("Agresti–Coull on pairs", "profile likelihood", "guaranteed")
 

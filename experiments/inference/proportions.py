@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from knights_isolation.experiments.inference.argument_checks import check_between, check_integer
+from .argument_checks import check_between, check_integer
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from knights_isolation.experiments.inference.argument_checks import Ints
-from knights_isolation.experiments.inference.cluster_intervals import Interval, of_pool, rate_interval
-from knights_isolation.experiments.inference.game_pairs import AgentPairs, PairTable, record_of
-from knights_isolation.experiments.inference.pair_intervals import PairCounts, count_pairs
+from .argument_checks import Ints
+from .cluster_intervals import Interval, of_pool, rate_interval
+from .game_pairs import AgentPairs, PairTable, record_of
+from .pair_intervals import PairCounts, count_pairs
 
 
 @dataclass(frozen=True)

@@ -9,17 +9,18 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from knights_isolation.experiments.league.kept_submissions import copy_in, is_unchanged
-from knights_isolation.experiments.league.submission_checks import Check, check_all
-from knights_isolation.experiments.league.submissions import Skipped, Submission, find_submissions, free_name
-from knights_isolation.experiments.league.submitted_source import code_hash_without_layout
-from knights_isolation.experiments.plan.agent_facts import read_facts
-from knights_isolation.experiments.record.checked_json import read_json, write_json
-from knights_isolation.experiments.record.run_directory import LEAGUE, is_run, load_run, move_files
-from knights_isolation.experiments.roster import complete, parse_spec
-from knights_isolation.experiments.roster.agent_kinds import KINDS
 from knights_isolation.isolation.loading.load_user_code import content_hash
 from knights_isolation.isolation.processes.sandbox import UNRESTRICTED_READS, landlock_version
+
+from ..plan.agent_facts import read_facts
+from ..record.checked_json import read_json, write_json
+from ..record.run_directory import LEAGUE, is_run, load_run, move_files
+from ..roster import complete, parse_spec
+from ..roster.agent_kinds import KINDS
+from .kept_submissions import copy_in, is_unchanged
+from .submission_checks import Check, check_all
+from .submissions import Skipped, Submission, find_submissions, free_name
+from .submitted_source import code_hash_without_layout
 
 
 @dataclass(frozen=True)

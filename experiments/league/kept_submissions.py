@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from filecmp import cmp
 from pathlib import Path
 
-from knights_isolation.experiments.league.submissions import Submission, is_not_theirs
-from knights_isolation.experiments.record.run_directory import SUBMITTED
 from knights_isolation.isolation.loading.load_user_code import content_hash
+
+from ..record.run_directory import SUBMITTED
+from .submissions import Submission, is_not_theirs
 
 _PART_OF_THEIRS = ("isolation", "tests", "test")
 

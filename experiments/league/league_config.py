@@ -7,16 +7,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from knights_isolation.experiments.league.entries import Entry, LeagueEntries
-from knights_isolation.experiments.league.kept_submissions import keep
-from knights_isolation.experiments.league.submissions import Skipped
-from knights_isolation.experiments.plan.config import CLASSIC_OPPONENTS, Config, load_config
-from knights_isolation.experiments.play.run_extension import extended_config
-from knights_isolation.experiments.record import run_directory
-from knights_isolation.experiments.roster import complete, parse_limit, parse_spec
 from knights_isolation.isolation.editions.edition import THIRD
 from knights_isolation.isolation.editions.third.conversion import unsupported_size_reason
 from knights_isolation.isolation.rules.geometry import parse_size
+
+from ..plan.config import CLASSIC_OPPONENTS, Config, load_config
+from ..play.run_extension import extended_config
+from ..record import run_directory
+from ..roster import complete, parse_limit, parse_spec
+from .entries import Entry, LeagueEntries
+from .kept_submissions import keep
+from .submissions import Skipped
 
 LeagueSchedule = Literal["round-robin", "classic"]
 USUAL: dict[str, Any] = {"pairs": 10, "limit": "cpu_ms=150", "hard_cap": 2.0}

@@ -10,15 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
-from knights_isolation.experiments.exact.labels import UnsolvableRunError, has_labels, label_run, labelled_games
-from knights_isolation.experiments.inference.bradley_terry import Ratings
-from knights_isolation.experiments.record import log, run_directory
-from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
-from knights_isolation.experiments.verdicts.contender_verdicts import rate
 from knights_isolation.isolation.processes.file_agent import file_name
 from knights_isolation.isolation.rules.geometry import format_size, parse_size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD, Reason
+
+from ..exact.labels import UnsolvableRunError, has_labels, label_run, labelled_games
+from ..inference.bradley_terry import Ratings
+from ..record import log, run_directory
+from ..statistics.run_results import RunResults, load_findings
+from ..verdicts.contender_verdicts import rate
 
 MOST_LABELLED = 1000
 """Number of games whose moves are compared with perfect play, sampled from those that were decided on the board."""

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
-from knights_isolation.experiments.league.submissions import Submission
-from knights_isolation.experiments.league.submitted_source import source_remarks
 from knights_isolation.isolation.checks.agent_checks import checks_of_file
 from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.processes.agent_pickling import recipe
@@ -18,6 +16,9 @@ from knights_isolation.isolation.processes.child_process import ChildProcess, ex
 from knights_isolation.isolation.processes.file_agent import IMPORT_SECONDS, sandboxed
 from knights_isolation.isolation.processes.transport import TransportClosed, TransportTimeout
 from knights_isolation.isolation.usercode.user_exceptions import LONGEST_LINE, to_one_line
+
+from .submissions import Submission
+from .submitted_source import source_remarks
 
 CHECK_SECONDS = 40.0
 """Time limit of all checks of a submission together, once it has been imported."""

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path
 
-from knights_isolation.experiments.league.archives import ArchiveError, is_foreign, stem_of, unpack
-from knights_isolation.experiments.roster.static_inspection import LARGEST_SOURCE, player_in
 from knights_isolation.isolation.usercode.user_exceptions import to_one_line
+
+from ..roster.static_inspection import LARGEST_SOURCE, player_in
+from .archives import ArchiveError, is_foreign, stem_of, unpack
 
 USUAL_FILES = ("game_agent.py", "my_custom_player.py")
 """Names of the students' file in each edition."""

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
-from knights_isolation.experiments.league.submissions import is_template
 from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.loading.load_user_code import sources
 from knights_isolation.isolation.usercode.parsing import parse
 from knights_isolation.isolation.usercode.user_exceptions import to_one_line
+
+from .submissions import is_template
 
 _FUNCTIONS = ("exec", "eval", "compile", "__import__")
 _MODULES = (

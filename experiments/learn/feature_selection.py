@@ -16,9 +16,6 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from knights_isolation.experiments.learn.move_pairs import Comparisons, compare_moves
-from knights_isolation.experiments.plan.catalogue import Heuristic, first_line, heuristic_named
-from knights_isolation.experiments.suite.suite_file import Suite
 from knights_isolation.heuristics import Composite, canonical_name, get, meaning
 from knights_isolation.isolation.checks.search_cost import Cost, measure_costs
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
@@ -28,6 +25,10 @@ from knights_isolation.isolation.players.agents import SearchAgent
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.parameters import parameters_of
+
+from ..plan.catalogue import Heuristic, first_line, heuristic_named
+from ..suite.suite_file import Suite
+from .move_pairs import Comparisons, compare_moves
 
 Floats = NDArray[np.float64]
 

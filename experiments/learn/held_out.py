@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from knights_isolation.experiments.inference.cluster_intervals import Interval
-from knights_isolation.experiments.inference.contenders.head_to_head import compare_directly
-from knights_isolation.experiments.inference.standings import matchups
-from knights_isolation.experiments.learn.spsa_tuning import TuningTask
-from knights_isolation.experiments.learn.tuning_games import with_values
-from knights_isolation.experiments.play.runner import Play, play_kept, play_tournament
-from knights_isolation.experiments.record.run_directory import kept_config
-from knights_isolation.experiments.roster import make_agent, settings_text
-from knights_isolation.experiments.statistics.run_results import load_findings
-from knights_isolation.experiments.verdicts.contender_verdicts import judge as judge_run
+from ..inference.cluster_intervals import Interval
+from ..inference.contenders.head_to_head import compare_directly
+from ..inference.standings import matchups
+from ..play.runner import Play, play_kept, play_tournament
+from ..record.run_directory import kept_config
+from ..roster import make_agent, settings_text
+from ..statistics.run_results import load_findings
+from ..verdicts.contender_verdicts import judge as judge_run
+from .spsa_tuning import TuningTask
+from .tuning_games import with_values
 
 
 @dataclass(frozen=True)

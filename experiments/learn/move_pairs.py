@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.roster import parse_limit
-from knights_isolation.experiments.suite.suite_file import Suite
 from knights_isolation.isolation.games.batch_evaluation import EvaluationBatch, expected_lines
 from knights_isolation.isolation.games.batch_moves import Positions, is_over
 from knights_isolation.isolation.rules.limits import Limit
+
+from ..roster import parse_limit
+from ..suite.suite_file import Suite
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.compiling.compile_heuristic import CompiledHeuristic

@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from knights_isolation.experiments.inference.cluster_intervals import Interval
-from knights_isolation.experiments.learn import spsa_tuning
-from knights_isolation.experiments.learn.parameter_space import Space, Vector
-from knights_isolation.experiments.learn.spsa import SpsaPlan, plan_of
-from knights_isolation.experiments.learn.spsa_tuning import Study, TuningProgress, TuningTask, opened_study, promise
-from knights_isolation.experiments.learn.tuning_games import BatchResult, with_values
 from knights_isolation.isolation.rules.parameters import Parameter
+
+from ..inference.cluster_intervals import Interval
+from . import spsa_tuning
+from .parameter_space import Space, Vector
+from .spsa import SpsaPlan, plan_of
+from .spsa_tuning import Study, TuningProgress, TuningTask, opened_study, promise
+from .tuning_games import BatchResult, with_values
 
 ROUNDS = 16
 FINALISTS = 8

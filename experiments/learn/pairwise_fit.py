@@ -19,18 +19,19 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import chdtrc, expit
 
-from knights_isolation.experiments.inference.contenders.multiple_testing import holm
-from knights_isolation.experiments.learn.move_pairs import Comparisons, compare_moves
-from knights_isolation.experiments.learn.parameter_space import Space, Vector, end_of, space_of
-from knights_isolation.experiments.suite.agent_answers import ask
-from knights_isolation.experiments.suite.screening import Screening, screen
-from knights_isolation.experiments.suite.suite_file import Suite
 from knights_isolation.isolation.compiling.compile_heuristic import CompiledHeuristic, CompileError, compile_heuristic
 from knights_isolation.isolation.games.batch_evaluation import evaluate_all
 from knights_isolation.isolation.players.agents import SearchAgent
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.parameters import bind_parameters, name_of
+
+from ..inference.contenders.multiple_testing import holm
+from ..suite.agent_answers import ask
+from ..suite.screening import Screening, screen
+from ..suite.suite_file import Suite
+from .move_pairs import Comparisons, compare_moves
+from .parameter_space import Space, Vector, end_of, space_of
 
 Floats = NDArray[np.float64]
 Model = Callable[[Vector], tuple[Floats, Floats]]

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.roster.spec import number_text
 from knights_isolation.isolation.compiling.comparison import sample_positions
 from knights_isolation.isolation.rules.parameters import (
     Parameter,
@@ -19,6 +18,8 @@ from knights_isolation.isolation.rules.parameters import (
     parameters_of,
     unknown,
 )
+
+from ..roster.spec import number_text
 
 Vector = NDArray[np.float64]
 _DIGITS = 4

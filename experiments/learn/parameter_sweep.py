@@ -10,17 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from knights_isolation.experiments.inference.cluster_intervals import Interval
-from knights_isolation.experiments.learn.tuning_games import with_values
-from knights_isolation.experiments.plan.config import Config
-from knights_isolation.experiments.play.runner import Play, play_kept, play_tournament
-from knights_isolation.experiments.record.run_directory import kept_config
-from knights_isolation.experiments.roster import DEFAULT_LIMIT, Spec, complete, make_agent, parse_limit, settings_text
-from knights_isolation.experiments.roster.spec import parse_number
-from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
-from knights_isolation.experiments.statistics.same_games import games_by_agent
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.parameters import parameters_of
+
+from ..inference.cluster_intervals import Interval
+from ..plan.config import Config
+from ..play.runner import Play, play_kept, play_tournament
+from ..record.run_directory import kept_config
+from ..roster import DEFAULT_LIMIT, Spec, complete, make_agent, parse_limit, settings_text
+from ..roster.spec import parse_number
+from ..statistics.run_results import RunResults, load_findings
+from ..statistics.same_games import games_by_agent
+from .tuning_games import with_values
 
 MOST_POINTS = 10_000
 _PARAMETER = "option."

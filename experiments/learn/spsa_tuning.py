@@ -16,22 +16,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.inference.cluster_intervals import Interval, mean_parts, rate_interval
-from knights_isolation.experiments.learn.parameter_space import Space, Vector, end_of, space_of
-from knights_isolation.experiments.learn.response_surface import ALPHA, Contests, Response, fit_response, importance
-from knights_isolation.experiments.learn.spsa import SpsaPlan, directions, ends, moved
-from knights_isolation.experiments.learn.tuning_games import (
-    Batch,
-    BatchResult,
-    Journal,
-    OpeningPool,
-    PlayBatches,
-    playing,
-    pool_of,
-    prepare,
-    with_values,
-)
-from knights_isolation.experiments.roster import Spec, make_agent, settings_text
+from ..inference.cluster_intervals import Interval, mean_parts, rate_interval
+from ..roster import Spec, make_agent, settings_text
+from .parameter_space import Space, Vector, end_of, space_of
+from .response_surface import ALPHA, Contests, Response, fit_response, importance
+from .spsa import SpsaPlan, directions, ends, moved
+from .tuning_games import Batch, BatchResult, Journal, OpeningPool, PlayBatches, playing, pool_of, prepare, with_values
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

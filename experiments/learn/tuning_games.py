@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.plan.openings import OpeningSet, orbit_ids, random_openings, split_of
-from knights_isolation.experiments.play.cluster.cluster_address import chosen
-from knights_isolation.experiments.play.cluster.file_transfer import UserFile, files_of, placed_specs
-from knights_isolation.experiments.play.parallel_map import parallel_mapper
-from knights_isolation.experiments.roster import Spec, complete, make_agent, named, parse_spec
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.seeds import splitmix64
+
+from ..plan.openings import OpeningSet, orbit_ids, random_openings, split_of
+from ..play.cluster.cluster_address import chosen
+from ..play.cluster.file_transfer import UserFile, files_of, placed_specs
+from ..play.parallel_map import parallel_mapper
+from ..roster import Spec, complete, make_agent, named, parse_spec
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.players.agents import Agent
@@ -30,7 +31,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from knights_isolation.experiments.record.checked_lines import append_lines, open_journal
+from ..record.checked_lines import append_lines, open_journal
 
 Ints = NDArray[np.int64]
 

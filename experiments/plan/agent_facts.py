@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from knights_isolation.experiments.roster.agent_kinds import KINDS, AgentKind
+from ..roster.agent_kinds import KINDS, AgentKind
 
 IMPORTED = "imported"
 """Kind of players of whom only the names are known, since their games were played elsewhere."""

@@ -13,14 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from knights_isolation import heuristics
-from knights_isolation.experiments.roster import split_reference
-from knights_isolation.experiments.roster.default_names import (
-    evaluation_methods,
-    heuristics_in,
-    names_game_and_player,
-    only_heuristic,
-    only_player,
-)
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
@@ -28,6 +20,9 @@ from knights_isolation.isolation.players.agents import forfeit_from
 from knights_isolation.isolation.rules.parameters import ParameterError, no_parameters, parameters_of
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prevent_exit
 from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, run_with_watchdog, wall_timeout
+
+from ..roster import split_reference
+from ..roster.default_names import evaluation_methods, heuristics_in, names_game_and_player, only_heuristic, only_player
 
 Heuristic = Callable[[Any, Any], float]
 LONGEST_CALL = 10.0

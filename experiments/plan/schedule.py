@@ -23,7 +23,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.plan.openings import Cells, colour_roles, mixed, opening_ids, orbit_ids
+from .openings import Cells, colour_roles, mixed, opening_ids, orbit_ids
 
 Ids = NDArray[np.int64]
 SeedsBy = Literal["opponent", "agents"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from knights_isolation.experiments.plan.agent_facts import AgentFacts, read_facts
-from knights_isolation.experiments.plan.tournament_plan import Entrant, Plan
 from knights_isolation.isolation.rules.geometry import parse_size
+
+from .agent_facts import AgentFacts, read_facts
+from .tournament_plan import Entrant, Plan
 
 WITHIN = 2.5
 """Factor by which the forecast may be wrong in either direction: heuristics and machines differ."""

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from knights_isolation.experiments.plan.config import Config, Engine
-from knights_isolation.experiments.plan.openings import OpeningSet, file_openings, placement_openings, random_openings
-from knights_isolation.experiments.plan.schedule import Match, Schedule, SeedsBy
-from knights_isolation.experiments.roster import Spec, make_agent, make_agents, parse_limit, parse_spec, settings_text
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.rules.geometry import parse_size
+
+from ..roster import Spec, make_agent, make_agents, parse_limit, parse_spec, settings_text
+from .config import Config, Engine
+from .openings import OpeningSet, file_openings, placement_openings, random_openings
+from .schedule import Match, Schedule, SeedsBy
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.players.agents import Agent

@@ -15,14 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.plan.schedule import Ids, points_table, record_points
-from knights_isolation.experiments.plan.tournament_plan import Plan
-from knights_isolation.experiments.record import log, run_directory
-from knights_isolation.experiments.record.finished_games import FinishedGames, LogPart, joined
-from knights_isolation.experiments.record.log_validation import check_scheduled
-from knights_isolation.experiments.record.run_directory import lock_file, resume_advice
 from knights_isolation.isolation.rules.outcome import AT_LAST, ON_THE_BOARD, REASON_WORDS, Reason
 from knights_isolation.isolation.shell import advice, command
+
+from ..plan.schedule import Ids, points_table, record_points
+from ..plan.tournament_plan import Plan
+from ..record import log, run_directory
+from ..record.finished_games import FinishedGames, LogPart, joined
+from ..record.log_validation import check_scheduled
+from ..record.run_directory import lock_file, resume_advice
 
 BY_CLOCK = (Reason.TIMEOUT.word, Reason.HANG.word)
 """Reasons that depend on the machine's speed."""

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import joblib
 
-from knights_isolation.experiments.play.cluster.cluster_address import chosen
-from knights_isolation.experiments.play.pools.process_map import map_unordered
+from .cluster.cluster_address import chosen
+from .pools.process_map import map_unordered
 
 T = TypeVar("T")
 
@@ -55,6 +55,6 @@ def parallel_map(
 
 
 def _connected(stack: ExitStack, address: str) -> Spread:
-    from knights_isolation.experiments.play.cluster.cluster_map import as_they_come_from, connection
+    from .cluster.cluster_map import as_they_come_from, connection
 
     return partial(as_they_come_from, stack.enter_context(connection(address)))

@@ -15,14 +15,15 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 
-from knights_isolation.experiments.plan.config import Config, load_config
-from knights_isolation.experiments.plan.schedule import Ids
-from knights_isolation.experiments.plan.tournament_plan import Plan, on_the_clock
-from knights_isolation.experiments.record import log, run_directory
-from knights_isolation.experiments.record.log_validation import check_facts
 from knights_isolation.isolation.games.match import play_many
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.shell import command
+
+from ..plan.config import Config, load_config
+from ..plan.schedule import Ids
+from ..plan.tournament_plan import Plan, on_the_clock
+from ..record import log, run_directory
+from ..record.log_validation import check_facts
 
 GO_WITH_IT = ("contenders", "pairs", "jobs", "cluster", "out")
 """Keys of the configuration that may be given with a run to extend; all others are taken from the run."""

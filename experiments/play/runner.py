@@ -14,41 +14,30 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.plan.config import Config
-from knights_isolation.experiments.plan.schedule import points_table
-from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan, on_the_clock
-from knights_isolation.experiments.play.cluster.cluster_address import chosen
-from knights_isolation.experiments.play.game_recorder import GameRecorder, MovedRunError, UnwritableLogError
-from knights_isolation.experiments.play.pools.batch_feed import BatchFeed, Stop
-from knights_isolation.experiments.play.pools.equal_cost_limits import (
-    Costs,
-    Measure,
-    at_equal_cost,
-    check_scalable,
-    measured,
-    to_measure,
-)
-from knights_isolation.experiments.play.pools.game_worker import task_of
-from knights_isolation.experiments.play.pools.interrupts import (
-    Interrupted,
-    deferred_interrupts,
-    single_interrupt,
-    until_interrupted,
-)
-from knights_isolation.experiments.play.pools.loky_pool import LokyPool
-from knights_isolation.experiments.play.pools.play_loop import play_missing
-from knights_isolation.experiments.play.pools.pool import Fleet, Machine, MakePool, Pool, UnreachableError
-from knights_isolation.experiments.play.pools.preparation import Kit, kit_of, measure_in, prepare
-from knights_isolation.experiments.play.pools.recovery import KILLED
-from knights_isolation.experiments.play.run_extension import carry_over, extend
-from knights_isolation.experiments.play.stop_rules import stop_rule
-from knights_isolation.experiments.record import log, run_directory
-from knights_isolation.experiments.record.run_directory import locked, resume_advice
 from knights_isolation.isolation.checks.answer_checks import unresponsive_reason
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.processes.subprocess_player import HANGS_AFTER
 from knights_isolation.isolation.rules.geometry import parse_size
+
+from ..plan.config import Config
+from ..plan.schedule import points_table
+from ..plan.tournament_plan import Plan, make_plan, on_the_clock
+from ..record import log, run_directory
+from ..record.run_directory import locked, resume_advice
+from .cluster.cluster_address import chosen
+from .game_recorder import GameRecorder, MovedRunError, UnwritableLogError
+from .pools.batch_feed import BatchFeed, Stop
+from .pools.equal_cost_limits import Costs, Measure, at_equal_cost, check_scalable, measured, to_measure
+from .pools.game_worker import task_of
+from .pools.interrupts import Interrupted, deferred_interrupts, single_interrupt, until_interrupted
+from .pools.loky_pool import LokyPool
+from .pools.play_loop import play_missing
+from .pools.pool import Fleet, Machine, MakePool, Pool, UnreachableError
+from .pools.preparation import Kit, kit_of, measure_in, prepare
+from .pools.recovery import KILLED
+from .run_extension import carry_over, extend
+from .stop_rules import stop_rule
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -182,7 +171,7 @@ def _players(config: Config, pools: MakePool | None) -> Iterator[MakePool]:
     if pools or not address:
         yield pools or LokyPool
         return
-    from knights_isolation.experiments.play.cluster.dask_pool import reached
+    from .cluster.dask_pool import reached
 
     with reached(address) as on_machines:
         yield on_machines

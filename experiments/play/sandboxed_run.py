@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from knights_isolation.experiments.plan.config import Config, load_config
-from knights_isolation.experiments.play.pools.here_pool import HerePool
-from knights_isolation.experiments.play.run_extension import extended_config
-from knights_isolation.experiments.play.runner import play_tournament
-from knights_isolation.experiments.roster import complete, make_agent, parse_spec
-from knights_isolation.experiments.roster.agent_kinds import runs_code
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.processes.agent_pickling import recipe
 from knights_isolation.isolation.processes.child import Setup
 from knights_isolation.isolation.rules.geometry import parse_size
+
+from ..plan.config import Config, load_config
+from ..roster import complete, make_agent, parse_spec
+from ..roster.agent_kinds import runs_code
+from .pools.here_pool import HerePool
+from .run_extension import extended_config
+from .runner import play_tournament
 
 _IMPORTS = (
     "knights_isolation.experiments.play.sandboxed_run",

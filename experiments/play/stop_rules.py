@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.plan.config import USUAL_ERROR
-from knights_isolation.experiments.plan.tournament_plan import Plan, having
-from knights_isolation.experiments.play.pools.batch_feed import Stop, checkpoints
+from ..plan.config import USUAL_ERROR
+from ..plan.tournament_plan import Plan, having
+from .pools.batch_feed import Stop, checkpoints
 
 if TYPE_CHECKING:
-    from knights_isolation.experiments.inference.game_pairs import AgentPairs
-    from knights_isolation.experiments.inference.sequential.sprt import SprtPath
+    from ..inference.game_pairs import AgentPairs
+    from ..inference.sequential.sprt import SprtPath
 
 
 def stop_rule(plan: Plan) -> Stop | None:
@@ -31,7 +31,7 @@ def _best_of_rule(plan: Plan) -> Stop:
     pool = populations.pop() if len(populations) == 1 else 0
 
     def decided(pairs: NDArray[np.int8]) -> Collection[int]:
-        from knights_isolation.experiments.inference.sequential.elimination import elimination_times
+        from ..inference.sequential.elimination import elimination_times
 
         points = np.where(pairs < 0, np.nan, pairs / 2)
         shares = np.stack([points[:, first == contender].mean(axis=1) for contender in contenders], axis=1)
@@ -67,7 +67,7 @@ def sprt_paths(plan: Plan, pairs: NDArray[np.int8]) -> dict[int, SprtPath]:
 
     `pairs` are the pair points so far, [round, match] (see `schedule.pair_points`).
     """
-    from knights_isolation.experiments.inference.sequential.contender_sprt import duel_path, gauntlet_path
+    from ..inference.sequential.contender_sprt import duel_path, gauntlet_path
 
     assert plan.config.sprt
     low, high, error, *_ = (*plan.config.sprt, USUAL_ERROR)
@@ -90,7 +90,7 @@ def _record_so_far(plan: Plan, pairs: NDArray[np.int8], agent: int) -> AgentPair
     """Return the complete pairs of an agent, by its index in the schedule, in the schedule's order."""
     # Without those that a gauntlet's contenders play with the baseline itself: they do not count for the difference.
     # Opponents are indices in the schedule, openings are rows of its cells.
-    from knights_isolation.experiments.inference.game_pairs import AgentPairs
+    from ..inference.game_pairs import AgentPairs
 
     own = plan.counted_matches(agent)
     rounds, column = np.nonzero(pairs[:, own] >= 0)

@@ -12,23 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from knights_isolation.experiments.inference.argument_checks import check_between
-from knights_isolation.experiments.inference.contenders.multiple_testing import holm
-from knights_isolation.experiments.inference.mantel_haenszel import (
-    Homogeneity,
-    MantelHaenszel,
-    Stratum,
-    homogeneity,
-    mantel_haenszel,
-)
-from knights_isolation.experiments.inference.proportions import Proportion, wilson
-from knights_isolation.experiments.published.published_tables import (
-    PublishedRow,
-    PublishedTables,
-    bundled_csv,
-    parse_classic_text,
-    parse_csv,
-)
+from ..inference.argument_checks import check_between
+from ..inference.contenders.multiple_testing import holm
+from ..inference.mantel_haenszel import Homogeneity, MantelHaenszel, Stratum, homogeneity, mantel_haenszel
+from ..inference.proportions import Proportion, wilson
+from .published_tables import PublishedRow, PublishedTables, bundled_csv, parse_classic_text, parse_csv
 
 PAIRING_UNKNOWN = (
     "The openings were not published, so pairing is unknown and games are treated as independent. Where swapped "

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from knights_isolation.experiments.record.checked_json import CHECKSUM, SEALED, DamagedFileError
 from knights_isolation.isolation.files.atomic_write import make_folder, sync_folder
+
+from .checked_json import CHECKSUM, SEALED, DamagedFileError
 
 _START = f'{{"{SEALED}": true'.encode()
 _END = re.compile(rf', "{CHECKSUM}": "([0-9a-f]{{8}})"\}}'.encode())

@@ -20,8 +20,9 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from knights_isolation.experiments.record.checked_json import DamagedFileError, writing_to
 from knights_isolation.isolation.files.atomic_write import make_folder, write_atomic
+
+from .checked_json import DamagedFileError, writing_to
 
 SEAL = b"ISOLATION"
 _SEALED = b"sealed by"

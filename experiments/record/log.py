@@ -23,23 +23,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.plan.schedule import Ids, Schedule
-from knights_isolation.experiments.record.arrow_numpy import to_numpy
-from knights_isolation.experiments.record.checked_json import DamagedFileError
-from knights_isolation.experiments.record.checked_parquet import (
-    count_rows,
-    encode_checked,
-    read_batches,
-    read_parquet,
-    save_table,
-)
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.outcome import REASON_WORDS
+
+from ..plan.schedule import Ids, Schedule
+from .arrow_numpy import to_numpy
+from .checked_json import DamagedFileError
+from .checked_parquet import count_rows, encode_checked, read_batches, read_parquet, save_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from knights_isolation.experiments.record.finished_games import FinishedGames
+    from .finished_games import FinishedGames
 
 COLOURS = ("same", "other", "none")
 GAMES = "games"

@@ -15,12 +15,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.plan.schedule import Schedule, game_seeds
-from knights_isolation.experiments.record import log
-from knights_isolation.experiments.record.arrow_numpy import to_arrow, to_numpy
-from knights_isolation.experiments.record.run_directory import RunInfo, is_run, load_run, resume_advice
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.outcome import REASON_WORDS
+
+from ..plan.schedule import Schedule, game_seeds
+from . import log
+from .arrow_numpy import to_arrow, to_numpy
+from .run_directory import RunInfo, is_run, load_run, resume_advice
 
 Flags = NDArray[np.bool_]
 

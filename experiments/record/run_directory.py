@@ -24,19 +24,20 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from knights_isolation.experiments.plan.agent_facts import baseline_of, read_facts
-from knights_isolation.experiments.plan.config import Config, load_config, to_toml
-from knights_isolation.experiments.plan.schedule import SeedsBy
-from knights_isolation.experiments.plan.tournament_plan import Plan, make_plan
-from knights_isolation.experiments.record import log
-from knights_isolation.experiments.record.checked_json import DamagedFileError, read_json, write_json, writing_to
-from knights_isolation.experiments.roster.function_files import FOLDER, keep_function_files, restore_function_files
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.files.atomic_write import check_output, leftovers, make_folder, sweep, write_text
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.shell import advice, command
 from knights_isolation.isolation.suggestions import did_you_mean
+
+from ..plan.agent_facts import baseline_of, read_facts
+from ..plan.config import Config, load_config, to_toml
+from ..plan.schedule import SeedsBy
+from ..plan.tournament_plan import Plan, make_plan
+from ..roster.function_files import FOLDER, keep_function_files, restore_function_files
+from . import log
+from .checked_json import DamagedFileError, read_json, write_json, writing_to
 
 LOCK = "lock"
 

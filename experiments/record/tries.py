@@ -24,11 +24,12 @@ import numpy as np
 import scipy
 from pydantic import TypeAdapter
 
-from knights_isolation.experiments.record.checked_lines import append_lines, read_lines
-from knights_isolation.experiments.record.run_directory import HOME
-from knights_isolation.experiments.roster import complete, make_agent, named, parse_spec, settings_text
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
 from knights_isolation.isolation.loading.load_user_code import expand_path
+
+from ..roster import complete, make_agent, named, parse_spec, settings_text
+from .checked_lines import append_lines, read_lines
+from .run_directory import HOME
 
 LOG, SOURCES = "tries.jsonl", "tried"
 SETTING = "ISOLATION_TRIES"

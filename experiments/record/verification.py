@@ -8,23 +8,15 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from knights_isolation.experiments.record import log
-from knights_isolation.experiments.record.checked_json import SEALED, read_json
-from knights_isolation.experiments.record.checked_lines import inspect_lines
-from knights_isolation.experiments.record.checked_parquet import read_parquet
-from knights_isolation.experiments.record.log_validation import check_facts
-from knights_isolation.experiments.record.run_directory import (
-    CONFIG,
-    END,
-    ENGINES,
-    FACTS,
-    HOME,
-    load_run,
-    missing_sentence,
-    written_config,
-)
-from knights_isolation.experiments.record.tries import LOG, SOURCES, code_of, read_tries
 from knights_isolation.isolation.usercode.inputs import changed_input
+
+from . import log
+from .checked_json import SEALED, read_json
+from .checked_lines import inspect_lines
+from .checked_parquet import read_parquet
+from .log_validation import check_facts
+from .run_directory import CONFIG, END, ENGINES, FACTS, HOME, load_run, missing_sentence, written_config
+from .tries import LOG, SOURCES, code_of, read_tries
 
 KEPT = "evaluated"
 """Folder of kept answers of evaluations, below that of the runs."""

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knights_isolation import heuristics
-from knights_isolation.experiments.roster.spec import Spec, raise_spec_error
 from knights_isolation.isolation.loading.load_user_code import is_name
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.usercode.inputs import digest_of_inputs
+
+from .spec import Spec, raise_spec_error
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.players.agents import Agent
@@ -207,7 +208,7 @@ def _usual_search_limit(spec: Spec, default: Limit | None) -> Limit:
 def _name_heuristic(spec: Spec) -> Spec:
     if spec.member or not spec.is_file:
         return spec
-    from knights_isolation.experiments.roster.default_names import only_heuristic
+    from .default_names import only_heuristic
 
     return replace(spec, target=f"{spec.path}:{only_heuristic(spec.path)}")
 
@@ -273,7 +274,7 @@ def _name_player(spec: Spec) -> Spec:
     """Return the spec with the name of its player and, if it gives no limit, that of the player's edition."""
     if spec.member and spec.limit is not None:
         return spec
-    from knights_isolation.experiments.roster.default_names import player_facts
+    from .default_names import player_facts
 
     facts = player_facts(spec.path, spec.member)
     usual = Limit(ms=facts.usual_limit) if spec.limit is None else None
@@ -281,7 +282,7 @@ def _name_player(spec: Spec) -> Spec:
 
 
 def _make_classic(spec: Spec) -> Agent:
-    from knights_isolation.experiments.roster.default_names import player_facts
+    from .default_names import player_facts
 
     facts = player_facts(spec.path, spec.member)
     return replace(_file_agent(spec, edition=facts.edition, is_restricted=False), data=digest_of_inputs(facts.inputs))
@@ -310,7 +311,7 @@ def _read_apart(text: str, start: int, end: int) -> Spec | None:
 
 
 def _make_apart(spec: Spec) -> Agent:
-    from knights_isolation.experiments.roster.static_inspection import players_in
+    from .static_inspection import players_in
 
     players = players_in(Path(spec.path))
     if spec.member not in players:

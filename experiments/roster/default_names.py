@@ -15,7 +15,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from knights_isolation.experiments.roster.static_inspection import USUAL_PLAYERS
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.editions.edition import THIRD, edition_of
 from knights_isolation.isolation.editions.third.state import Action
@@ -38,6 +37,8 @@ from knights_isolation.isolation.processes.child_process import call_in_child
 from knights_isolation.isolation.usercode.inputs import Inputs, changed_input
 from knights_isolation.isolation.usercode.output_capture import prevent_exit
 from knights_isolation.isolation.usercode.timeouts import cpu_timeout
+
+from .static_inspection import USUAL_PLAYERS
 
 _LONGEST_CALL = 2.0
 

@@ -27,12 +27,13 @@ from typing import Any
 
 from knights_isolation import heuristics
 from knights_isolation.bare_names import TOOLKIT, bare
-from knights_isolation.experiments.roster.spec import number_text, parse_limit
 from knights_isolation.isolation.compiling.source.compile_error import CompileError
 from knights_isolation.isolation.compiling.source.function_source import definition, file_tree
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
 from knights_isolation.isolation.loading.load_user_code import is_player, origin_of
 from knights_isolation.isolation.usercode.parsing import suppress_warnings
+
+from .spec import number_text, parse_limit
 
 AgentLike = str | Callable[..., float] | type[object]
 """An agent where one is asked for: its spec; or a function of (game, player), which ID searches with, or a class."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.isolation.checks.search_cost import Cost
+
+from .run_results import RunResults
 
 
 def node_costs(findings: RunResults) -> dict[str, Cost]:

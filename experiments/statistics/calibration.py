@@ -15,10 +15,10 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from knights_isolation.experiments.inference.argument_checks import Ints
-from knights_isolation.experiments.statistics.grouped_counts import GroupedCounts, count_groups, merge_counts
-from knights_isolation.experiments.statistics.move_statistics import Plies, over_moves
-from knights_isolation.experiments.statistics.run_results import RunResults
+from ..inference.argument_checks import Ints
+from .grouped_counts import GroupedCounts, count_groups, merge_counts
+from .move_statistics import Plies, over_moves
+from .run_results import RunResults
 
 BANDS = ((2, 5), (6, 9), (10, 13), (14, 17), (18, 21), (22, 25), (26, 31), (32, 47))
 """Stages of the game: first and last ply, counted from 0 as in the log."""

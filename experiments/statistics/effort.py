@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from knights_isolation.experiments.inference.argument_checks import Ints
-from knights_isolation.experiments.record.arrow_numpy import to_numpy
-from knights_isolation.experiments.record.log import codes_in
-from knights_isolation.experiments.statistics.run_results import LoadedRun, RunResults, fold_counted
+from ..inference.argument_checks import Ints
+from ..record.arrow_numpy import to_numpy
+from ..record.log import codes_in
+from .run_results import LoadedRun, RunResults, fold_counted
 
 QUICKEST_MOVE = 5
 """Mean microseconds per move below which times are meaningless: the log has whole microseconds."""

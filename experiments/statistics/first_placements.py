@@ -11,13 +11,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from knights_isolation.experiments.inference.argument_checks import Ints
-from knights_isolation.experiments.inference.cluster_intervals import Interval, rate_interval
-from knights_isolation.experiments.record.arrow_numpy import to_numpy
-from knights_isolation.experiments.statistics.effort import total
-from knights_isolation.experiments.statistics.grouped_counts import GroupedCounts, count_groups, merge_counts
-from knights_isolation.experiments.statistics.run_results import RunResults, fold_counted
 from knights_isolation.isolation.rules.geometry import canonical_opening
+
+from ..inference.argument_checks import Ints
+from ..inference.cluster_intervals import Interval, rate_interval
+from ..record.arrow_numpy import to_numpy
+from .effort import total
+from .grouped_counts import GroupedCounts, count_groups, merge_counts
+from .run_results import RunResults, fold_counted
 
 FEWEST = 5
 """Minimum number of openings for a cell to be shown."""

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from knights_isolation.experiments.record.log import codes_in, read_games
-from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
+
+from ..record.log import codes_in, read_games
+from .run_results import RunResults
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from knights_isolation.experiments.inference.argument_checks import Ints
+from ..inference.argument_checks import Ints
 
 
 @dataclass(frozen=True, eq=False)

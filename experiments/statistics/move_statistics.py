@@ -12,11 +12,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from knights_isolation.experiments.inference.argument_checks import Ints
-from knights_isolation.experiments.record.arrow_numpy import to_numpy
-from knights_isolation.experiments.record.log import codes_in
-from knights_isolation.experiments.statistics.effort import agent_codes, list_chunks, total
-from knights_isolation.experiments.statistics.run_results import LoadedRun, RunResults, fold_counted
+from ..inference.argument_checks import Ints
+from ..record.arrow_numpy import to_numpy
+from ..record.log import codes_in
+from .effort import agent_codes, list_chunks, total
+from .run_results import LoadedRun, RunResults, fold_counted
 
 T = TypeVar("T")
 R = TypeVar("R")

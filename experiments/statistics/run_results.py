@@ -17,20 +17,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.inference.game_pairs import PairTable, opponents_of, pair_games
-from knights_isolation.experiments.inference.standings import Standing, standings
-from knights_isolation.experiments.plan.agent_facts import (
-    AgentFacts,
-    baseline_of,
-    differing_settings,
-    read_facts,
-    run_facts,
-)
-from knights_isolation.experiments.record.arrow_numpy import to_arrow, to_names, to_numpy
-from knights_isolation.experiments.record.log import codes_in, fold_batches
-from knights_isolation.experiments.record.log_validation import read_valid_games
-from knights_isolation.experiments.record.run_directory import RunInfo, State, games_at_end, load_run, state_of
 from knights_isolation.isolation.suggestions import did_you_mean
+
+from ..inference.game_pairs import PairTable, opponents_of, pair_games
+from ..inference.standings import Standing, standings
+from ..plan.agent_facts import AgentFacts, baseline_of, differing_settings, read_facts, run_facts
+from ..record.arrow_numpy import to_arrow, to_names, to_numpy
+from ..record.log import codes_in, fold_batches
+from ..record.log_validation import read_valid_games
+from ..record.run_directory import RunInfo, State, games_at_end, load_run, state_of
 
 if TYPE_CHECKING:
     import pandas as pd

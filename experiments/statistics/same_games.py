@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from knights_isolation.experiments.record.log import read_games
-from knights_isolation.experiments.statistics.run_results import RunResults
+from ..record.log import read_games
+from .run_results import RunResults
 
 
 def games_by_agent(result: RunResults) -> dict[str, bytes]:

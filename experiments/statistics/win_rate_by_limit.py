@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from knights_isolation.experiments.inference.cluster_intervals import Interval
-from knights_isolation.experiments.inference.standings import standings
-from knights_isolation.experiments.statistics.run_results import RunResults
+from ..inference.cluster_intervals import Interval
+from ..inference.standings import standings
+from .run_results import RunResults
 
 UNITS = {"nodes": "nodes a move", "depth": "depth in plies", "ms": "ms a move", "cpu_ms": "CPU ms a move"}
 """Units of limits in words."""

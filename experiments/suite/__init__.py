@@ -5,6 +5,6 @@ but the moves differ in how often a reference field throws the win away afterwar
 strength; the other half is to make winning hard for an opponent.
 """
 
-from knights_isolation.experiments.suite.suite_file import Suite, read_suite, shipped_suites
+from .suite_file import Suite, read_suite, shipped_suites
 
 __all__ = ["Suite", "read_suite", "shipped_suites"]

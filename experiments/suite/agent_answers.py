@@ -16,11 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.play.cluster.cluster_address import chosen
-from knights_isolation.experiments.play.cluster.file_transfer import UserFile, files_of, placed_specs
-from knights_isolation.experiments.play.parallel_map import parallel_map
-from knights_isolation.experiments.play.pools.equal_cost_limits import specs_at_equal_cost
-from knights_isolation.experiments.roster import make_agent, make_agents, parse_spec
 from knights_isolation.isolation.checks.answer_checks import unresponsive_reason
 from knights_isolation.isolation.checks.search_cost import Cost, measure_costs
 from knights_isolation.isolation.editions.classic_board import Board
@@ -32,6 +27,12 @@ from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.rules.seeds import splitmix64
 from knights_isolation.isolation.usercode.output_capture import WantsToEnd, capture_output, prevent_exit
 from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
+
+from ..play.cluster.cluster_address import chosen
+from ..play.cluster.file_transfer import UserFile, files_of, placed_specs
+from ..play.parallel_map import parallel_map
+from ..play.pools.equal_cost_limits import specs_at_equal_cost
+from ..roster import make_agent, make_agents, parse_spec
 
 REPEATS = 4
 """Number of times that nondeterministic agents are asked in each position."""

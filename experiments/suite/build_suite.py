@@ -20,29 +20,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.plan.openings import (
-    distinct_positions,
-    orbit_ids,
-    padded,
-    placement_openings,
-    split_of,
-)
-from knights_isolation.experiments.play.parallel_map import parallel_map
-from knights_isolation.experiments.roster import parse_agent
-from knights_isolation.experiments.suite.position_sources import (
-    FIELD,
-    SOURCES,
-    PositionSource,
-    field_answers,
-    play_source,
-)
-from knights_isolation.experiments.suite.suite_file import MOST_MEMBERS, SCHEMA, how_made, read_table, write_table
 from knights_isolation.isolation.compiling.specialise import native_function
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solver import SearchBudget, check_position, move_results, value
 from knights_isolation.isolation.games.batch_moves import Positions
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
+
+from ..plan.openings import distinct_positions, orbit_ids, padded, placement_openings, split_of
+from ..play.parallel_map import parallel_map
+from ..roster import parse_agent
+from .position_sources import FIELD, SOURCES, PositionSource, field_answers, play_source
+from .suite_file import MOST_MEMBERS, SCHEMA, how_made, read_table, write_table
 
 GAMES = 8
 """Games of each source from each orbit of openings."""

@@ -13,13 +13,14 @@ from pathlib import Path
 import numpy as np
 from pydantic import TypeAdapter
 
-from knights_isolation.experiments.plan.agent_facts import AgentFacts, run_facts
-from knights_isolation.experiments.record import log
-from knights_isolation.experiments.record.run_directory import load_run
-from knights_isolation.experiments.suite.agent_answers import collect_answers
-from knights_isolation.experiments.suite.screening import score
-from knights_isolation.experiments.suite.suite_file import Suite
 from knights_isolation.isolation.files.shipped_data import read_shipped
+
+from ..plan.agent_facts import AgentFacts, run_facts
+from ..record import log
+from ..record.run_directory import load_run
+from .agent_answers import collect_answers
+from .screening import score
+from .suite_file import Suite
 
 FILE = Path(__file__).with_name("data") / "gauntlets.csv"
 

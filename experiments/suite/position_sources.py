@@ -12,11 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.isolation.games.batch_moves import NO_ANSWER, Positions, choose_moves
 from knights_isolation.isolation.players.agents import Agent
 from knights_isolation.isolation.rules.geometry import cells_of, full_mask, knight_masks, parse_size
 from knights_isolation.isolation.rules.seeds import splitmix64
+
+from ..roster import parse_agent
 
 
 @dataclass(frozen=True)

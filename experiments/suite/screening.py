@@ -19,17 +19,13 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.inference.cluster_intervals import (
-    ErrorContributions,
-    Interval,
-    mean_parts,
-    rate_interval,
-)
-from knights_isolation.experiments.inference.contenders.multiple_testing import flip, step_down
-from knights_isolation.experiments.suite.agent_answers import AgentAnswers
-from knights_isolation.experiments.suite.suite_file import Suite, members
 from knights_isolation.isolation.games.batch_moves import NO_ANSWER
 from knights_isolation.isolation.rules.outcome import REASON_WORDS
+
+from ..inference.cluster_intervals import ErrorContributions, Interval, mean_parts, rate_interval
+from ..inference.contenders.multiple_testing import flip, step_down
+from .agent_answers import AgentAnswers
+from .suite_file import Suite, members
 
 Floats = NDArray[np.float64]
 

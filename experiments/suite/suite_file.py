@@ -28,11 +28,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.record.arrow_numpy import to_numpy
-from knights_isolation.experiments.record.checked_json import DamagedFileError
-from knights_isolation.experiments.record.checked_parquet import read_parquet, write_parquet
 from knights_isolation.isolation.files.shipped_data import read_shipped
 from knights_isolation.isolation.games.batch_moves import Positions
+
+from ..record.arrow_numpy import to_numpy
+from ..record.checked_json import DamagedFileError
+from ..record.checked_parquet import read_parquet, write_parquet
 
 if TYPE_CHECKING:
     import pandas as pd

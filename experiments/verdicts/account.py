@@ -16,13 +16,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy
 
-from knights_isolation.experiments.inference.cluster_intervals import Interval, agree, stretch
-from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
-from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead, rate_of
-from knights_isolation.experiments.inference.contenders.multiple_testing import holm
-from knights_isolation.experiments.inference.contenders.permutation_tests import score_flip_test
-from knights_isolation.experiments.inference.game_pairs import record_of
-from knights_isolation.experiments.inference.sequential.repeated_looks import (
+from ..inference.cluster_intervals import Interval, agree, stretch
+from ..inference.contenders.baseline_comparison import Comparison
+from ..inference.contenders.head_to_head import HeadToHead, rate_of
+from ..inference.contenders.multiple_testing import holm
+from ..inference.contenders.permutation_tests import score_flip_test
+from ..inference.game_pairs import record_of
+from ..inference.sequential.repeated_looks import (
     Evidence,
     Look,
     counted,
@@ -31,9 +31,9 @@ from knights_isolation.experiments.inference.sequential.repeated_looks import (
     pooled,
     repeated_p_value,
 )
-from knights_isolation.experiments.record.run_directory import is_imported
-from knights_isolation.experiments.record.tries import Try, code_of, family_of_games, pack_ids, unpack_ids
-from knights_isolation.experiments.statistics.run_results import RunResults
+from ..record.run_directory import is_imported
+from ..record.tries import Try, code_of, family_of_games, pack_ids, unpack_ids
+from ..statistics.run_results import RunResults
 
 Result: TypeAlias = Comparison | HeadToHead
 _SAME_FAMILY = ("board", "openings", "limit")

@@ -7,15 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knights_isolation.experiments.inference.argument_checks import Floats
-from knights_isolation.experiments.inference.cluster_intervals import Interval
-from knights_isolation.experiments.inference.sequential.elimination import (
-    elimination_times,
-    gap_to_leader,
-    pairwise_alpha,
-)
-from knights_isolation.experiments.play.pools.batch_feed import checkpoints
-from knights_isolation.experiments.statistics.run_results import RunResults
+from ..inference.argument_checks import Floats
+from ..inference.cluster_intervals import Interval
+from ..inference.sequential.elimination import elimination_times, gap_to_leader, pairwise_alpha
+from ..play.pools.batch_feed import checkpoints
+from ..statistics.run_results import RunResults
 
 FORMAT = "best-of"
 

@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TypeVar
 
-from knights_isolation.experiments.inference.bradley_terry import Ratings, rate_agents
-from knights_isolation.experiments.inference.cluster_intervals import Interval
-from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
-from knights_isolation.experiments.inference.contenders.comparison_family import compare_all, compare_each
-from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
-from knights_isolation.experiments.inference.game_pairs import opponents_of
-from knights_isolation.experiments.record.tries import known_tries
-from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.experiments.verdicts.account import account_for
-from knights_isolation.experiments.verdicts.sprt_tests import live_estimate
+from ..inference.bradley_terry import Ratings, rate_agents
+from ..inference.cluster_intervals import Interval
+from ..inference.contenders.baseline_comparison import Comparison
+from ..inference.contenders.comparison_family import compare_all, compare_each
+from ..inference.contenders.head_to_head import HeadToHead
+from ..inference.game_pairs import opponents_of
+from ..record.tries import known_tries
+from ..statistics.run_results import RunResults
+from .account import account_for
+from .sprt_tests import live_estimate
 
 ALPHA = 0.05
 _SIGNS = {"better": 1, "worse": -1}

@@ -7,12 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
-from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
-from knights_isolation.experiments.plan.agent_facts import read_facts, run_facts
-from knights_isolation.experiments.record.run_directory import FACTS, RunInfo, load_run
-from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
-from knights_isolation.experiments.verdicts.contender_verdicts import judge
+from ..inference.contenders.baseline_comparison import Comparison
+from ..inference.contenders.head_to_head import HeadToHead
+from ..plan.agent_facts import read_facts, run_facts
+from ..record.run_directory import FACTS, RunInfo, load_run
+from ..statistics.run_results import RunResults, load_findings
+from .contender_verdicts import judge
 
 _SAME = ("board", "format", "openings", "limit")
 """Keys that must be equal in two runs that differ in their cost only."""

@@ -12,11 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from knights_isolation.experiments.inference.argument_checks import Ints
-from knights_isolation.experiments.record.log import map_parts
-from knights_isolation.experiments.statistics.first_placements import Placement, commonest_size, first_cells
-from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.isolation.rules.geometry import format_size
+
+from ..inference.argument_checks import Ints
+from ..record.log import map_parts
+from ..statistics.first_placements import Placement, commonest_size, first_cells
+from ..statistics.run_results import RunResults
 
 Key = TypeVar("Key", bound=Hashable)
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pandas as pd
 
-from knights_isolation.experiments.inference.cluster_intervals import Interval, without_gap
-from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
-from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
-from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.experiments.verdicts.contender_verdicts import ALPHA, judge, rate
+from ..inference.cluster_intervals import Interval, without_gap
+from ..inference.contenders.baseline_comparison import Comparison
+from ..inference.contenders.head_to_head import HeadToHead
+from ..statistics.run_results import RunResults
+from .contender_verdicts import ALPHA, judge, rate
 
 VERDICTS = (
     *("contender", "baseline", "measure", "estimate", "low", "high", "joint_low", "joint_high", "p_value"),

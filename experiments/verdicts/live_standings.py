@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.inference.sequential.confidence_sequence import confidence_sequence
-from knights_isolation.experiments.plan.schedule import pair_points
-from knights_isolation.experiments.plan.tournament_plan import Plan
-from knights_isolation.experiments.play.stop_rules import sprt_paths
+from ..inference.sequential.confidence_sequence import confidence_sequence
+from ..plan.schedule import pair_points
+from ..plan.tournament_plan import Plan
+from ..play.stop_rules import sprt_paths
 
 
 @dataclass(frozen=True)

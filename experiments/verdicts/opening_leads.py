@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knights_isolation.experiments.statistics.first_placements import FEWEST, commonest_size, first_cells
-from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.experiments.verdicts.example_games import ExampleGame, example_games, load_games
 from knights_isolation.isolation.rules.geometry import canonical_opening
+
+from ..statistics.first_placements import FEWEST, commonest_size, first_cells
+from ..statistics.run_results import RunResults
+from .example_games import ExampleGame, example_games, load_games
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from knights_isolation.experiments.inference.argument_checks import Floats, Ints
-from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
-from knights_isolation.experiments.inference.contenders.sample_size import (
-    FixedPlan,
-    openings_after_pilot,
-    pairs_after_pilot,
-)
-from knights_isolation.experiments.record.arrow_numpy import to_numpy
-from knights_isolation.experiments.record.log import fold_batches
-from knights_isolation.experiments.statistics.effort import list_chunks
-from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.experiments.verdicts.contender_verdicts import judge, judge_all_pairs
+from ..inference.argument_checks import Floats, Ints
+from ..inference.contenders.head_to_head import HeadToHead
+from ..inference.contenders.sample_size import FixedPlan, openings_after_pilot, pairs_after_pilot
+from ..record.arrow_numpy import to_numpy
+from ..record.log import fold_batches
+from ..statistics.effort import list_chunks
+from ..statistics.run_results import RunResults
+from .contender_verdicts import judge, judge_all_pairs
 
 _FEWEST_OPENINGS = 6
 """Minimum number of openings for significance: five results in one direction have p = 2/2⁵ = 0.0625."""

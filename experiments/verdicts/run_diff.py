@@ -10,9 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from knights_isolation.experiments.inference.cluster_intervals import Interval
-from knights_isolation.experiments.record.log import read_games
-from knights_isolation.experiments.record.run_directory import RunInfo, is_imported
+from ..inference.cluster_intervals import Interval
+from ..record.log import read_games
+from ..record.run_directory import RunInfo, is_imported
 
 _ROLES = {"contenders": "contender", "baseline": "baseline", "opponents": "opponent"}
 """Keys of the design that name agents, and the roles of those."""

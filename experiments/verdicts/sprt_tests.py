@@ -8,18 +8,15 @@ from functools import cached_property
 
 import numpy as np
 
-from knights_isolation.experiments.inference.argument_checks import Ints
-from knights_isolation.experiments.inference.cluster_intervals import Interval
-from knights_isolation.experiments.inference.game_pairs import AgentPairs, PairTable, opponents_of, record_of
-from knights_isolation.experiments.inference.sequential.confidence_sequence import (
-    ConfidenceSequence,
-    confidence_sequence,
-)
-from knights_isolation.experiments.inference.sequential.contender_sprt import duel_path, gauntlet_path, opening_leads
-from knights_isolation.experiments.inference.sequential.sprt import SprtPath
-from knights_isolation.experiments.inference.sequential.sprt_estimate import stopped_estimate
-from knights_isolation.experiments.plan.config import USUAL_ERROR
-from knights_isolation.experiments.statistics.run_results import RunResults
+from ..inference.argument_checks import Ints
+from ..inference.cluster_intervals import Interval
+from ..inference.game_pairs import AgentPairs, PairTable, opponents_of, record_of
+from ..inference.sequential.confidence_sequence import ConfidenceSequence, confidence_sequence
+from ..inference.sequential.contender_sprt import duel_path, gauntlet_path, opening_leads
+from ..inference.sequential.sprt import SprtPath
+from ..inference.sequential.sprt_estimate import stopped_estimate
+from ..plan.config import USUAL_ERROR
+from ..statistics.run_results import RunResults
 
 
 @dataclass(frozen=True, eq=False)

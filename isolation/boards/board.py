@@ -7,19 +7,10 @@ from functools import cached_property, lru_cache
 from operator import index
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
-from knights_isolation.isolation.boards.floods import claimed_cells, sum_of_distances
-from knights_isolation.isolation.rules.fen import FenPosition, parse_fen, write_fen
-from knights_isolation.isolation.rules.geometry import (
-    Move,
-    cells_of,
-    check_size,
-    format_size,
-    full_mask,
-    knight_mask,
-    move_of,
-    parse_size,
-)
-from knights_isolation.isolation.rules.outcome import Outcome, Reason
+from ..rules.fen import FenPosition, parse_fen, write_fen
+from ..rules.geometry import Move, cells_of, check_size, format_size, full_mask, knight_mask, move_of, parse_size
+from ..rules.outcome import Outcome, Reason
+from .floods import claimed_cells, sum_of_distances
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from math import hypot, isfinite, isnan
 from typing import TYPE_CHECKING
 
-from knights_isolation.isolation.rules.geometry import cells_of, full_mask, move_of
-from knights_isolation.isolation.rules.notation import column_name
+from ..rules.geometry import cells_of, full_mask, move_of
+from ..rules.notation import column_name
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.boards.board import Board
+    from .board import Board
 
 SIDE = 48
 """Side of a cell, in the picture's units; the knight is drawn on a grid of this size."""

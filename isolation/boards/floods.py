@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from knights_isolation.isolation.rules.geometry import cells_of
+from ..rules.geometry import cells_of
 
 ByCell: TypeAlias = Sequence[int] | Mapping[int, int]
 """By cell, the mask of the cells a knight's move away."""

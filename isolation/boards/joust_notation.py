@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from knights_isolation.isolation.boards.board import Board
-from knights_isolation.isolation.rules.notation import parse_square, square_name
+from ..rules.notation import parse_square, square_name
+from .board import Board
 
 Convention = Literal["plain", "joust"]
 _SQUARE = r"[a-z]+[1-9]\d*"

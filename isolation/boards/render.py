@@ -5,23 +5,12 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from knights_isolation.isolation.boards.drawing import (
-    Annotations,
-    Circle,
-    Line,
-    Outline,
-    Rect,
-    Shape,
-    Text,
-    Theme,
-    draw,
-    extent,
-)
-from knights_isolation.isolation.rules.geometry import cells_of
-from knights_isolation.isolation.rules.notation import column_name
+from ..rules.geometry import cells_of
+from ..rules.notation import column_name
+from .drawing import Annotations, Circle, Line, Outline, Rect, Shape, Text, Theme, draw, extent
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.boards.board import Board
+    from .board import Board
 
 OPEN, VISITED, LEGAL = "open", "visited", "legal"
 

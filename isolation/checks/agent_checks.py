@@ -8,27 +8,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from knights_isolation.isolation.checks.check_result import (
-    LONGEST_CHECK,
-    LONGEST_MOVE,
-    RESIGNED,
-    CheckResult,
-    explain,
-    is_number,
-    new_player,
-    wrong_move,
-)
-from knights_isolation.isolation.checks.search_checks import compare_searches
-from knights_isolation.isolation.checks.speed import random_openings
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.editions.edition import THIRD, Edition, edition_of, names_no_move, read_move, seat
-from knights_isolation.isolation.loading.load_user_code import load_player
-from knights_isolation.isolation.players.agents import is_lost
-from knights_isolation.isolation.rules.geometry import format_size
-from knights_isolation.isolation.rules.parameters import base_function
-from knights_isolation.isolation.usercode.output_capture import prevent_exit
-from knights_isolation.isolation.usercode.timeouts import cpu_timeout
-from knights_isolation.isolation.usercode.user_exceptions import name_of, return_lines, safe_repr
+from ..editions.classic_board import Board
+from ..editions.edition import THIRD, Edition, edition_of, names_no_move, read_move, seat
+from ..loading.load_user_code import load_player
+from ..players.agents import is_lost
+from ..rules.geometry import format_size
+from ..rules.parameters import base_function
+from ..usercode.output_capture import prevent_exit
+from ..usercode.timeouts import cpu_timeout
+from ..usercode.user_exceptions import name_of, return_lines, safe_repr
+from .check_result import LONGEST_CHECK, LONGEST_MOVE, RESIGNED, CheckResult, explain, is_number, new_player, wrong_move
+from .search_checks import compare_searches
+from .speed import random_openings
 
 Heuristic = Callable[[Any, Any], float]
 PositionValues = tuple[Board, tuple[float, float]]
@@ -47,7 +38,7 @@ def check_values(heuristic: Heuristic, size: tuple[int, int] = (7, 7)) -> list[C
 
     A note follows if the numbers make one suspect a mistake; see `suspicion`.
     """
-    from knights_isolation.isolation.compiling.compile_heuristic import sample_positions
+    from ..compiling.compile_heuristic import sample_positions
 
     values: list[PositionValues] = []
     findings = [

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from knights_isolation.isolation.compiling.source_rewriter import CompileError, rewrite
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.players.agents import Agent, ForfeitError, SearchAgent, opened_player
-from knights_isolation.isolation.processes.agent_pickling import AgentPicklingError
-from knights_isolation.isolation.processes.subprocess_player import subprocess_player
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.isolation.search.result import SearchResult
+from ..compiling.source_rewriter import CompileError, rewrite
+from ..editions.classic_board import Board
+from ..players.agents import Agent, ForfeitError, SearchAgent, opened_player
+from ..processes.agent_pickling import AgentPicklingError
+from ..processes.subprocess_player import subprocess_player
+from ..rules.limits import Limit
+from ..rules.outcome import Reason
+from ..search.result import SearchResult
 
 NODES = 40
 POSITIONS = 3
@@ -89,6 +89,6 @@ def _compiles(agent: SearchAgent) -> bool:
 
 def _positions(size: tuple[int, int]) -> list[Board]:
     """Return the positions of seeded games with the most legal moves."""
-    from knights_isolation.isolation.compiling.compile_heuristic import sample_positions
+    from ..compiling.compile_heuristic import sample_positions
 
     return sorted(sample_positions(size, SAMPLE), key=lambda board: -len(board.legal_cells()))[:POSITIONS]

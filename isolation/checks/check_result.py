@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from knights_isolation.isolation.editions.edition import THIRD, TOO_LATE, describe_answer, make_player, names_no_move
-from knights_isolation.isolation.usercode.output_capture import WantsToEnd, prevent_exit
-from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
-from knights_isolation.isolation.usercode.user_exceptions import format_exception, origin
+from ..editions.edition import THIRD, TOO_LATE, describe_answer, make_player, names_no_move
+from ..usercode.output_capture import WantsToEnd, prevent_exit
+from ..usercode.timeouts import UserCodeTimeout, cpu_timeout
+from ..usercode.user_exceptions import format_exception, origin
 
 LONGEST_CHECK = 3.0
 """Seconds of CPU time after which a check ends with what it has seen."""

@@ -10,22 +10,15 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from knights_isolation.isolation.boards.joust_notation import read_move, write_move
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.engines.program import Program
-from knights_isolation.isolation.engines.protocol import PROTOCOLS, UCI, UGI, Info, Protocol, add_info, variant_of
-from knights_isolation.isolation.engines.session import (
-    LATE_MS,
-    UNREAD,
-    EngineLines,
-    Start,
-    start_engine,
-    write_variants,
-)
-from knights_isolation.isolation.files.temp_folders import temporary_folder
-from knights_isolation.isolation.processes.transport import LineTooLong, TransportClosed, TransportTimeout
-from knights_isolation.isolation.rules.geometry import parse_size
-from knights_isolation.isolation.usercode.user_exceptions import to_one_line
+from ..boards.joust_notation import read_move, write_move
+from ..editions.classic_board import Board
+from ..engines.program import Program
+from ..engines.protocol import PROTOCOLS, UCI, UGI, Info, Protocol, add_info, variant_of
+from ..engines.session import LATE_MS, UNREAD, EngineLines, Start, start_engine, write_variants
+from ..files.temp_folders import temporary_folder
+from ..processes.transport import LineTooLong, TransportClosed, TransportTimeout
+from ..rules.geometry import parse_size
+from ..usercode.user_exceptions import to_one_line
 
 SECONDS = 10.0
 """Timeout for answers without a time limit."""

@@ -10,27 +10,19 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from knights_isolation.isolation.checks.check_result import (
-    LONGEST_CHECK,
-    LONGEST_MOVE,
-    RESIGNED,
-    CheckResult,
-    explain,
-    new_player,
-    wrong_move,
-)
-from knights_isolation.isolation.checks.search_faults import why_worse
-from knights_isolation.isolation.checks.speed import random_openings
-from knights_isolation.isolation.checks.state_search import NotComparable, StateSearch
-from knights_isolation.isolation.compiling.determinism import nondeterminism_reason
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.editions.edition import THIRD, Edition, names_no_move, read_move
-from knights_isolation.isolation.players.agents import is_lost
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.search import search
-from knights_isolation.isolation.search.interpreted import value_of_move
-from knights_isolation.isolation.usercode.output_capture import prevent_exit
-from knights_isolation.isolation.usercode.timeouts import cpu_timeout
+from ..compiling.determinism import nondeterminism_reason
+from ..editions.classic_board import Board
+from ..editions.edition import THIRD, Edition, names_no_move, read_move
+from ..players.agents import is_lost
+from ..rules.limits import Limit
+from ..search import search
+from ..search.interpreted import value_of_move
+from ..usercode.output_capture import prevent_exit
+from ..usercode.timeouts import cpu_timeout
+from .check_result import LONGEST_CHECK, LONGEST_MOVE, RESIGNED, CheckResult, explain, new_player, wrong_move
+from .search_faults import why_worse
+from .speed import random_openings
+from .state_search import NotComparable, StateSearch
 
 COMPARED_AT = (4, 10, 16, 22, 28)
 """Numbers of plies after which searches are compared. Small ones show errors of searches that never see the end."""

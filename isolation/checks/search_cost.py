@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.checks.speed import random_openings
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.games.batch_moves import Positions, asking, choose_moves
-from knights_isolation.isolation.players.agents import Agent, ForfeitError, SearchAgent, forfeit_from
-from knights_isolation.isolation.rules.geometry import parse_size
-from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.isolation.usercode.timeouts import cpu_timeout
+from ..editions.classic_board import Board
+from ..games.batch_moves import Positions, asking, choose_moves
+from ..players.agents import Agent, ForfeitError, SearchAgent, forfeit_from
+from ..rules.geometry import parse_size
+from ..rules.outcome import Reason
+from ..usercode.timeouts import cpu_timeout
+from .speed import random_openings
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.search.compiled import CompiledPlayer
+    from ..search.compiled import CompiledPlayer
 
 NODES = 10_000
 """Most nodes per move at which agents are measured, and the number for agents whose limit is not in nodes."""

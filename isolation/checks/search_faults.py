@@ -8,7 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.editions.classic_board import Board
+    from ..editions.classic_board import Board
 
 Score = Callable[[Any, Any], float]
 _Leaf = Callable[["Board"], float]

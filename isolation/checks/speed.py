@@ -7,11 +7,11 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.rules.geometry import parse_size
+from ..editions.classic_board import Board
+from ..rules.geometry import parse_size
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.players.agents import Agent
+    from ..players.agents import Agent
 
 
 def random_openings(count: int, plies: int, size: str = "7x7", seed: int = 1) -> list[tuple[int, ...]]:
@@ -33,7 +33,7 @@ def games_per_second(
     agent_1: Agent, agent_2: Agent, openings: Sequence[Sequence[int]], *, interpreted: bool = False
 ) -> float:
     """Measure the speed of whole games on 7x7, one from each opening, in CPU time."""
-    from knights_isolation.isolation.games.match import play_games
+    from ..games.match import play_games
 
     play_games(agent_1, agent_2, openings[:1], [0], interpreted=interpreted)
     started = time.process_time()

@@ -16,17 +16,17 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
-from knights_isolation.isolation.checks.check_result import LONGEST_MOVE, explain, new_player, wrong_move
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.editions.third.conversion import state_of
-from knights_isolation.isolation.editions.third.sample_players import minimax_value
-from knights_isolation.isolation.editions.third.state import Action, Isolation
-from knights_isolation.isolation.editions.third.state_heuristics import required_parameters
-from knights_isolation.isolation.players.agents import is_lost
-from knights_isolation.isolation.usercode.output_capture import prevent_exit
-from knights_isolation.isolation.usercode.parsing import parse
-from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
-from knights_isolation.isolation.usercode.user_exceptions import safe_repr
+from ..editions.classic_board import Board
+from ..editions.third.conversion import state_of
+from ..editions.third.sample_players import minimax_value
+from ..editions.third.state import Action, Isolation
+from ..editions.third.state_heuristics import required_parameters
+from ..players.agents import is_lost
+from ..usercode.output_capture import prevent_exit
+from ..usercode.parsing import parse
+from ..usercode.timeouts import UserCodeTimeout, cpu_timeout
+from ..usercode.user_exceptions import safe_repr
+from .check_result import LONGEST_MOVE, explain, new_player, wrong_move
 
 _EXTRA_PLIES = (0, 1)
 """Plies that searches look ahead beyond `depth`: 1 if the root passes `depth` on to its children undiminished."""

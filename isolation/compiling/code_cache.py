@@ -21,11 +21,11 @@ from typing import IO
 
 from platformdirs import user_cache_path
 
-from knights_isolation.isolation.compiling import object_code
-from knights_isolation.isolation.files.atomic_write import write_atomic, write_text
-from knights_isolation.isolation.files.temp_folders import temporary_folder
-from knights_isolation.isolation.loading.load_user_code import expand_path
-from knights_isolation.isolation.usercode.parsing import SilentLoader
+from ..files.atomic_write import write_atomic, write_text
+from ..files.temp_folders import temporary_folder
+from ..loading.load_user_code import expand_path
+from ..usercode.parsing import SilentLoader
+from . import object_code
 
 ENVIRONMENT_VARIABLE = "ISOLATION_CACHE"
 _LONGEST_WAIT = 60.0

@@ -12,11 +12,11 @@ from functools import lru_cache
 from itertools import permutations
 from typing import Any
 
-from knights_isolation.isolation.compiling.source.wide_integers import expression_outgrown
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.rules.parameters import Parameter, base_function, bind_parameters
-from knights_isolation.isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
-from knights_isolation.isolation.usercode.user_exceptions import detect_ctrl_c, name_of
+from ..editions.classic_board import Board
+from ..rules.parameters import Parameter, base_function, bind_parameters
+from ..usercode.timeouts import UserCodeTimeout, cpu_timeout
+from ..usercode.user_exceptions import detect_ctrl_c, name_of
+from .source.wide_integers import expression_outgrown
 
 Heuristic = Callable[[Any, Any], float]
 Evaluation = Callable[[Board, int], float | None]

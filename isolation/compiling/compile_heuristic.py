@@ -17,18 +17,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.compiling import FUNCTIONS_REMEMBERED, code_cache
-from knights_isolation.isolation.compiling.comparison import Problem, compare, sample_positions, samples_of
-from knights_isolation.isolation.compiling.numba_errors import refuses_heuristic
-from knights_isolation.isolation.compiling.source_rewriter import ATTEMPTS, CompileError, Rewritten, rewrite
-from knights_isolation.isolation.compiling.specialise import NativeFunction, ScoreModule, native_function, pack
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.loading.integrity import ChangedError, unchanged
-from knights_isolation.isolation.native import workspaces
-from knights_isolation.isolation.native.layout import FAILED
-from knights_isolation.isolation.rules.geometry import format_size
-from knights_isolation.isolation.rules.parameters import BoundHeuristic, parameter_values
-from knights_isolation.isolation.usercode.user_exceptions import CompilerFault
+from ..editions.classic_board import Board
+from ..loading.integrity import ChangedError, unchanged
+from ..native import workspaces
+from ..native.layout import FAILED
+from ..rules.geometry import format_size
+from ..rules.parameters import BoundHeuristic, parameter_values
+from ..usercode.user_exceptions import CompilerFault
+from . import FUNCTIONS_REMEMBERED, code_cache
+from .comparison import Problem, compare, sample_positions, samples_of
+from .numba_errors import refuses_heuristic
+from .source_rewriter import ATTEMPTS, CompileError, Rewritten, rewrite
+from .specialise import NativeFunction, ScoreModule, native_function, pack
 
 __all__ = ["CompileError", "CompiledHeuristic", "compile_heuristic", "sample_positions"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from knights_isolation.isolation.compiling import FUNCTIONS_REMEMBERED
-from knights_isolation.isolation.compiling.source.unrepeatable_code import unrepeatable_code
-from knights_isolation.isolation.compiling.source_rewriter import CompileError, rewrite
-from knights_isolation.isolation.rules.parameters import base_function
+from ..rules.parameters import base_function
+from . import FUNCTIONS_REMEMBERED
+from .source.unrepeatable_code import unrepeatable_code
+from .source_rewriter import CompileError, rewrite
 
 
 def nondeterminism_reason(heuristic: Any) -> str:

@@ -14,8 +14,8 @@ from contextlib import suppress
 
 import llvmlite.binding as llvm
 
-from knights_isolation.isolation.compiling import object_code
-from knights_isolation.isolation.native.layout import NOT_A_NUMBER, RANK, SCORE, WON, WORTH
+from ..native.layout import NOT_A_NUMBER, RANK, SCORE, WON, WORTH
+from . import object_code
 
 _RANK_OF_FLOAT, _RANK_OF_WHOLE = "isolation_rank_of_float", "isolation_rank_of_whole"
 _MOVES = "isolation_knight_"

@@ -15,11 +15,11 @@ from typing import Any
 import llvmlite.binding as llvm
 from llvmlite import ir
 
-from knights_isolation.isolation.compiling import code_cache, object_code
-from knights_isolation.isolation.compiling.integer_ranks import use_integer_ranks
-from knights_isolation.isolation.compiling.source.compile_error import CompileError
-from knights_isolation.isolation.native.layout import RANK, SCORE, WORTH
-from knights_isolation.isolation.native.runtime.numpy_loops import LOOP, numpy_loop
+from ..native.layout import RANK, SCORE, WORTH
+from ..native.runtime.numpy_loops import LOOP, numpy_loop
+from . import code_cache, object_code
+from .integer_ranks import use_integer_ranks
+from .source.compile_error import CompileError
 
 _ENTRY = "isolation_entry"
 _UNRESOLVED = ".numba.unresolved$"
@@ -60,8 +60,8 @@ def score_code(score: Any, rows: int, columns: int) -> bytes:
     def compiled() -> bytes:
         from numba import types
 
-        from knights_isolation.isolation.native.extern_heuristic import PARAMETERS
-        from knights_isolation.isolation.native.position import PositionType
+        from ..native.extern_heuristic import PARAMETERS
+        from ..native.position import PositionType
 
         module, symbol = _compiled(score.load().linked, [PositionType(rows, columns), types.int64, PARAMETERS])
         module.get_function(symbol).name = SCORE
@@ -125,14 +125,14 @@ def _offer_numbas_functions() -> None:
     """
     from numba.cpython import hashing  # noqa: F401
 
-    from knights_isolation.isolation.compiling.llvm_ir import started
+    from .llvm_ir import started
 
     started()
 
 
 def _compiled(function: Any, kinds: list[Any]) -> tuple[Any, str]:
     """A module with a function, compiled by numba for arguments of these kinds, and its callees; its symbol."""
-    from knights_isolation.isolation.compiling.llvm_ir import collect_ir, merge_ir
+    from .llvm_ir import collect_ir, merge_ir
 
     with collect_ir():
         function.compile(tuple(kinds))
@@ -149,7 +149,7 @@ def _resolve(module: Any, compiled: dict[str, Any]) -> None:
 
     `compiled` holds them by name. Numba finds their addresses when it loads code, which is not how ours is loaded.
     """
-    from knights_isolation.isolation.compiling.llvm_ir import merge_ir
+    from .llvm_ir import merge_ir
 
     overloads = [overload for known in compiled.values() for overload in getattr(known, "overloads", {}).values()]
     libraries = {overload.fndesc.llvm_func_name: overload.library for overload in overloads}

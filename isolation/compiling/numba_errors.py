@@ -11,13 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
 
-from knights_isolation.isolation.compiling.source.compile_error import (
-    CompileError,
-    instead_of_call,
-    instead_of_method,
-    instead_of_operator,
-)
-from knights_isolation.isolation.usercode.user_exceptions import CompilerFault, format_exception
+from ..usercode.user_exceptions import CompilerFault, format_exception
+from .source.compile_error import CompileError, instead_of_call, instead_of_method, instead_of_operator
 
 _TYPES = [
     (r"Literal\[str\]\((.*?)\)(?=[,)\s]|$)|\bunicode_type\b", "text"),

@@ -18,63 +18,46 @@ from itertools import count
 from types import FunctionType
 from typing import Any
 
-from knights_isolation.isolation.boards.net import Net
-from knights_isolation.isolation.compiling import FUNCTIONS_REMEMBERED
-from knights_isolation.isolation.compiling.numba_errors import explain_line, explain_result, line_reached
-from knights_isolation.isolation.compiling.rewrites import constants
-from knights_isolation.isolation.compiling.rewrites.arithmetic import check, count_rounds
-from knights_isolation.isolation.compiling.rewrites.board_sets import HoldBoardSets, OrderSets
-from knights_isolation.isolation.compiling.rewrites.choices import LowerChoices
-from knights_isolation.isolation.compiling.rewrites.classic_api import LowerClassicApi, LowerStates
-from knights_isolation.isolation.compiling.rewrites.cleanup import CleanUp
-from knights_isolation.isolation.compiling.rewrites.constant_folding import EvaluateConstants, Fold, LargeResults, Prune
-from knights_isolation.isolation.compiling.rewrites.containers import LowerContainers
-from knights_isolation.isolation.compiling.rewrites.counters import LowerCounters, SplitDictionaries
-from knights_isolation.isolation.compiling.rewrites.element_types import PromoteInts, TypeEmptyContainers, UseOneKind
-from knights_isolation.isolation.compiling.rewrites.generators import LowerGenerators, LowerIterators
-from knights_isolation.isolation.compiling.rewrites.guesses import GuessElements
-from knights_isolation.isolation.compiling.rewrites.idioms import LowerIdioms, LowerPartials, ResolveAliases
-from knights_isolation.isolation.compiling.rewrites.kept_collections import KeepLists, KeepSets
-from knights_isolation.isolation.compiling.rewrites.loops.cell_sums import tabulate_cell_sums
-from knights_isolation.isolation.compiling.rewrites.loops.comprehensions import LowerComprehensions
-from knights_isolation.isolation.compiling.rewrites.loops.unrolling import Unroll
-from knights_isolation.isolation.compiling.rewrites.memos import LowerMemos
-from knights_isolation.isolation.compiling.rewrites.name_resolution import ResolveNames
-from knights_isolation.isolation.compiling.rewrites.nones import LowerNoneChecks, LowerNoneInTuples, LowerOptional
-from knights_isolation.isolation.compiling.rewrites.numeric import LowerNumerics
-from knights_isolation.isolation.compiling.rewrites.objects import LowerNonlocals, LowerObjects
-from knights_isolation.isolation.compiling.rewrites.records import LowerRecords
-from knights_isolation.isolation.compiling.rewrites.size_tables import SizeTables
-from knights_isolation.isolation.compiling.rewrites.tables import Literals, LowerRaggedTables, read_from_arrays
-from knights_isolation.isolation.compiling.rewrites.texts import LowerTexts
-from knights_isolation.isolation.compiling.rewrites.unpacking import LowerUnpacking
-from knights_isolation.isolation.compiling.rewrites.walrus import lower_walrus
-from knights_isolation.isolation.compiling.source.compile_error import CompileError, instead_of_call, refuse
-from knights_isolation.isolation.compiling.source.function_source import Definition, definition, parameters, taken
-from knights_isolation.isolation.compiling.source.rewrite import (
-    FunctionContext,
-    Rewrite,
-    at,
-    call,
-    function,
-    name,
-    statements,
-)
-from knights_isolation.isolation.compiling.source.scopes import (
-    SUPPORT,
-    Callee,
-    Kind,
-    Nested,
-    Scope,
-    as_callee,
-    scope_of,
-    variables_read,
-)
-from knights_isolation.isolation.compiling.source.stand_ins import is_of_library, is_stand_in
-from knights_isolation.isolation.editions.third.state_heuristics import StateHeuristic
-from knights_isolation.isolation.rules.parameters import Parameter, base_function, opened, owners
-from knights_isolation.isolation.usercode.parsing import parse, parse_expression
-from knights_isolation.isolation.usercode.user_exceptions import format_exception, to_one_line
+from ..boards.net import Net
+from ..editions.third.state_heuristics import StateHeuristic
+from ..rules.parameters import Parameter, base_function, opened, owners
+from ..usercode.parsing import parse, parse_expression
+from ..usercode.user_exceptions import format_exception, to_one_line
+from . import FUNCTIONS_REMEMBERED
+from .numba_errors import explain_line, explain_result, line_reached
+from .rewrites import constants
+from .rewrites.arithmetic import check, count_rounds
+from .rewrites.board_sets import HoldBoardSets, OrderSets
+from .rewrites.choices import LowerChoices
+from .rewrites.classic_api import LowerClassicApi, LowerStates
+from .rewrites.cleanup import CleanUp
+from .rewrites.constant_folding import EvaluateConstants, Fold, LargeResults, Prune
+from .rewrites.containers import LowerContainers
+from .rewrites.counters import LowerCounters, SplitDictionaries
+from .rewrites.element_types import PromoteInts, TypeEmptyContainers, UseOneKind
+from .rewrites.generators import LowerGenerators, LowerIterators
+from .rewrites.guesses import GuessElements
+from .rewrites.idioms import LowerIdioms, LowerPartials, ResolveAliases
+from .rewrites.kept_collections import KeepLists, KeepSets
+from .rewrites.loops.cell_sums import tabulate_cell_sums
+from .rewrites.loops.comprehensions import LowerComprehensions
+from .rewrites.loops.unrolling import Unroll
+from .rewrites.memos import LowerMemos
+from .rewrites.name_resolution import ResolveNames
+from .rewrites.nones import LowerNoneChecks, LowerNoneInTuples, LowerOptional
+from .rewrites.numeric import LowerNumerics
+from .rewrites.objects import LowerNonlocals, LowerObjects
+from .rewrites.records import LowerRecords
+from .rewrites.size_tables import SizeTables
+from .rewrites.tables import Literals, LowerRaggedTables, read_from_arrays
+from .rewrites.texts import LowerTexts
+from .rewrites.unpacking import LowerUnpacking
+from .rewrites.walrus import lower_walrus
+from .source.compile_error import CompileError, instead_of_call, refuse
+from .source.function_source import Definition, definition, parameters, taken
+from .source.rewrite import FunctionContext, Rewrite, at, call, function, name, statements
+from .source.scopes import SUPPORT, Callee, Kind, Nested, Scope, as_callee, scope_of, variables_read
+from .source.stand_ins import is_of_library, is_stand_in
 
 __all__ = ["CompileError", "Rewritten", "rewrite"]
 

@@ -15,12 +15,12 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from knights_isolation.isolation.compiling import FUNCTIONS_REMEMBERED, code_cache
-from knights_isolation.isolation.compiling.linking import kernel_code, link, load, score_code
-from knights_isolation.isolation.compiling.numba_errors import blaming_us, refuses_heuristic
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS
-from knights_isolation.isolation.usercode.parsing import parse
+from ..editions.classic_board import Board
+from ..rules.geometry import MOST_COMPILED_CELLS
+from ..usercode.parsing import parse
+from . import FUNCTIONS_REMEMBERED, code_cache
+from .linking import kernel_code, link, load, score_code
+from .numba_errors import blaming_us, refuses_heuristic
 
 Template = Literal[
     "minimax", "alphabeta", "bestfirst", "mcts", "greedy", "random", "evaluate", "values", "lines", "games", "answers",

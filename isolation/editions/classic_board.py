@@ -5,9 +5,9 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any
 
-from knights_isolation.isolation.boards.render import to_svg
-from knights_isolation.isolation.editions.classic_state import ClassicState
-from knights_isolation.isolation.editions.edition import GameHistory, TimeLeft, edition_of, read_move
+from ..boards.render import to_svg
+from .classic_state import ClassicState
+from .edition import GameHistory, TimeLeft, edition_of, read_move
 
 
 class Board(ClassicState):

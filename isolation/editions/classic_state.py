@@ -12,8 +12,8 @@ from functools import lru_cache
 from operator import attrgetter, itemgetter
 from typing import Any, cast
 
-from knights_isolation.isolation.boards.board import Board, Locations
-from knights_isolation.isolation.rules.geometry import Move, cell_of, full_mask
+from ..boards.board import Board, Locations
+from ..rules.geometry import Move, cell_of, full_mask
 
 _VIEWS = ("_rows_view", "_flat_view", "_moves_view", "_is_viewed")
 

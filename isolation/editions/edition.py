@@ -9,13 +9,13 @@ from numbers import Real
 from queue import Empty
 from typing import TYPE_CHECKING, Any
 
-from knights_isolation.isolation.editions.third.conversion import from_state_cell, state_of
-from knights_isolation.isolation.editions.third.timed_turn import take_turn
-from knights_isolation.isolation.rules.geometry import Move
-from knights_isolation.isolation.usercode.user_exceptions import return_lines, safe_repr
+from ..rules.geometry import Move
+from ..usercode.user_exceptions import return_lines, safe_repr
+from .third.conversion import from_state_cell, state_of
+from .third.timed_turn import take_turn
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.boards.board import Board
+    from ..boards.board import Board
 
 GameHistory = list[list[int]] | list[list[Move | None]]
 TimeLeft = Callable[[], float]

@@ -11,16 +11,16 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.engines.program import Program
-from knights_isolation.isolation.engines.protocol import Info, parse_pv
-from knights_isolation.isolation.engines.session import WAITS, Session, Start, Timeouts, start_engine, start_session
-from knights_isolation.isolation.players.agents import ForfeitError, OwnProcessAgent
-from knights_isolation.isolation.processes.file_agent import file_name
-from knights_isolation.isolation.processes.transport import Idle
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.isolation.search.result import SearchResult
+from ..editions.classic_board import Board
+from ..players.agents import ForfeitError, OwnProcessAgent
+from ..processes.file_agent import file_name
+from ..processes.transport import Idle
+from ..rules.limits import Limit
+from ..rules.outcome import Reason
+from ..search.result import SearchResult
+from .program import Program
+from .protocol import Info, parse_pv
+from .session import WAITS, Session, Start, Timeouts, start_engine, start_session
 
 MOST_NOTES = 20_000_000
 """Largest file of search information per process, in bytes; enough for some hundred thousand moves."""

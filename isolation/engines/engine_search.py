@@ -8,14 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf, isinf, isnan
 
-from knights_isolation.isolation.boards.joust_notation import write_move
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.engines.protocol import UGI, GoRequest, Protocol
-from knights_isolation.isolation.native import workspaces
-from knights_isolation.isolation.players.agents import Agent, forfeit_from
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.search import is_compilable
-from knights_isolation.isolation.search.result import SearchResult
+from ..boards.joust_notation import write_move
+from ..editions.classic_board import Board
+from ..native import workspaces
+from ..players.agents import Agent, forfeit_from
+from ..rules.limits import Limit
+from ..search import is_compilable
+from ..search.result import SearchResult
+from .protocol import UGI, GoRequest, Protocol
 
 NO_MOVE = "(none)"
 HALT_SECONDS = 1.0

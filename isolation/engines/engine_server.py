@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from math import isfinite
 
-from knights_isolation.isolation.boards.joust_notation import read_move
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.engines.engine_search import NO_MOVE, RunningSearch, plan_search
-from knights_isolation.isolation.engines.protocol import PROTOCOLS, UCI, UGI, Protocol, read_go, start_of
-from knights_isolation.isolation.players.agents import Agent, Player
-from knights_isolation.isolation.rules.geometry import format_size, parse_size
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.seeds import move_seed
-from knights_isolation.isolation.search.result import SearchResult
+from ..boards.joust_notation import read_move
+from ..editions.classic_board import Board
+from ..players.agents import Agent, Player
+from ..rules.geometry import format_size, parse_size
+from ..rules.limits import Limit
+from ..rules.seeds import move_seed
+from ..search.result import SearchResult
+from .engine_search import NO_MOVE, RunningSearch, plan_search
+from .protocol import PROTOCOLS, UCI, UGI, Protocol, read_go, start_of
 
 _SIZES = ("5x5", "6x6", "7x7", "8x8", "9x9", "9x11")
 _VARIANTS = ("joust", *(f"{kind}{size}" for kind in ("joust", "placing") for size in _SIZES))

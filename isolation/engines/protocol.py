@@ -13,12 +13,12 @@ from itertools import pairwise
 from math import copysign, inf
 from typing import Literal
 
-from knights_isolation.isolation.boards.joust_notation import Convention, read_move
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.rules.geometry import parse_size
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.notation import column_name
-from knights_isolation.isolation.usercode.user_exceptions import to_one_line
+from ..boards.joust_notation import Convention, read_move
+from ..editions.classic_board import Board
+from ..rules.geometry import parse_size
+from ..rules.limits import Limit
+from ..rules.notation import column_name
+from ..usercode.user_exceptions import to_one_line
 
 JOUST = "8/8/8/4n3/3N4/8/8/8 w - - 0 1"
 """Start position of Fairy-Stockfish's variant `joust`."""

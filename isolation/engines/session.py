@@ -16,34 +16,18 @@ from math import inf
 from pathlib import Path
 from typing import NoReturn, Protocol
 
-from knights_isolation.isolation.boards.joust_notation import looks_like_move, read_move
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.engines.program import Program
-from knights_isolation.isolation.engines.protocol import (
-    PROTOCOLS,
-    UCI,
-    UGI,
-    Info,
-    add_info,
-    go_line,
-    parse_pv,
-    variant_of,
-    variants_text,
-)
-from knights_isolation.isolation.engines.protocol import Protocol as Spoken
-from knights_isolation.isolation.files.temp_folders import temporary_folder
-from knights_isolation.isolation.players.agents import ForfeitError
-from knights_isolation.isolation.processes.transport import (
-    EngineTransport,
-    LineTooLong,
-    Transport,
-    TransportClosed,
-    TransportTimeout,
-)
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.outcome import AT_LAST, Reason
-from knights_isolation.isolation.search.result import SearchResult
-from knights_isolation.isolation.usercode.user_exceptions import to_one_line
+from ..boards.joust_notation import looks_like_move, read_move
+from ..editions.classic_board import Board
+from ..files.temp_folders import temporary_folder
+from ..players.agents import ForfeitError
+from ..processes.transport import EngineTransport, LineTooLong, Transport, TransportClosed, TransportTimeout
+from ..rules.limits import Limit
+from ..rules.outcome import AT_LAST, Reason
+from ..search.result import SearchResult
+from ..usercode.user_exceptions import to_one_line
+from .program import Program
+from .protocol import PROTOCOLS, UCI, UGI, Info, add_info, go_line, parse_pv, variant_of, variants_text
+from .protocol import Protocol as Spoken
 
 LATE_MS = 50.0
 """Tolerance of time limits, for transmission through two pipes and for scheduling delays."""

@@ -15,17 +15,9 @@ from itertools import permutations
 from pathlib import Path
 from typing import NamedTuple
 
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.files.shipped_data import read_shipped
-from knights_isolation.isolation.rules.geometry import (
-    KNIGHT_STEPS,
-    canonical_opening,
-    cells_of,
-    full_mask,
-    knight_masks,
-    move_of,
-    symmetries,
-)
+from ..editions.classic_board import Board
+from ..files.shipped_data import read_shipped
+from ..rules.geometry import KNIGHT_STEPS, canonical_opening, cells_of, full_mask, knight_masks, move_of, symmetries
 
 FILE = Path(__file__).parents[1] / "data" / "early_7x7.xz"
 ROWS = COLUMNS = 7

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.search import is_compilable
+from ..editions.classic_board import Board
+from ..search import is_compilable
 
 
 def perft(board: Board, depth: int) -> list[int]:
@@ -26,7 +26,7 @@ def perft(board: Board, depth: int) -> list[int]:
 
 def _count(board: Board, ply: int, counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
     if is_compilable(board):
-        from knights_isolation.isolation.compiling.specialise import native_function, pack
+        from ..compiling.specialise import native_function, pack
 
         below = counts[ply:]
         perft_below = native_function("perft", None, board.height, board.width)

@@ -11,8 +11,8 @@ import json
 from functools import cache
 from pathlib import Path
 
-from knights_isolation.isolation.files.shipped_data import read_shipped
-from knights_isolation.isolation.rules.geometry import cell_of, format_size, move_of
+from ..files.shipped_data import read_shipped
+from ..rules.geometry import cell_of, format_size, move_of
 
 FILE = Path(__file__).parents[1] / "data" / "solved.json"
 

@@ -16,21 +16,15 @@ from functools import partial
 from itertools import count
 from typing import Literal, NamedTuple
 
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.exact.early_table import early_moves, early_value
-from knights_isolation.isolation.exact.solved_tables import pair_is_won
-from knights_isolation.isolation.native import layout as on_desk
-from knights_isolation.isolation.native import workspaces
-from knights_isolation.isolation.native.layout import CPU_CLOCK
-from knights_isolation.isolation.rules.geometry import (
-    MOST_COMPILED_CELLS,
-    cells_of,
-    full_mask,
-    knight_masks,
-    symmetries,
-)
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.search.result import limits_of
+from ..editions.classic_board import Board
+from ..native import layout as on_desk
+from ..native import workspaces
+from ..native.layout import CPU_CLOCK
+from ..rules.geometry import MOST_COMPILED_CELLS, cells_of, full_mask, knight_masks, symmetries
+from ..rules.limits import Limit
+from ..search.result import limits_of
+from .early_table import early_moves, early_value
+from .solved_tables import pair_is_won
 
 Winner = Literal[1, 2]
 _Search = Callable[[int, int, int, workspaces.Workspace], float]
@@ -117,7 +111,7 @@ class SearchBudget:
         Both players must be placed, and the side to move must have a move. With `within` > 0, the side that would make
         the last of `within` more plies must win by then; the other side wins if it has not lost by then.
         """
-        from knights_isolation.isolation.compiling.specialise import native_function, pack
+        from ..compiling.specialise import native_function, pack
 
         low, high, cell_0, cell_1, turn = pack(board)
         own, other = (cell_1, cell_0) if turn else (cell_0, cell_1)
@@ -316,7 +310,7 @@ def check_position(board: Board) -> None:
 
 def _valued(board: Board, limit: Limit | None) -> tuple[SearchBudget, list[MoveValue]]:
     """Value every move within a limit whose clock starts after compilation; return the budget and the values."""
-    from knights_isolation.isolation.compiling.specialise import native_function
+    from ..compiling.specialise import native_function
 
     check_position(board)
     native_function("solve", None, board.height, board.width)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from knights_isolation.isolation.files.atomic_write import make_folder
+from .atomic_write import make_folder
 
 
 @dataclass(frozen=True)

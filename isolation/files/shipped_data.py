@@ -10,7 +10,7 @@ import errno
 from hashlib import sha256
 from pathlib import Path
 
-from knights_isolation.isolation.files.atomic_write import write_atomic, write_text
+from .atomic_write import write_atomic, write_text
 
 CHECKSUMS = "SHA256SUMS"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.games.batch_moves import States, choose_moves
-from knights_isolation.isolation.players.agents import Agent, choose_once
-from knights_isolation.isolation.rules.geometry import format_size
+from ..editions.classic_board import Board
+from ..players.agents import Agent, choose_once
+from ..rules.geometry import format_size
+from .batch_moves import States, choose_moves
 
 
 class AgentPolicy:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knights_isolation.isolation.games.batch_moves import COUNT, DESK, AnyPositions, Positions, call_in_batches, packed
-from knights_isolation.isolation.native import workspaces
-from knights_isolation.isolation.native.layout import MAX_PLY, NO_LIMIT
-from knights_isolation.isolation.rules.geometry import parse_size
-from knights_isolation.isolation.rules.limits import Limit
+from ..native import workspaces
+from ..native.layout import MAX_PLY, NO_LIMIT
+from ..rules.geometry import parse_size
+from ..rules.limits import Limit
+from .batch_moves import COUNT, DESK, AnyPositions, Positions, call_in_batches, packed
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.compiling.compile_heuristic import CompiledHeuristic
+    from ..compiling.compile_heuristic import CompiledHeuristic
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def evaluate_all(
     Raises:
         ArithmeticError: the heuristic raised an exception at one of the positions.
     """
-    from knights_isolation.isolation.compiling.specialise import native_function
+    from ..compiling.specialise import native_function
 
     values, parameters = np.empty(len(asking)), np.ascontiguousarray(parameters, np.float64)
     call = native_function("values", heuristic.score, *parse_size(asking.size)).call
@@ -95,7 +95,7 @@ def expected_lines(
     Raises:
         ArithmeticError: the heuristic raised an exception or returned NaN.
     """
-    from knights_isolation.isolation.compiling.specialise import native_function
+    from ..compiling.specialise import native_function
 
     count = len(positions)
     lines = PrincipalVariations(np.empty(count), np.zeros(count, np.int64), np.zeros((count, MAX_PLY), np.int16))
@@ -158,8 +158,8 @@ def solve_moves(positions: AnyPositions, limit: Limit | None = None) -> SolvedMo
     Raises:
         ValueError: the limit is in depth.
     """
-    from knights_isolation.isolation.compiling.specialise import native_function
-    from knights_isolation.isolation.exact.solver import solver_limits
+    from ..compiling.specialise import native_function
+    from ..exact.solver import solver_limits
 
     nodes, clock, nanoseconds = solver_limits(limit)
     count, given = len(positions), [np.ascontiguousarray(column) for column in packed(positions)]

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.native import workspaces
-from knights_isolation.isolation.native.layout import FAILED
-from knights_isolation.isolation.players.agents import Agent, Player, forfeit_from, opened_player
-from knights_isolation.isolation.rules.geometry import format_size, knight_masks, parse_size
-from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.isolation.usercode.user_exceptions import IsCtrlC, detect_ctrl_c
+from ..editions.classic_board import Board
+from ..native import workspaces
+from ..native.layout import FAILED
+from ..players.agents import Agent, Player, forfeit_from, opened_player
+from ..rules.geometry import format_size, knight_masks, parse_size
+from ..rules.outcome import Reason
+from ..usercode.user_exceptions import IsCtrlC, detect_ctrl_c
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.search.compiled import CompiledPlayer
+    from ..search.compiled import CompiledPlayer
 
 NO_ANSWER = -1
 
@@ -258,8 +258,8 @@ def asking(
 
     Its answers contain no details of failures, and are overwritten by the next call.
     """
-    from knights_isolation.isolation.compiling.specialise import native_function
-    from knights_isolation.isolation.search.compiled import as_row
+    from ..compiling.specialise import native_function
+    from ..search.compiled import as_row
 
     count = len(positions)
     cells, failure = np.empty(count, np.int16), np.empty(count, np.int8)
@@ -330,7 +330,7 @@ def packed(positions: AnyPositions) -> tuple[NDArray[Any], ...]:
     """Return positions as compiled code expects them: blank cells in two words, the mover's cell, the other's cell."""
     if isinstance(positions, States):
         return positions.low, positions.high, positions.own, positions.other
-    from knights_isolation.isolation.compiling.specialise import native_function
+    from ..compiling.specialise import native_function
 
     count = len(positions)
     given = np.ascontiguousarray(positions.moves, np.int16), np.ascontiguousarray(positions.starts, np.int64)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.rules.outcome import Reason
+from ..rules.outcome import Reason
 
 
 @dataclass(frozen=True)

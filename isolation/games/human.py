@@ -7,26 +7,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from knights_isolation.isolation.boards.drawing import format_value
-from knights_isolation.isolation.boards.render import standing, to_text
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.games.match import GameRecord
-from knights_isolation.isolation.players.agents import (
-    Agent,
-    ForfeitError,
-    Player,
-    check_board_size,
-    choose_once,
-    forfeit_from,
-    opened_player,
-)
-from knights_isolation.isolation.rules.geometry import parse_size
-from knights_isolation.isolation.rules.notation import cell_name, parse_cell
-from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.isolation.rules.seeds import move_seed
-from knights_isolation.isolation.search.result import SearchResult
-from knights_isolation.isolation.usercode.output_capture import capture_output
-from knights_isolation.isolation.usercode.user_exceptions import detect_ctrl_c
+from ..boards.drawing import format_value
+from ..boards.render import standing, to_text
+from ..editions.classic_board import Board
+from ..players.agents import Agent, ForfeitError, Player, check_board_size, choose_once, forfeit_from, opened_player
+from ..rules.geometry import parse_size
+from ..rules.notation import cell_name, parse_cell
+from ..rules.outcome import Reason
+from ..rules.seeds import move_seed
+from ..search.result import SearchResult
+from ..usercode.output_capture import capture_output
+from ..usercode.user_exceptions import detect_ctrl_c
+from .match import GameRecord
 
 HUMAN = "Human"
 HELP = """Type a cell, like d3 (column and row) or 3,3 (row,column), or the number of a listed move. Or:

@@ -11,30 +11,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.editions.third.game_loop import or_as_the_third_edition
-from knights_isolation.isolation.games.game_batch import BY_PLY, GameBatch, concatenate
-from knights_isolation.isolation.loading.load_user_code import origin_of
-from knights_isolation.isolation.players.agents import (
-    Agent,
-    ForfeitError,
-    Player,
-    check_board_size,
-    choose_once,
-    forfeit_from,
-    opened_player,
-)
-from knights_isolation.isolation.processes.agent_pickling import AgentPicklingError
-from knights_isolation.isolation.rules.geometry import format_size, parse_size
-from knights_isolation.isolation.rules.outcome import REASON_WORDS, Reason
-from knights_isolation.isolation.rules.parameters import base_function
-from knights_isolation.isolation.rules.seeds import move_seed
-from knights_isolation.isolation.search.result import SearchResult
-from knights_isolation.isolation.usercode.user_exceptions import IsCtrlC, detect_ctrl_c
+from ..editions.classic_board import Board
+from ..editions.third.game_loop import or_as_the_third_edition
+from ..loading.load_user_code import origin_of
+from ..players.agents import Agent, ForfeitError, Player, check_board_size, choose_once, forfeit_from, opened_player
+from ..processes.agent_pickling import AgentPicklingError
+from ..rules.geometry import format_size, parse_size
+from ..rules.outcome import REASON_WORDS, Reason
+from ..rules.parameters import base_function
+from ..rules.seeds import move_seed
+from ..search.result import SearchResult
+from ..usercode.user_exceptions import IsCtrlC, detect_ctrl_c
+from .game_batch import BY_PLY, GameBatch, concatenate
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.native.move_cache import MoveCache
-    from knights_isolation.isolation.search.compiled import CompiledPlayer
+    from ..native.move_cache import MoveCache
+    from ..search.compiled import CompiledPlayer
 
 
 @dataclass(frozen=True)
@@ -234,9 +226,9 @@ def _play_compiled(
     marker: NDArray[np.int64],
     memory: MoveCache | None,
 ) -> GameBatch:
-    from knights_isolation.isolation.compiling.specialise import native_function
-    from knights_isolation.isolation.native import workspaces
-    from knights_isolation.isolation.search.compiled import NOBODY, as_row, identity
+    from ..compiling.specialise import native_function
+    from ..native import workspaces
+    from ..search.compiled import NOBODY, as_row, identity
 
     rows, columns = parse_size(size)
     openings, count = fixtures.openings, len(fixtures.openings)
@@ -306,7 +298,7 @@ def _ask_again(agent: Agent, board: Board, seed: int) -> None:
     if not _is_from_file(agent):
         choose_once(agent, board, seed)
         return
-    from knights_isolation.isolation.processes.subprocess_player import patience, subprocess_player
+    from ..processes.subprocess_player import patience, subprocess_player
 
     with opened_player(subprocess_player(agent, (board.height, board.width), patience(agent))) as player:
         player.new_game()
@@ -315,7 +307,7 @@ def _ask_again(agent: Agent, board: Board, seed: int) -> None:
 
 def _play_interpreted(fixtures: _Fixtures, size: str, hard_cap: float | None, marker: NDArray[np.int64]) -> GameBatch:
     """Play games of the same two agents on the same sides."""
-    from knights_isolation.isolation.engines.engine_agent import EnginePlayer
+    from ..engines.engine_agent import EnginePlayer
 
     agents = [fixtures.agents[index] for index in fixtures.sides[0]]
     with ExitStack() as stack:
@@ -333,7 +325,7 @@ def _play_interpreted(fixtures: _Fixtures, size: str, hard_cap: float | None, ma
 
 def _open(agent: Agent, size: tuple[int, int], hard_cap: float | None) -> Player:
     """Open an agent's player. Interpreted user code gets its own process if it has a cap or comes from a file."""
-    from knights_isolation.isolation.processes.subprocess_player import patience, subprocess_player
+    from ..processes.subprocess_player import patience, subprocess_player
 
     if agent.has_own_process:
         return agent.open() if hard_cap is None else agent.capped(hard_cap).open()

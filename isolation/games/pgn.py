@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from knights_isolation.isolation.boards.joust_notation import read_move, write_san
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.engines.protocol import start_of, variant_of
+from ..boards.joust_notation import read_move, write_san
+from ..editions.classic_board import Board
+from ..engines.protocol import start_of, variant_of
 
 UNDECIDED = "*"
 RESULTS = {"1-0": 1, "0-1": 2, UNDECIDED: 0, "1/2-1/2": 0}

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.rules.geometry import Move
-from knights_isolation.isolation.rules.notation import parse_moves, words
+from ..editions.classic_board import Board
+from ..rules.geometry import Move
+from ..rules.notation import parse_moves, words
 
 
 def board_after(text: str, size: str = "7x7") -> Board:

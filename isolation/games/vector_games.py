@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knights_isolation.isolation.games.batch_moves import States
-from knights_isolation.isolation.rules.geometry import cells_of, check_size, format_size, full_mask, parse_size
+from ..rules.geometry import cells_of, check_size, format_size, full_mask, parse_size
+from .batch_moves import States
 
 _WORD = (1 << 64) - 1
 _UNPLACED = -1
@@ -42,8 +42,8 @@ class VectorGames:
         Raises:
             ValueError: less than one game, or a board that compiled code does not support.
         """
-        from knights_isolation.isolation.compiling.specialise import native_function
-        from knights_isolation.isolation.native import workspaces
+        from ..compiling.specialise import native_function
+        from ..native import workspaces
 
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
             raise ValueError(f"a whole number of games is needed, at least one, not {count!r}")

@@ -7,8 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from knights_isolation.isolation.loading.edition_detection import added_to_board
-from knights_isolation.isolation.usercode.user_exceptions import format_exception
+from ..usercode.user_exceptions import format_exception
+from .edition_detection import added_to_board
 
 
 def namespace_of(module: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from knights_isolation.isolation.usercode.parsing import parse
+from ..usercode.parsing import parse
 
 _IN_ISOLATION = {"Action", "DebugState", "Isolation", "Status", "StopSearch", "fork_get_action"}
 _OF_BOARDS = {

@@ -14,7 +14,8 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from knights_isolation.bare_names import TOOLKIT, bare
-from knights_isolation.isolation.usercode import output_capture
+
+from ..usercode import output_capture
 
 _OWN = {f"{TOOLKIT}.{name}" for name in ("isolation", "heuristics", "experiments")}
 _OTHERS = (

@@ -33,22 +33,19 @@ from types import ModuleType
 from typing import Any
 
 from knights_isolation.bare_names import BARE, TOOLKIT, install
-from knights_isolation.isolation.editions.classic_state import enable_board_extensions
-from knights_isolation.isolation.editions.third.state_heuristics import StateHeuristic, as_heuristic
-from knights_isolation.isolation.loading.board_extensions import added_method, find_extended_board, namespace_of
-from knights_isolation.isolation.loading.edition_detection import (
-    added_to_board,
-    is_of_third_edition,
-    sample_players_for,
-)
-from knights_isolation.isolation.loading.integrity import ChangedError, unchanged
-from knights_isolation.isolation.suggestions import file_meant
-from knights_isolation.isolation.usercode.inputs import Inputs, changed_input, digest_of_inputs, recorded_inputs
-from knights_isolation.isolation.usercode.output_capture import WantsToEnd, capture_output, prevent_exit
-from knights_isolation.isolation.usercode.parsing import SilentLoader, parse, syntax_warnings
-from knights_isolation.isolation.usercode.process_lifetime import write_real_stderr
-from knights_isolation.isolation.usercode.timeouts import wall_timeout
-from knights_isolation.isolation.usercode.user_exceptions import detect_ctrl_c, format_exception, name_of, to_one_line
+
+from ..editions.classic_state import enable_board_extensions
+from ..editions.third.state_heuristics import StateHeuristic, as_heuristic
+from ..suggestions import file_meant
+from ..usercode.inputs import Inputs, changed_input, digest_of_inputs, recorded_inputs
+from ..usercode.output_capture import WantsToEnd, capture_output, prevent_exit
+from ..usercode.parsing import SilentLoader, parse, syntax_warnings
+from ..usercode.process_lifetime import write_real_stderr
+from ..usercode.timeouts import wall_timeout
+from ..usercode.user_exceptions import detect_ctrl_c, format_exception, name_of, to_one_line
+from .board_extensions import added_method, find_extended_board, namespace_of
+from .edition_detection import added_to_board, is_of_third_edition, sample_players_for
+from .integrity import ChangedError, unchanged
 
 LONGEST_IMPORT = 60.0
 """Timeout of importing a file, in seconds."""

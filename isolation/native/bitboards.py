@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import models, register_model
 
-from knights_isolation.isolation.native.decorators import instructions
+from .decorators import instructions
 
 
 class BitboardType(types.Type):

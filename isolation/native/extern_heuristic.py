@@ -8,8 +8,8 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from knights_isolation.isolation.native.decorators import instructions, of_board
-from knights_isolation.isolation.native.layout import RANK, SCORE, WORTH
+from .decorators import instructions, of_board
+from .layout import RANK, SCORE, WORTH
 
 PARAMETERS = types.CPointer(types.float64)
 """What the parameters of a heuristic are to compiled code: numbers one after another."""

@@ -10,14 +10,9 @@ from __future__ import annotations
 
 from numba.extending import overload_method
 
-from knights_isolation.isolation.native import bitboards
-from knights_isolation.isolation.native.padded_bitboards import (
-    padded_blank,
-    padded_light,
-    padded_moves_from,
-    padded_neighbours,
-)
-from knights_isolation.isolation.native.position import PositionType, location_of
+from . import bitboards
+from .padded_bitboards import padded_blank, padded_light, padded_moves_from, padded_neighbours
+from .position import PositionType, location_of
 
 
 @overload_method(PositionType, "territory")

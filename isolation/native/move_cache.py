@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from knights_isolation.isolation.native.layout import SLOT, SLOTS
+from .layout import SLOT, SLOTS
 
 
 class MoveCache:

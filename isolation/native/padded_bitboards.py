@@ -12,9 +12,9 @@ from typing import Any
 
 from llvmlite import ir
 
-from knights_isolation.isolation.native.bitboards import constant_table, look_up
-from knights_isolation.isolation.native.decorators import of_board, of_position
-from knights_isolation.isolation.rules.geometry import cells_of, column_masks, full_mask, knight_masks, move_of
+from ..rules.geometry import cells_of, column_masks, full_mask, knight_masks, move_of
+from .bitboards import constant_table, look_up
+from .decorators import of_board, of_position
 
 
 def has_room(board: Any) -> bool:

@@ -26,18 +26,11 @@ from numba.extending import (
     overload_method,
 )
 
-from knights_isolation.isolation.native import bitboards
-from knights_isolation.isolation.native.bitboards import bitboard_for, constant_table, look_up
-from knights_isolation.isolation.native.decorators import (
-    always,
-    for_all_types,
-    of_board,
-    of_position,
-    operation,
-    struct,
-)
-from knights_isolation.isolation.native.padded_bitboards import has_room, less_padded, pad, reach
-from knights_isolation.isolation.rules.geometry import column_masks, knight_masks
+from ..rules.geometry import column_masks, knight_masks
+from . import bitboards
+from .bitboards import bitboard_for, constant_table, look_up
+from .decorators import always, for_all_types, of_board, of_position, operation, struct
+from .padded_bitboards import has_room, less_padded, pad, reach
 
 INFINITY = float("inf")
 MOVE = types.UniTuple(types.int64, 2)

@@ -69,7 +69,7 @@ class Searches:
 
         A search that has just begun misses it: whoever means all of a block calls again until it is over.
         """
-        from knights_isolation.isolation.native.layout import CHECKPOINT, NODE_LIMIT
+        from .layout import CHECKPOINT, NODE_LIMIT
 
         for desk in tuple(self.desks):
             desk.numbers[NODE_LIMIT] = 0
@@ -77,7 +77,7 @@ class Searches:
 
     def nodes(self) -> int:
         """How many positions they have visited, about."""
-        from knights_isolation.isolation.native.layout import NODES
+        from .layout import NODES
 
         return sum(int(desk.numbers[NODES]) for desk in tuple(self.desks))
 
@@ -102,7 +102,7 @@ def address_of(numbers: NDArray[Any]) -> int:
 def _new() -> Workspace:
     import numpy as np
 
-    from knights_isolation.isolation.native.layout import DESK_SIZE
+    from .layout import DESK_SIZE
 
     numbers = np.zeros(DESK_SIZE, np.int64)
     return Workspace(numbers, numbers.ctypes.data)

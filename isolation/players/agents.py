@@ -16,37 +16,23 @@ from inspect import getsource, isroutine, unwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from knights_isolation.isolation.compiling import FUNCTIONS_REMEMBERED
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.editions.third.conversion import unsupported_size_reason
-from knights_isolation.isolation.editions.third.state_heuristics import StateHeuristic
-from knights_isolation.isolation.loading.load_user_code import data_hash, origin_of
-from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.isolation.rules.parameters import base_function, parameter_values
-from knights_isolation.isolation.sample_players import open_move_score
-from knights_isolation.isolation.search import (
-    TREES,
-    Method,
-    SearchOptions,
-    SearchResult,
-    check_search,
-    is_compilable,
-    search_in_python,
-)
-from knights_isolation.isolation.search.interpreted import greedy_interpreted, random_interpreted
-from knights_isolation.isolation.usercode.parsing import reading
-from knights_isolation.isolation.usercode.user_exceptions import (
-    LONGEST,
-    LONGEST_LINE,
-    format_exception,
-    origin,
-    to_one_line,
-)
+from ..compiling import FUNCTIONS_REMEMBERED
+from ..editions.classic_board import Board
+from ..editions.third.conversion import unsupported_size_reason
+from ..editions.third.state_heuristics import StateHeuristic
+from ..loading.load_user_code import data_hash, origin_of
+from ..rules.geometry import MOST_COMPILED_CELLS
+from ..rules.limits import Limit
+from ..rules.outcome import Reason
+from ..rules.parameters import base_function, parameter_values
+from ..sample_players import open_move_score
+from ..search import TREES, Method, SearchOptions, SearchResult, check_search, is_compilable, search_in_python
+from ..search.interpreted import greedy_interpreted, random_interpreted
+from ..usercode.parsing import reading
+from ..usercode.user_exceptions import LONGEST, LONGEST_LINE, format_exception, origin, to_one_line
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.search.compiled import CompiledPlayer
+    from ..search.compiled import CompiledPlayer
 
 Heuristic = Callable[[Any, Any], float]
 LATE_MS = 20.0
@@ -218,7 +204,7 @@ def forfeit_from(error: BaseException, board: Board | None = None) -> ForfeitErr
 
 def is_lost(board: Board) -> bool:
     """Return whether every move is proven to lose, within `RESIGNING_NODES`."""
-    from knights_isolation.isolation.exact.solver import SearchBudget, value
+    from ..exact.solver import SearchBudget, value
 
     if board.width * board.height > MOST_COMPILED_CELLS:
         return False
@@ -291,7 +277,7 @@ class RandomAgent(StatelessAgent):
         """Return the compiled random player."""
         if size[0] * size[1] > MOST_COMPILED_CELLS:
             return None
-        from knights_isolation.isolation.search.compiled import compiled_player
+        from ..search.compiled import compiled_player
 
         return compiled_player("random", None, size)
 
@@ -312,7 +298,7 @@ class GreedyAgent(StatelessAgent):
     @property
     def why_unrepeatable(self) -> str:
         """The part of its heuristic that depends on randomness, time or stored state."""
-        from knights_isolation.isolation.compiling.determinism import nondeterminism_reason
+        from ..compiling.determinism import nondeterminism_reason
 
         return nondeterminism_reason(self.heuristic)
 
@@ -325,7 +311,7 @@ class GreedyAgent(StatelessAgent):
         heuristic = try_to_compile(self.heuristic, size)
         if heuristic is None:
             return None
-        from knights_isolation.isolation.search.compiled import compiled_player
+        from ..search.compiled import compiled_player
 
         return compiled_player("greedy", heuristic, size)
 
@@ -365,7 +351,7 @@ class SearchAgent(StatelessAgent):
         """The part of its heuristic that depends on randomness, time or stored state, or an observed contradiction."""
         if self.contradicts_itself:
             return "it gave two different answers for the same position"
-        from knights_isolation.isolation.compiling.determinism import nondeterminism_reason
+        from ..compiling.determinism import nondeterminism_reason
 
         return nondeterminism_reason(self.heuristic) if self.heuristic else ""
 
@@ -381,7 +367,7 @@ class SearchAgent(StatelessAgent):
         heuristic = try_to_compile(self.heuristic, size) if self.heuristic else None
         if (heuristic is None and self.heuristic is not None) or size[0] * size[1] > MOST_COMPILED_CELLS:
             return None
-        from knights_isolation.isolation.search.compiled import compiled_search
+        from ..search.compiled import compiled_search
 
         return compiled_search(heuristic, self.method, self.options, self.limit, size, self._late_ms)
 
@@ -391,7 +377,7 @@ class SearchAgent(StatelessAgent):
             return ""
         if size[0] * size[1] > MOST_COMPILED_CELLS:
             return f"compiled search supports up to {MOST_COMPILED_CELLS} cells"
-        from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
+        from ..compiling.compile_heuristic import CompileError, compile_heuristic
 
         try:
             compile_heuristic(self.heuristic, size)  # type: ignore[arg-type]
@@ -453,7 +439,7 @@ def _choose(agent: Agent, board: Board, seed: int, interpreted: Callable[[], Sea
     player = agent.compiled((board.height, board.width)) if is_compilable(board) else None
     if player is None:
         return interpreted()
-    from knights_isolation.isolation.search.compiled import run_with_fallback
+    from ..search.compiled import run_with_fallback
 
     return run_with_fallback(player, board, seed, interpreted)
 
@@ -469,7 +455,7 @@ def try_to_compile(heuristic: Heuristic, size: tuple[int, int]) -> Any:
 
 @lru_cache(maxsize=FUNCTIONS_REMEMBERED)
 def _try_to_compile(heuristic: Heuristic, size: tuple[int, int]) -> Any:
-    from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
+    from ..compiling.compile_heuristic import CompileError, compile_heuristic
 
     try:
         return compile_heuristic(heuristic, size)
@@ -489,7 +475,7 @@ def code_hash(heuristic: Heuristic) -> str:
     For objects and code that does not compile, it covers the class or function itself, and the data that its file read
     when it was imported. Logs also have a hash of the user's file.
     """
-    from knights_isolation.isolation.compiling.source_rewriter import CompileError, rewrite
+    from ..compiling.source_rewriter import CompileError, rewrite
 
     heuristic = base_function(heuristic)
     try:

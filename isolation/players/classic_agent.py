@@ -8,22 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.editions.edition import (
-    THIRD,
-    TOO_LATE,
-    describe_answer,
-    edition_of,
-    make_player,
-    names_no_move,
-    read_move,
-    seat,
-)
-from knights_isolation.isolation.editions.third.conversion import unsupported_size_reason
-from knights_isolation.isolation.players.agents import ForfeitError, Player, UncompiledAgent
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.isolation.search import SearchResult
+from ..editions.classic_board import Board
+from ..editions.edition import THIRD, TOO_LATE, describe_answer, edition_of, make_player, names_no_move, read_move, seat
+from ..editions.third.conversion import unsupported_size_reason
+from ..rules.limits import Limit
+from ..rules.outcome import Reason
+from ..search import SearchResult
+from .agents import ForfeitError, Player, UncompiledAgent
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,15 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.exact.solver import MoveValue, SearchBudget, longest_resistance, move_results
-from knights_isolation.isolation.players.agents import Heuristic, SearchAgent, StatelessAgent, code_hash, in_time
-from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.search import SearchResult
+from ..editions.classic_board import Board
+from ..exact.solver import MoveValue, SearchBudget, longest_resistance, move_results
+from ..rules.geometry import MOST_COMPILED_CELLS
+from ..rules.limits import Limit
+from ..search import SearchResult
+from .agents import Heuristic, SearchAgent, StatelessAgent, code_hash, in_time
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.search.compiled import CompiledPlayer
+    from ..search.compiled import CompiledPlayer
 
 DEFAULT_LIMIT = Limit(nodes=10_000_000)
 """Default limit, about a fifth of a second: enough to solve most 7x7 games from the first move on."""
@@ -60,7 +60,7 @@ class PerfectAgent(StatelessAgent):
     def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
         """Return None: moves are chosen in Python. The functions they need are compiled now, so that no move waits."""
         if size[0] * size[1] <= MOST_COMPILED_CELLS:
-            from knights_isolation.isolation.compiling.specialise import native_function
+            from ..compiling.specialise import native_function
 
             native_function("solve", None, *size)
         self.fallback.compiled(size)

@@ -12,10 +12,10 @@ from importlib import import_module
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.players.agents import ForfeitError, StatelessAgent, UncompiledAgent
-from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.isolation.search import SearchResult
+from ..editions.classic_board import Board
+from ..rules.outcome import Reason
+from ..search import SearchResult
+from .agents import ForfeitError, StatelessAgent, UncompiledAgent
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,8 +11,8 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
-from knights_isolation.isolation.loading.load_user_code import content_hash, data_hash, load, origin_of
-from knights_isolation.isolation.usercode.user_exceptions import name_of, to_one_line
+from ..loading.load_user_code import content_hash, data_hash, load, origin_of
+from ..usercode.user_exceptions import name_of, to_one_line
 
 
 class AgentPicklingError(ValueError):

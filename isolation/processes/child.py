@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any, BinaryIO, Literal
 
-from knights_isolation.isolation.players.agents import forfeit_from
-from knights_isolation.isolation.players.classic_agent import Given
-from knights_isolation.isolation.search.result import SearchResult
+from ..players.agents import forfeit_from
+from ..players.classic_agent import Given
+from ..search.result import SearchResult
 
 Guard = Literal["none", "contained", "sandboxed"]
 
@@ -135,13 +135,13 @@ def _listen(lines: BinaryIO, questions: SimpleQueue[bytes]) -> None:
 
 def _restrain(setup: Setup) -> Callable[[], None]:
     """Restrict this process as the setup requires; return a function to be called before each question."""
-    from knights_isolation.isolation.processes.sandbox import contain, enter_sandbox
+    from .sandbox import contain, enter_sandbox
 
     if setup.guard == "contained":
         return contain()
     if setup.guard == "sandboxed":
         if setup.scratch:
-            from knights_isolation.isolation.compiling.code_cache import ENVIRONMENT_VARIABLE
+            from ..compiling.code_cache import ENVIRONMENT_VARIABLE
 
             os.environ[ENVIRONMENT_VARIABLE] = setup.scratch
         enter_sandbox(setup.folder, setup.scratch, setup.readable, setup.imports, setup.out)
@@ -149,7 +149,7 @@ def _restrain(setup: Setup) -> Callable[[], None]:
 
 
 def _make(setup: Setup) -> object:
-    from knights_isolation.isolation.processes.agent_pickling import from_bytes, one_line
+    from .agent_pickling import from_bytes, one_line
 
     try:
         return from_bytes(setup.make)
@@ -165,7 +165,7 @@ def _answer(function: Callable[..., object], question: tuple[Any, ...], folder: 
         detail = forfeit_from(error).detail
         if not folder:
             return Failure(detail)
-        from knights_isolation.isolation.usercode.user_exceptions import user_traceback
+        from ..usercode.user_exceptions import user_traceback
 
         return Failure(detail, user_traceback(error, folder))
 

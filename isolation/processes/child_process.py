@@ -13,15 +13,10 @@ from typing import Any
 
 import psutil
 
-from knights_isolation.isolation.processes.agent_pickling import recipe
-from knights_isolation.isolation.processes.child import Setup, SetupError, decode_answer, encode
-from knights_isolation.isolation.processes.transport import (
-    EngineTransport,
-    Transport,
-    TransportClosed,
-    TransportTimeout,
-)
-from knights_isolation.isolation.usercode.user_exceptions import LONGEST_LINE, to_one_line
+from ..usercode.user_exceptions import LONGEST_LINE, to_one_line
+from .agent_pickling import recipe
+from .child import Setup, SetupError, decode_answer, encode
+from .transport import EngineTransport, Transport, TransportClosed, TransportTimeout
 
 START = "import sys; sys.path[:] = sys.argv[1:]; from isolation.processes.child import serve; serve()"
 """The program of a child process; its arguments are the folders of `sys.path`."""

@@ -11,23 +11,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from knights_isolation.isolation.editions.edition import THIRD
-from knights_isolation.isolation.editions.third.conversion import unsupported_size_reason
-from knights_isolation.isolation.loading.load_user_code import content_hash, load_player
-from knights_isolation.isolation.players.agents import ForfeitError, OwnProcessAgent
-from knights_isolation.isolation.players.classic_agent import ClassicAgent
-from knights_isolation.isolation.processes.agent_pickling import recipe
-from knights_isolation.isolation.processes.child import Setup
-from knights_isolation.isolation.processes.child_process import START_SECONDS, ChildProcess
-from knights_isolation.isolation.processes.subprocess_player import (
-    SubprocessPlayer,
-    judge_given,
-    open_for_questions,
-    patience,
-)
-from knights_isolation.isolation.processes.transport import Transport
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.outcome import Reason
+from ..editions.edition import THIRD
+from ..editions.third.conversion import unsupported_size_reason
+from ..loading.load_user_code import content_hash, load_player
+from ..players.agents import ForfeitError, OwnProcessAgent
+from ..players.classic_agent import ClassicAgent
+from ..rules.limits import Limit
+from ..rules.outcome import Reason
+from .agent_pickling import recipe
+from .child import Setup
+from .child_process import START_SECONDS, ChildProcess
+from .subprocess_player import SubprocessPlayer, judge_given, open_for_questions, patience
+from .transport import Transport
 
 IMPORT_SECONDS = 10.0
 """Timeout of importing a file in a restricted process, including the start of the process."""
@@ -106,7 +101,7 @@ class FileAgent(OwnProcessAgent):
 
 def sandboxed(make: bytes, file: str | Path) -> Setup:
     """Return the setup of a sandboxed process for a user's file: it may read that file's folder, and compiled code."""
-    from knights_isolation.isolation.compiling.code_cache import (
+    from ..compiling.code_cache import (
         engine_folders,  # here, since it imports LLVM, which players do without
     )
 

@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from knights_isolation.bare_names import FOLDERS
-from knights_isolation.isolation.loading.integrity import allow_changes
-from knights_isolation.isolation.usercode.output_capture import discard_output
-from knights_isolation.isolation.usercode.process_lifetime import die_with_parent
+
+from ..loading.integrity import allow_changes
+from ..usercode.output_capture import discard_output
+from ..usercode.process_lifetime import die_with_parent
 
 MEMORY = 1 << 30
 """Memory limit of a player in bytes."""

@@ -8,20 +8,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from knights_isolation.isolation.players.agents import ForfeitError, SearchAgent, in_time
-from knights_isolation.isolation.players.classic_agent import ClassicAgent, ClassicPlayer, Given, judged
-from knights_isolation.isolation.processes.agent_pickling import AgentPicklingError, one_line, recipe
-from knights_isolation.isolation.processes.child import Failure, Setup, SetupError
-from knights_isolation.isolation.processes.child_process import START_SECONDS, ChildProcess, exchange
-from knights_isolation.isolation.processes.transport import Idle, Transport, TransportClosed, TransportTimeout
-from knights_isolation.isolation.rules.outcome import PROCESS_DIED, Reason
-from knights_isolation.isolation.search.result import SearchResult, is_well_formed
-from knights_isolation.isolation.usercode.user_exceptions import LONGEST_LINE, to_one_line
+from ..players.agents import ForfeitError, SearchAgent, in_time
+from ..players.classic_agent import ClassicAgent, ClassicPlayer, Given, judged
+from ..rules.outcome import PROCESS_DIED, Reason
+from ..search.result import SearchResult, is_well_formed
+from ..usercode.user_exceptions import LONGEST_LINE, to_one_line
+from .agent_pickling import AgentPicklingError, one_line, recipe
+from .child import Failure, Setup, SetupError
+from .child_process import START_SECONDS, ChildProcess, exchange
+from .transport import Idle, Transport, TransportClosed, TransportTimeout
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.editions.classic_board import Board
-    from knights_isolation.isolation.players.agents import Agent
-    from knights_isolation.isolation.rules.limits import Limit
+    from ..editions.classic_board import Board
+    from ..players.agents import Agent
+    from ..rules.limits import Limit
 
 HANGS_AFTER = 60.0
 """Seconds beyond its time limit after which a move counts as a hang, if there is no hard cap."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from knights_isolation.isolation.rules.geometry import check_size, full_mask
+from .geometry import check_size, full_mask
 
 _LONGEST = 10_000
 _FIELDS = re.compile(r"([^\s\[\]]+)(?:\[([Nn]*)\])?\s+([wb])(\s+.*)?", re.DOTALL)

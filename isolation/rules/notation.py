@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from knights_isolation.isolation.rules.geometry import cell_of, move_of, parse_size
+from .geometry import cell_of, move_of, parse_size
 
 _NAME = re.compile(r"([a-z]+)\s*(\d+)", re.ASCII | re.IGNORECASE)
 _TUPLE = re.compile(r"\(?\s*(\d+)\s*,\s*(\d+)\s*\)?", re.ASCII)

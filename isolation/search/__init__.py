@@ -6,13 +6,13 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.search.result import METHODS, TREES, Method, SearchOptions, SearchResult
+from ..rules.geometry import MOST_COMPILED_CELLS
+from ..rules.limits import Limit
+from .result import METHODS, TREES, Method, SearchOptions, SearchResult
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.editions.classic_board import Board
-    from knights_isolation.isolation.search.interpreted import Heuristic
+    from ..editions.classic_board import Board
+    from .interpreted import Heuristic
 
 __all__ = ["METHODS", "TREES", "Limit", "Method", "SearchOptions", "SearchResult", "search"]
 
@@ -56,8 +56,8 @@ def search(
         return search_in_python(board, heuristic, limit, method, chosen, seed)
 
     if not interpreted and is_compilable(board):
-        from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic
-        from knights_isolation.isolation.search.compiled import compiled_search, run_with_fallback
+        from ..compiling.compile_heuristic import CompileError, compile_heuristic
+        from .compiled import compiled_search, run_with_fallback
 
         size = (board.height, board.width)
         try:
@@ -92,7 +92,7 @@ def check_search(heuristic: Heuristic | None, limit: Limit, method: Method, opti
 
 def is_compilable(board: Board) -> bool:
     """Return whether compiled code supports the position: an ordinary board, not too large, both players placed."""
-    from knights_isolation.isolation.editions.classic_board import Board
+    from ..editions.classic_board import Board
 
     cells = board.width * board.height
     placed = None not in board.locations
@@ -108,8 +108,8 @@ def search_in_python(
     board: Board, heuristic: Heuristic | None, limit: Limit, method: Method, options: SearchOptions, seed: int
 ) -> SearchResult:
     """Run the interpreted search of any method."""
-    from knights_isolation.isolation.search.interpreted import endless_evaluations_end, search_interpreted
-    from knights_isolation.isolation.search.trees import search_best_first, search_mcts
+    from .interpreted import endless_evaluations_end, search_interpreted
+    from .trees import search_best_first, search_mcts
 
     with endless_evaluations_end():
         if method == "mcts":

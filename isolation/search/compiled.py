@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.compiling.compile_heuristic import CompiledHeuristic
-from knights_isolation.isolation.compiling.specialise import NativeFunction, Template, native_function, pack
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.native import layout as on_desk
-from knights_isolation.isolation.native import workspaces
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.search.result import TREES, Method, SearchOptions, SearchResult, limits_of
+from ..compiling.compile_heuristic import CompiledHeuristic
+from ..compiling.specialise import NativeFunction, Template, native_function, pack
+from ..editions.classic_board import Board
+from ..native import layout as on_desk
+from ..native import workspaces
+from ..rules.limits import Limit
+from .result import TREES, Method, SearchOptions, SearchResult, limits_of
 
 _SIGN = 1 << 63
 _NO_TIME_LIMIT = 1 << 62

@@ -13,15 +13,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.parameters import base_function
-from knights_isolation.isolation.rules.seeds import random_bits
-from knights_isolation.isolation.search.result import Method, SearchOptions, SearchResult
-from knights_isolation.isolation.usercode.timeouts import call_timeout
-from knights_isolation.isolation.usercode.user_exceptions import name_of, return_lines, safe_repr
+from ..rules.limits import Limit
+from ..rules.parameters import base_function
+from ..rules.seeds import random_bits
+from ..usercode.timeouts import call_timeout
+from ..usercode.user_exceptions import name_of, return_lines, safe_repr
+from .result import Method, SearchOptions, SearchResult
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.editions.classic_board import Board
+    from ..editions.classic_board import Board
 
 Heuristic = Callable[[Any, Any], float]
 Line = tuple[int, ...]

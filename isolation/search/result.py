@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from knights_isolation.isolation.native.layout import CPU_CLOCK, NO_LIMIT, WALL_CLOCK
-from knights_isolation.isolation.rules.limits import Limit
+from ..native.layout import CPU_CLOCK, NO_LIMIT, WALL_CLOCK
+from ..rules.limits import Limit
 
 Method = Literal["minimax", "alphabeta", "bestfirst", "mcts"]
 METHODS: tuple[Method, ...] = ("minimax", "alphabeta", "bestfirst", "mcts")

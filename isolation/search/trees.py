@@ -12,15 +12,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from knights_isolation.isolation.native.layout import MOST_NODES
-from knights_isolation.isolation.native.tree_policy import EXPLORATION, is_more_promising, is_safer, natural_log
-from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.isolation.rules.seeds import random_bits
-from knights_isolation.isolation.search.interpreted import Budget, Heuristic, OutOfBudget, appraise
-from knights_isolation.isolation.search.result import SearchResult
+from ..native.layout import MOST_NODES
+from ..native.tree_policy import EXPLORATION, is_more_promising, is_safer, natural_log
+from ..rules.limits import Limit
+from ..rules.seeds import random_bits
+from .interpreted import Budget, Heuristic, OutOfBudget, appraise
+from .result import SearchResult
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.editions.classic_board import Board
+    from ..editions.classic_board import Board
 
 Valuer = Callable[["Board"], float]
 Preferred = Callable[[float, int, float, int], bool]

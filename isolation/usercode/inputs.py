@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from knights_isolation.bare_names import BARE, TOOLKIT
-from knights_isolation.isolation.usercode.parsing import parse
-from knights_isolation.isolation.usercode.user_exceptions import is_user_file
+
+from .parsing import parse
+from .user_exceptions import is_user_file
 
 Inputs = dict[str, str]
 """State of what was read, by kind and name: `file weights.json`; names below the code's folder are relative to it."""

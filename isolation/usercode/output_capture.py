@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdo
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from knights_isolation.isolation.usercode.user_exceptions import format_exception
+from .user_exceptions import format_exception
 
 MOST_SHOWN = 80
 """Most characters shown of a printed line."""

@@ -12,6 +12,6 @@ def run() -> None:
     except ImportError as error:
         print(f"Error: {error}", file=sys.stderr)
         sys.exit(2)
-    from knights_isolation.command_line import main
+    from . import main
 
     main.run()

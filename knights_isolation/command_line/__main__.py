@@ -1,5 +1,5 @@
 """`python -m knights_isolation.command_line` does what `isolation` does."""
 
-from knights_isolation.command_line import run
+from . import run
 
 run()

@@ -11,9 +11,6 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from knights_isolation.command_line.cli_errors import same_again
-from knights_isolation.command_line.completion import COMPLETIONS
-from knights_isolation.command_line.output import check_tables, print_rows, print_sections
 from knights_isolation.inputs import position_of
 from knights_isolation.isolation.files.atomic_write import check_output, write_text
 from knights_isolation.isolation.usercode.process_lifetime import continue_in_child, write_real_stderr
@@ -22,6 +19,10 @@ from knights_isolation.registry import function_of
 from knights_isolation.reports.text.rendering import FORMATS, terminal_width, wrapped
 from knights_isolation.result import Result
 from knights_isolation.surface import Stopped, on_command_line
+
+from .cli_errors import same_again
+from .completion import COMPLETIONS
+from .output import check_tables, print_rows, print_sections
 
 VIEWS: dict[View, click.Option] = {
     "plot": click.Option(["--plot", "view_plot"], help="Draw it into this file, .svg or .png."),

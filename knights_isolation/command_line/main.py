@@ -18,13 +18,14 @@ from typing import Any, cast
 
 import click
 
-from knights_isolation.command_line.build import build
-from knights_isolation.command_line.cli_errors import WORDS, one_line_errors
-from knights_isolation.command_line.help_pages import show_help, write_first
 from knights_isolation.experiments.play.pools.interrupts import arrived, listen
 from knights_isolation.isolation.shell import command
 from knights_isolation.isolation.usercode.user_exceptions import is_user_file
 from knights_isolation.registry import COMMANDS, GROUPS, OLD, READING
+
+from .build import build
+from .cli_errors import WORDS, one_line_errors
+from .help_pages import show_help, write_first
 
 
 class Registered(click.Group):

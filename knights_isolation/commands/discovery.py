@@ -9,13 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from knights_isolation.commands.suites import screen
-from knights_isolation.commands.tournaments import match
 from knights_isolation.experiments.roster import AgentLike
 from knights_isolation.inputs import Jobs, Seed, Size, agent_spec
 from knights_isolation.parameters import About, command
 from knights_isolation.result import Result, drawn
 from knights_isolation.surface import keeping, nested, tell
+
+from .suites import screen
+from .tournaments import match
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.discovery.campaign import Campaign

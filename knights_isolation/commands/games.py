@@ -11,7 +11,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast
 
-from knights_isolation.commands.results import results
 from knights_isolation.experiments.roster import AgentLike
 from knights_isolation.inputs import (
     Count,
@@ -31,6 +30,8 @@ from knights_isolation.parameters import About, command
 from knights_isolation.reports.text.sections import Section
 from knights_isolation.result import Result
 from knights_isolation.surface import COMMAND, tell
+
+from .results import results
 
 if TYPE_CHECKING:
     from pandas import DataFrame

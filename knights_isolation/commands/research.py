@@ -9,17 +9,18 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from knights_isolation.commands.discovery import Opponent
-from knights_isolation.commands.evaluation import evaluate
-from knights_isolation.commands.suites import screen
-from knights_isolation.commands.tournaments import match
-from knights_isolation.commands.tuning import fit, tune
 from knights_isolation.experiments.roster import reference_of
 from knights_isolation.inputs import HeuristicFile, Jobs, Seed, agent_spec
 from knights_isolation.parameters import About, command
 from knights_isolation.reports.studies.research import NODES, Research, Step, research_section, write_research_page
 from knights_isolation.result import Result
 from knights_isolation.surface import captured, keeping, nested
+
+from .discovery import Opponent
+from .evaluation import evaluate
+from .suites import screen
+from .tournaments import match
+from .tuning import fit, tune
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.roster import Spec

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, Unpack, cast
 
-from knights_isolation.commands.results import results
 from knights_isolation.experiments.roster import AgentLike
 from knights_isolation.inputs import (
     Agent,
@@ -24,6 +23,8 @@ from knights_isolation.inputs import (
 from knights_isolation.parameters import About, command
 from knights_isolation.result import Result
 from knights_isolation.surface import COMMAND, Stopped, keeping, play
+
+from .results import results
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.plan.config import Config

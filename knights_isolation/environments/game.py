@@ -9,12 +9,13 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from knights_isolation.environments.perfect_play import PerfectPlay
 from knights_isolation.experiments.roster import parse_limit
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.boards.render import to_text
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
+
+from .perfect_play import PerfectPlay
 
 RENDER_MODES = ["ansi", "rgb_array"]
 RenderMode: TypeAlias = Literal["ansi", "rgb_array"] | None

@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from knights_isolation.environments.game import (
+from knights_isolation.isolation.rules.geometry import parse_size
+
+from .game import (
     RENDER_MODES,
     EnvironmentGame,
     GameInfo,
@@ -29,8 +31,7 @@ from knights_isolation.environments.game import (
     exact_limit,
     observation_space,
 )
-from knights_isolation.environments.perfect_play import DEFAULT_LIMIT
-from knights_isolation.isolation.rules.geometry import parse_size
+from .perfect_play import DEFAULT_LIMIT
 
 Arguments = ParamSpec("Arguments")
 

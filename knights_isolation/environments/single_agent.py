@@ -9,7 +9,12 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from knights_isolation.environments.game import (
+from knights_isolation.experiments.roster import AgentLike, parse_agent
+from knights_isolation.inputs import agent_spec
+from knights_isolation.isolation.players.agents import check_board_size, forfeit_from
+from knights_isolation.isolation.rules.geometry import parse_size
+
+from .game import (
     RENDER_MODES,
     EnvironmentGame,
     Observation,
@@ -20,11 +25,7 @@ from knights_isolation.environments.game import (
     exact_limit,
     observation_space,
 )
-from knights_isolation.environments.perfect_play import DEFAULT_LIMIT
-from knights_isolation.experiments.roster import AgentLike, parse_agent
-from knights_isolation.inputs import agent_spec
-from knights_isolation.isolation.players.agents import check_board_size, forfeit_from
-from knights_isolation.isolation.rules.geometry import parse_size
+from .perfect_play import DEFAULT_LIMIT
 
 
 class IsolationEnv(gymnasium.Env[Observation, np.int64]):

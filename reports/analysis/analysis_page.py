@@ -18,17 +18,18 @@ from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.atomic_write import write_text
 from knights_isolation.isolation.rules.notation import format_moves
-from knights_isolation.reports.analysis.verdict_sentences import interval_name, next_steps, verdict_lines
-from knights_isolation.reports.charts.chart import RowChart
-from knights_isolation.reports.charts.interval_rows import forest
-from knights_isolation.reports.pages.kept_pages import PAGE
-from knights_isolation.reports.pages.templates import page_template
-from knights_isolation.reports.studies.screening import picture
-from knights_isolation.reports.tables.compare import p_value_of
-from knights_isolation.reports.text.cell_values import Points, Ratio, Share, estimate_of, pluralise
-from knights_isolation.reports.text.rendering import is_terminal, terminal_width, wrapped
-from knights_isolation.reports.text.sections import Section, render_sections
-from knights_isolation.reports.text.wording import evidence_sentences, two_digits
+
+from ..charts.chart import RowChart
+from ..charts.interval_rows import forest
+from ..pages.kept_pages import PAGE
+from ..pages.templates import page_template
+from ..studies.screening import picture
+from ..tables.compare import p_value_of
+from ..text.cell_values import Points, Ratio, Share, estimate_of, pluralise
+from ..text.rendering import is_terminal, terminal_width, wrapped
+from ..text.sections import Section, render_sections
+from ..text.wording import evidence_sentences, two_digits
+from .verdict_sentences import interval_name, next_steps, verdict_lines
 
 _COURSE_LIMIT = 150e6  # time per move of the course, in nanoseconds
 
@@ -242,8 +243,8 @@ def write_markdown(analysis: Analysis, path: Path, command: str) -> list[Path]:
     parts = [f"# Analysis of {Path(analysis.contents.path).name}", heading(analysis)]
     parts += [f"**{name}** {sentence}" for name, sentence in verdict_lines(analysis)]
     if charts := forests(analysis):
-        from knights_isolation.reports.plots.draw_chart import draw_chart
-        from knights_isolation.reports.plots.style import save
+        from ..plots.draw_chart import draw_chart
+        from ..plots.style import save
 
         picture = path.with_suffix(".svg")
         written.append(save(draw_chart(charts[0]), picture))

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from knights_isolation.experiments.analysis.commit_check import Checked
-from knights_isolation.reports.studies.screening import verdict
-from knights_isolation.reports.tables.costs import times_cell
-from knights_isolation.reports.text.cell_values import Points, estimate_of, pluralise
-from knights_isolation.reports.text.sections import Section
-from knights_isolation.reports.text.wording import decision_cell, stopped_cell
+
+from ..studies.screening import verdict
+from ..tables.costs import times_cell
+from ..text.cell_values import Points, estimate_of, pluralise
+from ..text.sections import Section
+from ..text.wording import decision_cell, stopped_cell
 
 
 def commit_section(results: Sequence[Checked], main: str) -> Section:

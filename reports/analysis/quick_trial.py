@@ -10,12 +10,13 @@ from knights_isolation.experiments.analysis.quick_trial import BASELINE, Trial
 from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.shell import command
-from knights_isolation.reports.studies.screening import verdict
-from knights_isolation.reports.tables.costs import cost_words
-from knights_isolation.reports.text.cell_values import Points, Ratio, Share, estimate_of, pluralise
-from knights_isolation.reports.text.rendering import is_terminal, terminal_width, wrapped
-from knights_isolation.reports.text.sections import flat_rows, worded_rows
-from knights_isolation.reports.text.wording import verdict_clause, verdict_of
+
+from ..studies.screening import verdict
+from ..tables.costs import cost_words
+from ..text.cell_values import Points, Ratio, Share, estimate_of, pluralise
+from ..text.rendering import is_terminal, terminal_width, wrapped
+from ..text.sections import flat_rows, worded_rows
+from ..text.wording import verdict_clause, verdict_of
 
 _INDENT = "  "
 

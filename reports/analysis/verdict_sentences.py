@@ -14,9 +14,10 @@ from knights_isolation.experiments.inference.contenders.sample_size import pairs
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.rules.parameters import ParameterError, parameters_of
 from knights_isolation.isolation.shell import command
-from knights_isolation.reports.analysis.quick_trial import skipped_sentence, suspicions
-from knights_isolation.reports.text.cell_values import Points, Range, Ratio, Share, pluralise
-from knights_isolation.reports.text.wording import duel_words
+
+from ..text.cell_values import Points, Range, Ratio, Share, pluralise
+from ..text.wording import duel_words
+from .quick_trial import skipped_sentence, suspicions
 
 # the position of a failed check, which a command shows instead
 _POSITION = re.compile(r" at Board\.from_moves\(.*?\)( for player \w+)?")

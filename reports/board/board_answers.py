@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from knights_isolation.isolation.processes.sandbox import limit_memory
 from knights_isolation.isolation.usercode.user_exceptions import format_exception
-from knights_isolation.reports.board.resources import Resources
+
+from .resources import Resources
 
 CAN_SEARCH = sys.platform != "win32"
 """Whether searches and child processes are available on this system."""

@@ -15,15 +15,16 @@ from starlette.routing import Route
 
 from knights_isolation import heuristics
 from knights_isolation.experiments.exchange.find_games import KINDS
-from knights_isolation.reports.board import handlers
-from knights_isolation.reports.board import request_models as asked
-from knights_isolation.reports.board.board_answers import CAN_SEARCH, BoardAnswer, Question, failed
-from knights_isolation.reports.board.board_processes import Processes
-from knights_isolation.reports.board.game_export import export_line
-from knights_isolation.reports.board.game_import import import_games
-from knights_isolation.reports.board.request_guard import IMPORT, MOST_BYTES_IMPORTED
-from knights_isolation.reports.board.request_models import Model
-from knights_isolation.reports.board.resources import Resources, game, games
+
+from . import handlers
+from . import request_models as asked
+from .board_answers import CAN_SEARCH, BoardAnswer, Question, failed
+from .board_processes import Processes
+from .game_export import export_line
+from .game_import import import_games
+from .request_guard import IMPORT, MOST_BYTES_IMPORTED
+from .request_models import Model
+from .resources import Resources, game, games
 
 STATIC = Path(__file__).parent / "static"
 _READING_SECONDS = 5.0

@@ -20,8 +20,9 @@ import psutil
 from knights_isolation.isolation.processes.agent_pickling import recipe
 from knights_isolation.isolation.processes.child import Guard, Setup
 from knights_isolation.isolation.processes.child_process import START_SECONDS, ChildProcess, exchange
-from knights_isolation.reports.board.board_answers import CAN_SEARCH, BoardAnswer, Question, answer, answering, failed
-from knights_isolation.reports.board.resources import Resources, packed
+
+from .board_answers import CAN_SEARCH, BoardAnswer, Question, answer, answering, failed
+from .resources import Resources, packed
 
 _LONGEST_ANSWER = 1 << 26
 _THREADS = ThreadPoolExecutor(64)

@@ -16,11 +16,12 @@ from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.match import GameRecord
 from knights_isolation.isolation.rules.geometry import format_size
 from knights_isolation.isolation.rules.notation import format_moves
-from knights_isolation.reports.board.request_models import ExportQuestion, board_of
-from knights_isolation.reports.board.resources import Resources, number_of, run_of
-from knights_isolation.reports.pages.board_images import write_gif, write_png
-from knights_isolation.reports.replay.replay import Replay, captions_of, replay_of_row, replay_of_run
-from knights_isolation.reports.replay.replay_page import replay_page
+
+from ..pages.board_images import write_gif, write_png
+from ..replay.replay import Replay, captions_of, replay_of_row, replay_of_run
+from ..replay.replay_page import replay_page
+from .request_models import ExportQuestion, board_of
+from .resources import Resources, number_of, run_of
 
 TYPES = {"png": "image/png", "gif": "image/gif", "html": "text/html"}
 _PLAIN = "text/plain"

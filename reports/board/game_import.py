@@ -20,9 +20,10 @@ from knights_isolation.isolation.games.pgn import PgnGame, parse_pgn
 from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, parse_size
 from knights_isolation.isolation.rules.notation import parse_moves, words
 from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.reports.board.request_models import Cell, ImportQuestion, Position, as_position, board_of, parse
-from knights_isolation.reports.board.resources import Resources
-from knights_isolation.reports.replay.replay import Replay, as_json, replay_of_row
+
+from ..replay.replay import Replay, as_json, replay_of_row
+from .request_models import Cell, ImportQuestion, Position, as_position, board_of, parse
+from .resources import Resources
 
 FORMS = "moves like d3,a2,c1, a FEN, a game in JSON, rows of a log in CSV or JSON, or games in PGN"
 MOST_GAMES = 5000

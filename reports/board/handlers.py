@@ -20,7 +20,9 @@ from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.search import is_compilable, search
 from knights_isolation.isolation.search.interpreted import appraise
 from knights_isolation.isolation.usercode.user_exceptions import format_exception
-from knights_isolation.reports.board.request_models import (
+
+from ..replay.replay import json_score
+from .request_models import (
     ExploreQuestion,
     GraphQuestion,
     MoveQuestion,
@@ -29,8 +31,7 @@ from knights_isolation.reports.board.request_models import (
     board_of,
     boards_of,
 )
-from knights_isolation.reports.board.resources import Resources, run_of
-from knights_isolation.reports.replay.replay import json_score
+from .resources import Resources, run_of
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.editions.classic_board import Board

@@ -16,8 +16,9 @@ from knights_isolation.experiments.record.run_directory import FACTS, runs_in
 from knights_isolation.isolation.files.received import strange_entry
 from knights_isolation.isolation.processes.agent_pickling import from_bytes, one_line, to_bytes
 from knights_isolation.isolation.shell import command
-from knights_isolation.reports.board.request_models import GameQuestion, GamesQuestion
-from knights_isolation.reports.replay.replay import as_json, replay_of_run
+
+from ..replay.replay import as_json, replay_of_run
+from .request_models import GameQuestion, GamesQuestion
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.players.agents import Agent

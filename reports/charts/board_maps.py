@@ -12,8 +12,9 @@ from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.verdicts.opening_leads import OpeningLead
 from knights_isolation.isolation.rules.geometry import canonical_opening, parse_size
 from knights_isolation.isolation.rules.notation import cell_name
-from knights_isolation.reports.charts.chart import Boards, Cell, board_grid, signed, strength
-from knights_isolation.reports.text.cell_values import Points, estimate_of, pluralise
+
+from ..text.cell_values import Points, estimate_of, pluralise
+from .chart import Boards, Cell, board_grid, signed, strength
 
 _STRONGEST_LEAD = 0.2
 

@@ -7,10 +7,11 @@ import math
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.verdicts.contender_verdicts import judge
 from knights_isolation.experiments.verdicts.example_games import ExampleGame, games_by_opponent
-from knights_isolation.reports.charts.chart import Card, Picture
-from knights_isolation.reports.charts.coloured_tables import leads
-from knights_isolation.reports.charts.interval_rows import forest
-from knights_isolation.reports.text.cell_values import pluralise
+
+from ..text.cell_values import pluralise
+from .chart import Card, Picture
+from .coloured_tables import leads
+from .interval_rows import forest
 
 _PICTURES = 3
 

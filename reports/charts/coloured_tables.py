@@ -12,8 +12,9 @@ from knights_isolation.experiments.inference.standings import matchups
 from knights_isolation.experiments.statistics.calibration import BANDS, FEWEST_SCORES, band_auc, scores_of
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts
-from knights_isolation.reports.charts.chart import Cell, Grid, strength
-from knights_isolation.reports.text.cell_values import Points, Share
+
+from ..text.cell_values import Points, Share
+from .chart import Cell, Grid, strength
 
 UNRANKED = "–"
 _STRONGEST_LEAD = 0.12

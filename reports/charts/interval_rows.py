@@ -13,9 +13,10 @@ from knights_isolation.experiments.record.tries import Try
 from knights_isolation.experiments.statistics.move_statistics import game_lengths, searched
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts
-from knights_isolation.reports.charts.chart import Row, RowChart, fit_axis, role_of, row_chart
-from knights_isolation.reports.text.cell_values import Elo, Points
-from knights_isolation.reports.text.wording import finding_title
+
+from ..text.cell_values import Elo, Points
+from ..text.wording import finding_title
+from .chart import Row, RowChart, fit_axis, role_of, row_chart
 
 _LABEL = "difference from the baseline in percentage points"
 _LUCK = " Dotted: the baseline against itself, what chance does."

@@ -18,21 +18,9 @@ from knights_isolation.experiments.statistics.win_rate_by_limit import UNITS, by
 from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.rules.limits import Limit
-from knights_isolation.reports.charts.chart import (
-    COLOURS,
-    Axis,
-    Cell,
-    Form,
-    Grid,
-    Panel,
-    Plot,
-    Series,
-    fit_axis,
-    plain,
-    signed,
-    strength,
-)
-from knights_isolation.reports.text.cell_values import HasEnds, Points, Ratio
+
+from ..text.cell_values import HasEnds, Points, Ratio
+from .chart import COLOURS, Axis, Cell, Form, Grid, Panel, Plot, Series, fit_axis, plain, signed, strength
 
 _MAX_LIMIT_TICKS = 8
 _BINS = 8

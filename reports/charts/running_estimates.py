@@ -15,19 +15,9 @@ from knights_isolation.experiments.inference.sequential.confidence_sequence impo
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts
 from knights_isolation.experiments.verdicts.sprt_tests import live_rate, run_tests
-from knights_isolation.reports.charts.chart import (
-    Axis,
-    Panel,
-    Plot,
-    Row,
-    RowChart,
-    Series,
-    fit_axis,
-    role_of,
-    row_chart,
-    signed,
-)
-from knights_isolation.reports.text.cell_values import Points, Share
+
+from ..text.cell_values import Points, Share
+from .chart import Axis, Panel, Plot, Row, RowChart, Series, fit_axis, role_of, row_chart, signed
 
 _MAX_POINTS = 100
 _NEAREST = 6

@@ -10,7 +10,9 @@ import numpy as np
 
 from knights_isolation.experiments.inference.contenders.sample_size import FixedPlan, pairs_for_effect
 from knights_isolation.isolation.rules.geometry import cells_of, full_mask
-from knights_isolation.reports.charts.chart import (
+
+from ..text.cell_values import Points, Share
+from .chart import (
     COLOURS,
     Boards,
     Cell,
@@ -25,7 +27,6 @@ from knights_isolation.reports.charts.chart import (
     role_of,
     row_chart,
 )
-from knights_isolation.reports.text.cell_values import Points, Share
 
 if TYPE_CHECKING:
     # Each command draws the chart of one study, and does not wait for what the others compute with.

@@ -11,7 +11,8 @@ from pydantic import Field
 
 from knights_isolation.isolation.files.atomic_write import write_text
 from knights_isolation.isolation.files.received import read_plain
-from knights_isolation.reports.board.request_models import Name, StrictModel
+
+from ..board.request_models import Name, StrictModel
 
 FILE = "archive.json"
 """File in the folder of the runs with the names of the archived ones."""

@@ -23,20 +23,21 @@ from knights_isolation.experiments.record.run_directory import HOME
 from knights_isolation.heuristics.composite import Composite
 from knights_isolation.isolation.compiling.code_cache import copy_engine
 from knights_isolation.isolation.usercode.parsing import parse as parse_source
-from knights_isolation.reports.board.board_answers import BoardAnswer, failed, succeeded
-from knights_isolation.reports.board.board_api import endpoint
-from knights_isolation.reports.board.board_processes import Processes
-from knights_isolation.reports.board.request_models import StrictModel
-from knights_isolation.reports.board.resources import Resources
-from knights_isolation.reports.lab.framing import frame_of, lab_page, problem_page
-from knights_isolation.reports.lab.kept_trials import keep_trial, read_trial
-from knights_isolation.reports.lab.lab_answers import trial
-from knights_isolation.reports.lab.own_files import OwnHeuristic, heuristics_of, own_heuristics
-from knights_isolation.reports.lab.pooled_ratings import RunPool, pools, rated
-from knights_isolation.reports.lab.run_lines import InRun, RunLines
-from knights_isolation.reports.lab.starting_runs import BUSY, COMPILED, RunStarter
-from knights_isolation.reports.lab.suite_positions import SeeingQuestion, resolved, see
-from knights_isolation.reports.text.cell_values import pluralise
+
+from ..board.board_answers import BoardAnswer, failed, succeeded
+from ..board.board_api import endpoint
+from ..board.board_processes import Processes
+from ..board.request_models import StrictModel
+from ..board.resources import Resources
+from ..text.cell_values import pluralise
+from .framing import frame_of, lab_page, problem_page
+from .kept_trials import keep_trial, read_trial
+from .lab_answers import trial
+from .own_files import OwnHeuristic, heuristics_of, own_heuristics
+from .pooled_ratings import RunPool, pools, rated
+from .run_lines import InRun, RunLines
+from .starting_runs import BUSY, COMPILED, RunStarter
+from .suite_positions import SeeingQuestion, resolved, see
 
 _LONGEST_SOURCE = 60_000
 _USUAL, _USUAL_OTHER = "improved", "territory"

@@ -10,7 +10,8 @@ from typing import Any
 from knights_isolation.experiments.record.checked_json import read_json, write_json
 from knights_isolation.isolation.compiling.code_cache import folder
 from knights_isolation.isolation.usercode.inputs import changed_input
-from knights_isolation.reports.lab.own_files import OwnHeuristic
+
+from .own_files import OwnHeuristic
 
 _VERSION = 1
 """Increased when trials measure something else, so that kept ones are not shown."""

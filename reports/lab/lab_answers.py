@@ -7,9 +7,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from knights_isolation.reports.board.resources import Resources, run_of
-from knights_isolation.reports.lab.suite_positions import loaded
-from knights_isolation.reports.text.cell_values import Points, Share, estimate_of
+from ..board.resources import Resources, run_of
+from ..text.cell_values import Points, Share, estimate_of
+from .suite_positions import loaded
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.statistics.run_results import RunResults
@@ -24,7 +24,8 @@ def finding(shelf: Resources, run: str) -> dict[str, Any]:
     """
     from knights_isolation.experiments.statistics.run_results import load_findings
     from knights_isolation.experiments.verdicts.contender_verdicts import judge
-    from knights_isolation.reports.pages.report_page import finding_of
+
+    from ..pages.report_page import finding_of
 
     results = load_findings([run_of(shelf, run)])
     verdicts = judge(results) if results.baseline is not None else None
@@ -53,7 +54,8 @@ def report(shelf: Resources, runs: Sequence[str]) -> dict[str, Any]:
     if len(runs) > MOST_RUNS:
         raise ValueError(f"a report has at most {MOST_RUNS} runs")
     from knights_isolation.experiments.statistics.run_results import load_findings
-    from knights_isolation.reports.pages.report_page import report_page
+
+    from ..pages.report_page import report_page
 
     return {"page": report_page(load_findings([run_of(shelf, run) for run in runs]))}
 
@@ -61,8 +63,9 @@ def report(shelf: Resources, runs: Sequence[str]) -> dict[str, Any]:
 def diff(shelf: Resources, names: tuple[str, str]) -> dict[str, Any]:
     """Return the page with the differences of two runs."""
     from knights_isolation.experiments.statistics.run_results import load_findings
-    from knights_isolation.reports.pages.templates import page_template, script_of
-    from knights_isolation.reports.tables.run_diff import change_sections
+
+    from ..pages.templates import page_template, script_of
+    from ..tables.run_diff import change_sections
 
     before, after = (load_findings([run_of(shelf, run)]) for run in names)
     script, script_hash = script_of("report.js")
@@ -79,7 +82,8 @@ def diff(shelf: Resources, names: tuple[str, str]) -> dict[str, Any]:
 def league(shelf: Resources, name: str, page: str) -> dict[str, Any]:
     """Return a page of a league as it is now; the pages in its folder are not read."""
     from knights_isolation.experiments.exact.labels import has_labels
-    from knights_isolation.reports.lab.run_lines import signature
+
+    from .run_lines import signature
 
     run = run_of(shelf, name)
     made = _league_pages(run, signature(run), has_labels(run))
@@ -92,7 +96,8 @@ def league(shelf: Resources, name: str, page: str) -> dict[str, Any]:
 def _league_pages(run: Path, seen: str, is_labelled: bool) -> dict[str, Callable[[], str]]:
     from knights_isolation.experiments.league.entries import LeagueEntries, read_book
     from knights_isolation.experiments.league.league_results import read_results
-    from knights_isolation.reports.league.write_pages import pages
+
+    from ..league.write_pages import pages
 
     return pages(run, read_book(run) or LeagueEntries((), ()), read_results(run))
 
@@ -102,7 +107,8 @@ def trial(shelf: Resources, heuristic: str) -> dict[str, Any]:
     from knights_isolation.experiments.analysis.quick_trial import try_heuristic
     from knights_isolation.isolation.checks.search_cost import Cost
     from knights_isolation.isolation.loading.load_user_code import inputs_of
-    from knights_isolation.reports.analysis.quick_trial import trial_lines
+
+    from ..analysis.quick_trial import trial_lines
 
     path, colon, name = heuristic.rpartition(":")
     tried = try_heuristic(loaded(heuristic))

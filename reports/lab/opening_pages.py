@@ -13,8 +13,9 @@ from knights_isolation.experiments.exact.board_solving import BoardSummary, ship
 from knights_isolation.isolation.exact.solved_tables import covered_sizes
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.notation import cell_name
-from knights_isolation.reports.lab.framing import frame_of, lab_page, problem_page
-from knights_isolation.reports.text.cell_values import Share
+
+from ..text.cell_values import Share
+from .framing import frame_of, lab_page, problem_page
 
 USUAL = "7x7"
 

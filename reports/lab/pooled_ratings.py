@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from knights_isolation.reports.board.resources import Resources, run_of
-from knights_isolation.reports.lab.run_lines import RunLine, target_of
-from knights_isolation.reports.text.cell_values import Elo, Estimate
+from ..board.resources import Resources, run_of
+from ..text.cell_values import Elo, Estimate
+from .run_lines import RunLine, target_of
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.statistics.run_results import RunResults

@@ -17,9 +17,10 @@ from knights_isolation.experiments.record.log import count_games, games_folder
 from knights_isolation.experiments.record.run_directory import END, FACTS, RunInfo, is_imported, load_run, state_of
 from knights_isolation.experiments.roster import parse_spec
 from knights_isolation.isolation.compiling.code_cache import folder
-from knights_isolation.reports.board.resources import Resources
-from knights_isolation.reports.pages.next_steps import seconds_of
-from knights_isolation.reports.text.cell_values import Estimate, Points, join_names, pluralise
+
+from ..board.resources import Resources
+from ..pages.next_steps import seconds_of
+from ..text.cell_values import Estimate, Points, join_names, pluralise
 
 _MOST_NAMED = 2
 _VERSION = 4

@@ -17,19 +17,20 @@ from starlette.routing import Route
 
 from knights_isolation.experiments.record.run_directory import LEAGUE, state_of
 from knights_isolation.isolation.files.received import read_plain
-from knights_isolation.reports.board.board_answers import BoardAnswer, Question, succeeded
-from knights_isolation.reports.board.board_api import endpoint
-from knights_isolation.reports.board.board_processes import Processes
-from knights_isolation.reports.board.resources import Resources, run_of
-from knights_isolation.reports.lab.archive import Archiving, archived, set_archived
-from knights_isolation.reports.lab.framing import boxed, frame_of, framed, lab_page, problem_page
-from knights_isolation.reports.lab.lab_answers import diff, finding, league, report
-from knights_isolation.reports.lab.run_lines import RunLine, RunLines, damaged, signature
-from knights_isolation.reports.lab.thumbnails import thumbnail
-from knights_isolation.reports.league.page_paths import INDEX
-from knights_isolation.reports.pages.kept_pages import PAGE, kept_pages, with_pages
-from knights_isolation.reports.watch.pace import time_words
-from knights_isolation.reports.watch.run_follower import RunFollower
+
+from ..board.board_answers import BoardAnswer, Question, succeeded
+from ..board.board_api import endpoint
+from ..board.board_processes import Processes
+from ..board.resources import Resources, run_of
+from ..league.page_paths import INDEX
+from ..pages.kept_pages import PAGE, kept_pages, with_pages
+from ..watch.pace import time_words
+from ..watch.run_follower import RunFollower
+from .archive import Archiving, archived, set_archived
+from .framing import boxed, frame_of, framed, lab_page, problem_page
+from .lab_answers import diff, finding, league, report
+from .run_lines import RunLine, RunLines, damaged, signature
+from .thumbnails import thumbnail
 
 _REPORTS_KEPT = 4
 _SHARE_OF_TIME = 10

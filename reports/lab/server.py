@@ -21,19 +21,20 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from knights_isolation.isolation.files.temp_folders import temporary_folder
-from knights_isolation.reports.board.board_api import STATIC as BOARD_STATIC
-from knights_isolation.reports.board.board_api import BoardApi
-from knights_isolation.reports.board.board_processes import ROOM, Processes, ServerLimits
-from knights_isolation.reports.board.request_guard import TOKEN, Guarded, leading_to
-from knights_isolation.reports.board.resources import Resources
-from knights_isolation.reports.lab.framing import frame_of, lab_page
-from knights_isolation.reports.lab.heuristic_pages import HeuristicPages
-from knights_isolation.reports.lab.opening_pages import openings_page
-from knights_isolation.reports.lab.run_lines import RunLines
-from knights_isolation.reports.lab.run_pages import RunPages
-from knights_isolation.reports.lab.starting_runs import COMPILED, RunStarter
-from knights_isolation.reports.lab.suite_positions import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
-from knights_isolation.reports.pages.templates import STYLE
+
+from ..board.board_api import STATIC as BOARD_STATIC
+from ..board.board_api import BoardApi
+from ..board.board_processes import ROOM, Processes, ServerLimits
+from ..board.request_guard import TOKEN, Guarded, leading_to
+from ..board.resources import Resources
+from ..pages.templates import STYLE
+from .framing import frame_of, lab_page
+from .heuristic_pages import HeuristicPages
+from .opening_pages import openings_page
+from .run_lines import RunLines
+from .run_pages import RunPages
+from .starting_runs import COMPILED, RunStarter
+from .suite_positions import PuzzleAnswer, PuzzleQuestion, judge_move, puzzle
 
 LOOPBACK = "127.0.0.1"
 STATIC = Path(__file__).parent / "static"

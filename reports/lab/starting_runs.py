@@ -24,10 +24,11 @@ from knights_isolation.experiments.record.run_directory import is_finished, is_r
 from knights_isolation.isolation.compiling.code_cache import copy_engine
 from knights_isolation.isolation.processes.child import Setup, SetupError
 from knights_isolation.isolation.processes.child_process import ChildProcess, exchange
-from knights_isolation.reports.board.board_answers import BoardAnswer, failed, succeeded
-from knights_isolation.reports.board.board_api import endpoint
-from knights_isolation.reports.board.request_models import Name, StrictModel
-from knights_isolation.reports.board.resources import Resources, run_of
+
+from ..board.board_answers import BoardAnswer, failed, succeeded
+from ..board.board_api import endpoint
+from ..board.request_models import Name, StrictModel
+from ..board.resources import Resources, run_of
 
 _LOOKS_EVERY = 0.2
 """Seconds between two looks whether a run has begun."""

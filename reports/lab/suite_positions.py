@@ -15,10 +15,11 @@ from knights_isolation import heuristics
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.loading.load_user_code import load_heuristic
 from knights_isolation.isolation.rules.notation import parse_moves
-from knights_isolation.reports.board.handlers import SOLVING_MS, move_values
-from knights_isolation.reports.board.request_models import AddressModel, Name, StrictModel
-from knights_isolation.reports.board.resources import Resources
-from knights_isolation.reports.replay.replay import json_score
+
+from ..board.handlers import SOLVING_MS, move_values
+from ..board.request_models import AddressModel, Name, StrictModel
+from ..board.resources import Resources
+from ..replay.replay import json_score
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.suite import Suite

@@ -8,11 +8,12 @@ from knights_isolation.experiments.league.entries import LeagueEntries
 from knights_isolation.experiments.league.league_results import Results, forfeited
 from knights_isolation.experiments.league.submission_checks import Check
 from knights_isolation.isolation.checks.check_result import CheckResult
-from knights_isolation.reports.tables.ratings import highest, rating_notes, rating_rows
-from knights_isolation.reports.tables.summary import of_runs
-from knights_isolation.reports.text.cell_values import Elo, Estimate, Share, pluralise
-from knights_isolation.reports.text.sections import Section
-from knights_isolation.reports.text.wording import caveats, forfeit_notes, state_words
+
+from ..tables.ratings import highest, rating_notes, rating_rows
+from ..tables.summary import of_runs
+from ..text.cell_values import Elo, Estimate, Share, pluralise
+from ..text.sections import Section
+from ..text.wording import caveats, forfeit_notes, state_words
 
 _SURE = 0.975
 _FEW = 4

@@ -27,17 +27,18 @@ from knights_isolation.isolation.rules.notation import cell_name
 from knights_isolation.isolation.sample_players import NO_MOVE
 from knights_isolation.isolation.shell import command
 from knights_isolation.isolation.usercode.user_exceptions import to_one_line
-from knights_isolation.reports.charts.chart import Cell, Grid, strength
-from knights_isolation.reports.charts.coloured_tables import UNRANKED
-from knights_isolation.reports.charts.interval_rows import ladder
-from knights_isolation.reports.league import league_tables
-from knights_isolation.reports.league.page_paths import FOLDER, INDEX, SCRIPTS, games_of, page_of
-from knights_isolation.reports.pages.templates import data_url, page_with_script
-from knights_isolation.reports.replay.replay import Replay, describe_end
-from knights_isolation.reports.replay.replay_page import bundle, embedded
-from knights_isolation.reports.text.cell_values import Share, pluralise
-from knights_isolation.reports.text.sections import Section
-from knights_isolation.reports.text.wording import forfeit_notes
+
+from ..charts.chart import Cell, Grid, strength
+from ..charts.coloured_tables import UNRANKED
+from ..charts.interval_rows import ladder
+from ..pages.templates import data_url, page_with_script
+from ..replay.replay import Replay, describe_end
+from ..replay.replay_page import bundle, embedded
+from ..text.cell_values import Share, pluralise
+from ..text.sections import Section
+from ..text.wording import forfeit_notes
+from . import league_tables
+from .page_paths import FOLDER, INDEX, SCRIPTS, games_of, page_of
 
 
 def games_page(agent: str, results: Results) -> str:

@@ -14,7 +14,8 @@ from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.shell import command
-from knights_isolation.reports.text.cell_values import Points, Ratio, pluralise
+
+from ..text.cell_values import Points, Ratio, pluralise
 
 _DEAR = 1.2  # cost per node relative to the baseline from which on a lead at equal cost is worth asking for
 

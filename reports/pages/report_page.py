@@ -30,22 +30,23 @@ from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.files.atomic_write import check_output, write_text
 from knights_isolation.isolation.rules.notation import cell_name
 from knights_isolation.isolation.shell import command
-from knights_isolation.reports.charts import board_maps, coloured_tables, interval_rows, line_plots
-from knights_isolation.reports.charts.chart import Plot
-from knights_isolation.reports.charts.running_estimates import nearest_to_decision, running
-from knights_isolation.reports.pages.example_links import links_to_games
-from knights_isolation.reports.pages.next_steps import next_steps
-from knights_isolation.reports.pages.templates import data_url, page_with_script
-from knights_isolation.reports.tables import summary
-from knights_isolation.reports.tables.accuracy import accuracy_sections, theory_section
-from knights_isolation.reports.tables.best_of import contest_section, contest_sentence
-from knights_isolation.reports.tables.compare import duel_sections, each_section, effects_section, verdict_section
-from knights_isolation.reports.tables.costs import equal_cost_sentences
-from knights_isolation.reports.tables.ratings import rating_sections
-from knights_isolation.reports.text import wording
-from knights_isolation.reports.text.cell_values import Points, Ratio, Share, estimate_of, join_names, pluralise
-from knights_isolation.reports.text.sections import Section
-from knights_isolation.reports.text.wording import opponents_title
+
+from ..charts import board_maps, coloured_tables, interval_rows, line_plots
+from ..charts.chart import Plot
+from ..charts.running_estimates import nearest_to_decision, running
+from ..tables import summary
+from ..tables.accuracy import accuracy_sections, theory_section
+from ..tables.best_of import contest_section, contest_sentence
+from ..tables.compare import duel_sections, each_section, effects_section, verdict_section
+from ..tables.costs import equal_cost_sentences
+from ..tables.ratings import rating_sections
+from ..text import wording
+from ..text.cell_values import Points, Ratio, Share, estimate_of, join_names, pluralise
+from ..text.sections import Section
+from ..text.wording import opponents_title
+from .example_links import links_to_games
+from .next_steps import next_steps
+from .templates import data_url, page_with_script
 
 
 def titles_of(
@@ -197,7 +198,7 @@ def draw_plot(plot: Plot | None, key: str) -> DrawnPlot | None:
     """Return a plot with its panels as SVG; matplotlib is only loaded if there is something to draw."""
     if plot is None:
         return None
-    from knights_isolation.reports.plots.inline_svg import inline_svg
+    from ..plots.inline_svg import inline_svg
 
     is_small = len(plot.panels) > 1
     svgs = (inline_svg(panel, f"{key}-{number}", is_small=is_small) for number, panel in enumerate(plot.panels))

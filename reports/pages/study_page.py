@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from knights_isolation.reports.charts.chart import Grid, Plot, RowChart
-from knights_isolation.reports.pages.report_page import draw_plot
-from knights_isolation.reports.pages.templates import page_template
-from knights_isolation.reports.text.sections import Section
+from ..charts.chart import Grid, Plot, RowChart
+from ..text.sections import Section
+from .report_page import draw_plot
+from .templates import page_template
 
 StudyChart = RowChart | Grid | Plot
 

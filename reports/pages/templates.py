@@ -13,8 +13,8 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, Template
 from markupsafe import Markup, escape
 
-from knights_isolation.reports.text.rendering import is_number_cell, render_rows, shown_column
-from knights_isolation.reports.text.sections import Section, worded_rows
+from ..text.rendering import is_number_cell, render_rows, shown_column
+from ..text.sections import Section, worded_rows
 
 _HERE = Path(__file__).parents[1] / "templates"
 STYLE = _HERE / "lab.css"

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from knights_isolation.experiments.statistics.run_results import RunResults
-    from knights_isolation.reports.charts.chart import Card, Chart
+
+    from ..charts.chart import Card, Chart
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def draw_plot(
         ValueError: there is no such kind, run, agent or file type, the runs cannot be pooled, or they have nothing that
             the plot could show.
     """
-    from knights_isolation.reports.plots.style import save
+    from .style import save
 
     return save(figure_of(kind, runs, baseline, mixed, agent), Path(out))
 
@@ -79,7 +80,8 @@ def figure_of(
         ValueError: as `draw_plot`, but for the file type.
     """
     from knights_isolation.experiments.statistics.run_results import load_findings
-    from knights_isolation.reports.charts.line_plots import limits_chart
+
+    from ..charts.line_plots import limits_chart
 
     check_kind(kind)
     if agent is not None and kind not in OF_ONE_AGENT:
@@ -118,9 +120,9 @@ def draw_kind(kind: str, findings: RunResults, agent: str | None = None) -> Figu
 
 
 def _draw(chart: Chart | Card | None, kind: str) -> Figure:
-    from knights_isolation.reports.charts.chart import Card
-    from knights_isolation.reports.plots.draw_card import draw_card
-    from knights_isolation.reports.plots.draw_chart import draw_chart
+    from ..charts.chart import Card
+    from .draw_card import draw_card
+    from .draw_chart import draw_chart
 
     return draw_card(chart) if isinstance(chart, Card) else draw_chart(chart, KINDS[kind].missing)
 
@@ -129,15 +131,9 @@ def _chart(kind: str, findings: RunResults, agent: str | None) -> Chart | Card |
     from knights_isolation.experiments.statistics.first_placements import commonest_size, placements
     from knights_isolation.experiments.verdicts.contender_verdicts import judge, rate
     from knights_isolation.experiments.verdicts.opening_leads import leads_by_opening
-    from knights_isolation.reports.charts import (
-        board_maps,
-        card,
-        coloured_tables,
-        interval_rows,
-        line_plots,
-        running_estimates,
-    )
-    from knights_isolation.reports.text.wording import opponents_title, state_words
+
+    from ..charts import board_maps, card, coloured_tables, interval_rows, line_plots, running_estimates
+    from ..text.wording import opponents_title, state_words
 
     def heatmap() -> Chart | None:
         verdicts = judge(findings) if findings.baseline is not None else None

@@ -22,9 +22,10 @@ from knights_isolation.isolation.boards.drawing import (
     extent,
 )
 from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.reports.charts.chart import Card, Picture
-from knights_isolation.reports.plots.draw_chart import draw_rows
-from knights_isolation.reports.plots.style import COLOURS, ROW, new_figure, short, style
+
+from ..charts.chart import Card, Picture
+from .draw_chart import draw_rows
+from .style import COLOURS, ROW, new_figure, short, style
 
 _WIDTH = 11.0
 _CODES = {"M": Path.MOVETO, "L": Path.LINETO, "C": Path.CURVE4, "Z": Path.CLOSEPOLY}

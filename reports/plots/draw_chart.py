@@ -12,9 +12,9 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
-from knights_isolation.reports.charts.chart import Axis, Boards, Chart, Grid, Panel, Plot, RowChart, Series
-from knights_isolation.reports.plots.point_labels import name_points
-from knights_isolation.reports.plots.style import COLOURS, ROW, WIDTH, new_figure, no_data, short, style
+from ..charts.chart import Axis, Boards, Chart, Grid, Panel, Plot, RowChart, Series
+from .point_labels import name_points
+from .style import COLOURS, ROW, WIDTH, new_figure, no_data, short, style
 
 _CELL = 0.62
 _MAX_WIDTH = 20.0

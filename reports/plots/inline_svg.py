@@ -6,9 +6,9 @@ import re
 
 from markupsafe import Markup, escape
 
-from knights_isolation.reports.charts.chart import Panel
-from knights_isolation.reports.plots.draw_chart import draw_panel
-from knights_isolation.reports.plots.style import COLOURS, new_figure, style, to_svg
+from ..charts.chart import Panel
+from .draw_chart import draw_panel
+from .style import COLOURS, new_figure, style, to_svg
 
 
 def inline_svg(panel: Panel, key: str, *, is_small: bool = False) -> Markup:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from knights_isolation.reports.charts.chart import Series
-from knights_isolation.reports.plots.style import COLOURS, short
+from ..charts.chart import Series
+from .style import COLOURS, short
 
 _POINT = 5.0
 _NEAR = 7.0

@@ -22,7 +22,8 @@ from knights_isolation.isolation.rules.geometry import format_size
 from knights_isolation.isolation.rules.notation import cell_name
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.shell import advice, command
-from knights_isolation.reports.text.cell_values import HeuristicValue, Milliseconds
+
+from ..text.cell_values import HeuristicValue, Milliseconds
 
 # description of how the loser lost, if it still had a move
 _DID = {

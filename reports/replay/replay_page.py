@@ -10,8 +10,9 @@ from pathlib import Path
 from markupsafe import Markup, escape
 
 from knights_isolation.isolation.rules.notation import format_moves
-from knights_isolation.reports.pages.templates import page_with_script
-from knights_isolation.reports.replay.replay import Replay, as_json, describe_end
+
+from ..pages.templates import page_with_script
+from .replay import Replay, as_json, describe_end
 
 _STATIC = Path(__file__).parents[1] / "board" / "static"
 _MODULES = ("game.js", "board.js", "chart.js", "replay.js")

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import click
 
 from knights_isolation.isolation.boards.render import to_text
-from knights_isolation.reports.replay.replay import Replay, describe_end, describe_ply
+
+from .replay import Replay, describe_end, describe_ply
 
 KEYS = "→ or Enter next, ← back, Home or f first, End or l last, q quit"
 

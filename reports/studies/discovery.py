@@ -11,11 +11,12 @@ from knights_isolation.experiments.discovery.finals import CEILING, Finalist, He
 from knights_isolation.experiments.discovery.kept_wins import NODES, REFERENCE
 from knights_isolation.experiments.inference.cluster_intervals import Interval
 from knights_isolation.isolation.files.atomic_write import write_text
-from knights_isolation.reports.charts.chart import Panel, Plot, Row, RowChart, Series, fit_axis, signed
-from knights_isolation.reports.pages.kept_pages import PAGE
-from knights_isolation.reports.pages.study_page import Source, parts_of, study_page
-from knights_isolation.reports.text.cell_values import Minutes, Points, Ratio, Share, estimate_of, pluralise
-from knights_isolation.reports.text.sections import Section
+
+from ..charts.chart import Panel, Plot, Row, RowChart, Series, fit_axis, signed
+from ..pages.kept_pages import PAGE
+from ..pages.study_page import Source, parts_of, study_page
+from ..text.cell_values import Minutes, Points, Ratio, Share, estimate_of, pluralise
+from ..text.sections import Section
 
 _ROWS = 12
 ALPHA = 0.05

@@ -9,9 +9,10 @@ import joblib
 from knights_isolation.experiments.plan.agent_facts import read_facts
 from knights_isolation.experiments.plan.time_estimate import WITHIN, of_unknown_speed, seconds_to_play, whole_limits
 from knights_isolation.experiments.plan.tournament_plan import Plan
-from knights_isolation.reports.text.cell_values import join_names, pluralise
-from knights_isolation.reports.text.sections import Section
-from knights_isolation.reports.text.wording import two_digits
+
+from ..text.cell_values import join_names, pluralise
+from ..text.sections import Section
+from ..text.wording import two_digits
 
 
 def dry_run_section(plan: Plan, played: int = 0) -> Section:

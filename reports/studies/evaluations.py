@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from knights_isolation.experiments.evaluation.evaluation import Evaluation
-from knights_isolation.reports.text.cell_values import Estimate, Points
-from knights_isolation.reports.text.rendering import render_rows, terminal_width, wrapped
+
+from ..text.cell_values import Estimate, Points
+from ..text.rendering import render_rows, terminal_width, wrapped
 
 
 def evaluations_text(answers: Sequence[tuple[str, Evaluation]]) -> str:

@@ -11,10 +11,11 @@ from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.notation import format_moves
 from knights_isolation.isolation.shell import advice, command
-from knights_isolation.reports.charts.study_charts import refutations_chart
-from knights_isolation.reports.pages.study_page import parts_of, study_page
-from knights_isolation.reports.text.cell_values import Share
-from knights_isolation.reports.text.sections import Section
+
+from ..charts.study_charts import refutations_chart
+from ..pages.study_page import parts_of, study_page
+from ..text.cell_values import Share
+from ..text.sections import Section
 
 
 def refutations_section(results: Sequence[Refuted], opponent: str) -> Section:

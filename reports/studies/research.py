@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knights_isolation.isolation.files.atomic_write import make_folder, write_text
-from knights_isolation.reports.text.sections import Section
+
+from ..text.sections import Section
 
 if TYPE_CHECKING:
-    from knights_isolation.reports.charts.chart import Plot, RowChart
+    from ..charts.chart import Plot, RowChart
 
 STEPS = ("cost", "fit", "screen", "tune", "test")
 NODES = 1000
@@ -69,7 +70,7 @@ def research_section(done: Research, against: str) -> Section:
 
 def write_research_page(done: Research, section: Section, reference: str) -> None:
     """Write the page: the verdict with all steps, and of each step its chart and its tables."""
-    from knights_isolation.reports.pages.study_page import Part, study_page
+    from ..pages.study_page import Part, study_page
 
     steps = [
         Part(step.name, f"{step.name.capitalize()}: {step.finding}", step.sections, step.chart)

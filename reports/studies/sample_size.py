@@ -17,8 +17,9 @@ from knights_isolation.experiments.inference.sequential.sprt import Sprt
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.verdicts.pilot_run import games_a_second, plan_contenders
 from knights_isolation.isolation.shell import advice
-from knights_isolation.reports.text.cell_values import Minutes, Points
-from knights_isolation.reports.text.sections import Section
+
+from ..text.cell_values import Minutes, Points
+from ..text.sections import Section
 
 GAMES_A_SECOND = 500.0
 """Approximate speed of two cores in games at 10,000 nodes per move."""

@@ -16,12 +16,13 @@ from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.notation import format_moves
 from knights_isolation.isolation.shell import advice, command
-from knights_isolation.reports.pages.templates import data_url, page_template
-from knights_isolation.reports.tables.costs import cost_cell, cost_sentence
-from knights_isolation.reports.text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
-from knights_isolation.reports.text.rendering import terminal_width, wrapped
-from knights_isolation.reports.text.sections import Section
-from knights_isolation.reports.text.wording import Word, verdict_of, verdict_sentence
+
+from ..pages.templates import data_url, page_template
+from ..tables.costs import cost_cell, cost_sentence
+from ..text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
+from ..text.rendering import terminal_width, wrapped
+from ..text.sections import Section
+from ..text.wording import Word, verdict_of, verdict_sentence
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.suite.gauntlet_agreement import Agreement

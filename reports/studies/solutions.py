@@ -10,8 +10,9 @@ from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact.solver import Length, Solution
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.notation import cell_name, column_name, format_moves
-from knights_isolation.reports.text.cell_values import Share
-from knights_isolation.reports.text.sections import Section
+
+from ..text.cell_values import Share
+from ..text.sections import Section
 
 _EXCEPTIONS_SHOWN = 12
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from knights_isolation.experiments.record.tries import Try
 from knights_isolation.experiments.verdicts.account import adjusted_p_values
-from knights_isolation.reports.text.cell_values import Estimate, Points, PValue, Ratio
-from knights_isolation.reports.text.sections import Section
+
+from ..text.cell_values import Estimate, Points, PValue, Ratio
+from ..text.sections import Section
 
 
 def tries_section(tries: Mapping[int, Try], known: Sequence[Try]) -> Section:

@@ -24,9 +24,10 @@ from knights_isolation.experiments.statistics.forfeits import forfeits_of
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.parameters import range_text
 from knights_isolation.isolation.shell import advice, command
-from knights_isolation.reports.tables.costs import equal_cost_sentences
-from knights_isolation.reports.text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
-from knights_isolation.reports.text.sections import Section
+
+from ..tables.costs import equal_cost_sentences
+from ..text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise
+from ..text.sections import Section
 
 
 def feature_sections(selection: Selection) -> tuple[Section, ...]:

@@ -11,8 +11,9 @@ from knights_isolation.experiments.inference.cluster_intervals import of_pool
 from knights_isolation.experiments.inference.game_pairs import record_of
 from knights_isolation.experiments.inference.standings import share_seen
 from knights_isolation.experiments.statistics.run_results import RunResults
-from knights_isolation.reports.text.cell_values import Mean, Share, estimate_of
-from knights_isolation.reports.text.sections import Section
+
+from ..text.cell_values import Mean, Share, estimate_of
+from ..text.sections import Section
 
 _ACCURACY_NOTES = (
     "Eligible: moves in winning positions where a mistake was possible. Kept: the share of them that kept the win; "

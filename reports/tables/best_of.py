@@ -11,10 +11,11 @@ from knights_isolation.experiments.statistics.same_games import same_games
 from knights_isolation.experiments.verdicts.best_of import BestOfContender, BestOfResult
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.shell import advice
-from knights_isolation.reports.tables.costs import cost_cell
-from knights_isolation.reports.tables.summary import run_notes
-from knights_isolation.reports.text.cell_values import Points, Share, estimate_of, join_names, pluralise
-from knights_isolation.reports.text.sections import Section
+
+from ..text.cell_values import Points, Share, estimate_of, join_names, pluralise
+from ..text.sections import Section
+from .costs import cost_cell
+from .summary import run_notes
 
 
 def contest_section(findings: RunResults, contest: BestOfResult) -> Section:

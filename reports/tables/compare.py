@@ -17,22 +17,14 @@ from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts, 
 from knights_isolation.experiments.verdicts.equal_cost_runs import equal_cost_verdicts
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.shell import advice
-from knights_isolation.reports.tables.accuracy import theory_section
-from knights_isolation.reports.tables.best_of import contest_section
-from knights_isolation.reports.tables.costs import cost_cell, cost_sentence
-from knights_isolation.reports.tables.summary import of_runs, pair_cells, run_notes
-from knights_isolation.reports.text import wording
-from knights_isolation.reports.text.cell_values import (
-    Elo,
-    Estimate,
-    Points,
-    PValue,
-    Ratio,
-    Share,
-    estimate_of,
-    pluralise,
-)
-from knights_isolation.reports.text.sections import Section
+
+from ..text import wording
+from ..text.cell_values import Elo, Estimate, Points, PValue, Ratio, Share, estimate_of, pluralise
+from ..text.sections import Section
+from .accuracy import theory_section
+from .best_of import contest_section
+from .costs import cost_cell, cost_sentence
+from .summary import of_runs, pair_cells, run_notes
 
 Result = TypeVar("Result", Comparison, HeadToHead, Comparison | HeadToHead)
 

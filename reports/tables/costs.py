@@ -9,7 +9,8 @@ from knights_isolation.experiments.roster import Spec, make_agent
 from knights_isolation.experiments.statistics.agent_costs import node_costs, relative_costs
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.isolation.checks.search_cost import STEADY, Cost
-from knights_isolation.reports.text.cell_values import Estimate, Ratio, join_names
+
+from ..text.cell_values import Estimate, Ratio, join_names
 
 
 def cost_cell(costs: Mapping[str, Cost], name: str) -> Estimate:

@@ -18,28 +18,18 @@ from knights_isolation.experiments.verdicts.best_of import BestOfResult, read_co
 from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
 from knights_isolation.experiments.verdicts.sprt_tests import SequentialTest, stopping_duels
 from knights_isolation.isolation.shell import advice
-from knights_isolation.reports.tables.best_of import (
-    contest_rows,
-    contest_sentence,
-    dearer_sentences,
-    identical_sentences,
-)
-from knights_isolation.reports.tables.compare import (
-    clearest_first,
-    direct_note,
-    head_to_head_cell,
-    in_rank_order,
-    price_sentence,
-)
-from knights_isolation.reports.tables.costs import cost_cell, cost_sentence
-from knights_isolation.reports.tables.ratings import TABLES as RATING_TABLES
-from knights_isolation.reports.tables.ratings import highest, rating_rows
-from knights_isolation.reports.tables.sprt import test_row
-from knights_isolation.reports.tables.summary import TABLES as SUMMARY_TABLES
-from knights_isolation.reports.tables.summary import interval_note, of_runs, run_notes, standings_section
-from knights_isolation.reports.text import wording
-from knights_isolation.reports.text.cell_values import Points, Share, estimate_of, join_names, pluralise
-from knights_isolation.reports.text.sections import Section
+
+from ..text import wording
+from ..text.cell_values import Points, Share, estimate_of, join_names, pluralise
+from ..text.sections import Section
+from .best_of import contest_rows, contest_sentence, dearer_sentences, identical_sentences
+from .compare import clearest_first, direct_note, head_to_head_cell, in_rank_order, price_sentence
+from .costs import cost_cell, cost_sentence
+from .ratings import TABLES as RATING_TABLES
+from .ratings import highest, rating_rows
+from .sprt import test_row
+from .summary import TABLES as SUMMARY_TABLES
+from .summary import interval_note, of_runs, run_notes, standings_section
 
 _AROUND = 9  # number of terminal lines for the sentences around a table
 _FEWEST = 5  # number of agents shown even on the smallest terminal

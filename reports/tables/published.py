@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from knights_isolation.experiments.published.published_claims import AgentResult, Claim, PublishedAnalysis
-from knights_isolation.reports.text.cell_values import Points, PValue, Share, estimate_of
-from knights_isolation.reports.text.sections import Section
-from knights_isolation.reports.text.wording import claim_words, repetition_words
+
+from ..text.cell_values import Points, PValue, Share, estimate_of
+from ..text.sections import Section
+from ..text.wording import claim_words, repetition_words
 
 _ANSWER = ("difference", "p", "stands")
 

@@ -8,9 +8,10 @@ from typing import Any
 from knights_isolation.experiments.inference.bradley_terry import Ratings
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.verdicts.contender_verdicts import rate
-from knights_isolation.reports.tables.summary import of_runs, run_notes
-from knights_isolation.reports.text.cell_values import Chance, Elo, Estimate, Resampled, Share, join_names, pluralise
-from knights_isolation.reports.text.sections import Section
+
+from ..text.cell_values import Chance, Elo, Estimate, Resampled, Share, join_names, pluralise
+from ..text.sections import Section
+from .summary import of_runs, run_notes
 
 TABLES = ("ratings", "superiority")
 

@@ -14,8 +14,9 @@ from knights_isolation.experiments.verdicts.run_diff import (
     difference_of,
     shared_games,
 )
-from knights_isolation.reports.text.cell_values import Estimate, Points, Share, estimate_of, pluralise
-from knights_isolation.reports.text.sections import Section
+
+from ..text.cell_values import Estimate, Points, Share, estimate_of, pluralise
+from ..text.sections import Section
 
 
 def change_sections(before: RunResults, after: RunResults) -> tuple[Section, ...]:

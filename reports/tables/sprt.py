@@ -10,10 +10,11 @@ import numpy as np
 from knights_isolation.experiments.inference.pair_intervals import count_pairs, pair_interval
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.verdicts.sprt_tests import SequentialTest, bounds_of, error_of, model_of, run_tests
-from knights_isolation.reports.tables.summary import of_runs
-from knights_isolation.reports.text.cell_values import Estimate, Points, Share, end_text, pluralise
-from knights_isolation.reports.text.sections import Section
-from knights_isolation.reports.text.wording import decision_cell, pooled_sentence, stopped_cell, unit_words
+
+from ..text.cell_values import Estimate, Points, Share, end_text, pluralise
+from ..text.sections import Section
+from ..text.wording import decision_cell, pooled_sentence, stopped_cell, unit_words
+from .summary import of_runs
 
 _STEPS = 20
 

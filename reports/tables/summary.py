@@ -17,18 +17,11 @@ from knights_isolation.experiments.statistics.forfeits import forfeits_of
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.verdicts.sprt_tests import live_rate, own_tests
 from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.reports.tables.costs import equal_cost_sentences
-from knights_isolation.reports.text.cell_values import (
-    CopiedName,
-    Milliseconds,
-    Range,
-    Share,
-    estimate_of,
-    join_names,
-    pluralise,
-)
-from knights_isolation.reports.text.sections import Section
-from knights_isolation.reports.text.wording import caveats, forfeit_notes, forfeit_sentences, stopped_sentences
+
+from ..text.cell_values import CopiedName, Milliseconds, Range, Share, estimate_of, join_names, pluralise
+from ..text.sections import Section
+from ..text.wording import caveats, forfeit_notes, forfeit_sentences, stopped_sentences
+from .costs import equal_cost_sentences
 
 TABLES = ("standings", "opponents", "sides", "forfeits", "lengths", "search")
 

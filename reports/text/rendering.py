@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 from click import style
 
-from knights_isolation.reports.text.cell_values import CopiedName
-from knights_isolation.reports.text.column_widths import GAP, Column, fit_columns, total, without_constants
+from .cell_values import CopiedName
+from .column_widths import GAP, Column, fit_columns, total, without_constants
 
 Format = Literal["table", "json", "csv", "markdown"]
 FORMATS: tuple[Format, ...] = ("table", "json", "csv", "markdown")

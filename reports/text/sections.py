@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from knights_isolation.isolation.suggestions import did_you_mean
-from knights_isolation.reports.text.cell_values import Estimate, Range, WordedCell, plain_number
-from knights_isolation.reports.text.rendering import Format, render_rows, terminal_width, wrapped
+
+from .cell_values import Estimate, Range, WordedCell, plain_number
+from .rendering import Format, render_rows, terminal_width, wrapped
 
 # headings of columns whose keys are not clear enough
 _HEADINGS = {"p_better": "one-sided p, unadjusted", "minutes": "time"}

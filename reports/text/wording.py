@@ -26,7 +26,8 @@ from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts
 from knights_isolation.experiments.verdicts.sprt_tests import SequentialTest
 from knights_isolation.isolation.shell import advice
-from knights_isolation.reports.text.cell_values import (
+
+from .cell_values import (
     Chance,
     Elo,
     Estimate,

@@ -14,8 +14,9 @@ from starlette.types import Receive, Scope, Send
 
 from knights_isolation.experiments.record.log import count_games
 from knights_isolation.experiments.record.run_directory import FACTS, State, is_run, state_of
-from knights_isolation.reports.watch.pace import Pace
-from knights_isolation.reports.watch.run_status import blank_state, line_of, run_state
+
+from .pace import Pace
+from .run_status import blank_state, line_of, run_state
 
 SHORTEST = 1.0
 """Seconds between two looks at the log."""

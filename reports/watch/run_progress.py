@@ -30,11 +30,12 @@ from knights_isolation.experiments.play.runner import RunOutcome, RunProgress, S
 from knights_isolation.experiments.verdicts.live_standings import LiveTest, live_standings, live_tests
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.shell import advice, command
-from knights_isolation.reports.text.cell_values import Share, WordedCell, pluralise
-from knights_isolation.reports.text.column_widths import shortened
-from knights_isolation.reports.text.rendering import is_terminal, render_rows, terminal_width, wrapped
-from knights_isolation.reports.text.sections import Section, render_sections
-from knights_isolation.reports.watch.pace import speed_words
+
+from ..text.cell_values import Share, WordedCell, pluralise
+from ..text.column_widths import shortened
+from ..text.rendering import is_terminal, render_rows, terminal_width, wrapped
+from ..text.sections import Section, render_sections
+from .pace import speed_words
 
 _SHOWN = 12
 _SHARE_OF_TIME = 0.02

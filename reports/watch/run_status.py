@@ -8,10 +8,11 @@ from typing import Any
 from knights_isolation.experiments.record.run_directory import is_run
 from knights_isolation.experiments.statistics.run_results import RunResults, load_findings
 from knights_isolation.experiments.verdicts.sprt_tests import live_rate
-from knights_isolation.reports.charts.chart import Axis
-from knights_isolation.reports.charts.running_estimates import race
-from knights_isolation.reports.text.cell_values import Range, Share
-from knights_isolation.reports.text.wording import caveats, forfeit_sentences
+
+from ..charts.chart import Axis
+from ..charts.running_estimates import race
+from ..text.cell_values import Range, Share
+from ..text.wording import caveats, forfeit_sentences
 
 LATEST = 12
 """Number of games shown, the latest first."""

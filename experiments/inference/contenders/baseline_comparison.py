@@ -16,23 +16,12 @@ from typing import Literal
 import numpy as np
 import scipy
 
-from knights_isolation.experiments.inference.argument_checks import Floats, check_between, check_integer
-from knights_isolation.experiments.inference.cluster_intervals import (
-    ErrorContributions,
-    Interval,
-    agree,
-    difference_interval,
-    standard_error,
-)
-from knights_isolation.experiments.inference.contenders.multiple_testing import flip
-from knights_isolation.experiments.inference.contenders.shared_openings import (
-    PairCells,
-    Sample,
-    SharedPlay,
-    shared_play,
-)
-from knights_isolation.experiments.inference.game_pairs import PairTable
-from knights_isolation.experiments.inference.sequential.repeated_looks import Evidence
+from ..argument_checks import Floats, check_between, check_integer
+from ..cluster_intervals import ErrorContributions, Interval, agree, difference_interval, standard_error
+from ..game_pairs import PairTable
+from ..sequential.repeated_looks import Evidence
+from .multiple_testing import flip
+from .shared_openings import PairCells, Sample, SharedPlay, shared_play
 
 Verdict = Literal["better", "worse", "equal", "no significant difference"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison, compare
-from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead, compare_directly, rate_of
-from knights_isolation.experiments.inference.contenders.multiple_testing import step_down
-from knights_isolation.experiments.inference.game_pairs import PairTable, opponents_of
+from ..game_pairs import PairTable, opponents_of
+from .baseline_comparison import Comparison, compare
+from .head_to_head import HeadToHead, compare_directly, rate_of
+from .multiple_testing import step_down
 
 
 def compare_all(

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knights_isolation.experiments.inference.argument_checks import Ints, check_between
-from knights_isolation.experiments.inference.cluster_intervals import ErrorContributions, Interval, agree, rate_interval
-from knights_isolation.experiments.inference.contenders.baseline_comparison import Result
-from knights_isolation.experiments.inference.contenders.multiple_testing import flip
-from knights_isolation.experiments.inference.game_pairs import PairTable, record_of
-from knights_isolation.experiments.inference.pair_intervals import PairCounts, count_pairs, pair_interval
+from ..argument_checks import Ints, check_between
+from ..cluster_intervals import ErrorContributions, Interval, agree, rate_interval
+from ..game_pairs import PairTable, record_of
+from ..pair_intervals import PairCounts, count_pairs, pair_interval
+from .baseline_comparison import Result
+from .multiple_testing import flip
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from knights_isolation.experiments.inference.argument_checks import Floats, check_between, check_shares
-from knights_isolation.experiments.inference.cluster_intervals import ErrorContributions, Interval, agree, stretch
-from knights_isolation.experiments.inference.contenders.permutation_tests import PermutationTest, score_flip_test
+from ..argument_checks import Floats, check_between, check_shares
+from ..cluster_intervals import ErrorContributions, Interval, agree, stretch
+from .permutation_tests import PermutationTest, score_flip_test
 
 _DRAWS = 20_000
 _FLIPS = 19_999

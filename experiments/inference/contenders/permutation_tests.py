@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from knights_isolation.experiments.inference.argument_checks import Floats, Ints
+from ..argument_checks import Floats, Ints
 
 _STEPS = 100
 _ENUMERATED = 14

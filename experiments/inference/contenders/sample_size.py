@@ -9,12 +9,12 @@ from itertools import count
 import numpy as np
 import scipy
 
-from knights_isolation.experiments.inference.argument_checks import Floats, check_between, positive
-from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
-from knights_isolation.experiments.inference.contenders.head_to_head import HeadToHead
-from knights_isolation.experiments.inference.elo import score_from_elo
-from knights_isolation.experiments.inference.pair_intervals import PairCounts
-from knights_isolation.experiments.inference.sequential.sprt import Sprt
+from ..argument_checks import Floats, check_between, positive
+from ..elo import score_from_elo
+from ..pair_intervals import PairCounts
+from ..sequential.sprt import Sprt
+from .baseline_comparison import Comparison
+from .head_to_head import HeadToHead
 
 TYPICAL_VARIANCE = 0.125
 """Variance of a pair's score between equal players when half of the pairs are split, as independent games would be."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from knights_isolation.experiments.inference.argument_checks import Floats, check_between, check_integer, check_shares
+from ..argument_checks import Floats, check_between, check_integer, check_shares
 
 _CANDIDATES = 1000
 _LARGEST_STAKE = 0.5

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from knights_isolation.experiments.inference.argument_checks import Floats, Ints
-from knights_isolation.experiments.inference.game_pairs import AgentPairs
-from knights_isolation.experiments.inference.sequential.sprt import Sprt, SprtPath, sprt_path
+from ..argument_checks import Floats, Ints
+from ..game_pairs import AgentPairs
+from .sprt import Sprt, SprtPath, sprt_path
 
 
 def duel_path(

@@ -15,9 +15,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from knights_isolation.experiments.inference.argument_checks import Floats, Ints, check_between
-from knights_isolation.experiments.inference.cluster_intervals import Interval
-from knights_isolation.experiments.inference.sequential.confidence_sequence import capital_above, confidence_sequence
+from ..argument_checks import Floats, Ints, check_between
+from ..cluster_intervals import Interval
+from .confidence_sequence import capital_above, confidence_sequence
 
 ALPHA = 0.05
 

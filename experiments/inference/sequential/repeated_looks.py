@@ -21,7 +21,7 @@ from itertools import pairwise
 import numpy as np
 import scipy
 
-from knights_isolation.experiments.inference.argument_checks import Floats, check_shares
+from ..argument_checks import Floats, check_shares
 
 PLANNED = 0.9
 """Share of the error level that is spent once the planned openings are played."""

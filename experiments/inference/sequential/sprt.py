@@ -24,16 +24,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from knights_isolation.experiments.inference.argument_checks import (
-    Floats,
-    Ints,
-    check_between,
-    check_choice,
-    check_integer,
-)
-from knights_isolation.experiments.inference.argument_checks import check_counts as checked_counts
-from knights_isolation.experiments.inference.elo import NORMALIZED_ELO_PER_SIGMA, games_per_outcome, score_from_elo
-from knights_isolation.experiments.inference.likelihood import constrain_deviations, constrain_mean
+from ..argument_checks import Floats, Ints, check_between, check_choice, check_integer
+from ..argument_checks import check_counts as checked_counts
+from ..elo import NORMALIZED_ELO_PER_SIGMA, games_per_outcome, score_from_elo
+from ..likelihood import constrain_deviations, constrain_mean
 
 MODELS = ("logistic", "normalized", "score")
 Decision = Literal["H0", "H1"]

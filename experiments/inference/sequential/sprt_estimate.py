@@ -23,15 +23,10 @@ from functools import cached_property
 import numpy as np
 import scipy
 
-from knights_isolation.experiments.inference.argument_checks import Floats, check_between
-from knights_isolation.experiments.inference.cluster_intervals import Interval
-from knights_isolation.experiments.inference.elo import (
-    NORMALIZED_ELO_PER_SIGMA,
-    elo_from_score,
-    games_per_outcome,
-    score_from_elo,
-)
-from knights_isolation.experiments.inference.sequential.sprt import Sprt, SprtPath
+from ..argument_checks import Floats, check_between
+from ..cluster_intervals import Interval
+from ..elo import NORMALIZED_ELO_PER_SIGMA, elo_from_score, games_per_outcome, score_from_elo
+from .sprt import Sprt, SprtPath
 
 _OVERSHOOT = 0.583
 """Mean overshoot of sums of normal steps beyond a bound, in standard deviations of a step."""

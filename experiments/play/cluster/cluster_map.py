@@ -9,18 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from knights_isolation.experiments.play.cluster import remote_worker
-from knights_isolation.experiments.play.cluster.dispatcher import (
-    TASKS_A_MACHINE,
-    Dispatcher,
-    RemoteTask,
-    Returned,
-    connected,
-    mean_cores,
-)
-from knights_isolation.experiments.play.cluster.remote_worker import Computed
-from knights_isolation.experiments.play.pools.pool import TICK, Failed
-from knights_isolation.experiments.play.pools.process_map import Result, values_of
+from ..pools.pool import TICK, Failed
+from ..pools.process_map import Result, values_of
+from . import remote_worker
+from .dispatcher import TASKS_A_MACHINE, Dispatcher, RemoteTask, Returned, connected, mean_cores
+from .remote_worker import Computed
 
 T = TypeVar("T")
 

@@ -15,18 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import joblib
 
-from knights_isolation.experiments.plan.config import check_jobs
-from knights_isolation.experiments.play.cluster import remote_worker
-from knights_isolation.experiments.play.cluster.cluster_address import (
-    check_installed,
-    exposure,
-    is_file,
-    read_when_there,
-    scheduler_address,
-)
-from knights_isolation.experiments.play.cluster.dispatcher import TASKS_A_MACHINE, in_one_line, silence_dask
 from knights_isolation.isolation.files.temp_folders import temporary_folder
 from knights_isolation.isolation.loading.load_user_code import expand_path
+
+from ...plan.config import check_jobs
+from . import remote_worker
+from .cluster_address import check_installed, exposure, is_file, read_when_there, scheduler_address
+from .dispatcher import TASKS_A_MACHINE, in_one_line, silence_dask
 
 if TYPE_CHECKING:
     from distributed import Security

@@ -14,9 +14,12 @@ from secrets import token_hex
 
 import numpy as np
 
-from knights_isolation.experiments.plan.schedule import Ids
-from knights_isolation.experiments.play.cluster import remote_worker
-from knights_isolation.experiments.play.cluster.dispatcher import (
+from ...plan.schedule import Ids
+from ..pools.batch_feed import BatchPace
+from ..pools.game_worker import PlayedBatch, Task
+from ..pools.pool import Answered, Died, Event, Failed, Finished, Fleet, Machine, MakePool, Pool
+from . import remote_worker
+from .dispatcher import (
     TASKS_A_MACHINE,
     ConnectedMachine,
     Dispatcher,
@@ -26,21 +29,8 @@ from knights_isolation.experiments.play.cluster.dispatcher import (
     connected,
     mean_cores,
 )
-from knights_isolation.experiments.play.cluster.file_transfer import bundle_of
-from knights_isolation.experiments.play.cluster.remote_worker import PlayedPart
-from knights_isolation.experiments.play.pools.batch_feed import BatchPace
-from knights_isolation.experiments.play.pools.game_worker import PlayedBatch, Task
-from knights_isolation.experiments.play.pools.pool import (
-    Answered,
-    Died,
-    Event,
-    Failed,
-    Finished,
-    Fleet,
-    Machine,
-    MakePool,
-    Pool,
-)
+from .file_transfer import bundle_of
+from .remote_worker import PlayedPart
 
 FIRST, SHORTEST, LONGEST = 0.5, 0.5, 7.0
 """Target seconds of a batch on a machine: of its first batch, of the last ones, and of any other."""

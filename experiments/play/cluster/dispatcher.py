@@ -19,15 +19,10 @@ from secrets import token_hex
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from knights_isolation.experiments.play.cluster import remote_worker
-from knights_isolation.experiments.play.cluster.cluster_address import (
-    check_certificates,
-    check_installed,
-    exposure,
-    scheduler_address,
-)
-from knights_isolation.experiments.play.cluster.remote_worker import Answer, Cancelled, MachineInfo, MachineUnsuitable
-from knights_isolation.experiments.play.pools.pool import UnreachableError
+from ..pools.pool import UnreachableError
+from . import remote_worker
+from .cluster_address import check_certificates, check_installed, exposure, scheduler_address
+from .remote_worker import Answer, Cancelled, MachineInfo, MachineUnsuitable
 
 if TYPE_CHECKING:
     from distributed import Client

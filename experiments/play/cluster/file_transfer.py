@@ -12,11 +12,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from knights_isolation.experiments.play.pools.game_worker import Task
-from knights_isolation.experiments.roster import parse_spec
 from knights_isolation.isolation.compiling import code_cache
 from knights_isolation.isolation.files.atomic_write import write_atomic
 from knights_isolation.isolation.loading.load_user_code import LoadError, content_hash, sources
+
+from ...roster import parse_spec
+from ..pools.game_worker import Task
 
 _FOLDER = "files"
 

@@ -28,21 +28,22 @@ import numpy as np
 from loky import get_reusable_executor
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.plan.schedule import Ids, record_points
-from knights_isolation.experiments.play.cluster.file_transfer import unpack_task, users_in
-from knights_isolation.experiments.play.pools.batch_feed import BatchFeed
-from knights_isolation.experiments.play.pools.game_worker import Task
-from knights_isolation.experiments.play.pools.interrupts import Interrupted
-from knights_isolation.experiments.play.pools.loky_pool import LokyPool
-from knights_isolation.experiments.play.pools.play_loop import play_missing
-from knights_isolation.experiments.play.pools.pool import TICK, Answered, Died, Failed
-from knights_isolation.experiments.play.pools.preparation import Kit, kit_in, prepare
-from knights_isolation.experiments.play.pools.process_map import Result, run, starting_silently
-from knights_isolation.experiments.play.pools.recovery import FORFEITED
-from knights_isolation.experiments.record import log
-from knights_isolation.experiments.record.finished_games import FinishedGames, GameEndings, LogPart, joined
 from knights_isolation.isolation.rules.outcome import Reason
 from knights_isolation.isolation.usercode.user_exceptions import format_exception
+
+from ...plan.schedule import Ids, record_points
+from ...record import log
+from ...record.finished_games import FinishedGames, GameEndings, LogPart, joined
+from ..pools.batch_feed import BatchFeed
+from ..pools.game_worker import Task
+from ..pools.interrupts import Interrupted
+from ..pools.loky_pool import LokyPool
+from ..pools.play_loop import play_missing
+from ..pools.pool import TICK, Answered, Died, Failed
+from ..pools.preparation import Kit, kit_in, prepare
+from ..pools.process_map import Result, run, starting_silently
+from ..pools.recovery import FORFEITED
+from .file_transfer import unpack_task, users_in
 
 _PARCELS_KEPT = 16
 _IDLE = 60

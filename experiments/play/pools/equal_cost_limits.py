@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from knights_isolation.experiments.plan.tournament_plan import Entrant, Plan, make_plan
-from knights_isolation.experiments.roster import Spec, make_agent
 from knights_isolation.isolation.checks.search_cost import Cost, measure_costs
 from knights_isolation.isolation.rules.limits import Limit
+
+from ...plan.tournament_plan import Entrant, Plan, make_plan
+from ...roster import Spec, make_agent
 
 Costs = Mapping[str, Cost | str]
 """Costs of agents by name, or the reasons why they have none."""

@@ -14,21 +14,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from knights_isolation.experiments.plan.schedule import Ids, Schedule
-from knights_isolation.experiments.play.pools.crash_markers import COMPILED, GAME, PID, WIDTH
-from knights_isolation.experiments.record.finished_games import FinishedGames, LogPart
-from knights_isolation.experiments.roster import make_agent, parse_spec, settings_text, with_program
 from knights_isolation.isolation.loading.integrity import ChangedError, unchanged
 from knights_isolation.isolation.processes.subprocess_player import patience
 from knights_isolation.isolation.rules.geometry import MOST_COMPILED_CELLS, parse_size
 
+from ...plan.schedule import Ids, Schedule
+from ...record.finished_games import FinishedGames, LogPart
+from ...roster import make_agent, parse_spec, settings_text, with_program
+from .crash_markers import COMPILED, GAME, PID, WIDTH
+
 if TYPE_CHECKING:
-    from knights_isolation.experiments.plan.tournament_plan import Plan
     from knights_isolation.isolation.checks.search_cost import Cost
     from knights_isolation.isolation.engines.program import Program
     from knights_isolation.isolation.games.game_batch import GameBatch
     from knights_isolation.isolation.native.move_cache import MoveCache
     from knights_isolation.isolation.players.agents import Agent
+
+    from ...plan.tournament_plan import Plan
 
 _PLY_US = 2
 """Microseconds per ply besides thinking."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from knights_isolation.experiments.plan.schedule import Ids
-from knights_isolation.experiments.play.pools.game_worker import GameWorker, Task
-from knights_isolation.experiments.play.pools.pool import Answered, Event, Failed, Finished, Pool
+from ...plan.schedule import Ids
+from .game_worker import GameWorker, Task
+from .pool import Answered, Event, Failed, Finished, Pool
 
 
 class HerePool(Pool):

@@ -22,8 +22,11 @@ from typing import Any
 import psutil
 from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
-from knights_isolation.experiments.plan.schedule import Ids
-from knights_isolation.experiments.play.pools.crash_markers import (
+from knights_isolation.isolation.compiling import code_cache
+from knights_isolation.isolation.files.temp_folders import temporary_folder
+
+from ...plan.schedule import Ids
+from .crash_markers import (
     GAME,
     MOVER,
     PID,
@@ -34,11 +37,9 @@ from knights_isolation.experiments.play.pools.crash_markers import (
     find_suspects,
     open_markers,
 )
-from knights_isolation.experiments.play.pools.game_worker import GameWorker, PlayedBatch, Task
-from knights_isolation.experiments.play.pools.pool import Answered, Died, Event, Failed, Finished, Pool
-from knights_isolation.experiments.play.pools.process_map import end_with, starting_silently
-from knights_isolation.isolation.compiling import code_cache
-from knights_isolation.isolation.files.temp_folders import temporary_folder
+from .game_worker import GameWorker, PlayedBatch, Task
+from .pool import Answered, Died, Event, Failed, Finished, Pool
+from .process_map import end_with, starting_silently
 
 LOOKS_ALLOWED = 10
 """Number of consecutive looks, about ten per second, at which a worker may be found stopped before it is killed."""

@@ -9,12 +9,15 @@ from typing import Protocol
 
 import numpy as np
 
-from knights_isolation.experiments.plan.schedule import Ids
-from knights_isolation.experiments.play.pools.batch_feed import BatchFeed
-from knights_isolation.experiments.play.pools.game_worker import GameWorker
-from knights_isolation.experiments.play.pools.interrupts import Interrupted
-from knights_isolation.experiments.play.pools.pool import TICK, Answered, Died, Event, Failed, Finished, Pool
-from knights_isolation.experiments.play.pools.recovery import (
+from knights_isolation.isolation.rules.outcome import Reason
+
+from ...plan.schedule import Ids
+from ...record.finished_games import FinishedGames, LogPart, forfeited_game, joined
+from .batch_feed import BatchFeed
+from .game_worker import GameWorker
+from .interrupts import Interrupted
+from .pool import TICK, Answered, Died, Event, Failed, Finished, Pool
+from .recovery import (
     FORFEITED,
     KILLED,
     CrashCounts,
@@ -27,8 +30,6 @@ from knights_isolation.experiments.play.pools.recovery import (
     died_alone,
     guilty,
 )
-from knights_isolation.experiments.record.finished_games import FinishedGames, LogPart, forfeited_game, joined
-from knights_isolation.isolation.rules.outcome import Reason
 
 _LOGGER = logging.getLogger(__name__)
 

@@ -12,10 +12,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
-from knights_isolation.experiments.plan.schedule import Ids
-from knights_isolation.experiments.play.pools.batch_feed import BatchPace
-from knights_isolation.experiments.play.pools.crash_markers import Suspect
-from knights_isolation.experiments.play.pools.game_worker import PlayedBatch, Task
+from ...plan.schedule import Ids
+from .batch_feed import BatchPace
+from .crash_markers import Suspect
+from .game_worker import PlayedBatch, Task
 
 TICK = 0.1
 """Seconds that callers wait for workers before they do other work."""

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from knights_isolation.experiments.play.pools.equal_cost_limits import Costs
-from knights_isolation.experiments.play.pools.game_worker import GameWorker
-from knights_isolation.experiments.play.pools.interrupts import Interrupted
-from knights_isolation.experiments.play.pools.pool import TICK, Answered, Died, Failed, Pool
 from knights_isolation.isolation.players.agents import code_hash
 from knights_isolation.isolation.usercode.user_exceptions import format_exception
+
+from .equal_cost_limits import Costs
+from .game_worker import GameWorker
+from .interrupts import Interrupted
+from .pool import TICK, Answered, Died, Failed, Pool
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.players.agents import Agent

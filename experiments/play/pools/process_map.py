@@ -17,10 +17,11 @@ import joblib
 from joblib.externals.loky import reusable_executor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-from knights_isolation.experiments.plan.config import check_jobs
-from knights_isolation.experiments.play.pools.interrupts import deferred_interrupts
 from knights_isolation.isolation.usercode.output_capture import CapturedOutput, capture_output
 from knights_isolation.isolation.usercode.process_lifetime import die_with_parent
+
+from ...plan.config import check_jobs
+from .interrupts import deferred_interrupts
 
 T = TypeVar("T")
 Result = tuple[T, CapturedOutput]

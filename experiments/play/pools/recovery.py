@@ -13,9 +13,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from knights_isolation.experiments.play.pools.crash_markers import Suspect
-from knights_isolation.experiments.play.pools.pool import Died
 from knights_isolation.isolation.rules.outcome import PROCESS_DIED
+
+from .crash_markers import Suspect
+from .pool import Died
 
 DEATHS_ALLOWED = 3
 """Deaths after which a game is lost by `error`. As many in a row without a finished game end the run."""

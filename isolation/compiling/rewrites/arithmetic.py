@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from knights_isolation.isolation.compiling.rewrites.constants import is_numpys_constant
-from knights_isolation.isolation.compiling.source.compile_error import refuse
-from knights_isolation.isolation.compiling.source.rewrite import at, name, statements, support, target
-from knights_isolation.isolation.compiling.source.scopes import SUPPORT
-from knights_isolation.isolation.usercode.parsing import parse_expression
+from ...usercode.parsing import parse_expression
+from ..source.compile_error import refuse
+from ..source.rewrite import at, name, statements, support, target
+from ..source.scopes import SUPPORT
+from .constants import is_numpys_constant
 
 _LARGEST, _WIDEST = (1 << 63) - 1, 1 << 255
 _BUILTINS = {"abs", "int", "round"}

@@ -9,10 +9,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from knights_isolation.isolation.compiling.rewrites.constants import loses_its_order, refuse_order
-from knights_isolation.isolation.compiling.rewrites.element_types import pairs
-from knights_isolation.isolation.compiling.source.function_source import names_in
-from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, name, support, target, written_out
+from ..source.function_source import names_in
+from ..source.rewrite import Rewrite, at, name, support, target, written_out
+from .constants import loses_its_order, refuse_order
+from .element_types import pairs
 
 _ASK_FOR_NO_ORDER = ("sum", "any", "all", "len", "min", "max", "sorted")
 _HAND_ON = ("list", "tuple", "set", "map", "filter")

@@ -14,21 +14,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from knights_isolation.isolation.compiling.rewrites.element_types import pairs
-from knights_isolation.isolation.compiling.source.compile_error import CompileError
-from knights_isolation.isolation.compiling.source.function_source import bound_names, definition
-from knights_isolation.isolation.compiling.source.rewrite import (
-    FunctionContext,
-    Rewrite,
-    at,
-    call,
-    function,
-    name,
-    statements,
-    written_out,
-)
-from knights_isolation.isolation.compiling.source.scopes import Callee, Choices, Nested, as_callee, scope_of
-from knights_isolation.isolation.compiling.source.stand_ins import is_of_library
+from ..source.compile_error import CompileError
+from ..source.function_source import bound_names, definition
+from ..source.rewrite import FunctionContext, Rewrite, at, call, function, name, statements, written_out
+from ..source.scopes import Callee, Choices, Nested, as_callee, scope_of
+from ..source.stand_ins import is_of_library
+from .element_types import pairs
 
 _MOST_DICTIONARIES = 16
 

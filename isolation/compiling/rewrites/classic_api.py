@@ -11,12 +11,12 @@ import operator
 from difflib import get_close_matches
 from typing import Any
 
-from knights_isolation.isolation.compiling.rewrites.element_types import pairs, with_values
-from knights_isolation.isolation.compiling.source.compile_error import refuse
-from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, call, name, support, target
-from knights_isolation.isolation.compiling.source.wide_integers import LARGEST
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.editions.third.state import DebugState, Isolation
+from ...editions.classic_board import Board
+from ...editions.third.state import DebugState, Isolation
+from ..source.compile_error import refuse
+from ..source.rewrite import Rewrite, at, call, name, support, target
+from ..source.wide_integers import LARGEST
+from .element_types import pairs, with_values
 
 _PRIVATE_ATTRIBUTES = {"_active_player": "active_player", "__active_player__": "active_player"}
 _PRIVATE_ATTRIBUTES |= {"_inactive_player": "inactive_player", "__inactive_player__": "inactive_player"}

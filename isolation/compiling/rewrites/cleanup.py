@@ -8,10 +8,10 @@ import builtins
 import logging
 from typing import Any
 
-from knights_isolation.isolation.compiling.source.compile_error import refuse
-from knights_isolation.isolation.compiling.source.function_source import Definition, bound_names, names_in
-from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, target, written_out
-from knights_isolation.isolation.compiling.source.scopes import Callee, Nested
+from ..source.compile_error import refuse
+from ..source.function_source import Definition, bound_names, names_in
+from ..source.rewrite import Rewrite, at, target, written_out
+from ..source.scopes import Callee, Nested
 
 
 class CleanUp(Rewrite):

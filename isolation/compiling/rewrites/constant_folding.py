@@ -16,20 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from knights_isolation.isolation.compiling.source.compile_error import CompileError, refuse
-from knights_isolation.isolation.compiling.source.function_source import bound_names, parameters, taken
-from knights_isolation.isolation.compiling.source.record_classes import has_only_methods
-from knights_isolation.isolation.compiling.source.rewrite import (
-    FunctionContext,
-    Rewrite,
-    at,
-    holds_constants,
-    target,
-    written_out,
-)
-from knights_isolation.isolation.compiling.source.scopes import KnownValue, as_callee, free_names
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.usercode.parsing import parse_expression
+from ...editions.classic_board import Board
+from ...usercode.parsing import parse_expression
+from ..source.compile_error import CompileError, refuse
+from ..source.function_source import bound_names, parameters, taken
+from ..source.record_classes import has_only_methods
+from ..source.rewrite import FunctionContext, Rewrite, at, holds_constants, target, written_out
+from ..source.scopes import KnownValue, as_callee, free_names
 
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Is: operator.is_,

@@ -9,12 +9,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from knights_isolation.isolation.boards.net import Net
-from knights_isolation.isolation.compiling.source.compile_error import refuse, refuse_unrepeatable
-from knights_isolation.isolation.compiling.source.record_classes import fields_of
-from knights_isolation.isolation.compiling.source.rewrite import is_fresh, support
-from knights_isolation.isolation.compiling.source.wide_integers import LARGEST
-from knights_isolation.isolation.usercode.parsing import parse, parse_expression
+from ...boards.net import Net
+from ...usercode.parsing import parse, parse_expression
+from ..source.compile_error import refuse, refuse_unrepeatable
+from ..source.record_classes import fields_of
+from ..source.rewrite import is_fresh, support
+from ..source.wide_integers import LARGEST
 
 Table = Mapping[Any, Any]
 _MOST_COMPARED = 200

@@ -12,18 +12,9 @@ import operator
 from collections.abc import Hashable
 from typing import Any
 
-from knights_isolation.isolation.compiling.rewrites.element_types import pairs
-from knights_isolation.isolation.compiling.source.rewrite import (
-    Replaced,
-    Rewrite,
-    at,
-    call,
-    name,
-    statements,
-    support,
-    written_out,
-)
-from knights_isolation.isolation.compiling.source.stand_ins import OF_LENGTHS
+from ..source.rewrite import Replaced, Rewrite, at, call, name, statements, support, written_out
+from ..source.stand_ins import OF_LENGTHS
+from .element_types import pairs
 
 _OF_SETS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 

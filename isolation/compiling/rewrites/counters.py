@@ -12,18 +12,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from knights_isolation.isolation.compiling.rewrites.element_types import pairs
-from knights_isolation.isolation.compiling.source.compile_error import CompileError, refuse
-from knights_isolation.isolation.compiling.source.function_source import bound_names, definition
-from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, call, name, statements, support, target
-from knights_isolation.isolation.compiling.source.scopes import Callee, Missing, Nested, free_names, scope_of
-from knights_isolation.isolation.compiling.source.stand_ins import (
-    counted,
-    counted_elements,
-    counts_joined,
-    is_of_library,
-    most_common,
-)
+from ..source.compile_error import CompileError, refuse
+from ..source.function_source import bound_names, definition
+from ..source.rewrite import Rewrite, at, call, name, statements, support, target
+from ..source.scopes import Callee, Missing, Nested, free_names, scope_of
+from ..source.stand_ins import counted, counted_elements, counts_joined, is_of_library, most_common
+from .element_types import pairs
 
 
 class LowerCounters(Rewrite):

@@ -11,14 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from knights_isolation.isolation.compiling.source.rewrite import (
-    FunctionContext,
-    Rewrite,
-    at,
-    name,
-    support,
-    written_out,
-)
+from ..source.rewrite import FunctionContext, Rewrite, at, name, support, written_out
 
 _PUTS = {"append", "add", "extend", "insert", "update"}
 _CELLS = {"get_legal_moves", "get_blank_spaces", "reach"}

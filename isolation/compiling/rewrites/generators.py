@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from knights_isolation.isolation.compiling.rewrites.element_types import pairs, with_values
-from knights_isolation.isolation.compiling.source.compile_error import refuse
-from knights_isolation.isolation.compiling.source.record_classes import is_name
-from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, call, name, support, target
+from ..source.compile_error import refuse
+from ..source.record_classes import is_name
+from ..source.rewrite import Rewrite, at, call, name, support, target
+from .element_types import pairs, with_values
 
 _LONGEST = 10_000
 

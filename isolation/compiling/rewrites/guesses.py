@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from knights_isolation.isolation.compiling.rewrites.element_types import is_empty, pairs
-from knights_isolation.isolation.compiling.source.compile_error import CompileError
-from knights_isolation.isolation.compiling.source.function_source import Definition, definition, parameters
-from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, is_fresh, support
-from knights_isolation.isolation.compiling.source.scopes import Callee, Nested
+from ..source.compile_error import CompileError
+from ..source.function_source import Definition, definition, parameters
+from ..source.rewrite import Rewrite, at, is_fresh, support
+from ..source.scopes import Callee, Nested
+from .element_types import is_empty, pairs
 
 _OF_CELLS = {"get_legal_moves", "get_blank_spaces", "reach"}
 _OF_NUMBERS = {"liberties", "actions"}

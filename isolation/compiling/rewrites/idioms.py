@@ -13,11 +13,11 @@ import re
 from collections import Counter
 from typing import Any
 
-from knights_isolation.isolation.compiling.source.compile_error import CompileError, refuse
-from knights_isolation.isolation.compiling.source.function_source import definition, names_in
-from knights_isolation.isolation.compiling.source.record_classes import is_name
-from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, call, function, name, target
-from knights_isolation.isolation.compiling.source.scopes import Nested
+from ..source.compile_error import CompileError, refuse
+from ..source.function_source import definition, names_in
+from ..source.record_classes import is_name
+from ..source.rewrite import Rewrite, at, call, function, name, target
+from ..source.scopes import Nested
 
 _BUILTINS = {f"__{name}__": name for name in ("len", "abs", "bool", "int", "float", "str", "round", "reversed")}
 _SIGNS: dict[str, type[ast.unaryop]] = {"__neg__": ast.USub, "__pos__": ast.UAdd, "__invert__": ast.Invert}

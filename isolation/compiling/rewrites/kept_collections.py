@@ -7,10 +7,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from knights_isolation.isolation.compiling.rewrites.element_types import is_empty, pairs
-from knights_isolation.isolation.compiling.rewrites.guesses import Examples
-from knights_isolation.isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, call, support
-from knights_isolation.isolation.compiling.source.scopes import Missing
+from ..source.rewrite import FunctionContext, Rewrite, at, call, support
+from ..source.scopes import Missing
+from .element_types import is_empty, pairs
+from .guesses import Examples
 
 _MAKE_LISTS = {"list", "sorted"}
 

@@ -14,16 +14,9 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
-from knights_isolation.isolation.compiling.source.dependence import Dependence, facts_or_everything, roles_of
-from knights_isolation.isolation.compiling.source.function_source import (
-    bound_names,
-    changed_name,
-    definition,
-    file_tree,
-    names_in,
-    taken,
-)
-from knights_isolation.isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, name, target
+from ..source.dependence import Dependence, facts_or_everything, roles_of
+from ..source.function_source import bound_names, changed_name, definition, file_tree, names_in, taken
+from ..source.rewrite import FunctionContext, Rewrite, at, name, target
 
 _GIVING = {"get", "setdefault", "items", "values", "pop"}
 """Methods that give what a dictionary holds."""

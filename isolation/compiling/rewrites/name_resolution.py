@@ -14,23 +14,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from knights_isolation.isolation.boards.net import Net
-from knights_isolation.isolation.compiling.rewrites import constants
-from knights_isolation.isolation.compiling.source.compile_error import (
-    CHANCE_AND_TIME,
-    instead_of_call,
-    refuse,
-    refuse_unrepeatable,
-)
-from knights_isolation.isolation.compiling.source.function_source import (
-    CHANGING_METHODS,
-    Definition,
-    definition,
-    parameters,
-    taken,
-)
-from knights_isolation.isolation.compiling.source.record_classes import is_users, never_changes
-from knights_isolation.isolation.compiling.source.rewrite import (
+from ...boards.net import Net
+from ...rules.parameters import opened
+from ...usercode.parsing import parse_expression
+from ..source.compile_error import CHANCE_AND_TIME, instead_of_call, refuse, refuse_unrepeatable
+from ..source.function_source import CHANGING_METHODS, Definition, definition, parameters, taken
+from ..source.record_classes import is_users, never_changes
+from ..source.rewrite import (
     FunctionContext,
     Rewrite,
     at,
@@ -42,18 +32,9 @@ from knights_isolation.isolation.compiling.source.rewrite import (
     support,
     written_out,
 )
-from knights_isolation.isolation.compiling.source.scopes import (
-    SUPPORT,
-    Callee,
-    Kind,
-    Nested,
-    builtin_name,
-    scope_of,
-    variables_read,
-)
-from knights_isolation.isolation.compiling.source.stand_ins import is_stand_in
-from knights_isolation.isolation.rules.parameters import opened
-from knights_isolation.isolation.usercode.parsing import parse_expression
+from ..source.scopes import SUPPORT, Callee, Kind, Nested, builtin_name, scope_of, variables_read
+from ..source.stand_ins import is_stand_in
+from . import constants
 
 _BUILTINS = {abs, bool, chr, complex, dict, divmod, enumerate, float, int, isinstance, len, list, max, min, pow, range}
 _BUILTINS |= {ord, reversed, round, set, slice, sum, tuple, zip}

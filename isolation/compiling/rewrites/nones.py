@@ -12,10 +12,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from knights_isolation.isolation.compiling.rewrites.element_types import pairs
-from knights_isolation.isolation.compiling.rewrites.guesses import Examples, is_none
-from knights_isolation.isolation.compiling.source.function_source import bound_names, parameters
-from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, call, name, statements, support, target
+from ..source.function_source import bound_names, parameters
+from ..source.rewrite import Rewrite, at, call, name, statements, support, target
+from .element_types import pairs
+from .guesses import Examples, is_none
 
 
 class LowerNoneChecks(Rewrite):

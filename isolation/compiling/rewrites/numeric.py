@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from knights_isolation.isolation.compiling.source.compile_error import refuse
-from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, call, support, written_out
-from knights_isolation.isolation.compiling.source.scopes import SUPPORT
-from knights_isolation.isolation.usercode.parsing import parse_expression
+from ...usercode.parsing import parse_expression
+from ..source.compile_error import refuse
+from ..source.rewrite import Rewrite, at, call, support, written_out
+from ..source.scopes import SUPPORT
 
 # NumPy functions of one collection that are those of plain Python when it is given a list or a generator. It adds up
 # the fractions of a list in another order, but not those of a generator.

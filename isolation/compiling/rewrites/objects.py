@@ -7,26 +7,12 @@ import copy
 from types import FunctionType
 from typing import Any
 
-from knights_isolation.isolation.compiling.rewrites.element_types import pairs
-from knights_isolation.isolation.compiling.source.compile_error import CompileError
-from knights_isolation.isolation.compiling.source.function_source import (
-    assigned,
-    bound_names,
-    definition,
-    names_in,
-    parameters,
-)
-from knights_isolation.isolation.compiling.source.record_classes import changes_itself, is_name, maker_of
-from knights_isolation.isolation.compiling.source.rewrite import (
-    FunctionContext,
-    Replaced,
-    Rewrite,
-    at,
-    name,
-    support,
-    target,
-)
-from knights_isolation.isolation.compiling.source.scopes import free_names
+from ..source.compile_error import CompileError
+from ..source.function_source import assigned, bound_names, definition, names_in, parameters
+from ..source.record_classes import changes_itself, is_name, maker_of
+from ..source.rewrite import FunctionContext, Replaced, Rewrite, at, name, support, target
+from ..source.scopes import free_names
+from .element_types import pairs
 
 
 class LowerObjects(Rewrite):

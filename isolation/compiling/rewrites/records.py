@@ -11,14 +11,14 @@ import inspect
 from types import FunctionType
 from typing import Any
 
-from knights_isolation.isolation.compiling.rewrites.element_types import pairs
-from knights_isolation.isolation.compiling.source.compile_error import CompileError, refuse
-from knights_isolation.isolation.compiling.source.function_source import definition
-from knights_isolation.isolation.compiling.source.record_classes import fields_of, has_only_methods, is_name, maker_of
-from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, call, is_asked, name
-from knights_isolation.isolation.compiling.source.scopes import Callee, Nested, scope_of
-from knights_isolation.isolation.editions.classic_board import Board
-from knights_isolation.isolation.editions.third.state import Isolation
+from ...editions.classic_board import Board
+from ...editions.third.state import Isolation
+from ..source.compile_error import CompileError, refuse
+from ..source.function_source import definition
+from ..source.record_classes import fields_of, has_only_methods, is_name, maker_of
+from ..source.rewrite import Rewrite, at, call, is_asked, name
+from ..source.scopes import Callee, Nested, scope_of
+from .element_types import pairs
 
 _OF_OTHERS = {"board", "locs", "ply_count", "T", "size", "shape", "real", "imag", "width", "height", "move_count"}
 """Attributes of states, games, arrays and numbers, which say nothing of the class of an unknown object."""

@@ -17,20 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from knights_isolation.isolation.compiling.rewrites.memos import LowerMemos
-from knights_isolation.isolation.compiling.source.compile_error import CompileError
-from knights_isolation.isolation.compiling.source.dependence import SIZE, Dependence, facts_or_everything, roles_of
-from knights_isolation.isolation.compiling.source.function_source import (
-    bound_names,
-    changed_globals,
-    definition,
-    file_tree,
-    taken,
-)
-from knights_isolation.isolation.compiling.source.rewrite import FunctionContext, Rewrite, at, target
-from knights_isolation.isolation.compiling.source.scopes import scope_of
-from knights_isolation.isolation.compiling.source.unrepeatable_code import unrepeatable_code
-from knights_isolation.isolation.usercode.timeouts import cpu_timeout
+from ...usercode.timeouts import cpu_timeout
+from ..source.compile_error import CompileError
+from ..source.dependence import SIZE, Dependence, facts_or_everything, roles_of
+from ..source.function_source import bound_names, changed_globals, definition, file_tree, taken
+from ..source.rewrite import FunctionContext, Rewrite, at, target
+from ..source.scopes import scope_of
+from ..source.unrepeatable_code import unrepeatable_code
+from .memos import LowerMemos
 
 _LONGEST = 2.0
 _MOST_ELEMENTS = 20_000

@@ -12,18 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from knights_isolation.isolation.compiling.source.function_source import bound_names
-from knights_isolation.isolation.compiling.source.rewrite import (
-    Rewrite,
-    at,
-    call,
-    name,
-    statements,
-    target,
-    written_out,
-)
-from knights_isolation.isolation.compiling.source.scopes import SUPPORT
-from knights_isolation.isolation.usercode.parsing import parse_expression
+from ...usercode.parsing import parse_expression
+from ..source.function_source import bound_names
+from ..source.rewrite import Rewrite, at, call, name, statements, target, written_out
+from ..source.scopes import SUPPORT
 
 
 class Literals(Rewrite):

@@ -12,8 +12,8 @@ import string
 from collections.abc import Sequence
 from typing import Any
 
-from knights_isolation.isolation.compiling.source.compile_error import refuse
-from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, call, support, written_out
+from ..source.compile_error import refuse
+from ..source.rewrite import Rewrite, at, call, support, written_out
 
 _PERCENT = r"(%[-+ 0]*\d*[ds]|%%)"
 _SPEC = re.compile(r"(?:(.)?([<>=^]))?([-+ ]?)(0?)(\d*)(d?)")

@@ -13,20 +13,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from knights_isolation.isolation.compiling.source import stand_ins
-from knights_isolation.isolation.compiling.source.compile_error import CompileError, refuse
-from knights_isolation.isolation.compiling.source.function_source import definition
-from knights_isolation.isolation.compiling.source.rewrite import (
-    Rewrite,
-    at,
-    call,
-    function,
-    name,
-    statements,
-    support,
-    target,
-)
-from knights_isolation.isolation.compiling.source.scopes import Nested
+from ..source import stand_ins
+from ..source.compile_error import CompileError, refuse
+from ..source.function_source import definition
+from ..source.rewrite import Rewrite, at, call, function, name, statements, support, target
+from ..source.scopes import Nested
 
 _COLUMNS = {2: stand_ins.two_columns, 3: stand_ins.three_columns}
 _TAKEN = {math.hypot: 2, divmod: 2, pow: 2}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from itertools import count
 
-from knights_isolation.isolation.compiling.source.compile_error import refuse
+from ..source.compile_error import refuse
 
 
 def lower_walrus(tree: ast.AST) -> None:

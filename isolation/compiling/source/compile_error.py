@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import NoReturn
 
-from knights_isolation.isolation.usercode.user_exceptions import LONGEST_LINE, to_one_line
+from ...usercode.user_exceptions import LONGEST_LINE, to_one_line
 
 CHANCE_AND_TIME = {
     "random": "chance",

@@ -8,15 +8,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from types import FunctionType
 
-from knights_isolation.isolation.compiling.source.compile_error import CompileError
-from knights_isolation.isolation.compiling.source.function_source import (
-    Definition,
-    bound_names,
-    changed_name,
-    definition,
-    taken,
-)
-from knights_isolation.isolation.compiling.source.scopes import Kind, as_callee
+from .compile_error import CompileError
+from .function_source import Definition, bound_names, changed_name, definition, taken
+from .scopes import Kind, as_callee
 
 Fact = str | tuple[str, object]
 """`width`, `blank`, ("at", player): where that player stands, ("is", player): which one it is, ("name", parameter)."""

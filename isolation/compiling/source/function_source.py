@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType, FunctionType
 
-from knights_isolation.isolation.compiling.source.compile_error import CompileError, refuse
-from knights_isolation.isolation.usercode.parsing import parse, reading, suppress_warnings
+from ...usercode.parsing import parse, reading, suppress_warnings
+from .compile_error import CompileError, refuse
 
 Definition = ast.FunctionDef | ast.Lambda
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from types import FunctionType
 from typing import Any
 
-from knights_isolation.isolation.compiling.source.compile_error import CompileError
-from knights_isolation.isolation.compiling.source.function_source import definition, parameters
+from .compile_error import CompileError
+from .function_source import definition, parameters
 
 _LIBRARIES = sys.stdlib_module_names | {"numpy", "scipy", "isolation", "knights_isolation"} - {"__main__"}
 

@@ -10,27 +10,11 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, TypeVar
 
-from knights_isolation.isolation.compiling.source.compile_error import CompileError, refuse
-from knights_isolation.isolation.compiling.source.function_source import (
-    Definition,
-    changed_name,
-    changed_parameters,
-    definition,
-    parameters,
-)
-from knights_isolation.isolation.compiling.source.record_classes import never_changes
-from knights_isolation.isolation.compiling.source.scopes import (
-    SUPPORT,
-    Callee,
-    Kind,
-    KnownValue,
-    Nested,
-    Scope,
-    as_callee,
-    builtin_name,
-    callee_of_object,
-)
-from knights_isolation.isolation.usercode.parsing import parse
+from ...usercode.parsing import parse
+from .compile_error import CompileError, refuse
+from .function_source import Definition, changed_name, changed_parameters, definition, parameters
+from .record_classes import never_changes
+from .scopes import SUPPORT, Callee, Kind, KnownValue, Nested, Scope, as_callee, builtin_name, callee_of_object
 
 _FRESH = "_v"
 _RETURNS: dict[str, Kind] = {"forecast_move": "game", "copy": "game", "get_opponent": "player"}

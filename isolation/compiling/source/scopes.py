@@ -11,18 +11,11 @@ from dataclasses import dataclass, field
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, Literal
 
-from knights_isolation.isolation.compiling.source.compile_error import refuse, refuse_unrepeatable
-from knights_isolation.isolation.compiling.source.function_source import (
-    Definition,
-    assigned,
-    changed_globals,
-    file_tree,
-    names_in,
-    taken,
-)
-from knights_isolation.isolation.compiling.source.record_classes import never_changes
-from knights_isolation.isolation.compiling.source.stand_ins import is_numpys, stand_in
-from knights_isolation.isolation.rules.parameters import opened
+from ...rules.parameters import opened
+from .compile_error import refuse, refuse_unrepeatable
+from .function_source import Definition, assigned, changed_globals, file_tree, names_in, taken
+from .record_classes import never_changes
+from .stand_ins import is_numpys, stand_in
 
 Kind = Literal["game", "player"]
 SUPPORT = "_isolation"  # the name of isolation.native.runtime.runtime_library in generated modules

@@ -8,7 +8,7 @@ from functools import partial
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from knights_isolation.isolation.compiling.source.compile_error import CHANCE_AND_TIME
+from .compile_error import CHANCE_AND_TIME
 
 _CHANGES = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _MOST_FUNCTIONS = 300

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
-from knights_isolation.isolation.usercode.user_exceptions import to_one_line
+from ...usercode.user_exceptions import to_one_line
 
 LARGEST = 1 << 63
 _SEEN = "_isolation_seen"

@@ -9,11 +9,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from knights_isolation.isolation.editions.third.state import HEIGHT, STRIDE, WIDTH, Isolation
-from knights_isolation.isolation.rules.geometry import Move, format_size
+from ...rules.geometry import Move, format_size
+from .state import HEIGHT, STRIDE, WIDTH, Isolation
 
 if TYPE_CHECKING:
-    from knights_isolation.isolation.boards.board import Board
+    from ...boards.board import Board
 
 
 def unsupported_size_reason(rows: int, columns: int) -> str:

@@ -10,8 +10,8 @@ from queue import Empty
 from time import perf_counter
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from knights_isolation.isolation.editions.third.state import Isolation
-from knights_isolation.isolation.editions.third.timed_turn import take_turn
+from .state import Isolation
+from .timed_turn import take_turn
 
 P = ParamSpec("P")
 T = TypeVar("T")

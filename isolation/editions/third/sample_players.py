@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from knights_isolation.isolation.editions.third.state import Isolation
-from knights_isolation.isolation.editions.third.timed_turn import TimedQueue
+from .state import Isolation
+from .timed_turn import TimedQueue
 
 logger = logging.getLogger("sample_players")
 DATA = "data.pickle"

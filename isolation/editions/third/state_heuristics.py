@@ -11,7 +11,7 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
-from knights_isolation.isolation.editions.third.conversion import state_of
+from .conversion import state_of
 
 
 class StateHeuristic:

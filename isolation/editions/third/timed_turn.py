@@ -12,9 +12,9 @@ from collections.abc import Callable
 from queue import Empty
 from typing import Any
 
-from knights_isolation.isolation.editions.third.state import Isolation
-from knights_isolation.isolation.editions.third.state_heuristics import required_parameters
-from knights_isolation.isolation.usercode.timeouts import raise_in_thread
+from ...usercode.timeouts import raise_in_thread
+from .state import Isolation
+from .state_heuristics import required_parameters
 
 TimeLeft = Callable[[], float]
 _TICK, _LONGEST_WAIT = 0.02, 60.0

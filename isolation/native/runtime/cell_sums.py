@@ -28,11 +28,11 @@ from numba import types
 from numba.core.dispatcher import Dispatcher
 from numba.extending import intrinsic
 
-from knights_isolation.isolation.native import bitboards
-from knights_isolation.isolation.native.bitboards import constant_table, look_up
-from knights_isolation.isolation.native.decorators import by_type, opaque
-from knights_isolation.isolation.native.position import CellsType, PositionType
-from knights_isolation.isolation.native.runtime.checked_arithmetic import plus
+from .. import bitboards
+from ..bitboards import constant_table, look_up
+from ..decorators import by_type, opaque
+from ..position import CellsType, PositionType
+from .checked_arithmetic import plus
 
 MOVES_OF_A_KNIGHT = 8
 MOST_MASKS = 6

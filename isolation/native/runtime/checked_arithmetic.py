@@ -28,7 +28,7 @@ from numba.core.typed_passes import BaseNativeLowering, NativeLowering
 from numba.cpython.setobj import SetInstance
 from numba.extending import intrinsic
 
-from knights_isolation.isolation.native.decorators import inner, instructions
+from ..decorators import inner, instructions
 
 _WHOLE, _BIT, _FRACTION = ir.IntType(64), ir.IntType(1), ir.DoubleType()
 _GIVEN_UP = RETCODE_USEREXC.type(RETCODE_USEREXC.constant + 1)

@@ -16,17 +16,9 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from knights_isolation.isolation.native.decorators import by_type, inner, of_float64s, offered
-from knights_isolation.isolation.native.runtime.checked_arithmetic import (
-    constant_power,
-    fail_if,
-    give_up,
-    negative_of,
-    plus,
-    times,
-    whole_of,
-)
-from knights_isolation.isolation.native.runtime.numpy_functions import array_power
+from ..decorators import by_type, inner, of_float64s, offered
+from .checked_arithmetic import constant_power, fail_if, give_up, negative_of, plus, times, whole_of
+from .numpy_functions import array_power
 
 _FRACTION = ir.DoubleType()
 _OF_ONE = ["acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "cos", "cosh", "erf", "erfc", "exp", "exp2"]

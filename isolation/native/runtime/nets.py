@@ -18,11 +18,11 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.boards.net import GROUP, Net
-from knights_isolation.isolation.native import bitboards
-from knights_isolation.isolation.native.decorators import by_type, opaque
-from knights_isolation.isolation.native.position import PositionType
-from knights_isolation.isolation.native.runtime.checked_arithmetic import REFUSED
+from ...boards.net import GROUP, Net
+from .. import bitboards
+from ..decorators import by_type, opaque
+from ..position import PositionType
+from .checked_arithmetic import REFUSED
 
 _FRACTION, _WHOLE, _INDEX, _BYTE = ir.DoubleType(), ir.IntType(64), ir.IntType(32), ir.IntType(8)
 _ALIGNED = 64

@@ -23,9 +23,9 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from knights_isolation.isolation.native.decorators import by_type, inner, of_float64s, offered
-from knights_isolation.isolation.native.runtime.checked_arithmetic import REFUSED
-from knights_isolation.isolation.native.runtime.numpy_loops import LOOP
+from ..decorators import by_type, inner, of_float64s, offered
+from .checked_arithmetic import REFUSED
+from .numpy_loops import LOOP
 
 _OF_ONE = ["arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cbrt", "cos", "cosh", "exp", "exp2", "expm1"]
 _OF_ONE += ["log", "log10", "log1p", "log2", "sin", "sinh", "tan", "tanh"]

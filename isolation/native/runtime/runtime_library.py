@@ -10,18 +10,11 @@ from __future__ import annotations
 
 import builtins
 
-from knights_isolation.isolation.boards.net import Net
-from knights_isolation.isolation.native import floods
-from knights_isolation.isolation.native.runtime.cell_sums import CellTerm, weighed, weighed_onto
-from knights_isolation.isolation.native.runtime.checked_arithmetic import (
-    count_call,
-    count_round,
-    give_up,
-    jit,
-    jit_with_numpy,
-    rounds_left,
-)
-from knights_isolation.isolation.native.runtime.math_functions import (
+from ...boards.net import Net
+from .. import floods
+from .cell_sums import CellTerm, weighed, weighed_onto
+from .checked_arithmetic import count_call, count_round, give_up, jit, jit_with_numpy, rounds_left
+from .math_functions import (
     _abs,
     _int,
     _round,
@@ -35,16 +28,16 @@ from knights_isolation.isolation.native.runtime.math_functions import (
     squared_difference,
     whole_power,
 )
-from knights_isolation.isolation.native.runtime.nets import value_of_net
-from knights_isolation.isolation.native.runtime.numpy_functions import numbers
-from knights_isolation.isolation.native.runtime.third_state import as_state, count_open, is_open, state_of, with_closed
-from knights_isolation.isolation.native.runtime.values.arrays import *
-from knights_isolation.isolation.native.runtime.values.conversions import *
-from knights_isolation.isolation.native.runtime.values.dictionaries import *
-from knights_isolation.isolation.native.runtime.values.distances import *
-from knights_isolation.isolation.native.runtime.values.lists_and_sets import *
-from knights_isolation.isolation.native.runtime.values.private_state import *
-from knights_isolation.isolation.native.runtime.wide_numbers import wide, wide_number
+from .nets import value_of_net
+from .numpy_functions import numbers
+from .third_state import as_state, count_open, is_open, state_of, with_closed
+from .values.arrays import *
+from .values.conversions import *
+from .values.dictionaries import *
+from .values.distances import *
+from .values.lists_and_sets import *
+from .values.private_state import *
+from .wide_numbers import wide, wide_number
 
 math, np, net = mathematics, numbers, Net.of_text
 

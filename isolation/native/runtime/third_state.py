@@ -22,22 +22,13 @@ from numba.extending import (
     overload_method,
 )
 
-from knights_isolation.isolation.editions.third.conversion import to_state_cell
-from knights_isolation.isolation.editions.third.state import SIZE, STRIDE, Action
-from knights_isolation.isolation.native import bitboards
-from knights_isolation.isolation.native.bitboards import bitboard_for, constant_table, look_up
-from knights_isolation.isolation.native.decorators import always, for_all_types, operation, struct
-from knights_isolation.isolation.native.position import (
-    INFINITY,
-    MaskType,
-    PositionType,
-    after,
-    closed,
-    location_of,
-    moves_from,
-    placed,
-)
-from knights_isolation.isolation.native.runtime.checked_arithmetic import give_up
+from ...editions.third.conversion import to_state_cell
+from ...editions.third.state import SIZE, STRIDE, Action
+from .. import bitboards
+from ..bitboards import bitboard_for, constant_table, look_up
+from ..decorators import always, for_all_types, operation, struct
+from ..position import INFINITY, MaskType, PositionType, after, closed, location_of, moves_from, placed
+from .checked_arithmetic import give_up
 
 _STEPS = tuple(int(action) for action in Action)
 _FURTHEST = max(_STEPS)

@@ -23,17 +23,10 @@ from numba.extending import (
     register_model,
 )
 
-from knights_isolation.isolation.editions.third.conversion import to_state_cell
-from knights_isolation.isolation.native.decorators import always, instructions, operation
-from knights_isolation.isolation.native.runtime.checked_arithmetic import (
-    as_exact,
-    fail_if,
-    give_up_if,
-    multiply,
-    shift_right,
-    with_overflow,
-)
-from knights_isolation.isolation.native.runtime.third_state import StateType
+from ...editions.third.conversion import to_state_cell
+from ..decorators import always, instructions, operation
+from .checked_arithmetic import as_exact, fail_if, give_up_if, multiply, shift_right, with_overflow
+from .third_state import StateType
 
 _BITS = 256
 _WIDE, _WHOLE, _BIT = ir.IntType(_BITS), ir.IntType(64), ir.IntType(1)

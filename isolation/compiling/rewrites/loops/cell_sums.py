@@ -20,10 +20,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from knights_isolation.isolation.compiling.source.function_source import bound_names, names_in, parameters
-from knights_isolation.isolation.compiling.source.rewrite import at, function, name, support, target
-from knights_isolation.isolation.compiling.source.scopes import SUPPORT
-from knights_isolation.isolation.usercode.parsing import parse_expression
+from ....usercode.parsing import parse_expression
+from ...source.function_source import bound_names, names_in, parameters
+from ...source.rewrite import at, function, name, support, target
+from ...source.scopes import SUPPORT
 
 GAME = "_v_game"
 """What the game is called in facts and terms."""

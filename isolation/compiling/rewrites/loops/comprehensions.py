@@ -24,9 +24,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from knights_isolation.isolation.compiling.rewrites.element_types import pairs, with_values
-from knights_isolation.isolation.compiling.source.compile_error import refuse
-from knights_isolation.isolation.compiling.source.rewrite import (
+from ...source.compile_error import refuse
+from ...source.rewrite import (
     Rewrite,
     at,
     call,
@@ -38,6 +37,7 @@ from knights_isolation.isolation.compiling.source.rewrite import (
     target,
     written_out,
 )
+from ..element_types import pairs, with_values
 
 _SET_METHODS = ("intersection", "union", "difference", "issubset", "issuperset", "isdisjoint", "symmetric_difference")
 

@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from knights_isolation.isolation.compiling.rewrites.tables import is_ragged
-from knights_isolation.isolation.compiling.source.compile_error import CompileError
-from knights_isolation.isolation.compiling.source.function_source import bound_names, changed_name, names_in
-from knights_isolation.isolation.compiling.source.record_classes import fields_of, never_changes
-from knights_isolation.isolation.compiling.source.rewrite import Rewrite, at, mark_written_out, written_out
-from knights_isolation.isolation.compiling.source.scopes import as_callee, callee_of_object
-from knights_isolation.isolation.editions.classic_board import Board
+from ....editions.classic_board import Board
+from ...source.compile_error import CompileError
+from ...source.function_source import bound_names, changed_name, names_in
+from ...source.record_classes import fields_of, never_changes
+from ...source.rewrite import Rewrite, at, mark_written_out, written_out
+from ...source.scopes import as_callee, callee_of_object
+from ..tables import is_ragged
 
 _MOST_ROUNDS = 32
 

@@ -8,21 +8,14 @@ from numba.extending import overload
 from numba.np.numpy_support import as_dtype
 from numba.typed.typedobjectutils import _nonoptional
 
-from knights_isolation.isolation.native.decorators import by_type, for_all_types
-from knights_isolation.isolation.native.position import CellsType, MaskType
-from knights_isolation.isolation.native.runtime.checked_arithmetic import (
-    REFUSED,
-    give_up,
-    jit,
-    negative_of,
-    plus,
-    times,
-)
-from knights_isolation.isolation.native.runtime.math_functions import mathematics as math
-from knights_isolation.isolation.native.runtime.math_functions import squared
-from knights_isolation.isolation.native.runtime.numpy_functions import numbers as np
-from knights_isolation.isolation.native.runtime.numpy_functions import sum_along
-from knights_isolation.isolation.native.runtime.wide_numbers import WIDE, narrowed
+from ...decorators import by_type, for_all_types
+from ...position import CellsType, MaskType
+from ..checked_arithmetic import REFUSED, give_up, jit, negative_of, plus, times
+from ..math_functions import mathematics as math
+from ..math_functions import squared
+from ..numpy_functions import numbers as np
+from ..numpy_functions import sum_along
+from ..wide_numbers import WIDE, narrowed
 
 
 @by_type

@@ -11,12 +11,12 @@ from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer, signature
 from numba.typed.typedobjectutils import _nonoptional
 
-from knights_isolation.isolation.native.decorators import by_type, for_all_types, operation
-from knights_isolation.isolation.native.position import CellsType
-from knights_isolation.isolation.native.runtime.checked_arithmetic import REFUSED, give_up, plus
-from knights_isolation.isolation.native.runtime.math_functions import mathematics as math
-from knights_isolation.isolation.native.runtime.numpy_functions import numbers as np
-from knights_isolation.isolation.native.runtime.wide_numbers import WIDE, as_fraction
+from ...decorators import by_type, for_all_types, operation
+from ...position import CellsType
+from ..checked_arithmetic import REFUSED, give_up, plus
+from ..math_functions import mathematics as math
+from ..numpy_functions import numbers as np
+from ..wide_numbers import WIDE, as_fraction
 
 
 @by_type

@@ -7,7 +7,7 @@ from typing import Any
 from numba import types
 from numba.typed import List
 
-from knights_isolation.isolation.native.decorators import by_type, for_all_types
+from ...decorators import by_type, for_all_types
 
 
 @for_all_types

@@ -5,14 +5,14 @@ from __future__ import annotations
 from numba import types
 from numba.core.errors import TypingError
 
-from knights_isolation.isolation.native.decorators import by_type, for_all_types
-from knights_isolation.isolation.native.runtime.checked_arithmetic import REFUSED, give_up, negative_of, plus
-from knights_isolation.isolation.native.runtime.math_functions import _abs
-from knights_isolation.isolation.native.runtime.math_functions import mathematics as math
-from knights_isolation.isolation.native.runtime.numpy_functions import fraction_dot, in_memory_order
-from knights_isolation.isolation.native.runtime.numpy_functions import numbers as np
-from knights_isolation.isolation.native.runtime.values.arrays import float_array
-from knights_isolation.isolation.native.runtime.values.conversions import _EXACT
+from ...decorators import by_type, for_all_types
+from ..checked_arithmetic import REFUSED, give_up, negative_of, plus
+from ..math_functions import _abs
+from ..math_functions import mathematics as math
+from ..numpy_functions import fraction_dot, in_memory_order
+from ..numpy_functions import numbers as np
+from .arrays import float_array
+from .conversions import _EXACT
 
 
 @by_type

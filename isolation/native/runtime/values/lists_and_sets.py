@@ -7,13 +7,13 @@ import operator
 from numba import types
 from numba.extending import overload, overload_method
 
-from knights_isolation.isolation.native import bitboards
-from knights_isolation.isolation.native.decorators import always, by_type, for_all_types, operation
-from knights_isolation.isolation.native.position import CellsType, as_cells
-from knights_isolation.isolation.native.runtime.checked_arithmetic import give_up
-from knights_isolation.isolation.native.runtime.numpy_functions import numbers as np
-from knights_isolation.isolation.native.runtime.values.arrays import array
-from knights_isolation.isolation.native.runtime.values.conversions import contains, equal
+from ... import bitboards
+from ...decorators import always, by_type, for_all_types, operation
+from ...position import CellsType, as_cells
+from ..checked_arithmetic import give_up
+from ..numpy_functions import numbers as np
+from .arrays import array
+from .conversions import contains, equal
 
 _LISTED = types.List | types.ListType
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from knights_isolation.isolation.native import bitboards
-from knights_isolation.isolation.native.decorators import by_type, for_all_types
-from knights_isolation.isolation.native.position import PositionType, turned
+from ... import bitboards
+from ...decorators import by_type, for_all_types
+from ...position import PositionType, turned
 
 
 @for_all_types
