@@ -214,7 +214,7 @@ class _Module:
 
     def finish(self, entry: str, parameters: tuple[Parameter, ...]) -> Rewritten:
         """Return the source."""
-        imports = parse(f"from isolation.native.runtime import runtime_library as {SUPPORT}").body
+        imports = parse(f"from knights_isolation.isolation.native.runtime import runtime_library as {SUPPORT}").body
         tree = ast.fix_missing_locations(ast.Module([*imports, *self.parts], []))
         lower_walrus(tree)
         plain = ast.unparse(tree) + "\n"

@@ -157,7 +157,7 @@ def native_function(
 def _kernel(name: str, template: Template, constants: dict[str, object], has_score: bool) -> tuple[str, str]:
     """The name and the text of a template's module for these constants."""
     header = [
-        "from isolation.native.decorators import inlined, inner, written_in",
+        "from knights_isolation.isolation.native.decorators import inlined, inner, written_in",
         *(f"{key} = {value}" for key, value in {**constants, "HAS_SCORE": has_score}.items()),
         _SCORE if has_score else _NO_SCORE,
     ]

@@ -18,7 +18,7 @@ from .agent_pickling import recipe
 from .child import Setup, SetupError, decode_answer, encode
 from .transport import EngineTransport, Transport, TransportClosed, TransportTimeout
 
-START = "import sys; sys.path[:] = sys.argv[1:]; from isolation.processes.child import serve; serve()"
+START = "import sys; sys.path[:] = sys.argv[1:]; from knights_isolation.isolation.processes.child import serve; serve()"
 """The program of a child process; its arguments are the folders of `sys.path`."""
 START_SECONDS = 70.0
 """Timeout of starting a process, including the import of a user's file and the loading of compiled code."""
