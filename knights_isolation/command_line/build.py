@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from knights_isolation.inputs import position_of
-from knights_isolation.isolation.files.atomic_write import check_output, write_text
 from knights_isolation.isolation.usercode.process_lifetime import continue_in_child, write_real_stderr
 from knights_isolation.parameters import Command, Parameter, View, command_of
 from knights_isolation.registry import function_of
-from knights_isolation.reports.text.rendering import FORMATS, terminal_width, wrapped
-from knights_isolation.result import Result
-from knights_isolation.surface import Stopped, on_command_line
+from knights_isolation.reports.text.rendering import FORMATS
+from knights_isolation.surface import on_command_line
 
 from .cli_errors import same_again
 from .completion import COMPLETIONS
-from .output import check_tables, print_rows, print_sections
+from .output import check_views, show
 
 VIEWS: dict[View, click.Option] = {
     "plot": click.Option(["--plot", "view_plot"], help="Draw it into this file, .svg or .png."),
@@ -35,7 +31,6 @@ _FORMAT = click.Option(
     ["--format", "view_format"], type=click.Choice(FORMATS), default="table", show_default=True,
     help="How to print tables.",
 )  # fmt: skip
-_ENDINGS = {"view_plot": (".svg", ".png"), "view_html": (".html", ".htm")}
 
 
 class Value(click.ParamType):  # type: ignore[type-arg] # generic in newer versions of click
@@ -130,9 +125,7 @@ def _run(name: str, command: Command, given: dict[str, Any]) -> None:
     context = click.get_current_context()
     views = {key: value for key, value in given.items() if key.startswith("view_")}
     values = {key: given[key] for key in given.keys() - views.keys() if _is_given(context, key)}
-    _check_views(views)
-    if command.tables:
-        check_tables(views.get("view_table"), command.tables)
+    check_views(views, command.tables)
     at = {key: values.pop(f"at_{key}", "" if key == "moves" else None) for key in ("size", "moves", "fen")}
     values |= {each.name: position_of(**at) for each in command.parameters if each.about.is_position}
     if code := _code_of(command, values):
@@ -177,15 +170,6 @@ def _is_given(context: click.Context, name: str) -> bool:
     )
 
 
-def _check_views(views: dict[str, Any]) -> None:
-    for key, endings in _ENDINGS.items():
-        if views.get(key):
-            try:
-                check_output(Path(views[key]), endings)
-            except ValueError as error:
-                raise ValueError(f"--{key.removeprefix('view_')}: {error}") from None
-
-
 def _code_of(command: Command, values: dict[str, Any]) -> str:
     """Return the user code that a command names, as in messages; empty if it names none."""
     named = [values.get(parameter.name, ()) for parameter in command.parameters if parameter.about.is_code]
@@ -197,48 +181,3 @@ def _say(line: str) -> None:
     """Print a line on standard error, even while output of user code is captured."""
     if not write_real_stderr(line):
         click.echo(line, err=True)
-
-
-def show(result: Any, views: dict[str, Any]) -> None:
-    """Print what a command has found, and write the files that were asked for; exit with 1 if its checks fail."""
-    if isinstance(result, Path):
-        click.echo(f"Wrote {result}")
-    elif isinstance(result, str) and result:
-        click.echo(result)
-    if not isinstance(result, Result):
-        return
-    output, only = views.get("view_format", "table"), views.get("view_table")
-    is_plain = output == "table" and only is None
-    if is_plain and result.step and sys.stdin.isatty() and sys.stdout.isatty():
-        result.step()
-    elif is_plain and result.text:
-        click.echo(result.text)
-    elif "view_table" not in views and len(result.sections) < 2:
-        for section in result.sections:
-            print_rows(section.rows, output, keep=section.keep)
-    elif is_plain and result.more and not views.get("view_full"):
-        print_sections(result.sections[:1], output)
-        click.echo(wrapped(f"More: --table {'|'.join(result.more)}; --full for everything.", terminal_width()))
-    else:
-        print_sections(result.sections[1 if result.more else 0 :], output, only)
-    if is_plain and result.closing:
-        click.echo(result.closing)
-    _write_views(result, views)
-    if result.stopped:
-        raise Stopped(result.stopped)
-    if not result.passes:
-        sys.exit(1)
-
-
-def _write_views(result: Result[Any], views: dict[str, Any]) -> None:
-    for written in result.written:
-        click.echo(f"Wrote {written}", err=True)
-    if path := views.get("view_plot"):
-        from knights_isolation.reports.plots.style import save
-
-        click.echo(f"Wrote {save(result.plot(), Path(path))}", err=True)
-    if path := views.get("view_html"):
-        if result.page is None:
-            raise ValueError("--html: there is no page of this")
-        write_text(Path(path), result.page(same_again()))
-        click.echo(f"Wrote {path}", err=True)

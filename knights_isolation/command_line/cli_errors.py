@@ -7,7 +7,6 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, Any
 
 import click
@@ -46,30 +45,6 @@ class Interrupted(click.ClickException):
         click.echo(self.message, file=file, err=True)
 
 
-@contextmanager
-def interruptible(kept: str = "", path: Path | None = None, goes_on: str = "") -> Iterator[None]:
-    """End on Ctrl-C or SIGTERM with a line that reports what was kept, and the command to resume.
-
-    Args:
-        kept: what is kept; nothing if this is empty, or if `path` does not exist.
-        path: where it is kept, if `kept` does not contain it.
-        goes_on: the command to resume, if it is not the same one.
-
-    Raises:
-        Interrupted: with that line.
-    """
-    try:
-        yield
-    except Stopped as stopped:
-        arrived()
-        raise Interrupted(stopped.kept, stopped.goes_on or same_again()) from None
-    except KeyboardInterrupt:
-        arrived()
-        if path:
-            kept = f"{kept} is in {path}" if path.exists() else ""
-        raise Interrupted(kept, goes_on or same_again()) from None
-
-
 def same_again() -> str:
     """Return the command as it was typed."""
     return command(*click.get_current_context().find_root().meta.get(WORDS, ()))
@@ -83,7 +58,7 @@ def one_line_errors() -> Iterator[None]:
         click.ClickException: with that line, wrapped to the terminal's width.
     """
     try:
-        with _errors_reported(), interruptible():
+        with _errors_reported():
             yield
     except click.ClickException as error:
         if not sys.stderr.isatty() or isinstance(error, click.UsageError | Interrupted):
@@ -103,6 +78,10 @@ def _errors_reported() -> Iterator[None]:
         message = _plain_usage(error.format_message())
         hint = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
         raise BadInput(f"{message}{hint}") from error
+    except KeyboardInterrupt as stop:
+        arrived()
+        kept, goes_on = (stop.kept, stop.goes_on) if isinstance(stop, Stopped) else ("", "")
+        raise Interrupted(kept, goes_on or same_again()) from None
     except ValueError as error:
         raise BadInput(_in_one_line(str(error))) from error
     except (CompilerFault, Failed) as error:
@@ -116,14 +95,9 @@ def _errors_reported() -> Iterator[None]:
 
 
 def _plain_usage(message: str) -> str:
-    """Rewrite click's message about an argument without technical terms such as types and ranges."""
-    message = re.sub(r"\s*\n\s*", " ", message)
-    message = re.sub(
-        r"^Invalid value for '\[?(.+?)\]?'(?: \(env var: .+?\))?: ", r"\1: ", message.strip().removesuffix(".")
-    )
-    message = re.sub(r"is not a valid integer( range)?$", "is not a whole number", message)
-    message = re.sub(r"is not a valid float( range)?$", "is not a number", message)
-    return re.sub(r"is not in the range x>=(\S+)$", r"is less than \1", message)
+    """Rewrite click's message about an argument in one line, without its way of saying where it is."""
+    message = re.sub(r"\s*\n\s*", " ", message.strip().removesuffix("."))
+    return re.sub(r"^Invalid value for '\[?(.+?)\]?'(?: \(env var: .+?\))?: ", r"\1: ", message)
 
 
 def _in_one_line(message: str) -> str:
