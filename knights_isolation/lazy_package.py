@@ -68,7 +68,7 @@ class LazyPackage(ModuleType):
         return stub
 
 
-class CatalogueOfHeuristics(ModuleType):
+class CatalogueOfHeuristics(LazyPackage):
     """The package `knights_isolation.heuristics`, which is called like the function that lists what it holds."""
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:

@@ -1,10 +1,13 @@
 """The public Python API: its names and its frames."""
 
+import ast
 import inspect
 import math
+import os
 import re
 import subprocess
 import sys
+import textwrap
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
@@ -58,16 +61,79 @@ def test_a_name_stays_what_it_is_when_the_module_called_like_it_is_imported() ->
     assert result.stdout.split() == ["True", "True"]
 
 
-@pytest.mark.parametrize(
-    ("package", "imported"),
-    [("heuristics", "experiments"), ("isolation", "reports"), ("numpy", "knights_isolation")],
-)
-def test_a_file_that_hides_a_package_is_named(package: str, imported: str, tmp_path: Path) -> None:
-    (tmp_path / f"{package}.py").write_text("def score(game, player): return 1.0\n")
-    (tmp_path / "script.py").write_text(f"import sys; sys.path.append({str(ROOT)!r})\nimport {imported}\n")
+def test_a_file_that_hides_a_library_is_named(tmp_path: Path) -> None:
+    (tmp_path / "numpy.py").write_text("def score(game, player): return 1.0\n")
+    (tmp_path / "script.py").write_text("import knights_isolation as ki\nki.tournament\n")
     result = subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, text=True, check=False)
-    what = "library numpy, which the toolkit needs" if package == "numpy" else f"toolkit's package {package}"
-    assert f"{package}.py hides the {what}: rename it" in result.stderr.splitlines()[-1]
+    assert "numpy.py hides the library numpy, which the toolkit needs: rename it" in result.stderr.splitlines()[-1]
+
+
+COURSE = {
+    "isolation/__init__.py": "from .isolation import Board",
+    "isolation/isolation.py": "class Board:\n    whose = 'theirs'",
+    "heuristics.py": "NAME = 'mine'",
+    "experiments.py": "NAME = 'mine'",
+    "reports.py": "NAME = 'mine'",
+    "game_agent.py": """
+        import pickle
+        from isolation import Isolation
+        from sample_players import BasePlayer
+        import reports
+        from isolation.rules.limits import Limit
+        class CustomPlayer(BasePlayer):
+            def get_action(self, state):
+                assert reports.NAME == "mine"
+                self.queue.put(pickle.loads(pickle.dumps(state)).actions()[0])
+    """,
+    "script.py": """
+        import sys
+        import knights_isolation as ki
+        print({name.partition(".")[2] for name in sys.modules if name.startswith("knights_isolation.")})
+        import experiments, heuristics, isolation, reports
+        print(isolation.Board.whose, heuristics.NAME, experiments.NAME, reports.NAME)
+        def score(game, player):
+            return 2.0 * len(game.get_legal_moves(player))
+        if __name__ == "__main__":
+            from knights_isolation.isolation import Board
+            print(Board.from_moves([24, 14]).move_count, ki.heuristics.names()[0])
+            run = ki.tournament(
+                format="head-to-head", contenders=[score], baseline="game_agent.py:CustomPlayer@ms=1000",
+                limit="nodes=20", board="3x4", pairs=1, jobs=1, out="run",
+            )
+            from knights_isolation.experiments.record.log import read_games
+            print(set(read_games("run")["reason"]))
+    """,
+}  # fmt: skip
+"""A course's repository, with a script that uses the toolkit."""
+
+
+def test_a_script_imports_its_own_packages_and_ours(tmp_path: Path) -> None:
+    for name, text in COURSE.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(textwrap.dedent(text))
+    environment = {**os.environ, "ISOLATION_CACHE": str(tmp_path / "cache")}  # generated code is written anew
+    command = [sys.executable, "script.py"]
+    ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    light, own, ours, reasons = ended.stdout.splitlines()
+    assert ast.literal_eval(light) == {"bare_names", "hidden_libraries", "lazy_package"}
+    assert own == "theirs mine mine mine"
+    assert ours == "2 null"
+    assert reasons == "{'no_moves'}"
+
+
+def test_a_folder_of_the_checkout_is_the_same_package_by_its_bare_name() -> None:
+    code = (
+        "import sys, heuristics, heuristics.mobility as mobility, isolation.rules.limits, reports, experiments\n"
+        "from isolation import Board\n"
+        "from knights_isolation import heuristics as h, isolation as i, reports as r, experiments as e\n"
+        "import knights_isolation.heuristics.mobility as m\n"
+        "print(isolation is i, reports is r, experiments is e, mobility is m, Board is i.Board, heuristics is h)\n"
+        "names = {module.__name__ for module in sys.modules.values()}\n"
+        "print({name for name in names if name.partition('.')[0] in ('isolation', 'heuristics')})"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ended.stdout.splitlines() == ["True True True True True True", "set()"]
 
 
 @pytest.mark.parametrize(

@@ -505,6 +505,7 @@ def _importer(space: str, sample_players: str) -> Callable[..., ModuleType]:
             return leaf if fromlist else sys.modules[f"{space}.{top}"]
         if level == 0 and top in BARE:
             leaf = builtins.__import__(f"{TOOLKIT}.{name}", globals, locals, fromlist or ["__name__"], 0)
+            sys.modules.setdefault(name, leaf)  # where pickle looks for what it has imported
             return leaf if fromlist else sys.modules[f"{TOOLKIT}.{top}"]
         if level == 0 and name == "sample_players":
             return import_module(sample_players)
