@@ -17,6 +17,7 @@ from knights_isolation.commands.suites import *
 from knights_isolation.commands.system import *
 from knights_isolation.commands.tournaments import *
 from knights_isolation.commands.tuning import *
+from knights_isolation.experiments.suite.screen_agents import Screened as Screened
 from knights_isolation.positions import *
 from knights_isolation.result import Result as Result
 

@@ -132,10 +132,10 @@ READING = (
 """The commands that neither play nor search, and work on Windows as well."""
 NAMES = {
     "result": ("Result",),
+    "experiments.suite.screen_agents": ("Screened",),
     "commands.discovery": ("Discovery",),
     "commands.evaluation": ("Evaluation", "evaluate"),
     "commands.research": ("Research",),
-    "commands.suites": ("Screened",),
     "commands.tournaments": ("Settings", "compare"),
     "commands.tuning": ("Fitted", "Tuned"),
     "positions": (

@@ -151,7 +151,7 @@ ASKED_WRONGLY = [
     (["perfect", "refute", "ID:open", "--html", "it.txt"], "--html: it.txt: unknown format '.txt'"),
     (["replay", "--moves", "d3", "--gif", "it.png"], "--gif: it.png: unknown format '.png': use .gif"),
     (["perfect", "solve", "--all", "--out", "there.py/it.parquet"], "--out: there.py: no such directory"),
-    (["discover", "--out", "there.py"], "--out: Directory 'there.py' is a file"),
+    (["discover", "--out", "there.py"], "there.py: File exists"),
     (["tournament", "--out", "there.py/it"], "there.py: no such directory"),
     (["runs", "nowhere"], "nowhere: no such directory"),
     (["runs", "there.py"], "there.py: no such directory"),

@@ -16,7 +16,12 @@ from test_heuristics import Cell, Facts, links, nearer_to, positions
 
 from cli import main
 from knights_isolation import heuristics
-from knights_isolation.experiments.learn.feature_selection import Selection, SingleFeature, select_features
+from knights_isolation.experiments.learn.feature_selection import (
+    SelectedFeature,
+    Selection,
+    SingleFeature,
+    select_features,
+)
 from knights_isolation.experiments.suite import Suite, read_suite
 from knights_isolation.heuristics import FEATURES, Composite
 from knights_isolation.isolation import Board, Limit
@@ -259,6 +264,17 @@ def test_a_feature_that_does_not_compile_is_refused_by_name(tmp_path: Path) -> N
     result = CliRunner().invoke(main, ["features", f"{tmp_path / 'mine.py'}:random_score"])
     assert result.exit_code == 2
     assert "mine.py:random_score does not compile, as a feature must: " in result.output
+
+
+def test_what_was_chosen_before_ctrl_c_is_shown_and_the_command_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone, chosen = SingleFeature("centre", "", 0.5, 0.5), SelectedFeature("centre", 1.0, 1.0, (1.0,), 0.5)
+    selection = Selection(Limit(depth=1), "territory", 1, (alone,), (chosen,), is_interrupted=True)
+    name = "knights_isolation.experiments.learn.feature_selection.select_features"
+    monkeypatch.setattr(name, lambda *asked: selection)
+    result = CliRunner().invoke(main, ["features", "centre"])
+    assert "Forward selection of features" in result.stdout
+    assert result.stderr.endswith("chosen before are shown. Continue with: isolation features centre\n")
+    assert result.exit_code == 1
 
 
 @pytest.mark.exhaustive

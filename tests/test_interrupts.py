@@ -220,8 +220,8 @@ def test_a_run_that_lacks_no_game_but_is_not_closed_is_said_to_be_so(logged: int
 @pytest.mark.parametrize(
     "judging",
     [
-        "knights_isolation.reports.watch.run_progress.verdict_text",
-        "knights_isolation.command_line.tournaments.note_run",
+        "knights_isolation.reports.tables.compare.compare_sections",
+        "knights_isolation.experiments.noting.note_run",
     ],
 )
 def test_a_run_that_is_interrupted_while_it_is_judged_is_kept_and_can_be_compared(

@@ -113,7 +113,7 @@ def test_fits_and_selections_are_logged_and_drawn(tmp_path: Path, monkeypatch: p
     fitted, selected, *points = read_tries()
     assert [(each.command, each.baseline, each.n) for each in points] == [("sweep", "Greedy", 3)] * 3
     assert fitted.family == "held-out positions of suite 7x7, compared with before"
-    assert points[0].family == "head to head with Greedy, random:4 openings on 7x7, nodes=9"
+    assert points[0].family == "head to head with Greedy, random:4,fit openings on 7x7, nodes=9"
     assert (fitted.command, fitted.baseline, fitted.n) == ("fit", "before", 12_676)
     assert fitted.p_value is not None
     assert fitted.source

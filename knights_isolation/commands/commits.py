@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from knights_isolation.experiments.noting import note_screening
 from knights_isolation.experiments.roster import AgentLike
 from knights_isolation.inputs import Count, Jobs
 from knights_isolation.parameters import About, command
@@ -48,6 +47,7 @@ def ci(
         ValueError: a file cannot be read, or there is no such commit.
     """
     from knights_isolation.experiments.analysis.commit_check import Terms, check_file
+    from knights_isolation.experiments.noting import note_screening
     from knights_isolation.experiments.roster import reference_of
     from knights_isolation.isolation.files.git_revisions import revision_named
     from knights_isolation.reports.analysis.commit_summary import commit_section

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from knights_isolation.experiments.noting import note_screening
 from knights_isolation.experiments.roster import AgentLike
 from knights_isolation.inputs import Agent, Count, HeuristicFile, Jobs, NewFile, Position, Seed, agent_spec
 from knights_isolation.isolation.shell import command as shown_command
@@ -72,6 +71,7 @@ def try_(
     """
     from knights_isolation.experiments.analysis.analyse_file import QUICK_LIMIT, try_functions
     from knights_isolation.experiments.analysis.file_contents import read_file
+    from knights_isolation.experiments.noting import note_screening
     from knights_isolation.experiments.roster import reference_of
     from knights_isolation.experiments.roster.default_names import only_heuristic
     from knights_isolation.isolation.loading.load_user_code import load_warnings

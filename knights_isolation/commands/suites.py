@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from knights_isolation.experiments.roster import AgentLike, parse_limit
 from knights_isolation.inputs import (
@@ -27,21 +26,9 @@ from knights_isolation.result import Result, drawn
 from knights_isolation.surface import keeping, tell
 
 if TYPE_CHECKING:
-    from knights_isolation.experiments.suite.screening import Mistake, Screening
-    from knights_isolation.isolation.checks.search_cost import Cost
+    from knights_isolation.experiments.suite.screen_agents import Screened
 
-MISTAKES = 5
-"""Number of mistakes that `screen` shows of each contender."""
 Ply = Annotated[int, About(low=3)]
-
-
-@dataclass(frozen=True)
-class Screened:
-    """Scores on a suite, by contender the clearest mistakes, and by agent the cost of a node."""
-
-    screening: Screening
-    mistakes: dict[str, list[Mistake]]
-    costs: dict[str, Cost]
 
 
 @command("tables", "plot", "html")
@@ -69,7 +56,6 @@ def screen(
         sample: use a random sample of this many positions.
         repeats: answers per position of nondeterministic agents.
         seed: random seed of the sample and the agents.
-        equal_cost: scale node limits so that all agents take the time of the baseline.
         jobs: threads and worker processes; 0: one per core.
 
     Examples:
@@ -82,46 +68,30 @@ def screen(
     from knights_isolation.experiments.analysis.file_contents import agents_named
     from knights_isolation.experiments.noting import note_screening
     from knights_isolation.experiments.suite import read_suite
-    from knights_isolation.experiments.suite.agent_answers import (
-        collect_answers,
-        costs_over_first,
-        failing_positions,
-        scaled_specs,
-    )
-    from knights_isolation.experiments.suite.gauntlet_agreement import known_agreements
-    from knights_isolation.experiments.suite.screening import screen as compare_answers
-    from knights_isolation.experiments.suite.screening import worst_mistakes
+    from knights_isolation.experiments.suite.screen_agents import screen_agents
     from knights_isolation.reports.charts.study_charts import screening_chart
-    from knights_isolation.reports.studies import screening as words
+    from knights_isolation.reports.studies.screening import mistake_texts, screened_sections, screening_page
     from knights_isolation.reports.watch.run_progress import counting
 
-    whole, bound = read_suite(suite, None if split == "all" else split), parse_limit(limit)
+    whole = read_suite(suite, None if split == "all" else split)
     positions = whole if sample is None else whole.sample(sample, seed)
     specs = [agent_spec(agent) for agent in (baseline, *(each for agent in agents for each in agents_named(agent)))]
-    specs = scaled_specs(specs, bound, positions.size) if equal_cost else specs
-    settings = {"limit": bound, "repeats": repeats, "seed": seed, "jobs": jobs, "cluster": cluster}
+    settings: dict[str, Any] = {
+        "limit": parse_limit(limit),
+        "repeats": repeats,
+        "seed": seed,
+        "jobs": jobs,
+        "cluster": cluster,
+    }
     with counting("agents") as show:
-        own, *others = collect_answers(specs, positions.positions, show=show, **settings)  # type: ignore[arg-type]
-    if not others:
-        raise ValueError(f"{own.name} is the baseline itself: name another contender or another --baseline")
-    costs = costs_over_first([own.spec, *(other.spec for other in others)], positions.size)
-    failing = failing_positions([own, *others], positions.positions)
-    screening = compare_answers(positions, own, others)
-    first, *more = words.screening_sections(screening, known_agreements(positions.name), costs=costs, failing=failing)
-    notes = (words.equal_cost_note(own, others), *first.notes) if equal_cost else first.notes
-    mistakes = {other.name: worst_mistakes(positions, other, own, MISTAKES) for other in others}
-    if len(others) == 1:
-        more += words.contender_sections(positions, others[0], own, mistakes[others[0].name])
+        found = screen_agents(specs, positions, equal_cost=equal_cost, show=show, **settings)
     part = f"split {split}" + (f", {sample} of them with seed {seed}" if sample else "")
-    times = {name: cost.times for name, cost in costs.items()}
-    note_screening("screen", [screening], [other.spec for other in others], part, times)
-    sections = (replace(first, notes=notes), *more)
-    shown = words.mistake_texts(mistakes[others[0].name], positions.size) if len(others) == 1 else ""
-    return Result(
-        Screened(screening, mistakes, costs), sections, partial(drawn, screening_chart(screening)),
-        closing=f"\n{shown}" if shown else "",
-        page=lambda typed: words.screening_page(sections, mistakes, positions.size, typed),
-    )  # fmt: skip
+    times = {name: cost.times for name, cost in found.costs.items()}
+    note_screening("screen", [found.screening], [other.spec for other in found.others], part, times)
+    sections, chart = screened_sections(found, equal_cost), screening_chart(found.screening)
+    shown = mistake_texts(found.mistakes[found.others[0].name], positions.size) if len(found.others) == 1 else ""
+    page = partial(screening_page, sections, found.mistakes, positions.size)
+    return Result(found, sections, partial(drawn, chart), closing=f"\n{shown}" if shown else "", page=page)
 
 
 @command()

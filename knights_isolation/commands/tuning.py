@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from knights_isolation.experiments.roster import AgentLike, parse_limit, reference_of
+from knights_isolation.experiments.roster import AgentLike, complete, parse_limit, reference_of
 from knights_isolation.inputs import (
     Agent,
     Cluster,
@@ -47,42 +47,28 @@ Plies = Annotated[int, About(low=2, help="Plies of the random openings.")]
 
 @dataclass(frozen=True)
 class Fitted:
-    """Fitted parameters, and the heuristic screened with the old and the new values on held-out positions."""
+    """Fitted parameters, and the heuristic screened with the old and the new values on held-out positions.
+
+    `values` are the new values by name, and `is_better` whether they are significantly better there.
+    """
 
     fit: Fit
     screening: Screening
-
-    @property
-    def values(self) -> dict[str, float]:
-        """The new values by name."""
-        return self.fit.values
-
-    @property
-    def is_better(self) -> bool:
-        """Whether the new values are significantly better on held-out positions."""
-        from knights_isolation.reports.studies.screening import verdict
-
-        return verdict(self.screening.contenders[0][1]) == "better"
+    values: dict[str, float]
+    is_better: bool
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """Tuned parameters, and the new values judged on held-out openings; None if no value changed."""
+    """Tuned parameters, and the new values judged on held-out openings; None if no value changed.
+
+    `values` are the new values of the parameters that matter, and `is_better` whether they are significantly better.
+    """
 
     tuning: Tuning | Sampling
     judgement: Judgement | None
-
-    @property
-    def values(self) -> dict[str, float]:
-        """The new values of the parameters that matter, by name."""
-        return self.tuning.values
-
-    @property
-    def is_better(self) -> bool:
-        """Whether the new values are significantly better on held-out openings."""
-        from knights_isolation.reports.studies.tuning import significant_lead
-
-        return self.judgement is not None and significant_lead(self.judgement) > 0
+    values: dict[str, float]
+    is_better: bool
 
 
 @command("tables", "plot", tables=("alone", "chosen"))
@@ -167,7 +153,7 @@ def fit(
     from knights_isolation.experiments.suite import read_suite
     from knights_isolation.isolation.loading.load_user_code import load_heuristic
     from knights_isolation.reports.charts.study_charts import fit_chart
-    from knights_isolation.reports.studies.screening import screening_sections
+    from knights_isolation.reports.studies.screening import screening_sections, verdict
     from knights_isolation.reports.studies.tuning import fit_sections, new_agent_text
 
     at_limit, screen_limit = reproducible_limit(at), parse_limit(limit)
@@ -175,22 +161,23 @@ def fit(
         path, name = heuristic_named(reference_of(heuristic))
         function = load_heuristic(path, name).value
         space = space_of(function, parameters)
-    _check(patch, f"{path}:{name}", space, parameters)
+    target = f"{path}:{name}"
+    _check(patch, target, space, parameters)
     with captured(str(heuristic)):
         held_out = read_suite(suite, "screen")
         fitted = fit_values(function, read_suite(suite, "fit"), held_out, at_limit, parameters, seed)
-        result = Fitted(fitted, screened(function, fitted.values, held_out, screen_limit))
+        screening = screened(function, fitted.values, held_out, screen_limit)
     if fitted.values:
-        spec = f"ID:{path}:{name}@{limit},{options_text(fitted.values)}"
-        note_screening("fit", [result.screening], [spec], "split screen", {})
-    _write(patch, f"{path}:{name}", fitted.values, result.is_better)
-    advice = (
-        new_agent_text(f"ID:{path}:{name}", fitted.values)
-        if result.is_better
-        else "No significant improvement on held-out positions: keep the old values."
-    )
-    sections = (*fit_sections(fitted), *screening_sections(result.screening)[:1])
-    return Result(result, sections, partial(drawn, fit_chart(fitted)), closing=f"\n{advice}")
+        note_screening("fit", [screening], [f"ID:{target}@{limit},{options_text(fitted.values)}"], "split screen", {})
+    is_better = verdict(screening.contenders[0][1]) == "better"
+    _write(patch, target, fitted.values, is_better)
+    keep = "No significant improvement on held-out positions: keep the old values."
+    advice = new_agent_text(f"ID:{target}", fitted.values) if is_better else keep
+    return Result(
+        Fitted(fitted, screening, fitted.values, is_better),
+        (*fit_sections(fitted), *screening_sections(screening)[:1]),
+        partial(drawn, fit_chart(fitted)), closing=f"\n{advice}",
+    )  # fmt: skip
 
 
 @command("tables", "plot", tables=("parameters", "judged"))
@@ -214,16 +201,14 @@ def tune(
 ) -> Result[Tuned]:
     """Tune the parameters of an agent's heuristic by playing games; evaluate the result on held-out openings.
 
-    SPSA plays both ends of random directions on shared openings. A quadratic fitted to all games gives the best values,
-    their intervals, and a test for each parameter. Optuna suggests values that play against the present ones; the best
-    of them play finals.
+    SPSA plays both ends of random directions on shared openings; a quadratic fitted to all games gives the best values,
+    intervals, and a test for each parameter. Values that Optuna suggests play the present ones; the best play finals.
 
     Args:
         opponent: opponent; by default the agent itself with other values.
         games: approximate number of games; spsa adds a tenth for finals, optuna uses a quarter for finals.
         pairs: held-out openings, each played twice, to evaluate the result.
         sampler: search algorithm; optuna also handles categorical parameters.
-        equal_cost: scale the agent's node limit so that it takes the time of the opponent.
         seed: random seed of openings and values.
         out: keep the games to learn from in this file; the same call resumes.
 
@@ -238,9 +223,7 @@ def tune(
     from knights_isolation.experiments.learn.optuna_tuning import tuner_named
     from knights_isolation.experiments.learn.spsa_tuning import OPENINGS, TuningTask, tunable
     from knights_isolation.experiments.learn.tuning_games import opponent_of, subject_of
-    from knights_isolation.experiments.roster import complete
-    from knights_isolation.reports.charts.study_charts import tuning_chart
-    from knights_isolation.reports.studies.tuning import judged_section, new_agent_text, tuning_section, watching
+    from knights_isolation.reports.studies.tuning import new_agent_text, watching
 
     plan_of, tune_values = tuner_named(sampler)
     spec, bound = agent_spec(agent), parse_limit(limit)
@@ -249,24 +232,15 @@ def tune(
     with captured(spec):
         space = tunable(subject, parameters, with_choices=sampler == "optuna")
     _check(patch, subject.target, space, parameters)
-    costs: tuple[str, ...] = ()
-    with keeping("what was played" if out else "", Path(out or "")), captured(spec):
-        if equal_cost:
-            subject, costs = _scaled_to(other, subject, board)
-        plan = plan_of(games // 2 if other else games, seed)
-        question = TuningTask(subject, other, tuple(parameters), board, plies, OPENINGS, plan)
-        with watching() as show:
+    with keeping("what was played" if out else "", Path(out or "")):
+        with captured(spec), watching() as show:
+            subject, costs = _scaled_to(other, subject, board) if equal_cost else (subject, ())
+            plan = plan_of(games // 2 if other else games, seed)
+            question = TuningTask(subject, other, tuple(parameters), board, plies, OPENINGS, plan)
             tuning = tune_values(question, Path(out) if out else None, jobs=jobs, cluster=cluster, show=show)
         play, values = partial(play_kept_run, command="tune"), tuning.values
-        judgement = judge(question, values, pairs, jobs=jobs, cluster=cluster, play=play) if values else None
-    result = Tuned(tuning, judgement)
-    _write(patch, subject.target, values, result.is_better)
-    first, chart = tuning_section(tuning), tuning_chart(tuning)
-    return Result(
-        result, (replace(first, notes=(*costs, *first.notes)), judged_section(tuning, judgement)),
-        partial(drawn, chart) if chart else None,
-        closing=f"\n{new_agent_text(spec, values, '--limit', limit)}" if result.is_better else "",
-    )  # fmt: skip
+        judged = judge(question, values, pairs, jobs=jobs, cluster=cluster, play=play) if values else None
+    return _tuned(tuning, judged, costs, patch, subject.target, new_agent_text(spec, values, "--limit", limit))
 
 
 @command("tables", "plot")
@@ -320,16 +294,31 @@ def sweep(
         raise ValueError("--over limit=... and --limit exclude each other: use one of them")
     spec, default = agent_spec(agent), parse_limit(limit or "nodes=1000")
     settings = {"size": board, "plies": plies, "pairs": pairs, "seed": seed, "jobs": jobs, "cluster": cluster}
-    with keeping("what was played" if out else "", Path(out or "")), captured(spec):
+    with captured(spec):
         subject = (limited_of if all(axis.name == "limit" for axis in axes) else subject_of)(spec, default)
         other = opponent_of(agent_spec(opponent)) if opponent else None
-        runs = plan_sweep(
-            named(parse_spec(spec)), axes, other, default, equal_cost=equal_cost, out=Path(out) if out else None,
-            **settings,  # type: ignore[arg-type]
-        )  # fmt: skip
+        varied, folder = named(parse_spec(spec)), Path(out) if out else None
+        runs = plan_sweep(varied, axes, other, default, equal_cost=equal_cost, out=folder, **settings)  # type: ignore[arg-type]
+    with keeping("what was played" if out else "", Path(out or "")):
         swept = play_sweep(axes, runs, partial(play_kept_run, command="sweep"))
     name = agent_spec(opponent) if opponent else subject.name
     return Result(swept, (sweep_section(swept, name),), partial(drawn, response_chart(swept, name)))
+
+
+def _tuned(
+    tuning: Tuning | Sampling, judgement: Judgement | None, costs: tuple[str, ...], patch: str | Path | None,
+    target: str, advice: str,
+) -> Result[Tuned]:  # fmt: skip
+    """Return the result of a tuning, with what nodes cost, and the advice if the new values are better."""
+    from knights_isolation.reports.charts.study_charts import tuning_chart
+    from knights_isolation.reports.studies.tuning import judged_section, significant_lead, tuning_section
+
+    is_better = judgement is not None and significant_lead(judgement) > 0
+    _write(patch, target, tuning.values, is_better)
+    first, chart = tuning_section(tuning), tuning_chart(tuning)
+    sections = replace(first, notes=(*costs, *first.notes)), judged_section(tuning, judgement)
+    figure, closing = partial(drawn, chart) if chart else None, f"\n{advice}" if is_better else ""
+    return Result(Tuned(tuning, judgement, tuning.values, is_better), sections, figure, closing=closing)
 
 
 def _check(patch: str | Path | None, target: str, space: Space, wanted: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from knights_isolation.experiments.roster import parse_spec
@@ -26,6 +27,7 @@ from ..text.wording import Word, verdict_of, verdict_sentence
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.suite.gauntlet_agreement import Agreement
+    from knights_isolation.experiments.suite.screen_agents import Screened
     from knights_isolation.experiments.suite.suite_file import Suite
 
 ALPHA = 0.05
@@ -86,10 +88,22 @@ def equal_cost_note(baseline: AgentAnswers, contenders: Sequence[AgentAnswers]) 
     return f"At equal cost by CPU time per node, measured now: {limits}."
 
 
-def contender_sections(
-    suite: Suite, contender: AgentAnswers, baseline: AgentAnswers, mistakes: Sequence[Mistake]
-) -> tuple[Section, Section]:
-    """Return where a contender keeps its wins, compared with the baseline, and its clearest mistakes."""
+def screened_sections(found: Screened, is_at_equal_cost: bool) -> tuple[Section, ...]:
+    """Return all tables of a screening; of a single contender also where it errs, and its clearest mistakes."""
+    from knights_isolation.experiments.suite.gauntlet_agreement import known_agreements
+
+    suite, own, others = found.screening.suite, found.own, found.others
+    first, *more = screening_sections(found.screening, known_agreements(suite.name), found.costs, found.failing)
+    if is_at_equal_cost:
+        first = replace(first, notes=(equal_cost_note(own, others), *first.notes))
+    if len(others) == 1:
+        more.append(_parts_section(suite, others[0], own))
+        more.append(mistakes_section(others[0].name, found.mistakes[others[0].name], suite.size))
+    return (first, *more)
+
+
+def _parts_section(suite: Suite, contender: AgentAnswers, baseline: AgentAnswers) -> Section:
+    """Return where a contender keeps its wins, compared with the baseline."""
     rows = tuple(
         {
             "where": part.name,
@@ -100,8 +114,7 @@ def contender_sections(
         }
         for part in where_it_errs(suite, contender, baseline)
     )
-    title = f"Where {contender.name} keeps its wins, compared with {baseline.name}"
-    return Section("where", title, rows), mistakes_section(contender.name, mistakes, suite.size)
+    return Section("where", f"Where {contender.name} keeps its wins, compared with {baseline.name}", rows)
 
 
 def mistakes_section(name: str, mistakes: Sequence[Mistake], size: str) -> Section:
