@@ -1,7 +1,7 @@
 """Compare the solver's results with those of the C++ comparator, which has another search and shares no code.
 
     python benchmarks/check_solved.py 8x8                  a sample of the shipped table
-    python benchmarks/check_solved.py 8x8 FILE             of the finished part of a file by `isolation solve --all`
+    python benchmarks/check_solved.py 8x8 FILE             of the finished part of a file by `perfect solve --all`
 
 A class of openings of 8x8 takes the comparator some 15 seconds of CPU time.
 """

@@ -1,8 +1,8 @@
 """Make the solved tables that ship with the package, checksums included; see `isolation/data/README.md`.
 
 `python -m benchmarks.make_solved_tables` solves all boards of up to 49 cells, which takes two minutes; tables of larger
-boards are kept. With `8x8 FILE` it adds a board that `isolation solve --all` has solved. With `early` it solves every
-position of the first plies on 7x7, which takes a quarter of an hour of processor time.
+boards are kept. With `8x8 FILE` it adds a board that `isolation perfect solve --all` has solved. With `early` it solves
+every position of the first plies on 7x7, which takes a quarter of an hour of processor time.
 """
 
 from __future__ import annotations

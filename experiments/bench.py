@@ -1,4 +1,4 @@
-"""Measurements of `isolation bench`."""
+"""Measurements of `isolation system bench`."""
 
 from __future__ import annotations
 

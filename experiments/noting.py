@@ -102,7 +102,7 @@ def note_look(findings: RunResults) -> None:
     is_logged = len(findings.sources) == 1 and not findings.is_interim and {*findings.contenders} <= logged
     if is_kept() and HOME.is_dir() and not is_logged:
         with suppress(OSError):  # a folder that cannot be written
-            _note_results("compare", findings, is_finished=False)
+            _note_results("results", findings, is_finished=False)
 
 
 def _note_results(command: str, findings: RunResults, *, is_finished: bool) -> None:

@@ -11,8 +11,8 @@ COMMAND_LINE = "knights_isolation.command_line"
 def command(*words: object) -> str:
     """Return an `isolation` command as typed in a shell, with paths quoted where necessary.
 
-    >>> command("summary", "runs/my run")
-    "isolation summary 'runs/my run'"
+    >>> command("results", "runs/my run")
+    "isolation results 'runs/my run'"
     """
     return shlex.join(["isolation", *map(str, words)])
 

@@ -113,7 +113,7 @@ def test_compare_report_and_summary_say_who_is_left(run: Path, tmp_path: Path) -
     assert headline.tables[0] == "best_of"
     assert headline.section.title.endswith(note)
     text = render_sections(summarize(findings), "table")
-    assert "`isolation compare` accounts for the stopping" in " ".join(text.split())
+    assert "`isolation results` accounts for the stopping" in " ".join(text.split())
 
 
 def test_a_best_of_that_has_just_begun_is_read(tmp_path: Path) -> None:

@@ -641,7 +641,7 @@ def test_games_of_an_agent_are_listed(board):
     expect(board.locator("#games tbody tr")).to_have_count(5)
     board.locator("#of-agent").select_option(NAMES[2])
     expect(board.locator("#games-state")).to_have_text("2 of 2 games.")
-    expect(board.locator("#games-advice")).to_contain_text("To see mistakes in won games, run isolation label ")
+    expect(board.locator("#games-advice")).to_contain_text("To see mistakes in won games, run isolation perfect label ")
 
 
 def test_names_in_a_log_are_shown_and_never_run(board):

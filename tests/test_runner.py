@@ -454,10 +454,10 @@ def test_forfeits_are_told_by_agent_and_reason_most_games_first(tmp_path: Path) 
     outcome = play_tournament(config_of(tmp_path / "run", **keys), pools=here)
     assert outcome.finished
     first, second = (note for note in outcome.notes if " lost " in note)
-    tail = f" (see isolation summary {tmp_path / 'run'})"
-    assert first == f"Zero lost 12 of 12 games by error: ZeroDivisionError: division by zero (my.py, line 4){tail}"
+    tail = f" (see isolation results {tmp_path / 'run'})"
+    assert first == f"Zero lost 24 of 24 games by error: ZeroDivisionError: division by zero (my.py, line 4){tail}"
     assert second.startswith("Nan lost ")
-    assert second.endswith(f" of 12 games by error: NotANumber: the heuristic returned NaN (my.py, lines 9, 10){tail}")
+    assert second.endswith(f" of 24 games by error: NotANumber: the heuristic returned NaN (my.py, lines 9, 10){tail}")
     assert play_tournament(config_of(tmp_path / "run", **keys), resume=True, pools=here).notes[-2:] == (first, second)
 
 

@@ -236,5 +236,5 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path):
 
 
 def test_boards_without_a_shipped_table_say_how_to_solve_them():
-    with pytest.raises(ValueError, match="isolation solve --all --board 8x9"):
+    with pytest.raises(ValueError, match="isolation perfect solve --all --board 8x9"):
         shipped_pairs("8x9")

@@ -136,7 +136,7 @@ def shipped_pairs(size: str) -> Winners:
     """Return the results that ship with the package; raise ValueError if it has none for this size."""
     rows, columns = parse_size(size)
     if not is_covered(rows, columns):
-        raise ValueError(f"no solved table for {size}; create one with isolation solve --all --board {size}")
+        raise ValueError(f"no solved table for {size}; create one with isolation perfect solve --all --board {size}")
     winners = np.zeros((rows * columns, rows * columns), np.int8)
     for pair in permutations(range(rows * columns), 2):
         winners[pair] = 1 if pair_is_won(rows, columns, *pair) else 2

@@ -133,7 +133,7 @@ def read_labels(run: str | Path) -> pd.DataFrame:
 def read_label_table(run: str | Path) -> pa.Table:
     """Read the labels of a run as an Arrow table; see `read_labels`."""
     if not has_labels(run):
-        labelling = advice(command("label", run), f"ki.label({str(run)!r})")
+        labelling = advice(command("perfect", "label", run), f"ki.label({str(run)!r})")
         raise ValueError(f"{run} has no exact values yet: compute them with {labelling}")
     labels = _read(Path(run) / FILE)
     _check_fit(run, labels, log.read_table(run, ("game_id", "plies")))

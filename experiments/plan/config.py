@@ -262,7 +262,8 @@ class Config(BaseModel):
             raise ValueError("more_pairs needs a gauntlet or a head-to-head with a number of pairs, without sprt")
         if self.cluster and self.jobs:
             raise ValueError(
-                "jobs and cluster exclude each other: set the jobs of each cluster machine with isolation worker --jobs"
+                "jobs and cluster exclude each other: set the jobs of each cluster machine with isolation cluster join "
+                "--jobs"
             )
         return self
 

@@ -172,9 +172,9 @@ class GameRecorder:
         if detail:
             detail = f": {detail}" if len(details) == 1 else f", such as {detail}"
         name, played = self.plan.schedule.agents[agent], self._games_of(agent)
-        summary = advice(command("summary", self.path), f"ki.summary({str(self.path)!r})")
+        results = advice(command("results", self.path), f"ki.results({str(self.path)!r})")
         return (
-            f"{name} lost {details.total():,} of {played:,} games by {reason.replace('_', ' ')}{detail} (see {summary})"
+            f"{name} lost {details.total():,} of {played:,} games by {reason.replace('_', ' ')}{detail} (see {results})"
         )
 
     def _games_of(self, agent: int) -> int:

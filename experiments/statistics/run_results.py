@@ -264,7 +264,7 @@ class RunResults:
     @property
     def judged_by(self) -> str:
         """The command that evaluates a run by its stop rule."""
-        return "compare" if any(source.info.requested["format"] == "best-of" for source in self.sources) else "sprt"
+        return "results" if any(source.info.requested["format"] == "best-of" for source in self.sources) else "sprt"
 
     def pool_of(self, names: Sequence[str]) -> int | None:
         """Return the population if all these agents are deterministic; otherwise None."""

@@ -85,7 +85,7 @@ def run_tests(
         known = ", ".join(findings.pairs.agents)
         raise ValueError(
             f"no baseline to test against: name one with --baseline; agents: {known or 'none'}. For a round-robin use "
-            f"isolation compare or isolation ratings"
+            f"isolation results or isolation ratings"
         )
     names = [name for name in findings.contenders if "control" not in findings.agents[name].roles]
     if not findings.played:

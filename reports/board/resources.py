@@ -128,7 +128,7 @@ def games(question: GamesQuestion, shelf: Resources) -> dict[str, Any]:
     if agent := question.agent:
         found = found[(found["agent_1"].astype(str) == agent) | (found["agent_2"].astype(str) == agent)]
     rows = with_mistakes(run, found.head(MOST_GAMES), _SHOWN)
-    advice = "" if has_labels(run) else command("label", run)
+    advice = "" if has_labels(run) else command("perfect", "label", run)
     return {"agents": agents, "total": len(found), "games": rows, "advice": advice}
 
 

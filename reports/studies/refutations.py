@@ -1,4 +1,4 @@
-"""Tables of `refute`."""
+"""Tables of `perfect refute`."""
 
 from __future__ import annotations
 

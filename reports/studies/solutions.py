@@ -1,4 +1,4 @@
-"""Rows of `solve`."""
+"""Rows of `perfect solve`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdict tables of `compare`."""
+"""Verdict tables of `results`."""
 
 from __future__ import annotations
 

@@ -17,7 +17,6 @@ from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.verdicts.best_of import BestOfResult, read_contest
 from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
 from knights_isolation.experiments.verdicts.sprt_tests import SequentialTest, stopping_duels
-from knights_isolation.isolation.shell import advice
 
 from ..text import wording
 from ..text.cell_values import Points, Share, estimate_of, join_names, pluralise
@@ -101,7 +100,7 @@ def summary_headline(findings: RunResults, lines: int | None = None) -> Headline
         title += f": {_won_most(standings, findings.baseline)}"
     notes = [interval_note(findings)] if rows else []
     if pooled := wording.pooled_sentence(findings):
-        notes.append(f"Every agent is listed by itself; in {advice('isolation compare', 'ki.compare()')}, {pooled}.")
+        notes.append(f"Every agent is listed by itself; in the verdicts, {pooled}.")
     title = f"{wording.state_words(findings)}{title}."
     return _first(findings, title, rows, notes, SUMMARY_TABLES, lines, "agent")
 

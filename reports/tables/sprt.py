@@ -98,7 +98,7 @@ def _estimate_words(test: SequentialTest) -> str:
     if not test.is_stop_rule:
         return (
             "No test stopped this run: it played a fixed number of pairs, so there is no estimate after stopping. For "
-            "a fixed number of pairs use the intervals of `isolation compare`."
+            "a fixed number of pairs use the intervals of `isolation results`."
         )
     later = test.observations - (test.path.decided_after or test.observations)
     unit = "pair" if test.is_duel else "opening"

@@ -1,4 +1,4 @@
-"""Tables of `summary`: standings, opponents, sides, forfeits, lengths, search."""
+"""Further tables of `results`: standings, opponents, sides, forfeits, lengths, search."""
 
 from __future__ import annotations
 

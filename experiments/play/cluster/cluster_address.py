@@ -47,7 +47,7 @@ def scheduler_address(cluster: str) -> str:
         raise ValueError(
             f"cluster {cluster}: neither an address such as tcp://HOST:{PORT} nor an existing scheduler file"
         )
-    raise ValueError(f"cluster {cluster}: not a scheduler file of isolation scheduler")
+    raise ValueError(f"cluster {cluster}: not a scheduler file of isolation cluster start")
 
 
 def is_file(cluster: str) -> bool:

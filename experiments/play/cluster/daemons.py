@@ -1,4 +1,4 @@
-"""Loops of the commands `scheduler` and `worker`.
+"""Loops of the commands `cluster start` and `cluster join`.
 
 They raise ValueError if dask is not installed, the address, port or file cannot be used, or there are too many jobs.
 """
@@ -17,6 +17,7 @@ import joblib
 
 from knights_isolation.isolation.files.temp_folders import temporary_folder
 from knights_isolation.isolation.loading.load_user_code import expand_path
+from knights_isolation.isolation.shell import command
 
 from ...plan.config import check_jobs
 from . import remote_worker
@@ -91,7 +92,8 @@ async def _be_scheduler(host: str, port: int, file: Path | None, certificates: C
     except (OSError, RuntimeError) as error:
         raise ValueError(f"cannot start a scheduler at {host}, port {port}: {_root(error)}") from None
     try:
-        say(f"Scheduler: {scheduler.address}. Start on each machine: isolation worker {file or scheduler.address}")
+        joining = command("cluster", "join", file or scheduler.address)
+        say(f"Scheduler: {scheduler.address}. Start on each machine: {joining}")
         if warning := exposure(scheduler.address):
             say(f"Note: {warning}")
         await stopped.wait()

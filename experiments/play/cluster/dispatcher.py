@@ -137,7 +137,8 @@ class Dispatcher:
     def notes(self) -> tuple[str, ...]:
         """Return notes for the user: which machines play, which do not, and who else can use the cluster."""
         left_out = [f"{self._named(address)} does not play: {why}" for address, why in sorted(self.refused.items())]
-        waiting = f"no machine connected: start one with isolation worker {self.address}" if self._is_alone() else ""
+        joining = f"no machine connected: start one with isolation cluster join {self.address}"
+        waiting = joining if self._is_alone() else ""
         return tuple(filter(None, (exposure(self.address), *left_out, waiting)))
 
     def check(self) -> None:
