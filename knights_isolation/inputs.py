@@ -20,12 +20,14 @@ RunLike: TypeAlias = "str | Path | RunResults | Result[RunResults]"
 """A run: its directory, its name below `runs/`, what was read of it, or the result of a function that played it."""
 Run = Annotated[RunLike, About(metavar="RUN", complete="run")]
 Agent = Annotated[AgentLike, About(metavar="SPEC", complete="agent")]
-CodeAgent = Annotated[AgentLike, About(metavar="SPEC", complete="agent", is_code=True)]
+CodeAgent = Annotated[Agent, About(is_code=True)]
 """An agent whose code runs in the process of the command."""
-HeuristicFile = Annotated[AgentLike, About(metavar="FILE[:FUNCTION]", complete="file", is_code=True)]
+AnyHeuristic = Annotated[AgentLike, About(metavar="FILE[:FUNCTION]", complete="file")]
+HeuristicFile = Annotated[AnyHeuristic, About(is_code=True)]
 """A function of (game, player), FILE.py:FUNCTION, or FILE.py for the only heuristic there or all of them."""
 Size = Annotated[str, About(help="Board size, ROWSxCOLUMNS.")]
 LimitText = Annotated[str, About(help="Limit of agents without one: nodes=N, depth=N, ms=N or cpu_ms=N.")]
+Rival = Annotated[Agent, About(help="Compare with this agent instead of ID_Improved.")]
 Jobs = Annotated[int, About(help="Worker processes; 0: one per core.", low=0)]
 Seed = Annotated[int, About(help="Random seed.", low=0)]
 Count = Annotated[int, About(low=1)]
@@ -34,6 +36,13 @@ Cluster = Annotated[
 ]
 EqualCost = Annotated[bool, About(help="Scale node limits so that all agents cost the same CPU time.")]
 SuiteName = Annotated[str | Path, About(help="A shipped suite, or a file.", metavar="NAME|FILE")]
+Agents = Annotated[Agent, About(is_needed=True)]
+"""Any number of agents, but one at least."""
+SolvingLimit = Annotated[str, About(help="Limit per position: nodes=N, ms=N or cpu_ms=N.")]
+SolvingNodes = Annotated[
+    int, About(help="Node limit per solved position; unsolved positions are excluded.", low=1, flags=("--limit",))
+]
+Ply = Annotated[int, About(low=3)]
 Position = Annotated["Board", About(is_position=True)]
 """A board; on the command line that after --moves on a --board, or of a --fen."""
 NewFile = Annotated[str | Path, About(suffixes=("",), metavar="FILE")]

@@ -234,7 +234,8 @@ def _unwrapped(hint: Any) -> tuple[list[type], About, tuple[str, ...], bool]:
     if origin is Annotated:
         inner, *extras = get_args(hint)
         kinds, about, choices, is_many = _unwrapped(inner)
-        return kinds, next((extra for extra in reversed(extras) if isinstance(extra, About)), about), choices, is_many
+        said = {key: value for extra in extras for key, value in vars(extra).items() if value != getattr(About, key)}
+        return kinds, replace(about, **said), choices, is_many
     if origin is Literal:
         return [str], About(), get_args(hint), False
     if origin in (Union, types.UnionType):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,6 +100,15 @@ def keeping(kept: str, path: Path | None = None, goes_on: str = "") -> Iterator[
         if path:
             kept = f"{kept} is in {path}" if kept and path.exists() else ""
         raise Stopped(kept, goes_on) from None
+
+
+@contextmanager
+def counting(what: str, kept: str = "", path: Path | None = None) -> Iterator[Callable[[int, int], None]]:
+    """Show on stderr how many items are done, and on Ctrl-C what was kept, as `keeping` does if `kept` is not empty."""
+    from knights_isolation.reports.watch.run_progress import counting as count
+
+    with keeping(kept, path) if kept else nullcontext(), count(what) as show:
+        yield show
 
 
 def play(

@@ -6,28 +6,26 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from knights_isolation.experiments.roster import AgentLike
-from knights_isolation.inputs import Count, Jobs
-from knights_isolation.parameters import About, command
-from knights_isolation.result import Result
-from knights_isolation.surface import captured, play_kept_run
+from knights_isolation.experiments.roster import reference_of
+
+from ..inputs import Count, HeuristicFile, Jobs
+from ..parameters import About, command
+from ..result import Result
+from ..surface import captured, play_kept_run
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.analysis.commit_check import Checked
 
-SUMMARY = "GITHUB_STEP_SUMMARY"
-"""Environment variable with the file that GitHub shows beside a job."""
-
 
 @command("tables")
 def ci(
-    *heuristics: Annotated[AgentLike, About(metavar="FILE[:FUNCTION]", complete="file", is_code=True, is_needed=True)],
+    *heuristics: Annotated[HeuristicFile, About(is_needed=True)],
     base: Annotated[str, About(help="Compare with this commit.", metavar="COMMIT")] = "main",
     limit: str = "nodes=1000",
     sprt: Annotated[str, About(help="Fail if this test accepts ELO0.", metavar="ELO0,ELO1")] = "-20,0",
     pairs: Count = 10_000,
     jobs: Jobs = 0,
-    summary: Annotated[str | Path, About(metavar="PATH", variable=SUMMARY, suffixes=("",))] | None = None,
+    summary: Annotated[str | Path, About(metavar="PATH", variable="GITHUB_STEP_SUMMARY", suffixes=("",))] | None = None,
 ) -> Result[list[Checked]]:
     """Check that no heuristic of a file is weaker than in another commit; exit code 1 if one is.
 
@@ -48,7 +46,6 @@ def ci(
     """
     from knights_isolation.experiments.analysis.commit_check import Terms, check_file
     from knights_isolation.experiments.noting import note_screening
-    from knights_isolation.experiments.roster import reference_of
     from knights_isolation.isolation.files.git_revisions import revision_named
     from knights_isolation.reports.analysis.commit_summary import commit_section
     from knights_isolation.reports.text.sections import render_sections

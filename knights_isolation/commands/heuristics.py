@@ -8,24 +8,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from knights_isolation.experiments.roster import AgentLike
-from knights_isolation.inputs import Agent, Count, HeuristicFile, Jobs, NewFile, Position, Seed, agent_spec
+from knights_isolation.experiments.roster import reference_of
 from knights_isolation.isolation.shell import command as shown_command
-from knights_isolation.parameters import About, command
 from knights_isolation.reports.text.sections import Section
-from knights_isolation.result import Result, drawn
-from knights_isolation.surface import COMMAND, TYPED, captured, play_kept_run, tell
+
+from ..inputs import Agent, Count, HeuristicFile, Jobs, NewFile, Position, Rival, Seed, agent_spec
+from ..parameters import About, command
+from ..result import Result, drawn
+from ..surface import COMMAND, TYPED, captured, counting, play_kept_run, tell
 
 if TYPE_CHECKING:
     from knights_isolation.experiments.analysis.analyse_file import Analysis
     from knights_isolation.experiments.analysis.quick_trial import Trial
     from knights_isolation.experiments.plan.catalogue import CatalogueEntry
     from knights_isolation.isolation.checks.check_result import CheckResult
-
-Baseline = Annotated[
-    AgentLike, About(help="Compare with this agent instead of ID_Improved.", metavar="SPEC", complete="agent")
-]
-OwnFile = Annotated[str | Path, About(is_code=True, complete="file", place="option")]
 
 
 @command()
@@ -51,11 +47,7 @@ def new(file: str | Path) -> Result[Path]:
 
 @command("rows")
 def try_(
-    heuristic: HeuristicFile,
-    *,
-    baseline: Baseline | None = None,
-    limit: Annotated[str, About(help="Limit of a move in games and solved positions; nodes=1000 by default.")]
-    | None = None,
+    heuristic: HeuristicFile, *, baseline: Rival | None = None, limit: str | None = None
 ) -> Result[dict[str, Trial]]:
     """Check a heuristic, or all of a file: compilation, cost, return values, and a quick match.
 
@@ -72,56 +64,33 @@ def try_(
     from knights_isolation.experiments.analysis.analyse_file import QUICK_LIMIT, try_functions
     from knights_isolation.experiments.analysis.file_contents import read_file
     from knights_isolation.experiments.noting import note_screening
-    from knights_isolation.experiments.roster import reference_of
     from knights_isolation.experiments.roster.default_names import only_heuristic
     from knights_isolation.isolation.loading.load_user_code import load_warnings
-    from knights_isolation.reports.analysis import quick_trial as words
-    from knights_isolation.reports.text.rendering import render_rows, terminal_width, wrapped
+    from knights_isolation.reports.analysis.quick_trial import trial_rows, trials_text
 
     reference, limit = reference_of(heuristic), limit or QUICK_LIMIT
     with captured(reference):
         contents = read_file(reference)
         if not contents.functions:
             only_heuristic(contents.path)  # raises an error that lists the file's contents
-        is_single = len(contents.functions) == 1
         against = agent_spec(baseline) if baseline else None
+        is_single = len(contents.functions) == 1
         trials = try_functions(contents, against, limit, in_python=is_single, show=_show_step)
-        warned = load_warnings(contents.path)
-    if is_single:
-        ((name, trial),) = trials.items()
-        lines = [words.describe_trial(f"{contents.path}:{name}", trial, warned)]
-    else:
-        lines = [render_rows(words.shown_trial_rows(trials), "table")]
-        lines += [wrapped(line, terminal_width()) for line in words.trial_problems(contents.path, trials)]
-    players = {
-        name: f"is a player: {shown_command('test-agent', f'{contents.path}:{name}')}" for name in contents.players
-    }
-    if skipped := words.skipped_sentence(contents.skipped | players):
-        lines.append(wrapped(skipped, terminal_width()))
+        text = trials_text(contents, trials, load_warnings(contents.path))
     screened = {f"ID:{contents.path}:{name}@{limit}": trial.screening for name, trial in trials.items()}
     if asked := {spec: screening for spec, screening in screened.items() if screening}:
         note_screening("try", list(asked.values()), list(asked), "split screen", {})
-    section = Section("trials", f"Heuristics of {contents.path}", tuple(words.trial_rows(trials)))
-    is_sound = all(trial.is_sound for trial in trials.values())
-    return Result(trials, (section,), text="\n".join(lines), passes=is_sound)
+    section = Section("trials", f"Heuristics of {contents.path}", tuple(trial_rows(trials)))
+    return Result(trials, (section,), text=text, passes=all(trial.is_sound for trial in trials.values()))
 
 
 @command("html", "plot")
 def analyse(
     heuristic: HeuristicFile,
     *,
-    baseline: Baseline | None = None,
-    limit: Annotated[str, About(help="Limit of a move: nodes=N, depth=N, ms=N or cpu_ms=N; nodes=10000 by default.")]
-    | None = None,
-    opponents: Annotated[
-        Sequence[Agent],
-        About(
-            help="An opponent instead of the seven classic ones.",
-            metavar="SPEC",
-            complete="agent",
-            flags=("--opponent", "--opponents"),
-        ),
-    ] = (),
+    baseline: Rival | None = None,
+    limit: str | None = None,
+    opponents: Annotated[Sequence[Agent], About(flags=("--opponent", "--opponents"))] = (),
     board: str | None = None,
     pairs: Count | None = None,
     seed: Seed = 1,
@@ -136,6 +105,7 @@ def analyse(
 
     Args:
         limit: limit of a move: nodes=N, depth=N, ms=N or cpu_ms=N; nodes=10000 by default.
+        opponents: an opponent instead of the seven classic ones.
         board: board size, ROWSxCOLUMNS; by default 7x7, or that of the file's edition.
         pairs: openings against each opponent, each with sides swapped.
         quick: only check, compile, and play a quick match: seconds instead of a minute.
@@ -155,7 +125,7 @@ def analyse(
     from knights_isolation.experiments.analysis.analyse_file import analyse as analyses
     from knights_isolation.experiments.analysis.file_contents import read_file
     from knights_isolation.experiments.analysis.gauntlets import TrialConditions
-    from knights_isolation.experiments.roster import parse_limit, reference_of
+    from knights_isolation.experiments.roster import parse_limit
     from knights_isolation.reports.analysis import analysis_page as pages
 
     reference, limit = reference_of(heuristic), limit or "nodes=10000"
@@ -177,27 +147,20 @@ def analyse(
     if COMMAND.get():
         pages.keep_page(analysis, TYPED.get())
     written = pages.write_markdown(analysis, Path(markdown), TYPED.get()) if markdown else []
+    tables = (pages.verdict_table(analysis), pages.cost_table(analysis), pages.opponents_table(analysis))
     return Result(
-        analysis,
-        (pages.verdict_table(analysis), pages.cost_table(analysis), pages.opponents_table(analysis)),
-        partial(drawn, next(iter(pages.forests(analysis)), None)),
-        text=pages.analysis_text(analysis),
-        page=partial(pages.page_text, analysis),
-        written=tuple(written),
+        analysis, tables, partial(drawn, next(iter(pages.forests(analysis)), None)),
+        text=pages.analysis_text(analysis), page=partial(pages.page_text, analysis), written=tuple(written),
         passes=all(trial.is_sound for trial in analysis.trials.values()),
-    )
+    )  # fmt: skip
 
 
 @command("rows")
-def evaluate_position(
-    position: Position,
-    *,
-    file: Annotated[
-        Sequence[HeuristicFile],
-        About(help="A heuristic of your own.", metavar="FILE[:FUNCTION]", complete="file", is_code=True),
-    ] = (),
-) -> Result[list[dict[str, Any]]]:
+def evaluate_position(position: Position, *, file: Sequence[HeuristicFile] = ()) -> Result[list[dict[str, Any]]]:
     """Evaluate a position with every heuristic, for both players; exit code 1 if one of yours fails.
+
+    Args:
+        file: a heuristic of your own.
 
     Examples:
         isolation eval --moves d3,a2
@@ -207,7 +170,6 @@ def evaluate_position(
         ValueError: a file cannot be read.
     """
     from knights_isolation.experiments.plan.catalogue import evaluate, failures, registered, user_heuristics
-    from knights_isolation.experiments.roster import reference_of
     from knights_isolation.isolation.boards.render import to_text
     from knights_isolation.reports.text.cell_values import HeuristicValue
     from knights_isolation.reports.text.rendering import render_rows
@@ -226,7 +188,9 @@ def evaluate_position(
 
 
 @command("rows")
-def list_heuristics(file: OwnFile | None = None) -> Result[list[CatalogueEntry]]:
+def list_heuristics(
+    file: Annotated[str | Path, About(is_code=True, complete="file", place="option")] | None = None,
+) -> Result[list[CatalogueEntry]]:
     """List the heuristics: name, meaning, parameters with ranges, and whether they compile.
 
     Args:
@@ -241,29 +205,19 @@ def list_heuristics(file: OwnFile | None = None) -> Result[list[CatalogueEntry]]
     """
     from knights_isolation.experiments.plan.catalogue import file_catalogue, interpreted_sentences, registry_catalogue
     from knights_isolation.reports.text.rendering import render_rows, terminal_width, wrapped
-    from knights_isolation.reports.watch.run_progress import counting
 
     with captured(str(file or "")), counting("heuristics") as show:
         listings = file_catalogue(file, show) if file else registry_catalogue(show)
-    title = f"Heuristics of {file}" if file else "Shipped heuristics"
-    # most important columns first: narrow terminals hide the last ones
-    rows = [
-        {
-            "name": each.name,
-            "compiles": each.compiles.partition(":")[0],
-            "meaning": each.meaning,
-            "parameters": each.parameters,
-        }
-        for each in listings
-    ]
-    text = "\n".join(
-        [render_rows(rows, "table"), *(wrapped(line, terminal_width()) for line in interpreted_sentences(listings))]
-    )
+    columns = ("name", "compiles", "meaning", "parameters")  # narrow terminals hide the last ones
+    rows = [asdict(replace(each, compiles=each.compiles.partition(":")[0])) for each in listings]
+    text = render_rows([{name: row[name] for name in columns} for row in rows], "table")
+    text = "\n".join([text, *(wrapped(line, terminal_width()) for line in interpreted_sentences(listings))])
     if not listings:
         text = (
             f"{file} has no heuristic: expected a function of (game, player) or of (state, player_id), or a method "
             f"CustomPlayer.METHOD of (self, state), that returns a number"
         )
+    title = f"Heuristics of {file}" if file else "Shipped heuristics"
     return Result(listings, (Section("heuristics", title, tuple(map(asdict, listings))),), text=text)
 
 
@@ -287,14 +241,13 @@ def check_agent(
     with captured(player):
         path, name = player_named(player)
         findings = check_player(load_player(path, name).value)
-    rows = []
-    for finding in findings:
-        word = "ok" if finding.ok else "note" if finding.is_note else "FAIL"
-        rows.append({"result": word, "check": finding.check, "seen": finding.seen})
-    lines = [f"{path}:{name}", *(f"  {row['result']:<4}  {row['check']}: {row['seen']}" for row in rows)]
-    passes = all(finding.ok or finding.is_note for finding in findings)
+    words = ["ok" if finding.ok else "note" if finding.is_note else "FAIL" for finding in findings]
+    rows = [
+        {"result": word, "check": each.check, "seen": each.seen} for word, each in zip(words, findings, strict=True)
+    ]
+    text = "\n".join([f"{path}:{name}", *("  {result:<4}  {check}: {seen}".format(**row) for row in rows)])
     section = Section("checks", f"Checks of {path}:{name}", tuple(rows))
-    return Result(findings, (section,), text="\n".join(lines), passes=passes)
+    return Result(findings, (section,), text=text, passes="FAIL" not in words)
 
 
 def _show_step(what: str) -> None:

@@ -5,50 +5,39 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from knights_isolation.experiments.roster import AgentLike, make_agents, parse_agent, parse_limit, reference_of
-from knights_isolation.inputs import (
-    Agent,
-    Cluster,
-    Count,
-    Jobs,
-    Output,
-    Position,
-    Run,
-    Seed,
-    Size,
-    agent_spec,
-    run_path,
-)
-from knights_isolation.parameters import About, command
+from knights_isolation.isolation.shell import command as shown_command
+from knights_isolation.reports.text.cell_values import pluralise
 from knights_isolation.reports.text.sections import Section
-from knights_isolation.result import Result, drawn
-from knights_isolation.surface import COMMAND, keeping
+
+from .. import heuristics as shipped
+from .. import inputs
+from ..parameters import About, command
+from ..result import Result, drawn
+from ..surface import COMMAND, counting, tell
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from knights_isolation.experiments.exact.refutation import Refuted
 
-Ply = Annotated[int, About(low=3)]
-SolvingNodes = Annotated[
-    int, About(help="Node limit per position; unsolved positions are left out.", low=1, flags=("--limit",))
-]
 Picture = Annotated[str | Path, About(suffixes=(".svg", ".png"))]
 
 
 @command("rows", "plot")
 def solve(
-    board: Position,
+    board: inputs.Position,
     *,
     length: bool = False,
     limit: str | None = None,
     all: bool = False,
-    jobs: Jobs = 0,
-    cluster: Cluster | None = None,
-    out: Output | None = None,
+    jobs: inputs.Jobs = 0,
+    cluster: inputs.Cluster | None = None,
+    out: inputs.Output | None = None,
 ) -> Result[Any]:
     """Solve a position: winner, winning moves and best line; or all pairs of placements of a board.
 
@@ -66,8 +55,7 @@ def solve(
     Raises:
         ValueError: the limit is invalid.
     """
-    from knights_isolation.isolation.exact.solver import solve as find_solution
-    from knights_isolation.isolation.exact.solver import solve_length
+    from knights_isolation.isolation.exact import solver
     from knights_isolation.reports.charts.study_charts import solution_map
     from knights_isolation.reports.studies.solutions import solution_rows
 
@@ -76,37 +64,34 @@ def solve(
         if board.history or length:
             raise ValueError(f"{'length' if length else '--moves'}: requires a position instead of --all")
         return _solve_board(board.size, bound, jobs, cluster, Path(out or f"solved_{board.size}.parquet"))
-    for name, value in (("jobs", jobs), ("cluster", cluster), ("out", out)):
-        if value:
-            raise ValueError(f"{name}: requires --all")
-    solution = find_solution(board, bound)
-    rows = solution_rows(board, solution, solve_length(board, bound) if length else None)
+    if unfit := next((name for name, value in {"jobs": jobs, "cluster": cluster, "out": out}.items() if value), None):
+        raise ValueError(f"{unfit}: requires --all")
+    solution = solver.solve(board, bound)
+    rows = solution_rows(board, solution, solver.solve_length(board, bound) if length else None)
     figure = partial(drawn, solution_map(board, solution))
     return Result(solution, (Section("solution", "Solution", tuple(rows)),), figure)
 
 
 def _solve_board(size: str, limit: Any, jobs: int, cluster: str | None, path: Path) -> Result[Any]:
-    """Solve every pair of placements of a board, and summarise the results."""
     from knights_isolation.experiments.exact.board_solving import solve_all, summarise
     from knights_isolation.reports.charts.board_maps import refutation_maps
     from knights_isolation.reports.studies.solutions import board_sections
-    from knights_isolation.reports.watch.run_progress import counting
 
-    with keeping("what was solved", path), counting("placement pairs") as show:
+    with counting("placement pairs", "what was solved", path) as show:
         winners = solve_all(size, path, jobs=jobs, cluster=cluster, limit=limit, show=show)
     summary = summarise(winners, size)
-    return Result(summary, tuple(board_sections(summary, str(path))), partial(drawn, refutation_maps(summary)))
+    return Result(summary, board_sections(summary, str(path)), partial(drawn, refutation_maps(summary)))
 
 
 @command()
 def label(
-    run: Run | None = None,
+    run: inputs.Run | None = None,
     *,
-    sample: Count | None = None,
-    first_ply: Count = 1,
-    limit: str | None = None,
-    jobs: Jobs = 0,
-    cluster: Cluster | None = None,
+    sample: inputs.Count | None = None,
+    first_ply: inputs.Count = 1,
+    limit: inputs.SolvingLimit | None = None,
+    jobs: inputs.Jobs = 0,
+    cluster: inputs.Cluster | None = None,
 ) -> int:
     """Solve the positions of a run and store the results: which moves keep the win.
 
@@ -116,7 +101,6 @@ def label(
         run: by default the latest one.
         sample: use a random sample of this many games.
         first_ply: start at this ply; the first placement is ply 1.
-        limit: limit per position: nodes=N, ms=N or cpu_ms=N.
 
     Examples:
         isolation perfect label runs/first
@@ -126,15 +110,11 @@ def label(
         ValueError: there is no such run, or its board is out of reach of the limit.
     """
     from knights_isolation.experiments.exact.labels import DEFAULT_LIMIT, FILE, label_run
-    from knights_isolation.isolation.shell import command as shown_command
-    from knights_isolation.reports.text.cell_values import pluralise
-    from knights_isolation.reports.watch.run_progress import counting
 
-    path, bound = run_path(run), parse_limit(limit) if limit else DEFAULT_LIMIT
-    with keeping("what was labelled", path / FILE), counting("games") as show:
-        games = label_run(
-            path, sample=sample, first_ply=first_ply - 1, limit=bound, jobs=jobs, cluster=cluster, show=show
-        )
+    path, bound = inputs.run_path(run), parse_limit(limit) if limit else DEFAULT_LIMIT
+    with counting("games", "what was labelled", path / FILE) as show:
+        start = first_ply - 1
+        games = label_run(path, sample=sample, first_ply=start, limit=bound, jobs=jobs, cluster=cluster, show=show)
     if COMMAND.get():
         print(f"{pluralise(games, 'game')} labelled. Next: {shown_command('perfect', 'accuracy', path)}")
     return games
@@ -142,14 +122,14 @@ def label(
 
 @command("tables", "plot")
 def accuracy(
-    run: Run | None = None,
+    run: inputs.Run | None = None,
     *,
     heuristics: Annotated[str | Sequence[AgentLike], About(metavar="NAMES", complete="heuristic")] | None = None,
     depths: str | Sequence[int] | None = None,
-    positions: Count | None = None,
-    board: Size | None = None,
-    jobs: Jobs | None = None,
-    cluster: Cluster | None = None,
+    positions: inputs.Count | None = None,
+    board: inputs.Size | None = None,
+    jobs: inputs.Jobs | None = None,
+    cluster: inputs.Cluster | None = None,
     by_ply: bool = False,
     plot_by_ply: Picture | None = None,
     plot_by_depth: Picture | None = None,
@@ -178,6 +158,7 @@ def accuracy(
         ValueError: the run has no labels, or a run was named beside heuristics.
     """
     from knights_isolation.experiments.exact.accuracy import BAND, accuracies, run_decisions
+    from knights_isolation.experiments.exact.accuracy_games import described, play_and_label, shortages
     from knights_isolation.experiments.record.log import count_games
     from knights_isolation.reports.charts.line_plots import accuracy_by_depth, accuracy_by_ply
     from knights_isolation.reports.plots.style import save
@@ -190,17 +171,22 @@ def accuracy(
         given = {"depths": depths, "positions": positions, "board": board, "jobs": jobs, "cluster": cluster}
         if unfit := next((name for name, value in given.items() if value is not None), None):
             raise ValueError(f"{unfit}: requires --heuristics")
-        labelled = run_path(run)
+        labelled = inputs.run_path(run)
         decisions = run_decisions(labelled)
         notes = [f"{decisions['game_id'].nunique():,} of {count_games(labelled):,} games are labelled."]
     else:
-        decisions, notes = _fresh_decisions(heuristics, searched, positions or 500, board or "7x7", jobs or 0, cluster)
-    bands = accuracies(decisions, BAND) if by_ply else ()
+        chosen = shipped.names() if heuristics == "*" else [reference_of(name) for name in heuristics]
+        failures: list[str] = []
+        size, wanted = board or "7x7", positions or 500
+        play = partial(play_and_label, size=size, jobs=jobs or 0, cluster=cluster, note=failures.append)
+        with counting("players") as show:
+            decisions = play(chosen, searched, wanted, show=show)
+        notes = [*failures, described(size), *shortages(decisions, wanted)]
     missing = "No agent with enough labelled moves."
-    wanted = ((plot_by_ply, accuracy_by_ply), (plot_by_depth, accuracy_by_depth))
-    written = [save(drawn(chart_of(decisions), missing), Path(path)) for path, chart_of in wanted if path]
+    plots = ((plot_by_ply, accuracy_by_ply), (plot_by_depth, accuracy_by_depth))
+    written = [save(drawn(chart_of(decisions), missing), Path(path)) for path, chart_of in plots if path]
     chart_of = accuracy_by_depth if len(searched) > 1 else accuracy_by_ply
-    sections = tuple(accuracy_sections(accuracies(decisions), bands, notes))
+    sections = accuracy_sections(accuracies(decisions), accuracies(decisions, BAND) if by_ply else (), notes)
     return Result(decisions, sections, partial(drawn, chart_of(decisions), missing), written=tuple(written))
 
 
@@ -212,33 +198,15 @@ def _depths(depths: str | Sequence[int] | None) -> list[int]:
     return [int(word) for word in words]
 
 
-def _fresh_decisions(
-    wanted: Sequence[AgentLike] | Literal["*"], depths: Sequence[int], positions: int, board: str, jobs: int,
-    cluster: str | None,
-) -> tuple[DataFrame, list[str]]:  # fmt: skip
-    """Return the decisions of heuristics in games played for this, and sentences about their origin."""
-    from knights_isolation import heuristics
-    from knights_isolation.experiments.exact.accuracy_games import described, play_and_label, shortages
-    from knights_isolation.reports.watch.run_progress import counting
-
-    chosen = heuristics.names() if wanted == "*" else [reference_of(name) for name in wanted]
-    failures: list[str] = []
-    with counting("players") as show:
-        frame = play_and_label(
-            chosen, depths, positions, size=board, jobs=jobs, cluster=cluster, show=show, note=failures.append
-        )
-    return frame, [*failures, described(board), *shortages(frame, positions)]
-
-
 @command("tables", "plot", "html")
 def refute(
-    *agents: Annotated[AgentLike, About(metavar="SPEC", complete="agent", is_needed=True)],
-    board: Annotated[str | Sequence[str], About(help="Board size, ROWSxCOLUMNS.", is_many=True)] = ("5x5",),
+    *agents: inputs.Agents,
+    board: Annotated[inputs.Size | Sequence[str], About(is_many=True)] = ("5x5",),
     limits: Annotated[Sequence[str], About(help="Limit of agents without one.")] = ("nodes=1000",),
-    openings: Count | None = None,
-    opponent: Agent = "ID:improved",
-    seed: Seed = 1,
-    jobs: Jobs = 0,
+    openings: inputs.Count | None = None,
+    opponent: inputs.Agent = "ID:improved",
+    seed: inputs.Seed = 1,
+    jobs: inputs.Jobs = 0,
 ) -> Result[list[Refuted]]:
     """Search lines that beat agents which leave nothing to chance, from openings that are won for them.
 
@@ -248,7 +216,6 @@ def refute(
     Args:
         openings: draw so many openings at random; by default all.
         opponent: count the wins from the same openings against this agent.
-        jobs: threads; 0: one per core.
 
     Examples:
         isolation perfect refute ID:learned --limit nodes=300
@@ -257,47 +224,42 @@ def refute(
     Raises:
         ValueError: an agent is invalid or leaves something to chance, or the board has more than 64 cells.
     """
-    from knights_isolation.experiments.exact.refutation import Refuted
-    from knights_isolation.experiments.exact.refutation import refute as answer_openings
+    from knights_isolation.experiments.exact import refutation
     from knights_isolation.reports.charts.study_charts import refutations_chart
     from knights_isolation.reports.studies import refutations as tables
-    from knights_isolation.reports.watch.run_progress import counting
 
     results = []
-    for size in [board] if isinstance(board, str) else board:
-        for text in limits:
-            other = parse_agent(agent_spec(opponent), parse_limit(text))
-            for agent in agents:
-                for spec, made in make_agents(agent_spec(agent), parse_limit(text))[0]:
-                    with counting("openings") as show:
-                        answers = answer_openings(made, other, size, openings, seed, jobs or os.cpu_count() or 1, show)
-                    results.append(Refuted(made.name, str(spec.limit or "–"), size, tuple(answers)))
+    for size, text in product([board] if isinstance(board, str) else board, limits):
+        other = parse_agent(inputs.agent_spec(opponent), parse_limit(text))
+        made = (each for agent in agents for each in make_agents(inputs.agent_spec(agent), parse_limit(text))[0])
+        for spec, player in made:
+            with counting("openings") as show:
+                workers = jobs or os.cpu_count() or 1
+                answers = refutation.refute(player, other, size, openings, seed, workers, show)
+            results.append(refutation.Refuted(player.name, str(spec.limit or "–"), size, tuple(answers)))
     sections, closing = [tables.refutations_section(results, other.name)], ""
     if len(results) == 1 and (shortest := tables.shortest_refutation(results[0].answers)):
         sections.append(tables.line_section(results[0], shortest))
         closing = "\n" + tables.board_text(shortest, results[0].size)
     return Result(
-        results,
-        tuple(sections),
-        partial(drawn, refutations_chart(results)),
-        closing=closing,
+        results, tuple(sections), partial(drawn, refutations_chart(results)), closing=closing,
         page=partial(tables.refutations_page, results, sections),
-    )
+    )  # fmt: skip
 
 
 @command()
 def dataset(
     positions: Annotated[int, About(low=1, place="option")],
     *,
-    board: Size = "7x7",
-    agent: Agent = "ID:improved@depth=2",
+    board: inputs.Size = "7x7",
+    agent: inputs.Agent = "ID:improved@depth=2",
     random_moves: Annotated[float, About(low=0, high=1, flags=("--random",))] = 0.2,
-    first_ply: Ply | None = None,
+    first_ply: inputs.Ply | None = None,
     features: Annotated[Sequence[str], About(metavar="NAME", complete="heuristic")] = (),
-    nodes: SolvingNodes = 20_000_000,
-    seed: Seed = 1,
-    jobs: Jobs = 0,
-    out: Output | None = None,
+    nodes: inputs.SolvingNodes = 20_000_000,
+    seed: inputs.Seed = 1,
+    jobs: inputs.Jobs = 0,
+    out: inputs.Output | None = None,
 ) -> Result[dict[str, int]]:
     """Write positions of self-play with the exact value of every move, for learning programs.
 
@@ -321,19 +283,18 @@ def dataset(
     """
     from knights_isolation.experiments.exact.data_card import DatasetRecipe
     from knights_isolation.experiments.exact.dataset import PARTS, write_dataset
-    from knights_isolation.reports.text.cell_values import pluralise
-    from knights_isolation.reports.watch.run_progress import counting
-    from knights_isolation.surface import tell
 
     folder, first = Path(out or f"dataset_{board}"), None if first_ply is None else first_ply - 1
-    recipe = DatasetRecipe(positions, board, agent_spec(agent), random_moves, first, tuple(features), nodes, seed)
-    with keeping("what was found", folder / PARTS), counting("positions") as show:
+    recipe = DatasetRecipe(
+        positions, board, inputs.agent_spec(agent), random_moves, first, tuple(features), nodes, seed
+    )
+    with counting("positions", "what was found", folder / PARTS) as show:
         counts = write_dataset(recipe, folder, jobs=jobs, show=show)
     total = sum(counts.values())
     if total < positions:
         tell(f"These settings give only {total:,} different positions of the {positions:,} wanted.")
     rows = tuple({"split": split, "positions": count} for split, count in counts.items())
-    title, note = f"{pluralise(total, 'position')} in {folder}", f"Described in {folder / 'README.md'}."
+    title, card = f"{pluralise(total, 'position')} in {folder}", folder / "README.md"
     parts = ", ".join(f"{split} {count:,}" for split, count in counts.items())
-    text = f"{title} ({parts}), described in {folder / 'README.md'}"
-    return Result(counts, (Section("splits", title, rows, (note,)),), text=text)
+    section = Section("splits", title, rows, (f"Described in {card}.",))
+    return Result(counts, (section,), text=f"{title} ({parts}), described in {card}")

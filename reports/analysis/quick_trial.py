@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from textwrap import indent
 from typing import Any
 
+from knights_isolation.experiments.analysis.file_contents import FileContents
 from knights_isolation.experiments.analysis.quick_trial import BASELINE, Trial
 from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.checks.search_cost import Cost
@@ -14,11 +15,24 @@ from knights_isolation.isolation.shell import command
 from ..studies.screening import verdict
 from ..tables.costs import cost_words
 from ..text.cell_values import Points, Ratio, Share, estimate_of, pluralise
-from ..text.rendering import is_terminal, terminal_width, wrapped
+from ..text.rendering import is_terminal, render_rows, terminal_width, wrapped
 from ..text.sections import flat_rows, worded_rows
 from ..text.wording import verdict_clause, verdict_of
 
 _INDENT = "  "
+
+
+def trials_text(contents: FileContents, trials: Mapping[str, Trial], python_warnings: Sequence[str]) -> str:
+    """Return the findings about the only function of a file, or a table of all; and what else it has."""
+    if len(trials) == 1:
+        ((name, trial),) = trials.items()
+        lines = [describe_trial(f"{contents.path}:{name}", trial, python_warnings)]
+    else:
+        lines = [render_rows(worded_rows([_row(name, trial) for name, trial in trials.items()]), "table")]
+        lines += [wrapped(line, terminal_width()) for line in trial_problems(contents.path, trials)]
+    players = {name: f"is a player: {command('test-agent', f'{contents.path}:{name}')}" for name in contents.players}
+    skipped = skipped_sentence(contents.skipped | players)
+    return "\n".join([*lines, wrapped(skipped, terminal_width())] if skipped else lines)
 
 
 def describe_trial(name: str, trial: Trial, python_warnings: Sequence[str] = ()) -> str:
@@ -118,11 +132,6 @@ def _limit(trial: Trial) -> str:
 def trial_rows(trials: Mapping[str, Trial]) -> list[dict[str, Any]]:
     """Return one row per function: whether it compiles, cost per node, quick match, solved positions."""
     return flat_rows([_row(name, trial) for name, trial in trials.items()])
-
-
-def shown_trial_rows(trials: Mapping[str, Trial]) -> list[dict[str, Any]]:
-    """Return the rows for display."""
-    return worded_rows([_row(name, trial) for name, trial in trials.items()])
 
 
 def _row(name: str, trial: Trial) -> dict[str, Any]:
