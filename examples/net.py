@@ -88,7 +88,7 @@ def main(file: Path, units: int, rounds: int, pairs: int) -> None:
     inputs, outcomes = positions()
     learned = trained(inputs, outcomes, units, rounds)
     parts = ", ".join(str(part.astype(float).round(4).tolist()) for part in learned)
-    file.write_text(f"from isolation import Net\n\nscore = Net({parts})\n", encoding="utf-8")
+    file.write_text(f"from knights_isolation.isolation import Net\n\nscore = Net({parts})\n", encoding="utf-8")
     click.echo(f"Learned from {len(outcomes):,} positions; wrote {file}")
     isolation(["match", f"ID:{file}:score@nodes=1000", "ID:improved@nodes=1000", "--pairs", str(pairs)])
 

@@ -67,7 +67,7 @@ MORE = {
 """What keeps a command small that has no word for it."""
 
 HEURISTIC = """
-from heuristics import Composite, Weight
+from knights_isolation.heuristics import Composite, Weight
 
 def score(game, player, *, reach=0.5):
     moves = game.get_legal_moves(player)

@@ -323,7 +323,7 @@ def test_a_heuristic_that_never_returns_ends_in_a_line(tmp_path):
     path.write_text(ENDLESS.format(own=own, other=other, blank=board.blank.bit_count() - 1))
     script = """if True:
         import sys
-        from experiments.exact import accuracy_games
+        from knights_isolation.experiments.exact import accuracy_games
         accuracy_games.LONGEST_MOVE = 0.2
         try:
             accuracy_games.play_and_label([sys.argv[1]], [1], 10, size="5x5", jobs=1)

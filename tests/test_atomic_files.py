@@ -113,7 +113,7 @@ def test_a_table_is_written_with_its_folder_or_refused_in_one_line(tmp_path: Pat
 
 def test_a_lock_keeps_another_process_out_until_its_holder_has_died(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from experiments.record.run_directory import locked\n"
+        "import sys; from pathlib import Path; from knights_isolation.experiments.record.run_directory import locked\n"
         "with locked(Path(sys.argv[1])):\n    print('held', flush=True)\n    input()"
     )
     holder = subprocess.Popen(

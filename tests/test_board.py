@@ -361,7 +361,8 @@ def test_the_empty_board_is_all_blank(game):
 
 def test_importing_the_board_imports_no_compiler_nor_plots():
     code = (
-        "import sys; from isolation import Board, Limit; import isolation; isolation.game_as_text; Board(1, 2);"
+        "import sys; from knights_isolation import isolation; from knights_isolation.isolation import Board, Limit\n"
+        "isolation.game_as_text; Board(1, 2);"
         "print([name for name in ('numba', 'pandas', 'matplotlib', 'numpy') if name in sys.modules])"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -370,7 +371,9 @@ def test_importing_the_board_imports_no_compiler_nor_plots():
 
 def test_public_names_are_the_functions_whatever_was_imported_before():
     code = (
-        "import isolation.exact.perft, isolation.search, isolation.games.match; from isolation import perft, search;"
+        "from knights_isolation import isolation; import knights_isolation.isolation.exact.perft\n"
+        "import knights_isolation.isolation.search, knights_isolation.isolation.games.match\n"
+        "from knights_isolation.isolation import perft, search\n"
         "print(callable(perft), callable(search), callable(isolation.perft), 'Board' in dir(isolation))"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

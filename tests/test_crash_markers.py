@@ -69,7 +69,8 @@ def test_what_a_process_marks_is_read_by_others_and_outlives_it(tmp_path: Path) 
     markers = create_markers(path, 3)
     assert not markers.any()
     code = (
-        "import os, sys; from pathlib import Path; from experiments.play.pools.crash_markers import open_markers\n"
+        "import os, sys; from pathlib import Path\n"
+        "from knights_isolation.experiments.play.pools.crash_markers import open_markers\n"
         "open_markers(Path(sys.argv[1]), 3)[1] = (os.getpid(), 7, 1, 5, 9); os.kill(os.getpid(), 9)"
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(path)])

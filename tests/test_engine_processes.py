@@ -134,8 +134,10 @@ def test_an_engine_and_all_it_has_started_end_when_we_are_killed(tmp_path):
     does = f"import os; exec({STARTS_ONE!r}); print('info depth 1', flush=True); time.sleep(600)"
     path = engine(tmp_path / "mine", at("go", does))
     code = (
-        "from isolation import play, Limit; from isolation.players.agents import RandomAgent\n"
-        "from isolation.engines.engine_agent import EngineAgent; from isolation.engines.program import Program\n"
+        "from knights_isolation.isolation import play, Limit\n"
+        "from knights_isolation.isolation.players.agents import RandomAgent\n"
+        "from knights_isolation.isolation.engines.engine_agent import EngineAgent\n"
+        "from knights_isolation.isolation.engines.program import Program\n"
         f"play(EngineAgent('Mine', Program(({str(path)!r},)), Limit(nodes=1)), RandomAgent())"
     )
     ours = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)})
@@ -177,7 +179,7 @@ def test_a_tournament_goes_on_though_engines_are_killed_and_is_resumed(tmp_path)
     engine(tmp_path / "fragile", at("go", DIES_AT_TIMES))
     engine(tmp_path / "mine", "print('here', file=sys.stderr)")
     run = tmp_path / "run"
-    command = [sys.executable, "-c", f"from experiments.play.runner import play_tournament as p; import sys\n"
+    command = [sys.executable, "-c", f"from knights_isolation.experiments.play.runner import play_tournament as p\n"
                f"from test_engine_processes import config_of\nfrom pathlib import Path\n"
                f"p(config_of(Path({str(tmp_path)!r}), {str(run)!r}))"]  # fmt: skip
     folders = os.pathsep.join([str(ROOT), str(ROOT / "tests")])

@@ -456,9 +456,9 @@ def test_threads_guard_players_at_the_same_time():
 
 HANGING_SCRIPT = """
 import sys
-from isolation import Limit, play
-from isolation.players.agents import GreedyAgent
-from isolation.players.classic_agent import ClassicAgent
+from knights_isolation.isolation import Limit, play
+from knights_isolation.isolation.players.agents import GreedyAgent
+from knights_isolation.isolation.players.classic_agent import ClassicAgent
 
 class Hanging:
     where = sys.argv[1]

@@ -124,8 +124,8 @@ def test_a_league_says_how_it_goes_on(tmp_path: Path, number: signal.Signals) ->
 
 
 ASKING = """
-from experiments.suite import read_suite
-from experiments.suite.agent_answers import collect_answers
+from knights_isolation.experiments.suite import read_suite
+from knights_isolation.experiments.suite.agent_answers import collect_answers
 positions = read_suite("7x7", "screen").sample(1000, 1).positions
 try:
     show = lambda answered, agents: print(answered, agents, flush=True)
@@ -260,7 +260,7 @@ def test_a_league_that_is_interrupted_while_it_is_judged_goes_on(
 
 SWALLOWED = """
 import os, signal, sys
-from experiments.play.pools.interrupts import arrived, listen
+from knights_isolation.experiments.play.pools.interrupts import arrived, listen
 listen()
 try:
     os.kill(os.getpid(), signal.SIGTERM)

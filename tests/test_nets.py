@@ -119,7 +119,7 @@ def test_compiled_searches_find_what_searches_in_python_find(method):
 def test_a_file_with_a_net_plays_and_is_known_by_its_weights(tmp_path):
     parts = [part.tolist() for part in weights(49, 16)[:3]]
     file, other = tmp_path / "mine.py", tmp_path / "other.py"
-    text = "from isolation import Net\n\nscore = Net({}, {}, {})\n"
+    text = "from knights_isolation.isolation import Net\n\nscore = Net({}, {}, {})\n"
     file.write_text(text.format(*parts))
     parts[2][0] += 1.0
     other.write_text(text.format(*parts))

@@ -23,7 +23,7 @@ from knights_isolation.isolation.processes.transport import Transport
 from knights_isolation.isolation.rules.limits import Limit
 
 WITHOUT_LANDLOCK = START.replace(
-    "from", "import isolation.processes.sandbox as sandbox; sandbox.landlock_version = lambda: 0; from", 1
+    "from", f"import {landlock_version.__module__} as sandbox; sandbox.landlock_version = lambda: 0; from", 1
 )
 WAYS = {
     "open": "open('../ada/secret.py').read()",

@@ -213,7 +213,7 @@ def test_the_source_stands_alone_and_keeps_the_lines() -> None:
     assert "for move in" in rewritten.plain
     imports = [node for node in ast.parse(rewritten.source).body if isinstance(node, ast.ImportFrom | ast.Import)]
     assert [ast.unparse(node) for node in imports] == [
-        "from isolation.native.runtime import runtime_library as _isolation"
+        "from knights_isolation.isolation.native.runtime import runtime_library as _isolation"
     ]
     assert inspect.getsourcelines(plain)[1] + 1 in rewritten.lines.values()
 

@@ -520,8 +520,8 @@ def test_the_classic_evaluation_runs_compiled_from_end_to_end(tmp_path: Path) ->
 
 SCRIPT = """
 import sys
-from experiments.plan.config import load_config
-from experiments.play.runner import play_tournament
+from knights_isolation.experiments.plan.config import load_config
+from knights_isolation.experiments.play.runner import play_tournament
 import json
 keys = json.loads(sys.argv[1])
 outcome = play_tournament(

@@ -377,7 +377,8 @@ def test_judging_asks_for_no_more_than_is_taken():
 @pytest.mark.exhaustive
 def test_compiled_code_is_found_again_by_the_next_process(tmp_path):
     code = (
-        "from isolation import Board, solve; from isolation.exact.solver import solve_length;"
+        "from knights_isolation.isolation import Board, solve\n"
+        "from knights_isolation.isolation.exact.solver import solve_length\n"
         "b = Board.from_moves([24, 14, 9, 29, 18, 16]); print(solve(b), solve_length(b))"
     )
     runs = [

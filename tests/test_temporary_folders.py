@@ -12,7 +12,7 @@ from knights_isolation.isolation.files.temp_folders import LOCK, temporary_folde
 
 MAKE = (
     "import os, sys, tempfile; tempfile.tempdir = sys.argv[1]\n"
-    "from isolation.files.temp_folders import temporary_folder\n"
+    "from knights_isolation.isolation.files.temp_folders import temporary_folder\n"
     "print(temporary_folder('tests').path, flush=True)\n"
 )
 

@@ -221,10 +221,10 @@ start = threading.Barrier(8)
 
 def first_use(number):
     start.wait()
-    from isolation import Board, Limit, perft, play, search, solve
-    from isolation.loading.load_user_code import load_heuristic
-    import heuristics
-    from experiments.roster import parse_agent
+    from knights_isolation.isolation import Board, Limit, perft, play, search, solve
+    from knights_isolation.isolation.loading.load_user_code import load_heuristic
+    from knights_isolation import heuristics
+    from knights_isolation.experiments.roster import parse_agent
 
     board = Board.from_moves([24, 14])
     user = load_heuristic(sys.argv[1], "score").value

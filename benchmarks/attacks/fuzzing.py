@@ -7,7 +7,7 @@ from pathlib import Path
 
 import atheris
 
-with atheris.instrument_imports(include=["isolation", "experiments", "reports", "heuristics"]):
+with atheris.instrument_imports(include=["knights_isolation"]):
     from benchmarks.attacks.targets import SEEDS, TARGETS, refused
 
 
