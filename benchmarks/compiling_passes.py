@@ -23,8 +23,7 @@ import numpy as np
 
 from benchmarks.public_style import write
 from knights_isolation import heuristics
-from knights_isolation.isolation.checks.search_cost import compare_turns
-from knights_isolation.isolation.checks.speed import random_openings
+from knights_isolation.isolation.checks.search_cost import compare_turns, random_openings
 from knights_isolation.isolation.compiling import compile_heuristic, integer_ranks, source_rewriter
 from knights_isolation.isolation.games.batch_moves import Positions, asking
 from knights_isolation.isolation.loading.load_user_code import is_heuristic, load_module

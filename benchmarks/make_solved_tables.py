@@ -22,7 +22,7 @@ from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.exact import early_table
 from knights_isolation.isolation.exact.early_table import first_index, index_of, openings, steps_between
 from knights_isolation.isolation.exact.solved_tables import FILE
-from knights_isolation.isolation.files.shipped_data import read_shipped, write_shipped
+from knights_isolation.isolation.files.received import read_shipped, write_shipped
 from knights_isolation.isolation.games.batch_evaluation import solve_moves
 from knights_isolation.isolation.games.batch_moves import States
 from knights_isolation.isolation.rules.geometry import cells_of, format_size, parse_size

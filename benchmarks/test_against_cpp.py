@@ -17,7 +17,7 @@ import pytest
 
 from knights_isolation import heuristics
 from knights_isolation.isolation import Board, Limit, solve
-from knights_isolation.isolation.checks.speed import random_openings
+from knights_isolation.isolation.checks.search_cost import random_openings
 from knights_isolation.isolation.exact.solver import SearchBudget
 from knights_isolation.isolation.games.batch_moves import Positions, choose_moves
 from knights_isolation.isolation.players.agents import SearchAgent

@@ -7,8 +7,7 @@ import pytest
 
 from knights_isolation import heuristics
 from knights_isolation.isolation import Board, Limit, perft, search
-from knights_isolation.isolation.checks.search_cost import measure_costs
-from knights_isolation.isolation.checks.speed import random_openings
+from knights_isolation.isolation.checks.search_cost import measure_costs, random_openings
 from knights_isolation.isolation.games.match import play_games
 from knights_isolation.isolation.players.agents import SearchAgent
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from knights_isolation import heuristics
-from knights_isolation.isolation.checks.search_cost import Cost, measure_costs
-from knights_isolation.isolation.checks.speed import games_per_second, random_openings
+from knights_isolation.isolation.checks.search_cost import Cost, games_per_second, measure_costs, random_openings
 from knights_isolation.isolation.players.agents import SearchAgent
 from knights_isolation.isolation.rules.limits import Limit
 

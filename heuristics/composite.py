@@ -7,9 +7,8 @@ from math import isfinite
 
 from .classic import improved
 from .game_protocol import Game, Heuristic, Player
-from .location import offensive, proximity
+from .location import offensive, proximity, territory
 from .mobility import net_advantage, net_mobility
-from .territory import territory
 
 
 @dataclass(frozen=True)

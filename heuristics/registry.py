@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
-from . import classic, composite, edge, learned, location, mobility, territory
+from . import classic, composite, learned, location, mobility
 from .features import FEATURES
 from .game_protocol import Heuristic
 
@@ -18,17 +18,17 @@ _FUNCTIONS: dict[str, Heuristic] = {
     "accessibility": location.accessibility,
     "offensive": location.offensive,
     "proximity": location.proximity,
-    "horizon": territory.horizon,
+    "horizon": location.horizon,
     "offensive_proximity_net_mobility": composite.offensive_proximity_net_mobility,
     "net_advantage_proximity": composite.net_advantage_proximity,
     "phased": composite.phased,
-    "edge_distance": edge.edge_distance,
-    "edge_distance_weighted": edge.edge_distance_weighted,
-    "edge_distance_dynamic": edge.edge_distance_dynamic,
+    "edge_distance": location.edge_distance,
+    "edge_distance_weighted": location.edge_distance_weighted,
+    "edge_distance_dynamic": location.edge_distance_dynamic,
     "mobility_filled_half": mobility.mobility_filled_half,
     "mobility_filled": mobility.mobility_filled,
     "late_own": mobility.late_own,
-    "territory": territory.territory,
+    "territory": location.territory,
     "two_step_mobility": mobility.two_step_mobility,
     "learned": learned.learned,
 }

@@ -1,7 +1,9 @@
-"""Suggest corrections of mistyped names."""
+"""What messages suggest: corrections of mistyped names, and what to do next in a shell or in Python."""
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
@@ -26,3 +28,20 @@ def file_meant(path: str | Path) -> str:
         return ""
     meant = f"{path.name}.py" if f"{path.name}.py" in names else next(iter(get_close_matches(path.name, names, 1)), "")
     return f"; did you mean {path.with_name(meant)}?" if meant else ""
+
+
+COMMAND_LINE = "knights_isolation.command_line"
+
+
+def command(*words: object) -> str:
+    """Return an `isolation` command as typed in a shell, with paths quoted where necessary.
+
+    >>> command("results", "runs/my run")
+    "isolation results 'runs/my run'"
+    """
+    return shlex.join(["isolation", *map(str, words)])
+
+
+def advice(command: str, call: str) -> str:
+    """Return what a message names: the command if the command line is running, else the call, for Python users."""
+    return command if COMMAND_LINE in sys.modules else call

@@ -18,7 +18,7 @@ from knights_isolation.isolation.games.vector_games import VectorGames as Vector
 
 if TYPE_CHECKING:
     from knights_isolation.isolation.exact.solver import Winner
-    from knights_isolation.isolation.games.agent_policy import AgentPolicy
+    from knights_isolation.isolation.games.vector_games import AgentPolicy
 
 PositionsLike: TypeAlias = "Positions | States | Sequence[Board] | Sequence[Sequence[int]]"
 """Many positions of one board size: flat arrays, boards, or the cells played to reach each, both placements first."""
@@ -140,7 +140,7 @@ def agent_policy(agent: AgentLike, *, limit: str | None = None, seed: int = 1) -
     Raises:
         ValueError: the agent is invalid.
     """
-    from knights_isolation.isolation.games.agent_policy import AgentPolicy
+    from knights_isolation.isolation.games.vector_games import AgentPolicy
 
     return AgentPolicy(parse_agent(agent_spec(agent), parse_limit(limit) if limit else None), seed)
 

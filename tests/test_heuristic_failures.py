@@ -17,8 +17,7 @@ from knights_isolation import heuristics
 from knights_isolation.experiments.analysis import quick_trial
 from knights_isolation.experiments.suite import read_suite
 from knights_isolation.experiments.suite.agent_answers import collect_answers, failing_position, failing_positions
-from knights_isolation.isolation.checks.search_cost import Cost
-from knights_isolation.isolation.checks.speed import random_openings
+from knights_isolation.isolation.checks.search_cost import Cost, random_openings
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.batch_moves import Positions, choose_moves
 from knights_isolation.isolation.games.match import play_games

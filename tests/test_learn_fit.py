@@ -20,7 +20,7 @@ from knights_isolation.experiments.plan.openings import split_of
 from knights_isolation.experiments.suite import Suite, read_suite
 from knights_isolation.heuristics import get
 from knights_isolation.isolation import Board, Limit
-from knights_isolation.isolation.checks.speed import random_openings
+from knights_isolation.isolation.checks.search_cost import random_openings
 from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
 from knights_isolation.isolation.games.batch_evaluation import EvaluationBatch, evaluate_all, expected_lines
 from knights_isolation.isolation.games.batch_moves import Positions, is_over

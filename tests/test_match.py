@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from knights_isolation import heuristics
 from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.isolation import Board, Limit, play
-from knights_isolation.isolation.checks.speed import random_openings
+from knights_isolation.isolation.checks.search_cost import random_openings
 from knights_isolation.isolation.games.match import play_games, play_many
 from knights_isolation.isolation.native.layout import ANSWER, CELLS, HIGH, LOW, SLOT, WHO
-from knights_isolation.isolation.native.move_cache import MoveCache
+from knights_isolation.isolation.native.workspaces import MoveCache
 from knights_isolation.isolation.players.agents import GreedyAgent, RandomAgent, SearchAgent
 from knights_isolation.isolation.players.classic_agent import ClassicAgent
 from knights_isolation.isolation.rules.outcome import Reason

@@ -20,7 +20,7 @@ from knights_isolation.experiments.roster import SpecError, complete, make_agent
 from knights_isolation.heuristics import get
 from knights_isolation.heuristics.composite import Composite, Weight
 from knights_isolation.isolation import Board, Limit, search
-from knights_isolation.isolation.checks.speed import random_openings
+from knights_isolation.isolation.checks.search_cost import random_openings
 from knights_isolation.isolation.compiling import compile_heuristic as compiler
 from knights_isolation.isolation.compiling import linking
 from knights_isolation.isolation.compiling.compile_heuristic import CompileError, compile_heuristic

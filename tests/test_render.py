@@ -9,8 +9,17 @@ from PIL import Image
 from random_games import games, small_sizes
 
 from knights_isolation.isolation import Board
-from knights_isolation.isolation.boards.drawing import DARK, KNIGHT, LIGHT, Annotations, Theme, strength
-from knights_isolation.isolation.boards.render import standing, to_svg, to_text
+from knights_isolation.isolation.boards.drawing import (
+    DARK,
+    KNIGHT,
+    LIGHT,
+    Annotations,
+    Theme,
+    standing,
+    strength,
+    to_svg,
+    to_text,
+)
 from knights_isolation.isolation.rules.notation import cell_name, column_name, format_moves, parse_cell, parse_moves
 from knights_isolation.reports.pages.board_images import to_image, write_gif, write_png
 

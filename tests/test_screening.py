@@ -27,7 +27,7 @@ from knights_isolation.experiments.suite.gauntlet_agreement import agreement_wit
 from knights_isolation.experiments.suite.position_sources import PositionSource
 from knights_isolation.experiments.suite.screening import screen, where_it_errs, worst_mistakes
 from knights_isolation.isolation import Board, solve
-from knights_isolation.isolation.boards.render import to_text
+from knights_isolation.isolation.boards.drawing import to_text
 from knights_isolation.isolation.games.batch_moves import NO_ANSWER, Positions, batches, choose_moves
 from knights_isolation.isolation.players.agents import SearchAgent
 from knights_isolation.isolation.players.classic_agent import ClassicAgent

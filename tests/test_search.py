@@ -227,7 +227,7 @@ def test_quiescence_follows_forced_replies_before_judging():
 
 
 def random_board(seed, plies):
-    from knights_isolation.isolation.checks.speed import random_openings
+    from knights_isolation.isolation.checks.search_cost import random_openings
 
     return Board.from_moves(random_openings(1, plies, seed=seed)[0])
 

@@ -13,7 +13,7 @@ from knights_isolation.experiments.published import published_tables
 from knights_isolation.experiments.suite import gauntlet_agreement, suite_file
 from knights_isolation.isolation import Board
 from knights_isolation.isolation.exact import early_table, solved_tables
-from knights_isolation.isolation.files.shipped_data import CHECKSUMS, read_shipped, write_shipped
+from knights_isolation.isolation.files.received import CHECKSUMS, read_shipped, write_shipped
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = sorted(

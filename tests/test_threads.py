@@ -25,7 +25,7 @@ from board_server import request, serving
 from knights_isolation import heuristics
 from knights_isolation.experiments.roster import parse_agent
 from knights_isolation.isolation import Board, Limit, perft, search, solve
-from knights_isolation.isolation.checks.speed import random_openings
+from knights_isolation.isolation.checks.search_cost import random_openings
 from knights_isolation.isolation.compiling import FUNCTIONS_REMEMBERED, specialise
 from knights_isolation.isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
 from knights_isolation.isolation.compiling.source.function_source import file_tree

@@ -114,7 +114,7 @@ def test_messages_name_functions_in_python_and_commands_on_the_command_line(
 ) -> None:
     run = gauntlet(4).write(tmp_path / "run")
     assert "isolation plan … --pilot RUN" in ki.plan().sections[0].notes[0]
-    monkeypatch.setattr("knights_isolation.isolation.shell.COMMAND_LINE", "the command line")
+    monkeypatch.setattr("knights_isolation.isolation.suggestions.COMMAND_LINE", "the command line")
     assert "ki.plan(pilot=RUN)" in ki.plan().sections[0].notes[0]
     with pytest.raises(ValueError, match=rf"list them with ki\.games\('{run}'\)"):
         ki.replay(run)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from knights_isolation.isolation.rules.outcome import ON_THE_BOARD
-from knights_isolation.isolation.shell import advice, command
+from knights_isolation.isolation.suggestions import advice, command
 
 from ..exact import labels
 from ..record.log import PER_PLY, SCHEMA, find_row, read_games

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knights_isolation.isolation.rules.outcome import AT_LAST, ON_THE_BOARD, REASON_WORDS, Reason
-from knights_isolation.isolation.shell import advice, command
+from knights_isolation.isolation.suggestions import advice, command
 
 from ..plan.schedule import Ids, points_table, record_points
 from ..plan.tournament_plan import Plan

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from knights_isolation.isolation.games.match import play_many
 from knights_isolation.isolation.rules.geometry import parse_size
-from knights_isolation.isolation.shell import command
+from knights_isolation.isolation.suggestions import command
 
 from ..plan.config import Config, load_config
 from ..plan.schedule import Ids

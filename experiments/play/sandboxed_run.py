@@ -21,7 +21,7 @@ from .runner import play_tournament
 _IMPORTS = (
     "knights_isolation.experiments.play.sandboxed_run",
     "knights_isolation.isolation.native.position",
-    "knights_isolation.isolation.native.move_cache",
+    "knights_isolation.isolation.native.workspaces",
 )
 
 

@@ -32,7 +32,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from knights_isolation.isolation.files.shipped_data import read_shipped
+from knights_isolation.isolation.files.received import read_shipped
 
 FILE = Path(__file__).parents[1] / "data" / "published_results.csv"
 REQUIRED = ("agent", "opponent", "wins", "losses")

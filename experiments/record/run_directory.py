@@ -28,8 +28,7 @@ from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.files.atomic_write import check_output, leftovers, make_folder, sweep, write_text
 from knights_isolation.isolation.loading.load_user_code import expand_path
 from knights_isolation.isolation.rules.geometry import parse_size
-from knights_isolation.isolation.shell import advice, command
-from knights_isolation.isolation.suggestions import did_you_mean
+from knights_isolation.isolation.suggestions import advice, command, did_you_mean
 
 from ..plan.agent_facts import baseline_of, read_facts
 from ..plan.config import Config, load_config, to_toml

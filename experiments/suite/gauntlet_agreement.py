@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import TypeAdapter
 
-from knights_isolation.isolation.files.shipped_data import read_shipped
+from knights_isolation.isolation.files.received import read_shipped
 
 from ..plan.agent_facts import AgentFacts, run_facts
 from ..record import log

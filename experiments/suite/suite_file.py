@@ -28,7 +28,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from knights_isolation.isolation.files.shipped_data import read_shipped
+from knights_isolation.isolation.files.received import read_shipped
 from knights_isolation.isolation.games.batch_moves import Positions
 
 from ..record.arrow_numpy import to_numpy

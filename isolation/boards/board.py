@@ -7,8 +7,8 @@ from functools import cached_property, lru_cache
 from operator import index
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
-from ..rules.fen import FenPosition, parse_fen, write_fen
 from ..rules.geometry import Move, cells_of, check_size, format_size, full_mask, knight_mask, move_of, parse_size
+from ..rules.notation import FenPosition, parse_fen, write_fen
 from ..rules.outcome import Outcome, Reason
 from .floods import claimed_cells, sum_of_distances
 
@@ -145,7 +145,7 @@ class Board:
 
     @classmethod
     def from_fen(cls, text: str, players: tuple[Any, Any] = (1, 2)) -> Self:
-        """Return the position described by a FEN (see `isolation.rules.fen`).
+        """Return the position described by a FEN (see `isolation.rules.notation`).
 
         The history is known only if no cells but those of the knights have been visited.
 

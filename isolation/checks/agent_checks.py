@@ -19,7 +19,7 @@ from ..usercode.timeouts import cpu_timeout
 from ..usercode.user_exceptions import name_of, return_lines, safe_repr
 from .check_result import LONGEST_CHECK, LONGEST_MOVE, RESIGNED, CheckResult, explain, is_number, new_player, wrong_move
 from .search_checks import compare_searches
-from .speed import random_openings
+from .search_cost import random_openings
 
 Heuristic = Callable[[Any, Any], float]
 PositionValues = tuple[Board, tuple[float, float]]

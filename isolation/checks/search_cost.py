@@ -1,4 +1,4 @@
-"""Search cost: CPU time per node, measured for several agents in turn.
+"""Games per second, and search cost: CPU time per node, measured for several agents in turn.
 
 Wall time depends on how busy the machine is. CPU time hardly does, but a processor also slows down when other
 processes share its core or caches. Therefore agents take turns of a few milliseconds and are compared turn by turn, so
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,10 +25,11 @@ from ..players.agents import Agent, ForfeitError, SearchAgent, forfeit_from
 from ..rules.geometry import parse_size
 from ..rules.outcome import Reason
 from ..usercode.timeouts import cpu_timeout
-from .speed import random_openings
 
 if TYPE_CHECKING:
+    from ..players.agents import Agent
     from ..search.compiled import CompiledPlayer
+
 
 NODES = 10_000
 """Most nodes per move at which agents are measured, and the number for agents whose limit is not in nodes."""
@@ -202,3 +204,30 @@ def _python_search(agent: SearchAgent, size: str) -> Callable[[], int]:
     boards = [Board.from_moves(cells, size) for cells in _positions(size, _PYTHON_POSITIONS)]
     searching = agent.searching(PYTHON_NODES)
     return lambda: sum(searching.find_in_python(board, 0).nodes for board in boards)
+
+
+def random_openings(count: int, plies: int, size: str = "7x7", seed: int = 1) -> list[tuple[int, ...]]:
+    """Return random legal openings of `plies` plies after which the side to move can move; they may repeat."""
+    rows, columns = parse_size(size)
+    generator = random.Random(seed)
+    openings: list[tuple[int, ...]] = []
+    while len(openings) < count:
+        board = Board(1, 2, width=columns, height=rows)
+        for _ in range(plies):
+            if cells := board.legal_cells():
+                board.play_cell(generator.choice(cells))
+        if board.move_count == plies and board.legal_cells():
+            openings.append(board.history)
+    return openings
+
+
+def games_per_second(
+    agent_1: Agent, agent_2: Agent, openings: Sequence[Sequence[int]], *, interpreted: bool = False
+) -> float:
+    """Measure the speed of whole games on 7x7, one from each opening, in CPU time."""
+    from ..games.match import play_games
+
+    play_games(agent_1, agent_2, openings[:1], [0], interpreted=interpreted)
+    started = time.process_time()
+    play_games(agent_1, agent_2, openings, range(len(openings)), interpreted=interpreted)
+    return len(openings) / (time.process_time() - started)

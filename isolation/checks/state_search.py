@@ -17,10 +17,9 @@ from types import CodeType
 from typing import Any
 
 from ..editions.classic_board import Board
-from ..editions.third.conversion import state_of
+from ..editions.third.conversion import required_parameters, state_of
 from ..editions.third.sample_players import minimax_value
 from ..editions.third.state import Action, Isolation
-from ..editions.third.state_heuristics import required_parameters
 from ..players.agents import is_lost
 from ..usercode.output_capture import prevent_exit
 from ..usercode.parsing import parse

@@ -19,25 +19,24 @@ from types import FunctionType
 from typing import Any
 
 from ..boards.net import Net
-from ..editions.third.state_heuristics import StateHeuristic
+from ..editions.third.conversion import StateHeuristic
 from ..rules.parameters import Parameter, base_function, opened, owners
 from ..usercode.parsing import parse, parse_expression
 from ..usercode.user_exceptions import format_exception, to_one_line
 from . import FUNCTIONS_REMEMBERED
 from .numba_errors import explain_line, explain_result, line_reached
 from .rewrites import constants
-from .rewrites.arithmetic import check, count_rounds
+from .rewrites.arithmetic import LowerNumerics, check, count_rounds
 from .rewrites.board_sets import HoldBoardSets, OrderSets
 from .rewrites.choices import LowerChoices
 from .rewrites.classic_api import LowerClassicApi, LowerStates
 from .rewrites.cleanup import CleanUp
 from .rewrites.constant_folding import EvaluateConstants, Fold, LargeResults, Prune
-from .rewrites.containers import LowerContainers
-from .rewrites.counters import LowerCounters, SplitDictionaries
+from .rewrites.containers import LowerContainers, LowerCounters, SplitDictionaries
 from .rewrites.element_types import PromoteInts, TypeEmptyContainers, UseOneKind
 from .rewrites.generators import LowerGenerators, LowerIterators
 from .rewrites.guesses import GuessElements
-from .rewrites.idioms import LowerIdioms, LowerPartials, ResolveAliases
+from .rewrites.idioms import LowerIdioms, LowerPartials, ResolveAliases, lower_walrus
 from .rewrites.kept_collections import KeepLists, KeepSets
 from .rewrites.loops.cell_sums import tabulate_cell_sums
 from .rewrites.loops.comprehensions import LowerComprehensions
@@ -45,14 +44,10 @@ from .rewrites.loops.unrolling import Unroll
 from .rewrites.memos import LowerMemos
 from .rewrites.name_resolution import ResolveNames
 from .rewrites.nones import LowerNoneChecks, LowerNoneInTuples, LowerOptional
-from .rewrites.numeric import LowerNumerics
-from .rewrites.objects import LowerNonlocals, LowerObjects
-from .rewrites.records import LowerRecords
-from .rewrites.size_tables import SizeTables
-from .rewrites.tables import Literals, LowerRaggedTables, read_from_arrays
+from .rewrites.objects import LowerNonlocals, LowerObjects, LowerRecords
+from .rewrites.tables import Literals, LowerRaggedTables, SizeTables, read_from_arrays
 from .rewrites.texts import LowerTexts
 from .rewrites.unpacking import LowerUnpacking
-from .rewrites.walrus import lower_walrus
 from .source.compile_error import CompileError, instead_of_call, refuse
 from .source.function_source import Definition, definition, parameters, taken
 from .source.rewrite import FunctionContext, Rewrite, at, call, function, name, statements

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any
 
-from ..boards.render import to_svg
+from ..boards.drawing import to_svg
 from .classic_state import ClassicState
 from .edition import GameHistory, TimeLeft, edition_of, read_move
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..editions.classic_board import Board
-from ..files.shipped_data import read_shipped
+from ..files.received import read_shipped
 from ..rules.geometry import KNIGHT_STEPS, canonical_opening, cells_of, full_mask, knight_masks, move_of, symmetries
 
 FILE = Path(__file__).parents[1] / "data" / "early_7x7.xz"

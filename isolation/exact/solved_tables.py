@@ -11,7 +11,7 @@ import json
 from functools import cache
 from pathlib import Path
 
-from ..files.shipped_data import read_shipped
+from ..files.received import read_shipped
 from ..rules.geometry import cell_of, format_size, move_of
 
 FILE = Path(__file__).parents[1] / "data" / "solved.json"

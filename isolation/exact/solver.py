@@ -1,4 +1,4 @@
-"""Solver: winner, winning moves, best line and game length.
+"""Solver: winner, winning moves, best line and game length; and perft, the count of move sequences.
 
 A position is searched to the end of the game, without a heuristic. Positions with both players placed are searched in
 compiled code; before that, every placement that differs under the symmetries of the board is tried. Placement pairs of
@@ -16,12 +16,15 @@ from functools import partial
 from itertools import count
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from ..editions.classic_board import Board
 from ..native import layout as on_desk
 from ..native import workspaces
 from ..native.layout import CPU_CLOCK
 from ..rules.geometry import MOST_COMPILED_CELLS, cells_of, full_mask, knight_masks, symmetries
 from ..rules.limits import Limit
+from ..search import is_compilable
 from ..search.result import limits_of
 from .early_table import early_moves, early_value
 from .solved_tables import pair_is_won
@@ -420,3 +423,34 @@ def _opposite(known: bool | None) -> bool | None:
 
 def _cells(cells: Iterable[int]) -> tuple[int, ...]:
     return tuple(sorted(cells))
+
+
+def perft(board: Board, depth: int) -> list[int]:
+    """Count the move sequences of exactly 1, 2, … `depth` plies; finished games do not count at later plies.
+
+    >>> perft(Board.from_moves([24, 14]), 3)
+    [8, 30, 144]
+
+    Raises:
+        ValueError: the depth is not a positive integer.
+    """
+    if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
+        raise ValueError(f"the depth of perft must be a positive whole number, not {depth!r}")
+    counts = np.zeros(depth, np.int64)
+    _count(board, 0, counts)
+    return [int(count) for count in counts]
+
+
+def _count(board: Board, ply: int, counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
+    if is_compilable(board):
+        from ..compiling.specialise import native_function, pack
+
+        below = counts[ply:]
+        perft_below = native_function("perft", None, board.height, board.width)
+        perft_below.call(*pack(board), len(below), below.ctypes.data)
+        return
+    cells = board.legal_cells()
+    counts[ply] += len(cells)
+    if ply + 1 < len(counts):
+        for cell in cells:
+            _count(board.successor(cell), ply + 1, counts)

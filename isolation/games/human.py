@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ..boards.drawing import format_value
-from ..boards.render import standing, to_text
+from ..boards.drawing import format_value, standing, to_text
 from ..editions.classic_board import Board
 from ..players.agents import Agent, ForfeitError, Player, check_board_size, choose_once, forfeit_from, opened_player
 from ..rules.geometry import parse_size

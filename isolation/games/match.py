@@ -25,7 +25,7 @@ from ..usercode.user_exceptions import IsCtrlC, detect_ctrl_c
 from .game_batch import BY_PLY, GameBatch, concatenate
 
 if TYPE_CHECKING:
-    from ..native.move_cache import MoveCache
+    from ..native.workspaces import MoveCache
     from ..search.compiled import CompiledPlayer
 
 

@@ -35,7 +35,7 @@ from typing import Any
 from knights_isolation.bare_names import BARE, TOOLKIT, install
 
 from ..editions.classic_state import enable_board_extensions
-from ..editions.third.state_heuristics import StateHeuristic, as_heuristic
+from ..editions.third.conversion import StateHeuristic, as_heuristic
 from ..suggestions import file_meant
 from ..usercode.inputs import Inputs, changed_input, digest_of_inputs, recorded_inputs
 from ..usercode.output_capture import WantsToEnd, capture_output, prevent_exit
@@ -43,8 +43,14 @@ from ..usercode.parsing import SilentLoader, parse, syntax_warnings
 from ..usercode.process_lifetime import write_real_stderr
 from ..usercode.timeouts import wall_timeout
 from ..usercode.user_exceptions import detect_ctrl_c, format_exception, name_of, to_one_line
-from .board_extensions import added_method, find_extended_board, namespace_of
-from .edition_detection import added_to_board, is_of_third_edition, sample_players_for
+from .edition_detection import (
+    added_method,
+    added_to_board,
+    find_extended_board,
+    is_of_third_edition,
+    namespace_of,
+    sample_players_for,
+)
 from .integrity import ChangedError, unchanged
 
 LONGEST_IMPORT = 60.0

@@ -1,4 +1,4 @@
-"""Scratch workspaces for compiled code, one per call.
+"""Memory of compiled code: a scratch workspace per call, and a table of answers that is kept from call to call.
 
 Compiled code runs without Python's global lock, so calls in two threads run at the same time and must not share a desk.
 One desk for each thread would not do either. A signal's handler or a finaliser may search between the end of a compiled
@@ -10,10 +10,12 @@ which nobody else gets it, and the thread keeps those that came back, mostly a s
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from .layout import CHECKPOINT, DESK_SIZE, NODE_LIMIT, NODES, SLOT, SLOTS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,16 +71,12 @@ class Searches:
 
         A search that has just begun misses it: whoever means all of a block calls again until it is over.
         """
-        from .layout import CHECKPOINT, NODE_LIMIT
-
         for desk in tuple(self.desks):
             desk.numbers[NODE_LIMIT] = 0
             desk.numbers[CHECKPOINT] = 0
 
     def nodes(self) -> int:
         """How many positions they have visited, about."""
-        from .layout import NODES
-
         return sum(int(desk.numbers[NODES]) for desk in tuple(self.desks))
 
 
@@ -102,7 +100,23 @@ def address_of(numbers: NDArray[Any]) -> int:
 def _new() -> Workspace:
     import numpy as np
 
-    from .layout import DESK_SIZE
-
     numbers = np.zeros(DESK_SIZE, np.int64)
     return Workspace(numbers, numbers.ctypes.data)
+
+
+class MoveCache:
+    """A table of answers, and the players that have a number in it. One call at a time may use it.
+
+    Players are distinguished by what compiled code takes of them: the same code with the same parameters under the same
+    limit is one player, by whatever name.
+    """
+
+    def __init__(self) -> None:
+        import numpy as np
+
+        self.table = np.zeros(SLOTS * SLOT, np.int64)
+        self._numbers: dict[Hashable, int] = {}
+
+    def number_of(self, player: Hashable) -> int:
+        """The number, from 1, of a player, given by what tells it from all others for good."""
+        return self._numbers.setdefault(player, len(self._numbers) + 1)

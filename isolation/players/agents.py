@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from ..compiling import FUNCTIONS_REMEMBERED
 from ..editions.classic_board import Board
-from ..editions.third.conversion import unsupported_size_reason
-from ..editions.third.state_heuristics import StateHeuristic
+from ..editions.third.conversion import StateHeuristic, unsupported_size_reason
 from ..loading.load_user_code import data_hash, origin_of
 from ..rules.geometry import MOST_COMPILED_CELLS
 from ..rules.limits import Limit

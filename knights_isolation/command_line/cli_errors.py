@@ -12,8 +12,7 @@ from typing import IO, Any
 import click
 
 from knights_isolation.experiments.play.pools.interrupts import arrived
-from knights_isolation.isolation.shell import command
-from knights_isolation.isolation.suggestions import file_meant
+from knights_isolation.isolation.suggestions import command, file_meant
 from knights_isolation.isolation.usercode.user_exceptions import CompilerFault
 from knights_isolation.reports.text.rendering import wrapped
 from knights_isolation.surface import Failed, Stopped

@@ -19,7 +19,7 @@ from typing import Any, cast
 import click
 
 from knights_isolation.experiments.play.pools.interrupts import arrived, listen
-from knights_isolation.isolation.shell import command
+from knights_isolation.isolation.suggestions import command
 from knights_isolation.isolation.usercode.user_exceptions import is_user_file
 from knights_isolation.registry import COMMANDS, GROUPS, OLD, READING
 

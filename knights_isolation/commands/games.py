@@ -25,7 +25,7 @@ from knights_isolation.inputs import (
     run_paths,
 )
 from knights_isolation.isolation.files.atomic_write import write_new
-from knights_isolation.isolation.shell import command as shown_command
+from knights_isolation.isolation.suggestions import command as shown_command
 from knights_isolation.parameters import About, command
 from knights_isolation.reports.text.sections import Section
 from knights_isolation.result import Result
@@ -198,7 +198,7 @@ def show(
         ValueError: the position is invalid.
     """
     from knights_isolation.inputs import position_of
-    from knights_isolation.isolation.boards.render import to_svg, to_text
+    from knights_isolation.isolation.boards.drawing import to_svg, to_text
     from knights_isolation.reports.text.rendering import speaks_ascii_only
 
     board = position_of(size, moves, None if fen == _ITS_FEN else fen)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from knights_isolation.experiments.roster import reference_of
-from knights_isolation.isolation.shell import command as shown_command
+from knights_isolation.isolation.suggestions import command as shown_command
 from knights_isolation.reports.text.sections import Section
 
 from ..inputs import Agent, Count, HeuristicFile, Jobs, NewFile, Position, Rival, Seed, agent_spec
@@ -170,7 +170,7 @@ def evaluate_position(position: Position, *, file: Sequence[HeuristicFile] = ())
         ValueError: a file cannot be read.
     """
     from knights_isolation.experiments.plan.catalogue import evaluate, failures, registered, user_heuristics
-    from knights_isolation.isolation.boards.render import to_text
+    from knights_isolation.isolation.boards.drawing import to_text
     from knights_isolation.reports.text.cell_values import HeuristicValue
     from knights_isolation.reports.text.rendering import render_rows
 

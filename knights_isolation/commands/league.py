@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from knights_isolation.inputs import Count, Jobs, Run, run_path
-from knights_isolation.isolation.shell import advice
-from knights_isolation.isolation.shell import command as shown_command
+from knights_isolation.isolation.suggestions import advice
+from knights_isolation.isolation.suggestions import command as shown_command
 from knights_isolation.parameters import command
 from knights_isolation.result import Result, drawn
 from knights_isolation.surface import COMMAND, Failed, Stopped, keeping, play, tell

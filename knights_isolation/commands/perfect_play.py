@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from knights_isolation.experiments.roster import AgentLike, make_agents, parse_agent, parse_limit, reference_of
-from knights_isolation.isolation.shell import command as shown_command
+from knights_isolation.isolation.suggestions import command as shown_command
 from knights_isolation.reports.text.cell_values import pluralise
 from knights_isolation.reports.text.sections import Section
 

@@ -20,7 +20,7 @@ from knights_isolation.inputs import (
     SuiteName,
     agent_spec,
 )
-from knights_isolation.isolation.shell import command as shell_command
+from knights_isolation.isolation.suggestions import command as shell_command
 from knights_isolation.parameters import About, command
 from knights_isolation.result import Result, drawn
 from knights_isolation.surface import keeping, tell

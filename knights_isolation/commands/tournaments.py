@@ -229,7 +229,7 @@ def _played(request: _Request) -> Result[Any]:
     """Play a request, and return its verdicts and standings; on the command line also how it went."""
     from knights_isolation.experiments.noting import note_run
     from knights_isolation.experiments.record.run_directory import is_run, resume_advice
-    from knights_isolation.isolation.shell import command as shown_command
+    from knights_isolation.isolation.suggestions import command as shown_command
     from knights_isolation.reports.watch.run_progress import end_message, outcome_text, what_is_kept
 
     with keeping(f"{request.resume} is unchanged" if request.resume else ""):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from knights_isolation.experiments.roster import parse_limit
 from knights_isolation.isolation import Board
-from knights_isolation.isolation.boards.render import to_text
+from knights_isolation.isolation.boards.drawing import to_text
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.limits import Limit
 

@@ -13,7 +13,7 @@ from knights_isolation.experiments.analysis.gauntlets import RunKind
 from knights_isolation.experiments.analysis.quick_trial import BASELINE
 from knights_isolation.experiments.inference.contenders.baseline_comparison import Comparison
 from knights_isolation.experiments.suite.screening import Mistake
-from knights_isolation.isolation.boards.render import to_text
+from knights_isolation.isolation.boards.drawing import to_text
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.atomic_write import write_text

@@ -10,7 +10,7 @@ from knights_isolation.experiments.analysis.file_contents import FileContents
 from knights_isolation.experiments.analysis.quick_trial import BASELINE, Trial
 from knights_isolation.isolation.checks.check_result import CheckResult
 from knights_isolation.isolation.checks.search_cost import Cost
-from knights_isolation.isolation.shell import command
+from knights_isolation.isolation.suggestions import command
 
 from ..studies.screening import verdict
 from ..tables.costs import cost_words

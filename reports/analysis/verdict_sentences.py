@@ -13,7 +13,7 @@ from knights_isolation.experiments.inference.contenders.head_to_head import Head
 from knights_isolation.experiments.inference.contenders.sample_size import pairs_to_decide
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.rules.parameters import ParameterError, parameters_of
-from knights_isolation.isolation.shell import command
+from knights_isolation.isolation.suggestions import command
 
 from ..text.cell_values import Points, Range, Ratio, Share, pluralise
 from ..text.wording import duel_words

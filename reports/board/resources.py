@@ -15,7 +15,7 @@ from knights_isolation.experiments.exchange.find_games import find_games, with_m
 from knights_isolation.experiments.record.run_directory import FACTS, runs_in
 from knights_isolation.isolation.files.received import strange_entry
 from knights_isolation.isolation.processes.agent_pickling import from_bytes, one_line, to_bytes
-from knights_isolation.isolation.shell import command
+from knights_isolation.isolation.suggestions import command
 
 from ..replay.replay import as_json, replay_of_run
 from .request_models import GameQuestion, GamesQuestion

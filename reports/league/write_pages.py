@@ -19,13 +19,12 @@ from knights_isolation.experiments.league.league_results import (
     forfeited,
     worst_of,
 )
-from knights_isolation.isolation.boards.drawing import Annotations
-from knights_isolation.isolation.boards.render import to_svg
+from knights_isolation.isolation.boards.drawing import Annotations, to_svg
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.files.atomic_write import write_text
 from knights_isolation.isolation.rules.notation import cell_name
 from knights_isolation.isolation.sample_players import NO_MOVE
-from knights_isolation.isolation.shell import command
+from knights_isolation.isolation.suggestions import command
 from knights_isolation.isolation.usercode.user_exceptions import to_one_line
 
 from ..charts.chart import Cell, Grid, strength

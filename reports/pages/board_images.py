@@ -33,7 +33,7 @@ Point = tuple[float, float]
 
 
 def to_image(board: Board, theme: Theme = LIGHT, marks: Annotations | None = None, scale: float = 2) -> Image.Image:
-    """Draw the picture of `isolation.boards.render.to_svg` in pixels; `scale` is the number of pixels per SVG unit."""
+    """Draw the picture of `isolation.boards.drawing.to_svg` in pixels; `scale` is the number of pixels per SVG unit."""
     marks = marks or Annotations()
     width, height = extent(board, marks)
     fine = scale * _FINER

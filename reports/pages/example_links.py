@@ -12,7 +12,7 @@ from knights_isolation.experiments.verdicts.example_games import ExampleGame, Ke
 from knights_isolation.experiments.verdicts.opening_leads import OpeningLead
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.notation import cell_name, format_moves
-from knights_isolation.isolation.shell import command
+from knights_isolation.isolation.suggestions import command
 
 
 @dataclass(frozen=True)

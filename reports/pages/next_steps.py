@@ -13,7 +13,7 @@ from knights_isolation.experiments.record.run_directory import END, RunInfo, is_
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts
 from knights_isolation.isolation.checks.search_cost import Cost
-from knights_isolation.isolation.shell import command
+from knights_isolation.isolation.suggestions import command
 
 from ..text.cell_values import Points, Ratio, pluralise
 

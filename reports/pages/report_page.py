@@ -29,7 +29,7 @@ from knights_isolation.experiments.verdicts.sprt_tests import stopping_duels
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.files.atomic_write import check_output, write_text
 from knights_isolation.isolation.rules.notation import cell_name
-from knights_isolation.isolation.shell import command
+from knights_isolation.isolation.suggestions import command
 
 from ..charts import board_maps, coloured_tables, interval_rows, line_plots
 from ..charts.chart import Plot

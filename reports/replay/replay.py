@@ -13,15 +13,14 @@ from knights_isolation.experiments.exact import labels
 from knights_isolation.experiments.exchange.find_games import read_game
 from knights_isolation.experiments.exchange.saved_games import load_game
 from knights_isolation.experiments.plan.agent_facts import read_facts
-from knights_isolation.isolation.boards.drawing import format_value
-from knights_isolation.isolation.boards.render import standing
+from knights_isolation.isolation.boards.drawing import format_value, standing
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.games.match import GameRecord
 from knights_isolation.isolation.games.transcript import board_after
 from knights_isolation.isolation.rules.geometry import format_size
 from knights_isolation.isolation.rules.notation import cell_name
 from knights_isolation.isolation.rules.outcome import Reason
-from knights_isolation.isolation.shell import advice, command
+from knights_isolation.isolation.suggestions import advice, command
 
 from ..text.cell_values import HeuristicValue, Milliseconds
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import click
 
-from knights_isolation.isolation.boards.render import to_text
+from knights_isolation.isolation.boards.drawing import to_text
 
 from .replay import Replay, describe_end, describe_ply
 

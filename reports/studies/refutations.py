@@ -6,11 +6,11 @@ import statistics
 from collections.abc import Sequence
 
 from knights_isolation.experiments.exact.refutation import OpeningAnswer, Refuted
-from knights_isolation.isolation.boards.render import to_text
+from knights_isolation.isolation.boards.drawing import to_text
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.notation import format_moves
-from knights_isolation.isolation.shell import advice, command
+from knights_isolation.isolation.suggestions import advice, command
 
 from ..charts.study_charts import refutations_chart
 from ..pages.study_page import parts_of, study_page

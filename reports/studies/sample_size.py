@@ -16,7 +16,7 @@ from knights_isolation.experiments.inference.elo import score_from_elo
 from knights_isolation.experiments.inference.sequential.sprt import Sprt
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.verdicts.pilot_run import games_a_second, plan_contenders
-from knights_isolation.isolation.shell import advice
+from knights_isolation.isolation.suggestions import advice
 
 from ..text.cell_values import Minutes, Points
 from ..text.sections import Section

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 from knights_isolation.experiments.roster import parse_spec
 from knights_isolation.experiments.suite.agent_answers import AgentAnswers
 from knights_isolation.experiments.suite.screening import Mistake, Score, Screening, SuiteComparison, where_it_errs
-from knights_isolation.isolation.boards.drawing import Annotations
-from knights_isolation.isolation.boards.render import to_svg, to_text
+from knights_isolation.isolation.boards.drawing import Annotations, to_svg, to_text
 from knights_isolation.isolation.checks.search_cost import Cost
 from knights_isolation.isolation.editions.classic_board import Board
 from knights_isolation.isolation.rules.geometry import parse_size
 from knights_isolation.isolation.rules.notation import format_moves
-from knights_isolation.isolation.shell import advice, command
+from knights_isolation.isolation.suggestions import advice, command
 
 from ..pages.templates import data_url, page_template
 from ..tables.costs import cost_cell, cost_sentence

@@ -23,7 +23,7 @@ from knights_isolation.experiments.roster.function_files import is_function_file
 from knights_isolation.experiments.statistics.forfeits import forfeits_of
 from knights_isolation.isolation.rules.limits import Limit
 from knights_isolation.isolation.rules.parameters import range_text
-from knights_isolation.isolation.shell import advice, command
+from knights_isolation.isolation.suggestions import advice, command
 
 from ..tables.costs import equal_cost_sentences
 from ..text.cell_values import Points, PValue, Share, estimate_of, join_names, pluralise

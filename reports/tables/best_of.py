@@ -10,7 +10,7 @@ from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.statistics.same_games import same_games
 from knights_isolation.experiments.verdicts.best_of import BestOfContender, BestOfResult
 from knights_isolation.isolation.checks.search_cost import Cost
-from knights_isolation.isolation.shell import advice
+from knights_isolation.isolation.suggestions import advice
 
 from ..text.cell_values import Points, Share, estimate_of, join_names, pluralise
 from ..text.sections import Section

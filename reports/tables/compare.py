@@ -16,7 +16,7 @@ from knights_isolation.experiments.verdicts.best_of import read_contest
 from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs
 from knights_isolation.experiments.verdicts.equal_cost_runs import equal_cost_verdicts
 from knights_isolation.isolation.checks.search_cost import Cost
-from knights_isolation.isolation.shell import advice
+from knights_isolation.isolation.suggestions import advice
 
 from ..text import wording
 from ..text.cell_values import Elo, Estimate, Points, PValue, Ratio, Share, estimate_of, pluralise

@@ -25,7 +25,7 @@ from knights_isolation.experiments.statistics.forfeits import ForfeitGroup, forf
 from knights_isolation.experiments.statistics.run_results import RunResults
 from knights_isolation.experiments.verdicts.contender_verdicts import Verdicts
 from knights_isolation.experiments.verdicts.sprt_tests import SequentialTest
-from knights_isolation.isolation.shell import advice
+from knights_isolation.isolation.suggestions import advice
 
 from .cell_values import (
     Chance,

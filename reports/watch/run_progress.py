@@ -29,7 +29,7 @@ from knights_isolation.experiments.play.pools.pool import Machine
 from knights_isolation.experiments.play.runner import RunOutcome, RunProgress, Show, play_tournament
 from knights_isolation.experiments.verdicts.live_standings import LiveTest, live_standings, live_tests
 from knights_isolation.isolation.checks.search_cost import Cost
-from knights_isolation.isolation.shell import advice, command
+from knights_isolation.isolation.suggestions import advice, command
 
 from ..text.cell_values import Share, WordedCell, pluralise
 from ..text.column_widths import shortened

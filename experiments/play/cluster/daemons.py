@@ -17,7 +17,7 @@ import joblib
 
 from knights_isolation.isolation.files.temp_folders import temporary_folder
 from knights_isolation.isolation.loading.load_user_code import expand_path
-from knights_isolation.isolation.shell import command
+from knights_isolation.isolation.suggestions import command
 
 from ...plan.config import check_jobs
 from . import remote_worker

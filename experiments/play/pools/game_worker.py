@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from knights_isolation.isolation.checks.search_cost import Cost
     from knights_isolation.isolation.engines.program import Program
     from knights_isolation.isolation.games.game_batch import GameBatch
-    from knights_isolation.isolation.native.move_cache import MoveCache
+    from knights_isolation.isolation.native.workspaces import MoveCache
     from knights_isolation.isolation.players.agents import Agent
 
     from ...plan.tournament_plan import Plan
@@ -143,7 +143,7 @@ class GameWorker:
             marker: int64[5], updated to the current game; see `crash_markers`.
         """
         from knights_isolation.isolation.games.match import play_many
-        from knights_isolation.isolation.native.move_cache import MoveCache
+        from knights_isolation.isolation.native.workspaces import MoveCache
 
         schedule = self.task.schedule
         self._memory = self._memory or MoveCache()

@@ -3,7 +3,7 @@
 | module | in the heuristic | in the generated module |
 | --- | --- | --- |
 | memos | `if key not in TABLE: TABLE[key] = value(key)` | the value, computed each time |
-| size_tables | `table_for(game.height, game.width)`, which remembers its values | a constant |
+| tables | `table_for(game.height, game.width)`, which remembers its values | a constant |
 | idioms | `moves = game.get_legal_moves`, then `moves(player)` | `game.get_legal_moves(player)` |
 | objects | `tally = Tally(0)`, `tally.add(cell)`, of a class whose objects change | variables, inner functions |
 | generators | `yield cell` in a helper | a list that is appended to |
@@ -17,10 +17,10 @@
 | idioms | `moves.__len__()`, `(own, both)[own > 3]` | `len(moves)`, `both if own > 3 else own` |
 | generators | `cells = iter(moves)`, `next(cells)` | a list, `cells.pop(0)` |
 | constant_folding | `int("7")`, a table made of a text; only where it does not compile otherwise | the value |
-| counters | `counts[row] += 1` of a `Counter` or `defaultdict` | a key made sure of first |
-| counters | `dict(own=1)`, `OrderedDict([("own", 1)])` | `{"own": 1}` |
-| records | `Point(row, column).row`, of a named tuple, a dataclass or another class | `(row, column)[0]` |
-| counters | `lines["row"]`, all keys written out; only where it does not compile otherwise | a variable |
+| containers | `counts[row] += 1` of a `Counter` or `defaultdict` | a key made sure of first |
+| containers | `dict(own=1)`, `OrderedDict([("own", 1)])` | `{"own": 1}` |
+| objects | `Point(row, column).row`, of a named tuple, a dataclass or another class | `(row, column)[0]` |
+| containers | `lines["row"]`, all keys written out; only where it does not compile otherwise | a variable |
 | texts | `str(count)`, `f"{own}-{opp}"`, `bin(mask).count("1")` | texts joined by `+`, a count of bits |
 | unpacking | `manhattan(*cell)`, `rows, columns = zip(*cells)`, `[*own, *opponent]` | each part |
 | loops.unrolling | `sum(w * f(game, player) for f, w in PARTS)` | a term for each function |
@@ -44,9 +44,9 @@
 | nones | `best = None`; only where it does not compile otherwise | a flag that says whether there is a value |
 | element_types | `cells = moves`, then `cells = found`; only where it does not compile otherwise | a list each time |
 | guesses | `found = []`, `[None] * 7`, filled otherwise; only where it does not compile otherwise | such elements |
-| numeric | `**`, `np.linalg.norm`, `np.array`, SciPy distances | runtime functions |
+| arithmetic | `**`, `np.linalg.norm`, `np.array`, SciPy distances | runtime functions |
 | comprehensions | comprehensions, `sum`, `any`, `max(key=...)`, `sorted`, `map`, `filter`, `set(...)` | loops |
-| walrus | `if over := game.utility(player)` | `over = game.utility(player)`, then `if over` |
+| idioms | `if over := game.utility(player)` | `over = game.utility(player)`, then `if over` |
 | name_resolution | helpers, lambdas, defaults, keywords, constants, dictionaries | functions and constants |
 | loops.cell_sums | `total += weight * row` for every move; done last, in the whole module | a table |
 | arithmetic | `while queue:`, recursion; after all others, in the whole module | the same, with a count of rounds |
@@ -54,6 +54,5 @@
 
 Functions of the standard library that compiled code lacks are compiled from the plain Python functions of
 `isolation.compiling.source.stand_ins`. In `isolation.compiling.source`, `function_source` finds the syntax tree of a
-function, `record_classes` the classes whose objects never change, `scopes` resolves names; `constants` writes values
-out. Generated modules import `isolation.native.runtime.runtime_library`.
+function and the classes whose objects never change, `scopes` resolves names; `constants` writes values out. Generated modules import `isolation.native.runtime.runtime_library`.
 """

@@ -1,5 +1,3 @@
-# ruff: noqa: N802 -- visit_Name and the like are named by ast
-
 """Lower sets: those of the board's cells to bit masks, and refuse or sort those of texts, whose order changes."""
 
 from __future__ import annotations

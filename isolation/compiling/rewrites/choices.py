@@ -1,4 +1,3 @@
-# ruff: noqa: N802 -- visit_Call and the like are named by ast
 """Lower what is chosen while the heuristic runs: functions, and dictionaries that never change.
 
 `STAGES[phase](game, player)`, `part = own if late else both`, `weights = EARLY if early else LATE`: the choice becomes

@@ -1,6 +1,3 @@
-# ruff: noqa: N802 -- visit_Call and the like are named by ast
-# ruff: noqa: N802 -- visit_Name and the like are named by ast
-
 """Lower the game APIs: the classic one's private names and moves on copies, the third edition's states."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# ruff: noqa: N802 -- visit_Name and the like are named by ast
 """Drop what has no part in the value, such as docstrings and prints; collect imports and functions."""
 
 from __future__ import annotations

@@ -1,6 +1,3 @@
-# ruff: noqa: N802 -- visit_Assign and the like are named by ast
-# ruff: noqa: N802 -- visit_Name and the like are named by ast
-
 """Fold what is known before the function runs: tests, unreachable code, and values that are the same at every call."""
 
 from __future__ import annotations
@@ -19,8 +16,7 @@ import numpy as np
 from ...editions.classic_board import Board
 from ...usercode.parsing import parse_expression
 from ..source.compile_error import CompileError, refuse
-from ..source.function_source import bound_names, parameters, taken
-from ..source.record_classes import has_only_methods
+from ..source.function_source import bound_names, has_only_methods, parameters, taken
 from ..source.rewrite import FunctionContext, Rewrite, at, holds_constants, target, written_out
 from ..source.scopes import KnownValue, as_callee, free_names
 

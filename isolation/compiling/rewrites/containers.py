@@ -1,19 +1,23 @@
-# ruff: noqa: N802 -- visit_Name and the like are named by ast
-"""Lower containers that numba lacks or cannot type: deques, chains, counting dictionaries."""
+"""Lower containers that numba lacks or cannot type: deques, chains, dictionaries that count or have defaults."""
 
 from __future__ import annotations
 
 import ast
 import collections
 import copy
+import dataclasses
 import functools
 import itertools
 import operator
-from collections.abc import Hashable
+from collections import Counter
+from collections.abc import Hashable, Mapping
 from typing import Any
 
-from ..source.rewrite import Replaced, Rewrite, at, call, name, statements, support, written_out
-from ..source.stand_ins import OF_LENGTHS
+from ..source.compile_error import CompileError, refuse
+from ..source.function_source import bound_names, definition
+from ..source.rewrite import Replaced, Rewrite, at, call, name, statements, support, target, written_out
+from ..source.scopes import Callee, Missing, Nested, free_names, scope_of
+from ..source.stand_ins import OF_LENGTHS, counted, counted_elements, counts_joined, is_of_library, most_common
 from .element_types import pairs
 
 _OF_SETS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
@@ -184,3 +188,273 @@ def _gets(node: ast.Call, target: ast.Subscript) -> bool:
         and ast.unparse(node.func.value) == ast.unparse(target.value)
         and ast.unparse(node.args[0]) == ast.unparse(target.slice)
     )
+
+
+class LowerCounters(Rewrite):
+    """`counts[kind] += 1` first makes sure of the key; `Counter(cells)` counts them in a loop."""
+
+    def _prepare(self, node: ast.FunctionDef) -> None:
+        self._learn(node)
+
+    def _learn(self, node: ast.AST) -> None:
+        """Note which variables hold a `Counter` or `defaultdict`."""
+        for place, value in (pair for statement in ast.walk(node) for pair in pairs(statement)):
+            if isinstance(place, ast.Name) and isinstance(value, ast.Call | ast.BinOp):
+                missing = self._missing_of(value)
+                if missing is None and isinstance(value, ast.Call):
+                    missing = self._missing_of_returned(value)
+                if missing is not None:
+                    self.scope.facts[place.id] = missing
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        """Put a missing value under a key, `counts.setdefault(row, 0)`, `groups[row].append(cell)`."""
+        match node.value:
+            case ast.Call(ast.Attribute(ast.Name() as table, "update" | "subtract" as method)) if self._counts(table):
+                if (items := _one_collection(node.value)) is not None:
+                    return self._counted_onto(table, "+" if method == "update" else "-", items, node)
+            case ast.Call(ast.Attribute(ast.Name() as table, "update")):
+                match _one_collection(node.value):
+                    case ast.Dict(keys, values) if all(keys):
+                        written = [_put(table, key, value) for key, value in zip(keys, values, strict=True) if key]
+                        return self.rewrite_body([at(node, one) for one in written])
+            case ast.Call(ast.Attribute(ast.Name() as table, "setdefault"), [key, missing]):
+                return self._put_first(ast.Subscript(table, key, ast.Load()), missing, node)[:-1]
+            case ast.Call(ast.Attribute(ast.Subscript(ast.Name()) as place), [_]) if absent := self._missing_in(place):
+                return self._put_first(place, absent, node)
+            case ast.Call(ast.Attribute(ast.Call(ast.Attribute(table, "setdefault"), [key, missing]), method), [given]):
+                there = ast.Subscript(table, key, ast.Load())
+                done = ast.Expr(call(ast.Attribute(there, method, ast.Load()), self.visit(given)))
+                return self._put_first(there, missing, at(node, done))
+        return self.generic_visit(node)
+
+    def _counted_onto(self, table: ast.Name, sign: str, items: ast.expr, node: ast.Expr) -> list[ast.stmt]:
+        """Count items, or what a dictionary says of each, onto a counter or off it."""
+        if isinstance(items, ast.Dict) and all(items.keys):
+            entries = zip(items.keys, items.values, strict=True)
+            written = [_counted(table, sign, key, value) for key, value in entries if key]
+            return self.rewrite_body([at(node, one) for one in written])
+        item, given = self.context.variable("item"), self.context.variable("given")
+        lines = f"GIVEN = ITEMS\nfor ITEM in GIVEN:\n    TABLE[ITEM] {sign}= COUNT"
+        parts = {"ITEM": name(item), "GIVEN": name(given), "ITEMS": items, "TABLE": table}
+        written = statements(lines, **parts, COUNT=support("count_in", name(given), name(item)))
+        return self.rewrite_body([at(node, one) for one in written])
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        joined = counts_joined.get(type(node.op)) if self._counts(node.left) and self._counts(node.right) else None
+        self.generic_visit(node)
+        return node if joined is None else at(node, call(self.context.value(joined), node.left, node.right))
+
+    def _put_first(self, place: ast.Subscript, missing: ast.expr, node: ast.Expr | ast.AugAssign) -> list[ast.stmt]:
+        """Put a missing value under a key before a statement uses what is there."""
+        key = self.context.variable("key")
+        lines = "KEY = GIVEN\nif KEY not in TABLE:\n    TABLE[KEY] = MISSING"
+        given = self.visit(place.slice)
+        parts = {"KEY": name(key), "GIVEN": given, "TABLE": place.value, "MISSING": self.visit(missing)}
+        place.slice = name(key)
+        return [*(at(node, statement) for statement in statements(lines, **parts)), node]
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        place = node.target
+        missing = self._missing_in(place)
+        if missing is None or not isinstance(place, ast.Subscript):
+            return self.generic_visit(node)
+        node.value = self.visit(node.value)
+        return self._put_first(place, missing, node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        """Read what may be missing."""
+        missing = self._missing_in(node)
+        self.generic_visit(node)
+        if missing is None or not isinstance(node.ctx, ast.Load):
+            return node
+        fact = self._fact(node.value)
+        assert fact is not None
+        return at(node, support("put_and_get" if fact.is_kept else "get_or", node.value, node.slice, missing))
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        kind = self._kind(node)
+        if kind is collections.Counter:
+            items = self._written_out(_one_collection(node))
+            if items is None or isinstance(items, ast.Dict):
+                return at(node, items or ast.Dict([], []))
+            if self._may_be_dictionary(items):
+                return at(node, support("counter_of", items))
+            return at(node, call(self.context.value(counted), items))
+        if kind is collections.defaultdict:
+            return at(node, ast.Dict([], []))
+        if kind in (collections.OrderedDict, dict) and not node.keywords and isinstance(_only(node.args), ast.Name):
+            return at(node, support("as_dict", *node.args))
+        if kind in (collections.OrderedDict, dict) and (node.args or node.keywords or kind is not dict):
+            return at(node, _written_as_display(node))
+        match node:
+            case ast.Call(ast.Attribute(ast.Name() as table, "total"), []) if self._counts(table):
+                return at(node, call(self.context.builtin("sum"), call(ast.Attribute(table, "values", ast.Load()))))
+            case ast.Call(ast.Attribute(ast.Name() as table, "elements"), []) if self._counts(table):
+                return at(node, call(self.context.value(counted_elements), table))
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "most_common":
+            return at(node, call(self.context.value(most_common), node.func.value, *node.args))
+        return node
+
+    def _written_out(self, node: ast.expr | None) -> ast.expr | None:
+        """A dictionary that never changes as a display of its entries; anything else as it is."""
+        known = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
+        if known is None or not isinstance(known.value, Mapping):
+            return node
+        return ast.Dict([*map(self.context.value, known.value)], [*map(self.context.value, known.value.values())])
+
+    def _may_be_dictionary(self, node: ast.expr) -> bool:
+        """Whether what is counted may be a dictionary of counts: a variable, or the value of a user function."""
+        if isinstance(node, ast.Call):
+            callee = self.callee(node.func)
+            return callee is not None and not is_of_library(callee.target)
+        return isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.DictComp) and self.known(node) is None
+
+    def _kind(self, node: ast.AST) -> Any:
+        known = self.known(node.func) if isinstance(node, ast.Call) else None
+        return known.value if known is not None and isinstance(known.value, type) else None
+
+    def _missing_of(self, node: ast.expr) -> Missing | None:
+        """Return the value for missing keys of the dictionary that an expression makes."""
+        kind = self._kind(node)
+        is_joined = isinstance(node, ast.BinOp) and self._counts(node.left) and self._counts(node.right)
+        if kind is collections.Counter or is_joined:
+            return Missing(ast.Constant(0), is_kept=False)
+        if kind is not collections.defaultdict or not isinstance(node, ast.Call) or not node.args:
+            return None
+        made = node.args[0]
+        builtin = self.builtin(made)
+        if builtin in ("int", "float", "bool"):
+            return Missing(ast.Constant({"int": 0, "float": 0.0, "bool": False}[builtin]), is_kept=True)
+        if isinstance(made, ast.Lambda) and not made.args.args:
+            return Missing(made.body, is_kept=True)
+        if builtin in ("list", "set"):
+            empty: ast.expr = ast.List([], ast.Load()) if builtin == "list" else call(self.context.builtin("set"))
+            return Missing(empty, is_kept=True)
+        refuse("it makes a defaultdict of a function: write int, float, list, set, or a lambda", node)
+
+    def _missing_of_returned(self, node: ast.Call) -> Missing | None:
+        """Return the value for missing keys of the dictionary that a function of the user's returns."""
+        try:
+            callee = self.callee(node.func)
+            return None if callee is None or is_of_library(callee.target) else self._missing_of_result(callee)
+        except CompileError:  # reported where the function itself is rewritten
+            return None
+
+    def _missing_of_result(self, callee: Callee) -> Missing | None:
+        called = callee.target.node if isinstance(callee.target, Nested) else definition(callee.target)
+        scope = scope_of(callee.target, called, {}, {})
+        returned = [inner.value for inner in ast.walk(called) if isinstance(inner, ast.Return)]
+        if not returned or not all(isinstance(value, ast.Name | ast.Call) for value in returned):
+            return None
+        inside = LowerCounters(dataclasses.replace(self.context, scope=scope))
+        for place, value in (pair for statement in ast.walk(called) for pair in pairs(statement)):
+            if isinstance(place, ast.Name) and (missing := inside._missing_of(value)) is not None:
+                inside.scope.facts[place.id] = missing
+        found = [inside._fact(value) or inside._missing_of(value) for value in returned if value is not None]
+        return found[0] if all(found) else None
+
+    def _counts(self, node: ast.expr) -> bool:
+        """Whether an expression is a `Counter`."""
+        missing = self._fact(node) or self._missing_of(node)
+        return missing is not None and not missing.is_kept
+
+    def _fact(self, node: ast.expr) -> Missing | None:
+        fact = self.scope.fact(node.id) if isinstance(node, ast.Name) else None
+        return fact if isinstance(fact, Missing) else None
+
+    def _missing_in(self, node: ast.expr) -> ast.expr | None:
+        """Return the value for missing keys at a place where a dictionary is read."""
+        fact = self._fact(node.value) if isinstance(node, ast.Subscript) else None
+        return copy.deepcopy(fact.value) if fact is not None else None
+
+
+def _one_collection(node: ast.Call) -> ast.expr | None:
+    """The argument of `Counter(items)`, or the dictionary that its names make; None if there is none, or more."""
+    match node:
+        case ast.Call(_, [items], []):
+            return items
+        case ast.Call(_, [], [_, *_] as words) if all(word.arg for word in words):
+            return ast.Dict([ast.Constant(word.arg) for word in words], [word.value for word in words])
+    return None
+
+
+def _counted(table: ast.Name, sign: str, key: ast.expr, value: ast.expr) -> ast.stmt:
+    return ast.AugAssign(ast.Subscript(table, key, ast.Store()), ast.Add() if sign == "+" else ast.Sub(), value)
+
+
+def _put(table: ast.Name, key: ast.expr, value: ast.expr) -> ast.stmt:
+    return ast.Assign([ast.Subscript(table, key, ast.Store())], value)
+
+
+def _only(parts: list[ast.expr]) -> ast.expr | None:
+    return parts[0] if len(parts) == 1 else None
+
+
+def _written_as_display(node: ast.Call) -> ast.expr:
+    """`{"own": 1}` for `dict(own=1)` and `OrderedDict([("own", 1)])`; a call that is none of these as it is."""
+    items = node.args[0] if node.args else ast.List([], ast.Load())
+    rows = items.elts if isinstance(items, ast.List | ast.Tuple) else [items]
+    found = [row.elts for row in rows if isinstance(row, ast.Tuple | ast.List) and len(row.elts) == 2]
+    if len(found) < len(rows) or len(node.args) > 1 or not all(keyword.arg for keyword in node.keywords):
+        return node
+    keys: list[ast.expr | None] = [
+        *(key for key, _ in found),
+        *(ast.Constant(keyword.arg) for keyword in node.keywords),
+    ]
+    return ast.Dict(keys, [*(value for _, value in found), *(keyword.value for keyword in node.keywords)])
+
+
+class SplitDictionaries(Rewrite):
+    """`lines = {"row": cells, "column": others}` becomes two variables, which may hold what no dictionary can."""
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        bound = Counter(name for statement in node.body for name in bound_names(statement))
+        read = Counter(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
+        inside = self._read_by_inner_functions()
+        variables: dict[str, dict[Any, str]] = {}
+        for statement in node.body:
+            match statement:
+                case ast.Assign([ast.Name(called)], ast.Dict(keys)) if keys and bound[called] == 1:
+                    uses = _keys_asked(node, called)
+                    known = [key.value for key in keys if isinstance(key, ast.Constant)]
+                    is_known = len(set(known)) == len(keys) and set(uses) <= set(known)
+                    if is_known and read[called] == len(uses) + 1 and called not in inside:
+                        variables[called] = {key: self.context.fresh(called) for key in known}
+                        self.scope.names.update(variables[called].values())
+        if variables:
+            _Split(variables).visit(node)
+
+    def _read_by_inner_functions(self) -> set[str]:
+        inner = [known.target for known in self.scope.known.values() if isinstance(known, Callee)]
+        return {name for target in inner if isinstance(target, Nested) for name, _ in free_names(target.node)}
+
+
+class _Split(ast.NodeTransformer):
+    def __init__(self, variables: dict[str, dict[Any, str]]) -> None:
+        self.variables = variables
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        match node:
+            case ast.Assign([ast.Name(called)], ast.Dict(keys, values)) if called in self.variables:
+                variables = self.variables[called]
+                pairs = zip(keys, values, strict=True)
+                given = [(key.value, self.visit(value)) for key, value in pairs if isinstance(key, ast.Constant)]
+                return [at(node, ast.Assign([target(variables[key])], value)) for key, value in given]
+        return self.generic_visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        match node:
+            case ast.Subscript(ast.Name(called), ast.Constant(key)) if called in self.variables:
+                return at(node, ast.Name(self.variables[called][key], node.ctx))
+        return self.generic_visit(node)
+
+
+def _keys_asked(node: ast.AST, called: str) -> list[Any]:
+    """The keys, as far as they are written out, by which a function looks into a dictionary or sets its values."""
+    keys = []
+    for inner in ast.walk(node):
+        match inner:
+            case ast.Subscript(ast.Name(name), ast.Constant(key), ast.Load() | ast.Store()) if name == called:
+                keys.append(key)
+    return keys

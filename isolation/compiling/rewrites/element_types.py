@@ -1,6 +1,3 @@
-# ruff: noqa: N802 -- visit_Assign and the like are named by ast
-# ruff: noqa: N802 -- visit_Name and the like are named by ast
-
 """Give collections that are empty at first an element type, and variables one kind of collection or number."""
 
 from __future__ import annotations

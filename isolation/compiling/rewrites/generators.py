@@ -1,6 +1,3 @@
-# ruff: noqa: N802 -- visit_Call and the like are named by ast
-# ruff: noqa: N802 -- visit_Expr and the like are named by ast
-
 """Lower generators to functions that return lists, and iterators that `next` is asked of to such lists."""
 
 from __future__ import annotations
@@ -9,7 +6,7 @@ import ast
 from typing import Any
 
 from ..source.compile_error import refuse
-from ..source.record_classes import is_name
+from ..source.function_source import is_name
 from ..source.rewrite import Rewrite, at, call, name, support, target
 from .element_types import pairs, with_values
 

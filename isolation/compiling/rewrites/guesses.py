@@ -1,4 +1,3 @@
-# ruff: noqa: N802 -- visit_Assign and the like are named by ast
 """Guess what lists and sets that are empty at first will hold, where numba does not find out."""
 
 from __future__ import annotations

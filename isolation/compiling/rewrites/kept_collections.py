@@ -1,5 +1,3 @@
-# ruff: noqa: N802 -- visit_Dict and the like are named by ast
-
 """Rewrite what dictionaries and lists hold such as numba's can hold it: lists as they are kept, sets as lists."""
 
 from __future__ import annotations

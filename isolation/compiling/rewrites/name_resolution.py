@@ -1,5 +1,3 @@
-# ruff: noqa: N802 -- visit_Name and the like are named by ast
-
 """Last pass: resolve every name that is not a variable to a constant, a helper, or a numba function."""
 
 from __future__ import annotations
@@ -18,8 +16,15 @@ from ...boards.net import Net
 from ...rules.parameters import opened
 from ...usercode.parsing import parse_expression
 from ..source.compile_error import CHANCE_AND_TIME, instead_of_call, refuse, refuse_unrepeatable
-from ..source.function_source import CHANGING_METHODS, Definition, definition, parameters, taken
-from ..source.record_classes import is_users, never_changes
+from ..source.function_source import (
+    CHANGING_METHODS,
+    Definition,
+    definition,
+    is_users,
+    never_changes,
+    parameters,
+    taken,
+)
 from ..source.rewrite import (
     FunctionContext,
     Rewrite,

@@ -1,7 +1,3 @@
-# ruff: noqa: N802 -- visit_Assign and the like are named by ast
-# ruff: noqa: N802 -- visit_Compare and the like are named by ast
-# ruff: noqa: N802 -- visit_Name and the like are named by ast
-
 """Lower what may be None: tests on parameters, parts of tuples in lists, and variables with a flag each."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# ruff: noqa: N802 -- visit_Call and the like are named by ast
 """Lower texts made from numbers: `str(count)`, f-strings, `%` and `format`, as keys of tables have them."""
 
 from __future__ import annotations

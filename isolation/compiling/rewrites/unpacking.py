@@ -1,4 +1,3 @@
-# ruff: noqa: N802 -- visit_Call and the like are named by ast
 """Write out `*` and `**`: in calls, in lists, tuples and sets, and where values are unpacked."""
 
 from __future__ import annotations

@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 
 from ...usercode.parsing import parse
 from .compile_error import CompileError, refuse
-from .function_source import Definition, changed_name, changed_parameters, definition, parameters
-from .record_classes import never_changes
+from .function_source import Definition, changed_name, changed_parameters, definition, never_changes, parameters
 from .scopes import SUPPORT, Callee, Kind, KnownValue, Nested, Scope, as_callee, builtin_name, callee_of_object
 
 _FRESH = "_v"

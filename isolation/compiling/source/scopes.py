@@ -13,8 +13,7 @@ from typing import Any, Literal
 
 from ...rules.parameters import opened
 from .compile_error import refuse, refuse_unrepeatable
-from .function_source import Definition, assigned, changed_globals, file_tree, names_in, taken
-from .record_classes import never_changes
+from .function_source import Definition, assigned, changed_globals, file_tree, names_in, never_changes, taken
 from .stand_ins import is_numpys, stand_in
 
 Kind = Literal["game", "player"]

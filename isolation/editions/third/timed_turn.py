@@ -13,8 +13,8 @@ from queue import Empty
 from typing import Any
 
 from ...usercode.timeouts import raise_in_thread
+from .conversion import required_parameters
 from .state import Isolation
-from .state_heuristics import required_parameters
 
 TimeLeft = Callable[[], float]
 _TICK, _LONGEST_WAIT = 0.02, 60.0

@@ -33,7 +33,6 @@ from .numpy_functions import numbers
 from .third_state import as_state, count_open, is_open, state_of, with_closed
 from .values.arrays import *
 from .values.conversions import *
-from .values.dictionaries import *
 from .values.distances import *
 from .values.lists_and_sets import *
 from .values.private_state import *

@@ -1,4 +1,3 @@
-# ruff: noqa: N802 -- visit_Name and the like are named by ast
 """Lower comprehensions, generators and the builtins that consume them to loops.
 
 `sum(f(m) for m in moves if g(m))` becomes a call of

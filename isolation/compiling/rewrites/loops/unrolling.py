@@ -1,4 +1,3 @@
-# ruff: noqa: N802 -- visit_Name and the like are named by ast
 """Unroll loops over functions, or over their names: `for feature, weight in PARTS`."""
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ from typing import Any
 
 from ....editions.classic_board import Board
 from ...source.compile_error import CompileError
-from ...source.function_source import bound_names, changed_name, names_in
-from ...source.record_classes import fields_of, never_changes
+from ...source.function_source import bound_names, changed_name, fields_of, names_in, never_changes
 from ...source.rewrite import Rewrite, at, mark_written_out, written_out
 from ...source.scopes import as_callee, callee_of_object
 from ..tables import is_ragged
