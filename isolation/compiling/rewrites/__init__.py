@@ -54,5 +54,6 @@
 
 Functions of the standard library that compiled code lacks are compiled from the plain Python functions of
 `isolation.compiling.source.stand_ins`. In `isolation.compiling.source`, `function_source` finds the syntax tree of a
-function and the classes whose objects never change, `scopes` resolves names; `constants` writes values out. Generated modules import `isolation.native.runtime.runtime_library`.
+function and the classes whose objects never change, `scopes` resolves names; `constants` writes values out. Generated
+modules import `isolation.native.runtime.runtime_library`.
 """
